@@ -1,0 +1,23 @@
+/** Waiting, with an end to it. */
+import { setTimeout as sleepFor } from 'node:timers/promises';
+
+/** Resolves after `ms` milliseconds, or at once (without throwing) when `signal` is aborted. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleepFor(ms, undefined, { signal });
+  } catch {
+    // aborted: whoever waits looks at the signal
+  }
+}
+
+/** A signal that is aborted after `ms` milliseconds, or with `signal`. */
+export function within(ms: number, signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(ms);
+  return signal ? AbortSignal.any([signal, timeout]) : timeout;
+}
+
+/** How long to wait before try number `attempt` (from 0): doubling from `firstMs` up to `mostMs`, with up to a fifth of jitter. */
+export function backoffMs(attempt: number, firstMs: number, mostMs: number): number {
+  const plain = Math.min(mostMs, firstMs * 2 ** Math.min(attempt, 30));
+  return Math.round(plain * (0.8 + 0.2 * Math.random()));
+}

@@ -1,0 +1,130 @@
+/**
+ * The error vocabulary, and the one table that maps it to gRPC statuses and to what a CNI caller is told.
+ *
+ * `kind` says how to react, which is all that most callers want to know:
+ *   transient   the same request may succeed soon; retry with a backoff
+ *   invalid     the request can never succeed as it is; show it to whoever wrote it
+ *   conflict    it may succeed once something else changed; look again when that happens
+ *   exhausted   as conflict: there is no room now
+ *   damaged     a human must look; nothing is retried
+ *   bug         ours
+ */
+import { status } from '@grpc/grpc-js';
+
+export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
+
+interface Meaning {
+  readonly kind: ErrorKind;
+  readonly grpc: status;
+  /** What the daemon socket answers (Kube-OVN's wire format knows only these two); the plugin turns either into CNI code 11. */
+  readonly http: 400 | 500;
+}
+
+const meanings = {
+  INVALID_REQUEST: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 400 },
+  ADDRESS_OUT_OF_RANGE: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
+  ADDRESS_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
+  MAC_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
+  ADDRESS_UNKNOWN: { kind: 'invalid', grpc: status.NOT_FOUND, http: 500 },
+  ADDRESS_FENCED: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
+  SUBNET_UNKNOWN: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
+  SUBNET_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
+  SUBNET_FULL: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
+  SUBNET_IN_USE: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
+  SUBNET_OVERLAP: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
+  PROVIDER_UNBOUND: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 400 },
+  NOT_ALLOCATED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
+  DEADLINE_PASSED: { kind: 'transient', grpc: status.DEADLINE_EXCEEDED, http: 500 },
+  POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
+  NOT_WRITER: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
+  UNAVAILABLE: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
+  OVERLOADED: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
+  CANCELLED: { kind: 'transient', grpc: status.CANCELLED, http: 500 },
+  LEDGER_DAMAGED: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
+  PERMISSION_DENIED: { kind: 'invalid', grpc: status.PERMISSION_DENIED, http: 500 },
+  NOT_IMPLEMENTED: { kind: 'invalid', grpc: status.UNIMPLEMENTED, http: 500 },
+  BUG: { kind: 'bug', grpc: status.INTERNAL, http: 500 },
+} as const satisfies Record<string, Meaning>;
+
+export type ErrorCode = keyof typeof meanings;
+
+/** Metadata key under which a gRPC status carries its ErrorCode. */
+export const errorCodeMetadata = 'ipledger-code';
+
+/** What a person or a caller is told: a code of the vocabulary and a sentence that says what, where and what to do. */
+export class IpledgerError extends Error {
+  override readonly name = 'IpledgerError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  get kind(): ErrorKind {
+    return meanings[this.code].kind;
+  }
+
+  get grpcStatus(): status {
+    return meanings[this.code].grpc;
+  }
+
+  get httpStatus(): 400 | 500 {
+    return meanings[this.code].http;
+  }
+
+  /** The one converter: whatever was thrown, as a member of the vocabulary. An error of gRPC keeps the code it was sent with. */
+  static from(thrown: unknown): IpledgerError {
+    if (thrown instanceof IpledgerError) return thrown;
+    if (isServiceError(thrown)) {
+      const sent = thrown.metadata?.get(errorCodeMetadata)[0]?.toString() ?? '';
+      return new IpledgerError(isErrorCode(sent) ? sent : codeOfStatus(thrown.code), thrown.details || thrown.message, {
+        cause: thrown,
+      });
+    }
+    if (thrown instanceof Error && thrown.name === 'AbortError')
+      return new IpledgerError('CANCELLED', 'cancelled by the caller', { cause: thrown });
+    if (thrown instanceof Error && thrown.name === 'TimeoutError')
+      return new IpledgerError('DEADLINE_PASSED', 'not done in time', { cause: thrown });
+    return new IpledgerError('BUG', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+  }
+}
+
+interface SentStatus {
+  readonly code: status;
+  readonly details: string;
+  readonly message: string;
+  readonly metadata?: { get(key: string): (string | Buffer)[] };
+}
+
+function isServiceError(thrown: unknown): thrown is SentStatus {
+  return thrown instanceof Error && 'details' in thrown && 'code' in thrown && typeof thrown.code === 'number';
+}
+
+/** Whether a text is a code of the vocabulary. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(meanings, text);
+}
+
+/** For statuses that grpc-js made itself, on either side. */
+function codeOfStatus(code: status): ErrorCode {
+  switch (code) {
+    case status.UNAVAILABLE:
+      return 'UNAVAILABLE';
+    case status.DEADLINE_EXCEEDED:
+      return 'DEADLINE_PASSED';
+    case status.CANCELLED:
+      return 'CANCELLED';
+    case status.UNIMPLEMENTED:
+      return 'NOT_IMPLEMENTED';
+    case status.INVALID_ARGUMENT:
+      return 'INVALID_REQUEST';
+    case status.RESOURCE_EXHAUSTED:
+      return 'OVERLOADED';
+    case status.PERMISSION_DENIED:
+    case status.UNAUTHENTICATED:
+      return 'PERMISSION_DENIED';
+    default:
+      return 'BUG';
+  }
+}

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { startHealth } from './health.ts';
+
+const log = pino({ level: 'silent' });
+
+describe('health over HTTP', () => {
+  it('tells alive from ready, and follows the readiness as it changes', async () => {
+    let ready = false;
+    const health = await startHealth({ listen: '127.0.0.1:0', ready: () => ready, log });
+    try {
+      const status = async (path: string) => (await fetch(`http://${health.address}${path}`)).status;
+      expect(await status('/livez')).to.equal(200);
+      expect(await status('/readyz')).to.equal(503);
+      ready = true;
+      expect(await status('/readyz?verbose')).to.equal(200);
+      expect(await status('/metrics')).to.equal(404);
+    } finally {
+      await health.close();
+    }
+  });
+
+  it('refuses a malformed address with a sentence', async () => {
+    for (const listen of ['', '8081', 'localhost', '::1:80', '127.0.0.1:99999']) {
+      const error: unknown = await startHealth({ listen, ready: () => true, log }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(Error).with.property('message').that.contains('want host:port');
+    }
+  });
+
+  it('says so when the port is taken', async () => {
+    const first = await startHealth({ listen: '127.0.0.1:0', ready: () => true, log });
+    try {
+      const error: unknown = await startHealth({ listen: first.address, ready: () => true, log }).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.have.property('code', 'EADDRINUSE');
+    } finally {
+      await first.close();
+    }
+  });
+});

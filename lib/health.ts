@@ -1,0 +1,73 @@
+/**
+ * Liveness and readiness over HTTP, for the programs that serve no gRPC: `GET /livez` is 200 while the process turns its
+ * event loop, `GET /readyz` is 200 when it can do its work and 503 when not. Nothing else is served and nothing is read.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from './log.ts';
+
+const closeDeadlineMs = 1_000;
+
+export interface HealthOptions {
+  /** "host:port"; an IPv6 host in brackets; port 0 for any free one. */
+  readonly listen: string;
+  /** Asked at each request; must be quick and must not throw. */
+  readonly ready: () => boolean;
+  readonly log: Logger;
+}
+
+export interface Health {
+  /** Where it listens, "host:port" with the real port. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts to serve; resolves once it listens.
+ * @throws Error for a malformed `listen`, or the system's error when it can't be listened on.
+ */
+export async function startHealth({ listen, ready, log }: HealthOptions): Promise<Health> {
+  const { host, port } = parseListen(listen);
+  const server = createServer({ requestTimeout: 5_000, headersTimeout: 3_000 }, (request, response) => {
+    request.resume();
+    const [code, text] = answer(request.url ?? '', ready);
+    response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+  });
+  server.maxConnections = 64;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => log.warn({ err: error }, 'health: the listener failed'));
+  const bound = server.address() as AddressInfo;
+  const address = `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
+  log.info({ address }, 'health: listening');
+  return { address, close: () => close(server) };
+}
+
+function answer(url: string, ready: () => boolean): [number, string] {
+  switch (url.split('?', 1)[0]) {
+    case '/livez':
+      return [200, 'ok'];
+    case '/readyz':
+      return ready() ? [200, 'ok'] : [503, 'not ready'];
+    default:
+      return [404, 'only /livez and /readyz are served here'];
+  }
+}
+
+function parseListen(listen: string): { host: string; port: number } {
+  const match = /^(?:\[(?<six>[0-9a-fA-F:]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,5})$/.exec(listen);
+  const port = Number(match?.groups?.['port']);
+  if (!match || port > 65_535)
+    throw new Error(`health address ${JSON.stringify(listen)}: want host:port, as 127.0.0.1:8081`);
+  return { host: match.groups?.['six'] ?? match.groups?.['host'] ?? '', port };
+}
+
+/** Probers may hold connections open; after a second they are cut. */
+async function close(server: ReturnType<typeof createServer>): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), closeDeadlineMs);
+  server.closeIdleConnections();
+  await new Promise((resolve) => server.close(resolve));
+  clearTimeout(cut);
+}

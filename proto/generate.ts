@@ -1,0 +1,123 @@
+/**
+ * Writes what is generated from ipledger.proto, beside it:
+ *   ipledger.pb.js    the static codec, by pbjs
+ *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods a service
+ *
+ * The types say exactly what codec.ts hands out: numbers for 64-bit fields, text for enums, `undefined` for what is absent.
+ * `node proto/generate.ts --check` writes nothing and fails when a file is out of date.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import protobuf from 'protobufjs';
+
+const folder = import.meta.dirname;
+const protoFile = join(folder, 'ipledger.proto');
+
+const scalarTypes: Record<string, string> = {
+  string: 'string',
+  bool: 'boolean',
+  bytes: 'Uint8Array',
+  uint32: 'number',
+  uint64: 'number',
+};
+
+/** A doc comment of the .proto as one of TypeScript's, indented; '' when there is none. */
+function documentation(comment: string | null, indent: string): string {
+  if (!comment) return '';
+  const lines = comment.split('\n');
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
+}
+
+function valueType(field: protobuf.Field): string {
+  if (field.resolvedType) return field.resolvedType.name;
+  const type = scalarTypes[field.type];
+  if (!type) throw new Error(`${field.fullName}: no TypeScript type for ${field.type}`);
+  return type;
+}
+
+function fieldLine(field: protobuf.Field): string {
+  const type = valueType(field);
+  const comment = documentation(field.comment, '  ');
+  if (field.map) return `${comment}  ${field.name}: Record<string, ${type}>;\n`;
+  if (field.repeated) return `${comment}  ${field.name}: ${type}[];\n`;
+  const optional = field.partOf !== null || field.resolvedType instanceof protobuf.Type;
+  return `${comment}  ${field.name}${optional ? '?' : ''}: ${type};\n`;
+}
+
+function messageSource(type: protobuf.Type): string {
+  const fields = type.fieldsArray.map(fieldLine).join('');
+  return `${documentation(type.comment, '')}export interface ${type.name} {\n${fields}}\n`;
+}
+
+function enumSource(type: protobuf.Enum): string {
+  const values = Object.keys(type.values).map((name) => `  | '${name}'`);
+  return `${documentation(type.comment, '')}export type ${type.name} =\n${values.join('\n')};\n`;
+}
+
+function serviceSource(service: protobuf.Service): string {
+  const lines = service.methodsArray.map((method) => {
+    const name = method.name.charAt(0).toLowerCase() + method.name.slice(1);
+    const kind =
+      method.requestStream && method.responseStream ? 'duplex' : method.responseStream ? 'serverStream' : 'unary';
+    const path = `/${service.fullName.slice(1)}/${method.name}`;
+    const types = [method.requestType, method.responseType];
+    return (
+      documentation(method.comment, '  ') +
+      `  ${name}: ${kind}<${types.join(', ')}>('${path}', '${types.join("', '")}'),\n`
+    );
+  });
+  return `${documentation(service.comment, '')}export const ${service.name}Service = {\n${lines.join('')}};\n`;
+}
+
+function typesSource(): string {
+  const root = new protobuf.Root().loadSync(protoFile, { alternateCommentMode: true, keepCase: false });
+  root.resolveAll();
+  const scope = root.lookup('ipledger.v1');
+  if (!(scope instanceof protobuf.Namespace)) throw new Error(`${protoFile} has no package ipledger.v1`);
+  const parts = scope.nestedArray.map((item) => {
+    if (item instanceof protobuf.Type) return messageSource(item);
+    if (item instanceof protobuf.Enum) return enumSource(item);
+    if (item instanceof protobuf.Service) return serviceSource(item);
+    throw new Error(`${item.fullName}: nothing is generated for this`);
+  });
+  return (
+    '// Generated from ipledger.proto by generate.ts (make generate). Do not edit.\n' +
+    "import { duplex, serverStream, unary } from './codec.ts';\n\n" +
+    parts.join('\n')
+  );
+}
+
+function codecSource(): string {
+  const scratch = mkdtempSync(join(tmpdir(), 'ipledger-proto-'));
+  try {
+    const target = join(scratch, 'codec.js');
+    const options = [
+      '--no-service',
+      '--no-verify',
+      '--no-delimited',
+      '--no-typeurl',
+      '--no-comments',
+      '--force-number',
+    ];
+    execFileSync('pbjs', ['-t', 'static-module', '-w', 'esm', ...options, '-o', target, protoFile], {
+      stdio: 'inherit',
+    });
+    return readFileSync(target, 'utf8');
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+const generated: Record<string, string> = { 'ipledger.pb.js': codecSource(), 'ipledger.ts': typesSource() };
+let outdated = 0;
+for (const [name, source] of Object.entries(generated)) {
+  const file = join(folder, name);
+  if (existsSync(file) && readFileSync(file, 'utf8') === source) continue;
+  outdated++;
+  if (!process.argv.includes('--check')) writeFileSync(file, source);
+  console.log(`proto/${name} ${process.argv.includes('--check') ? 'is out of date: run `make generate`' : 'written'}`);
+}
+if (outdated > 0 && process.argv.includes('--check')) process.exitCode = 1;

@@ -1,0 +1,763 @@
+// Generated from ipledger.proto by generate.ts (make generate). Do not edit.
+import { duplex, serverStream, unary } from './codec.ts';
+
+/**
+ * Who holds which address. Allocate, Release, Bind and Unbind are idempotent: the same request again gives the same answer
+ * and writes nothing.
+ */
+export const IpamService = {
+  /**
+   * Takes all addresses of a Pod in one transaction, or none.
+   * INVALID_ARGUMENT    a malformed request, or an address outside its subnet
+   * NOT_FOUND           a subnet that is not configured
+   * ALREADY_EXISTS      an asked-for address (or MAC) is held; the message names the holder
+   * RESOURCE_EXHAUSTED  no free address in the subnet
+   * DEADLINE_EXCEEDED   `deadline` had passed when the request was decided
+   * DATA_LOSS           the address's key was changed by something else than ipledger, and is fenced
+   */
+  allocate: unary<AllocateRequest, AllocateReply>('/ipledger.v1.Ipam/Allocate', 'AllocateRequest', 'AllocateReply'),
+  /** The same, many at a time on one stream; each reply repeats its request's `tag`. */
+  allocateStream: duplex<AllocateStreamRequest, AllocateStreamReply>('/ipledger.v1.Ipam/AllocateStream', 'AllocateStreamRequest', 'AllocateStreamReply'),
+  /**
+   * Gives back what a Pod holds. Conditional: it names the Pod's uid, so a late release never frees a newer owner.
+   * A Pod uid that holds nothing (never did, or was superseded) is success.
+   */
+  release: unary<ReleaseRequest, ReleaseReply>('/ipledger.v1.Ipam/Release', 'ReleaseRequest', 'ReleaseReply'),
+  /**
+   * Waits until the allocation for a Pod's attachment exists, at most `timeout_ms`. Woken by the event, without polling.
+   * FAILED_PRECONDITION  no Subnet has that provider
+   * NOT_FOUND            nothing was allocated in time; the message says why, as far as the ledger knows
+   */
+  wait: unary<WaitRequest, WaitReply>('/ipledger.v1.Ipam/Wait', 'WaitRequest', 'WaitReply'),
+  /**
+   * Records that a CNI ADD happens: container, interface, node and boot. An address that is bound is given to nobody else
+   * even when its Pod is gone, until it is unbound.
+   * NOT_FOUND  there is no such allocation (any more)
+   */
+  bind: unary<BindRequest, BindReply>('/ipledger.v1.Ipam/Bind', 'BindRequest', 'BindReply'),
+  /** Ends one container's binding; also late, also after release. An unknown binding is success. */
+  unbind: unary<UnbindRequest, UnbindReply>('/ipledger.v1.Ipam/Unbind', 'UnbindRequest', 'UnbindReply'),
+  /**
+   * What is known of one address now.
+   * NOT_FOUND  the subnet is unknown, or the address is outside it and was never used
+   */
+  get: unary<GetRequest, GetReply>('/ipledger.v1.Ipam/Get', 'GetRequest', 'GetReply'),
+  /** The allocations in force, in the order in which they were given, in pages. */
+  list: unary<ListRequest, ListReply>('/ipledger.v1.Ipam/List', 'ListRequest', 'ListReply'),
+  /** Holds an address without a Pod. */
+  reserve: unary<ReserveRequest, ReserveReply>('/ipledger.v1.Ipam/Reserve', 'ReserveRequest', 'ReserveReply'),
+  /** Ends a reservation. */
+  unreserve: unary<UnreserveRequest, UnreserveReply>('/ipledger.v1.Ipam/Unreserve', 'UnreserveRequest', 'UnreserveReply'),
+  /** Takes an address out of use because somebody outside answers on it. */
+  quarantine: unary<QuarantineRequest, QuarantineReply>('/ipledger.v1.Ipam/Quarantine', 'QuarantineRequest', 'QuarantineReply'),
+  /** Ends a quarantine. */
+  lift: unary<LiftRequest, LiftReply>('/ipledger.v1.Ipam/Lift', 'LiftRequest', 'LiftReply'),
+};
+
+/** Configuration, in the same log and the same order as its use. */
+export const SubnetsService = {
+  /**
+   * Configures a subnet, or changes it. The reply holds the spec as normalised.
+   * INVALID_ARGUMENT     the spec breaks a rule; the message names each
+   * FAILED_PRECONDITION  the change would strand addresses in use, or overlaps another subnet of the provider
+   */
+  applySubnet: unary<ApplySubnetRequest, ApplySubnetReply>('/ipledger.v1.Subnets/ApplySubnet', 'ApplySubnetRequest', 'ApplySubnetReply'),
+  /**
+   * Retires a subnet. Its history and cooldowns stay.
+   * FAILED_PRECONDITION  addresses of it are held
+   */
+  deleteSubnet: unary<DeleteSubnetRequest, DeleteSubnetReply>('/ipledger.v1.Subnets/DeleteSubnet', 'DeleteSubnetRequest', 'DeleteSubnetReply'),
+  /**
+   * One subnet with its counts.
+   * NOT_FOUND  no such subnet
+   */
+  getSubnet: unary<GetSubnetRequest, GetSubnetReply>('/ipledger.v1.Subnets/GetSubnet', 'GetSubnetRequest', 'GetSubnetReply'),
+  /** All subnets with their counts, by name. */
+  listSubnets: unary<ListSubnetsRequest, ListSubnetsReply>('/ipledger.v1.Subnets/ListSubnets', 'ListSubnetsRequest', 'ListSubnetsReply'),
+  /** Configures a named part of a subnet. */
+  applyPool: unary<ApplyPoolRequest, ApplyPoolReply>('/ipledger.v1.Subnets/ApplyPool', 'ApplyPoolRequest', 'ApplyPoolReply'),
+  /** Retires a pool. */
+  deletePool: unary<DeletePoolRequest, DeletePoolReply>('/ipledger.v1.Subnets/DeletePool', 'DeletePoolRequest', 'DeletePoolReply'),
+  /** One pool with its counts. */
+  getPool: unary<GetPoolRequest, GetPoolReply>('/ipledger.v1.Subnets/GetPool', 'GetPoolRequest', 'GetPoolReply'),
+  /** All pools with their counts, by name. */
+  listPools: unary<ListPoolsRequest, ListPoolsReply>('/ipledger.v1.Subnets/ListPools', 'ListPoolsRequest', 'ListPoolsReply'),
+};
+
+/** The record itself. */
+export const LedgerService = {
+  /**
+   * Streams events from a position on, whole commands at a time, then as they happen. An empty reply is a sign of life,
+   * sent at once and then every few seconds; its position is the head.
+   * OUT_OF_RANGE  `from_seq` is below the first live event
+   * DATA_LOSS     the log is not dense
+   */
+  watch: serverStream<WatchRequest, WatchReply>('/ipledger.v1.Ledger/Watch', 'WatchRequest', 'WatchReply'),
+  /**
+   * The story of one address, newest first, in pages: a walk along `before`.
+   * NOT_FOUND  the address was never used
+   */
+  history: unary<HistoryRequest, HistoryReply>('/ipledger.v1.Ledger/History', 'HistoryRequest', 'HistoryReply'),
+  /** The address map as it was at a position or an instant. */
+  stateAt: serverStream<StateAtRequest, StateAtReply>('/ipledger.v1.Ledger/StateAt', 'StateAtRequest', 'StateAtReply'),
+  /** Checks the chain and every key beside the log against it. */
+  verify: serverStream<VerifyRequest, VerifyReply>('/ipledger.v1.Ledger/Verify', 'VerifyRequest', 'VerifyReply'),
+  /** The stored events, byte by byte. */
+  export: serverStream<ExportRequest, ExportReply>('/ipledger.v1.Ledger/Export', 'ExportRequest', 'ExportReply'),
+};
+
+/** A place in the ledger. Two positions of one epoch are compared by seq. */
+export interface Position {
+  /** Counts how often the ledger was rewound (restored from a backup); starts at 1. */
+  epoch: number;
+  /** The number of the last event that is included; the first event is 1. */
+  seq: number;
+  /** SHA-256 of that event's stored bytes, hexadecimal. */
+  hash: string;
+}
+
+/** How fresh a read must be. */
+export type Consistency =
+  | 'CONSISTENCY_LINEARIZABLE'
+  | 'CONSISTENCY_LOCAL';
+
+/** A Pod, as far as addresses are concerned. */
+export interface Pod {
+  namespace: string;
+  name: string;
+  /** metadata.uid; of a static Pod the annotation kubernetes.io/config.hash of its mirror. */
+  uid: string;
+  /** spec.nodeName; "" while unscheduled. */
+  node: string;
+  /** The controller that owns it; absent for a bare Pod. */
+  owner?: Owner;
+}
+
+/** The controlling owner of a Pod. */
+export interface Owner {
+  kind: string;
+  name: string;
+  uid: string;
+}
+
+/** One network attachment of a Pod. The interface name is no part of it: it is known from the annotation, or learnt at Bind. */
+export interface Attachment {
+  namespace: string;
+  pod: string;
+  /** "<NetworkAttachmentDefinition>.<namespace>", with ".ovn" behind it for Kube-OVN-type NICs. */
+  provider: string;
+  /** Counts the Pod's attachments of this provider, from 0, in the order of the networks annotation. */
+  ordinal: number;
+}
+
+/** One or two addresses (one of each family) that must be taken together. */
+export interface AddressSet {
+  addresses: string[];
+}
+
+/** A route that the CNI result shall hold. An empty `dst` is the default route of the gateway's family. */
+export interface Route {
+  dst: string;
+  gw: string;
+}
+
+/** What one attachment wants. */
+export interface AttachmentRequest {
+  provider: string;
+  ordinal: number;
+  /** Name inside the Pod; "" when Multus numbers it. */
+  interface: string;
+  /** The subnets that may serve it, best first. A dynamic address comes from the first that has one. */
+  subnets: string[];
+  /** Empty: any free address. One set: these addresses. Several: the first set that is free. */
+  candidates: AddressSet[];
+  /** Name of a pool inside the subnet; "" is the rest that belongs to no pool. */
+  pool: string;
+  /** Asked-for MAC, "" for none. */
+  mac: string;
+  /** Routes for the CNI result. */
+  routes: Route[];
+  /** Whether the CNI result makes this the default route. Absent: only when the interface is eth0. */
+  defaultRoute?: boolean;
+}
+
+/** Why an address was given. */
+export type AllocationCause =
+  | 'ALLOCATION_CAUSE_UNSPECIFIED'
+  | 'ALLOCATION_CAUSE_DYNAMIC'
+  | 'ALLOCATION_CAUSE_STATIC'
+  | 'ALLOCATION_CAUSE_POOL'
+  | 'ALLOCATION_CAUSE_RESERVATION'
+  | 'ALLOCATION_CAUSE_IMPORT';
+
+/** Why an address was taken back. */
+export type ReleaseCause =
+  | 'RELEASE_CAUSE_UNSPECIFIED'
+  | 'RELEASE_CAUSE_POD_DELETED'
+  | 'RELEASE_CAUSE_POD_COMPLETED'
+  | 'RELEASE_CAUSE_SCALED_DOWN'
+  | 'RELEASE_CAUSE_OWNER_DELETED'
+  | 'RELEASE_CAUSE_OPERATOR'
+  | 'RELEASE_CAUSE_GARBAGE_COLLECTED';
+
+/** One address with what a CNI answer needs beside it. */
+export interface AssignedAddress {
+  address: string;
+  /** The subnet's CIDR of that family. */
+  cidr: string;
+  /** The subnet's gateway of that family. */
+  gateway: string;
+}
+
+/** A CNI ADD that happened and was not undone yet. */
+export interface Binding {
+  containerId: string;
+  interface: string;
+  node: string;
+  /** proc/sys/kernel/random/boot_id of the node: bindings of an earlier boot are void. */
+  bootId: string;
+  /** Since when. */
+  at: string;
+}
+
+/** An attachment's addresses while a Pod holds them. */
+export interface Allocation {
+  /** The event that gave it. */
+  seq: number;
+  attachment?: Attachment;
+  podUid: string;
+  owner?: Owner;
+  /** Where the Pod runs, as far as known. */
+  node: string;
+  subnet: string;
+  /** IPv4 first. */
+  addresses: AssignedAddress[];
+  mac: string;
+  interface: string;
+  cause: AllocationCause;
+  routes: Route[];
+  defaultRoute?: boolean;
+  /** Since when. */
+  at: string;
+  bindings: Binding[];
+}
+
+/** What is known of one address. */
+export interface AddressRecord {
+  subnet: string;
+  address: string;
+  /**
+   * One of: fresh (never used), allocated, bound, held (released, but a container may still answer on it), cooling, idle
+   * (free again), excluded.
+   */
+  state: string;
+  /** Present while held by a Pod. */
+  allocation?: Allocation;
+  /** Containers that may answer on it; also after release. */
+  bindings: Binding[];
+  /** The last release, "" if none. */
+  releasedAt: string;
+  releasedFromUid: string;
+  /** The last event that touched it; 0 if none. */
+  lastSeq: number;
+  /** When a cooling or held address can be given again, "" otherwise. */
+  availableAt: string;
+}
+
+export interface AllocateRequest {
+  pod?: Pod;
+  /** All or none; 1 to 24. */
+  attachments: AttachmentRequest[];
+  /** After this instant the request is refused, so that a late arrival cannot leak. "" for none. */
+  deadline: string;
+}
+
+export interface AllocateReply {
+  position?: Position;
+  /** In the order of the request. */
+  allocations: Allocation[];
+}
+
+export interface AllocateStreamRequest {
+  tag: string;
+  request?: AllocateRequest;
+}
+
+export interface AllocateStreamReply {
+  tag: string;
+  reply?: AllocateReply;
+  /** gRPC status code and message when it was refused. */
+  code: number;
+  message: string;
+}
+
+export interface ReleaseRequest {
+  namespace: string;
+  pod: string;
+  podUid: string;
+  cause: ReleaseCause;
+  /** For garbage collection: what was seen that proves the owner gone. */
+  evidence: string;
+  /** Only this allocation; 0 for all of the Pod. */
+  allocationSeq: number;
+}
+
+export interface ReleaseReply {
+  position?: Position;
+  /** How many allocations this request ended; 0 when there was nothing (left) to end. */
+  released: number;
+}
+
+export interface WaitRequest {
+  namespace: string;
+  pod: string;
+  /** Another uid counts as "not yet allocated". */
+  podUid: string;
+  provider: string;
+  /** The interface that CNI is about to set up. */
+  interface: string;
+  containerId: string;
+  /** At most 60,000; 0 means 20,000. */
+  timeoutMs: number;
+}
+
+export interface WaitReply {
+  position?: Position;
+  allocation?: Allocation;
+}
+
+export interface BindRequest {
+  namespace: string;
+  pod: string;
+  podUid: string;
+  provider: string;
+  containerId: string;
+  interface: string;
+  node: string;
+  bootId: string;
+}
+
+export interface BindReply {
+  position?: Position;
+  allocation?: Allocation;
+}
+
+export interface UnbindRequest {
+  namespace: string;
+  pod: string;
+  provider: string;
+  containerId: string;
+  interface: string;
+}
+
+export interface UnbindReply {
+  position?: Position;
+  /** How many bindings this request ended. */
+  unbound: number;
+}
+
+export interface GetRequest {
+  subnet: string;
+  address: string;
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface GetReply {
+  position?: Position;
+  record?: AddressRecord;
+}
+
+export interface ListRequest {
+  /** All of these must match; "" matches everything. */
+  subnet: string;
+  namespace: string;
+  pod: string;
+  node: string;
+  /** At most 1,000; 0 means 500. */
+  pageSize: number;
+  /** From the reply before; "" for the first page. */
+  pageToken: string;
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface ListReply {
+  position?: Position;
+  allocations: Allocation[];
+  /** "" on the last page. */
+  nextPageToken: string;
+}
+
+export interface ReserveRequest {
+  subnet: string;
+  /** "" for any free one. */
+  address: string;
+  /** Who may take it: "namespace/pod", or any text that says what it is held for. */
+  reservedFor: string;
+  reason: string;
+}
+
+export interface ReserveReply {
+  position?: Position;
+  record?: AddressRecord;
+}
+
+export interface UnreserveRequest {
+  subnet: string;
+  address: string;
+  reason: string;
+}
+
+export interface UnreserveReply {
+  position?: Position;
+}
+
+export interface QuarantineRequest {
+  subnet: string;
+  address: string;
+  /** Who answers on it (a MAC), and where that was seen. */
+  seenMac: string;
+  seenAt: string;
+  reason: string;
+}
+
+export interface QuarantineReply {
+  position?: Position;
+}
+
+export interface LiftRequest {
+  subnet: string;
+  address: string;
+  reason: string;
+}
+
+export interface LiftReply {
+  position?: Position;
+}
+
+/** A subnet as its owner writes it, and (normalised) as it is in force. */
+export interface SubnetSpec {
+  /** "v4", "v6" or "v4,v6". Normalised: host bits cleared. */
+  cidrBlock: string;
+  /** In the same form. Normalised: the first usable address where none was given. */
+  gateway: string;
+  /** "address" or "first..last"; both families mixed. Normalised: merged, sorted, with the gateways. */
+  excludeIps: string[];
+  /** Which attachments it serves: "<NetworkAttachmentDefinition>.<namespace>[.ovn]", or "ovn". */
+  provider: string;
+  /** IPv4, IPv6 or Dual; always follows from cidr_block. */
+  protocol: string;
+  /** How long a released address rests before it is given again. Absent: 60,000. */
+  cooldownMs?: number;
+  /** How long a released address that is still bound is kept back. Absent: 3,600,000. */
+  bindingTimeoutMs?: number;
+}
+
+/** Where a spec came from. */
+export interface SourceObject {
+  uid: string;
+  generation: number;
+}
+
+/** Counts and ranges of one family of a subnet. */
+export interface Usage {
+  /** 4 or 6. */
+  family: number;
+  /** Addresses that can be given at all: usable hosts less excludes. */
+  total: string;
+  /** Held by a Pod. */
+  inUse: string;
+  /** total less in_use (an address that cools down or is held back counts as available). */
+  available: string;
+  /** "a-b" or "a", sorted, joined with commas. */
+  inUseRange: string;
+  availableRange: string;
+  /** Of the available ones, those that cool down or are held back now. */
+  resting: string;
+}
+
+export interface Subnet {
+  name: string;
+  spec?: SubnetSpec;
+  source?: SourceObject;
+  usage: Usage[];
+}
+
+export interface ApplySubnetRequest {
+  name: string;
+  spec?: SubnetSpec;
+  source?: SourceObject;
+}
+
+export interface ApplySubnetReply {
+  position?: Position;
+  subnet?: Subnet;
+}
+
+export interface DeleteSubnetRequest {
+  name: string;
+}
+
+export interface DeleteSubnetReply {
+  position?: Position;
+}
+
+export interface GetSubnetRequest {
+  name: string;
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface GetSubnetReply {
+  position?: Position;
+  subnet?: Subnet;
+}
+
+export interface ListSubnetsRequest {
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface ListSubnetsReply {
+  position?: Position;
+  subnets: Subnet[];
+}
+
+/** A named part of a subnet. */
+export interface PoolSpec {
+  subnet: string;
+  /** "address", "first..last" or a CIDR. */
+  ips: string[];
+  /** Namespaces whose Pods draw from it by default. */
+  namespaces: string[];
+}
+
+export interface Pool {
+  name: string;
+  spec?: PoolSpec;
+  source?: SourceObject;
+  usage: Usage[];
+}
+
+export interface ApplyPoolRequest {
+  name: string;
+  spec?: PoolSpec;
+  source?: SourceObject;
+}
+
+export interface ApplyPoolReply {
+  position?: Position;
+  pool?: Pool;
+}
+
+export interface DeletePoolRequest {
+  name: string;
+}
+
+export interface DeletePoolReply {
+  position?: Position;
+}
+
+export interface GetPoolRequest {
+  name: string;
+}
+
+export interface GetPoolReply {
+  position?: Position;
+  pool?: Pool;
+}
+
+export interface ListPoolsRequest {
+}
+
+export interface ListPoolsReply {
+  position?: Position;
+  pools: Pool[];
+}
+
+/** One event. `stored` is the truth; the other fields are the same, parsed (and upcast to the newest schema version). */
+export interface Event {
+  seq: number;
+  /** ULID of the event. */
+  id: string;
+  /** ULID of the command that it belongs to; a command's events are applied together. */
+  command: string;
+  /** This is number `part` of `parts`. */
+  part: number;
+  parts: number;
+  /** Its name, as in the ledger: "AddressAllocated". */
+  type: string;
+  subnet: string;
+  at: string;
+  /** Who did it: the authenticated identity. */
+  actor: string;
+  /** One for each address that it touches. */
+  before: EventBefore[];
+  /** SHA-256 of the event before. */
+  prev: string;
+  /** SHA-256 of `stored`. */
+  hash: string;
+  /** The exact line of JSON as it stands in etcd. */
+  stored: string;
+  ledgerCreated?: LedgerCreated;
+  subnetConfigured?: SubnetConfigured;
+  subnetRetired?: SubnetRetired;
+  addressAllocated?: AddressAllocated;
+  allocationRefused?: AllocationRefused;
+  addressBound?: AddressBound;
+  addressUnbound?: AddressUnbound;
+  addressTransferred?: AddressTransferred;
+  addressReleased?: AddressReleased;
+}
+
+/** The event before an event, of one address that both touch: a step back in that address's history. */
+export interface EventBefore {
+  address: string;
+  /** 0: there is none, the address was never used before. */
+  seq: number;
+}
+
+/** The first event of every ledger. */
+export interface LedgerCreated {
+  /** ULID, names the ledger. */
+  ledger: string;
+}
+
+export interface SubnetConfigured {
+  spec?: SubnetSpec;
+  source?: SourceObject;
+}
+
+export interface SubnetRetired {
+}
+
+export interface AddressAllocated {
+  attachment?: Attachment;
+  uid: string;
+  owner?: Owner;
+  node: string;
+  addresses: AssignedAddress[];
+  mac: string;
+  interface: string;
+  cause: AllocationCause;
+  routes: Route[];
+  defaultRoute?: boolean;
+}
+
+export interface AllocationRefused {
+  attachment?: Attachment;
+  uid: string;
+  /** A code of the error vocabulary, as "SUBNET_FULL". */
+  reason: string;
+  message: string;
+}
+
+export interface AddressBound {
+  /** The allocation's seq. */
+  alloc: number;
+  attachment?: Attachment;
+  uid: string;
+  addresses: string[];
+  containerId: string;
+  interface: string;
+  node: string;
+  bootId: string;
+}
+
+export interface AddressUnbound {
+  attachment?: Attachment;
+  addresses: string[];
+  containerId: string;
+  interface: string;
+}
+
+export interface AddressTransferred {
+  /** The seq of the allocation that is passed on; the new one's is this event's. */
+  alloc: number;
+  attachment?: Attachment;
+  fromUid: string;
+  uid: string;
+  owner?: Owner;
+  node: string;
+  addresses: AssignedAddress[];
+  mac: string;
+  interface: string;
+  cause: AllocationCause;
+  routes: Route[];
+  defaultRoute?: boolean;
+}
+
+export interface AddressReleased {
+  /** The allocation's seq. */
+  alloc: number;
+  attachment?: Attachment;
+  uid: string;
+  addresses: string[];
+  cause: ReleaseCause;
+  evidence: string;
+}
+
+export interface WatchRequest {
+  /** The first event wanted; 0: only what happens from now on. */
+  fromSeq: number;
+  /** Only events of this subnet; "" for all. */
+  subnet: string;
+}
+
+export interface WatchReply {
+  /** After the events of this reply. */
+  position?: Position;
+  events: Event[];
+}
+
+export interface HistoryRequest {
+  address: string;
+  /** "": all subnets that know the address. */
+  subnet: string;
+  /** At most 1,000; 0 means 100. */
+  pageSize: number;
+  pageToken: string;
+}
+
+export interface HistoryReply {
+  position?: Position;
+  /** Newest first. */
+  events: Event[];
+  nextPageToken: string;
+}
+
+export interface StateAtRequest {
+  /** Either of them. */
+  seq: number;
+  at: string;
+  subnet: string;
+}
+
+export interface StateAtReply {
+  position?: Position;
+  allocations: Allocation[];
+}
+
+export interface VerifyRequest {
+  fromSeq: number;
+}
+
+export interface VerifyReply {
+  position?: Position;
+  /** How far it got. */
+  verifiedSeq: number;
+  /** What is wrong; empty while nothing is. */
+  problems: string[];
+}
+
+export interface ExportRequest {
+  fromSeq: number;
+  toSeq: number;
+}
+
+export interface ExportReply {
+  position?: Position;
+  /** Exact stored lines. */
+  lines: string[];
+}

@@ -1,0 +1,54 @@
+/**
+ * Every rule of the ledger, as one pure function: what happens when this is asked in this state? No clock, no randomness, no
+ * I/O. All or nothing: the events of an accepted command belong together; a refused one changes nothing.
+ */
+import type { Command } from './command.ts';
+import { allocate } from './decide/allocate.ts';
+import { bind, unbind } from './decide/bind.ts';
+import { applySubnet, retireSubnet } from './decide/configure.ts';
+import { release } from './decide/release.ts';
+import type { AllocationRefused, Event } from './event.ts';
+import { Refused, type Refusal } from './refusal.ts';
+import type { State } from './state.ts';
+
+export type Decision =
+  /** No events: it is already so. */
+  | { readonly kind: 'accepted'; readonly events: readonly Event[] }
+  /** Nothing changes. `record` is for the log, which need not repeat one that it has. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly record: AllocationRefused | undefined };
+
+/** Decides one command against the state, which it does not change. */
+export function decide(state: State, command: Command): Decision {
+  try {
+    return { kind: 'accepted', events: eventsOf(state, command) };
+  } catch (thrown) {
+    if (thrown instanceof Refused)
+      return { kind: 'refused', refusal: thrown.refusal, record: recordOf(command, thrown.refusal) };
+    throw thrown;
+  }
+}
+
+/** Why a Pod did not get its addresses belongs to the record; what merely came too late does not. */
+function recordOf(command: Command, { code, message, attachment }: Refusal): AllocationRefused | undefined {
+  if (command.type !== 'Allocate' || !attachment) return undefined;
+  return { type: 'AllocationRefused', subnet: '', data: { attachment, uid: command.pod.uid, reason: code, message } };
+}
+
+function eventsOf(state: State, command: Command): readonly Event[] {
+  switch (command.type) {
+    case 'CreateLedger':
+      return state.ledger === '' ? [{ type: 'LedgerCreated', subnet: '', data: { ledger: command.ledger } }] : [];
+    case 'ApplySubnet':
+      return applySubnet(state, command);
+    case 'RetireSubnet':
+      return retireSubnet(state, command);
+    case 'Allocate':
+      return allocate(state, command);
+    case 'Release':
+      return release(state, command);
+    case 'Bind':
+      return bind(state, command);
+    case 'Unbind':
+      return unbind(state, command);
+  }
+}

@@ -1,0 +1,71 @@
+/** A CNI ADD or DEL really happened. */
+import type { Allocation, Binding } from '../claim.ts';
+import type { Bind, Sandbox, Unbind } from '../command.ts';
+import type { Event } from '../event.ts';
+import { Refused } from '../refusal.ts';
+import { claimOf, podKey, sandboxKey, type State } from '../state.ts';
+import { refuseFenced } from './pick.ts';
+
+/**
+ * Which allocation a CNI call is about: the Pod's attachment of that provider with that interface name; else the first that
+ * has no name yet, since Multus sets up unnamed attachments in the order of the annotation.
+ */
+export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
+  const held = [...(state.pods.get(podKey(sandbox.namespace, sandbox.pod))?.values() ?? [])]
+    .filter(({ uid, attachment }) => uid === sandbox.uid && attachment.provider === sandbox.provider)
+    .toSorted((a, b) => a.attachment.ordinal - b.attachment.ordinal);
+  return (
+    held.find((allocation) => allocation.interface === sandbox.interface) ??
+    held.find((allocation) => allocation.interface === '')
+  );
+}
+
+/** @throws Refused NOT_ALLOCATED, ADDRESS_FENCED */
+export function bind(state: State, command: Bind): Event[] {
+  const allocation = allocationForSandbox(state, command);
+  if (!allocation)
+    throw new Refused(
+      'NOT_ALLOCATED',
+      `Pod ${command.namespace}/${command.pod} (uid ${command.uid}) has no allocation for provider ${command.provider}, interface ${command.interface}`,
+    );
+  const addresses = allocation.addresses.map(({ address }) => address);
+  for (const address of addresses) refuseFenced(state, allocation.subnet, address);
+  const { containerId, interface: name, node, bootId } = command;
+  const same = (known: Binding): boolean =>
+    known.containerId === containerId &&
+    known.interface === name &&
+    known.node === node &&
+    known.bootId === bootId &&
+    known.alloc === allocation.seq;
+  if (bindingsOf(state, allocation).some(same)) return [];
+  const { attachment, uid, subnet, seq: alloc } = allocation;
+  return [
+    {
+      type: 'AddressBound',
+      subnet,
+      data: { alloc, attachment, uid, addresses, containerId, interface: name, node, bootId },
+    },
+  ];
+}
+
+/** Ends that container's binding only, also late and after release; one that is unknown is ended already. @throws Refused ADDRESS_FENCED */
+export function unbind(state: State, { containerId, interface: name }: Unbind): Event[] {
+  const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
+  const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
+  for (const { subnet, address } of claims) {
+    refuseFenced(state, subnet, address);
+    const binding = claimOf(state, subnet, address)?.bindings.find(
+      (b) => b.containerId === containerId && b.interface === name,
+    );
+    if (!binding) continue;
+    const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
+    bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address] });
+  }
+  return [...bySubnet].map(([subnet, { attachment, addresses }]): Event => {
+    return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name } };
+  });
+}
+
+/** The bindings of what is held: those of any of its addresses, since all carry the same. */
+export const bindingsOf = (state: State, { subnet, addresses }: Allocation): readonly Binding[] =>
+  (addresses[0] && claimOf(state, subnet, addresses[0].address)?.bindings) ?? [];

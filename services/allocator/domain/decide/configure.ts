@@ -1,0 +1,60 @@
+/** Subnets come, change and go. */
+import { parseAddress } from '../address.ts';
+import type { ApplySubnet, RetireSubnet } from '../command.ts';
+import type { Event } from '../event.ts';
+import { Refused } from '../refusal.ts';
+import type { State } from '../state.ts';
+import { normaliseSubnet, overlaps, type Subnet } from '../subnet.ts';
+
+/** @throws Refused SUBNET_INVALID, SUBNET_OVERLAP, SUBNET_IN_USE */
+export function applySubnet(state: State, { name, spec: requested, source }: ApplySubnet): Event[] {
+  if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
+    throw new Refused(
+      'SUBNET_INVALID',
+      `"${name}" is not a valid subnet name: use lower-case letters, digits, "-" and "."`,
+    );
+  const subnet = normaliseSubnet(name, requested);
+  if ('problems' in subnet) throw new Refused('SUBNET_INVALID', subnet.problems.join('; '));
+  const known = state.subnets.get(name);
+  if (known && JSON.stringify(known.subnet.spec) === JSON.stringify(subnet.spec)) return [];
+  refuseOverlap(state, subnet);
+  refuseStranding(state, subnet);
+  return [{ type: 'SubnetConfigured', subnet: name, data: { spec: subnet.spec, ...(source && { source }) } }];
+}
+
+/** @throws Refused SUBNET_IN_USE while Pods hold addresses of it. */
+export function retireSubnet(state: State, { name }: RetireSubnet): Event[] {
+  if (!state.subnets.has(name)) return [];
+  const holders = [...(state.claims.get(name) ?? [])].flatMap(([, { allocation }]) => (allocation ? [allocation] : []));
+  const [first] = holders;
+  if (first)
+    throw new Refused(
+      'SUBNET_IN_USE',
+      `subnet ${name} can't be retired: ${holders.length} of its addresses are held, the first by Pod ${first.attachment.namespace}/${first.attachment.pod}`,
+    );
+  return [{ type: 'SubnetRetired', subnet: name, data: {} }];
+}
+
+/** Equal CIDRs on different networks are legal; two subnets of one provider are one network. */
+function refuseOverlap(state: State, subnet: Subnet): void {
+  for (const { subnet: other } of state.subnets.values())
+    if (other.name !== subnet.name && other.spec.provider === subnet.spec.provider && overlaps(subnet, other))
+      throw new Refused(
+        'SUBNET_OVERLAP',
+        `subnet ${subnet.name} cidr ${subnet.spec.cidrBlock} is conflict with subnet ${other.name} cidr ${other.spec.cidrBlock}: both serve provider ${subnet.spec.provider}`,
+      );
+}
+
+/** What a Pod holds stays inside its subnet: an address outside it could neither be answered for nor be counted. */
+function refuseStranding(state: State, subnet: Subnet): void {
+  for (const [text, { allocation }] of state.claims.get(subnet.name) ?? []) {
+    const address = parseAddress(text);
+    const family = subnet.families.find((candidate) => candidate.family === address?.family);
+    const inside = address && family && address.value >= family.hosts.first && address.value <= family.hosts.last;
+    if (allocation && !inside)
+      throw new Refused(
+        'SUBNET_IN_USE',
+        `subnet ${subnet.name} can't become ${subnet.spec.cidrBlock}: Pod ${allocation.attachment.namespace}/${allocation.attachment.pod} holds ${text}, which would be outside`,
+      );
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * What happened: the vocabulary of the log, past tense. `data` is stored as it stands here, so a change of shape is a new
+ * schema version with an upcaster, never an edit.
+ */
+import type { Family } from './address.ts';
+
+/** Number of an event; the first is 1. Dense. 0 means "none". */
+export type Seq = number;
+
+/** One network attachment of a Pod; `ordinal` counts those of one provider, from 0. */
+export interface Attachment {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly provider: string;
+  readonly ordinal: number;
+}
+
+/** A Pod's controlling owner. */
+export interface Owner {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A route of the CNI result; an empty `dst` is the default route of the gateway's family. */
+export interface Route {
+  readonly dst: string;
+  readonly gw: string;
+}
+
+/** One address with the CIDR and gateway that a CNI answer puts beside it. */
+export interface AssignedAddress {
+  readonly address: string;
+  readonly cidr: string;
+  readonly gateway: string;
+}
+
+export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'import';
+
+export type ReleaseCause =
+  'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected';
+
+/** A subnet's configuration as normalised text; `gateway` and `cidrBlock` are "v4", "v6" or "v4,v6". */
+export interface SubnetSpec {
+  readonly cidrBlock: string;
+  readonly gateway: string;
+  readonly excludeIps: readonly string[];
+  readonly provider: string;
+  readonly protocol: 'IPv4' | 'IPv6' | 'Dual';
+  readonly cooldownMs: number;
+  readonly bindingTimeoutMs: number;
+}
+
+/** The Kubernetes object that a configuration came from. */
+export interface SourceObject {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/** What an attachment was given, and what CNI must answer for it. */
+export interface Grant {
+  readonly attachment: Attachment;
+  readonly uid: string;
+  readonly owner?: Owner;
+  readonly node: string;
+  readonly addresses: readonly AssignedAddress[];
+  readonly mac: string;
+  readonly interface: string;
+  readonly cause: AllocationCause;
+  readonly routes: readonly Route[];
+  readonly defaultRoute?: boolean;
+}
+
+export type LedgerCreated = Typed<'LedgerCreated', { readonly ledger: string }>;
+export type SubnetConfigured = Typed<'SubnetConfigured', { readonly spec: SubnetSpec; readonly source?: SourceObject }>;
+export type SubnetRetired = Typed<'SubnetRetired', Record<never, never>>;
+export type AddressAllocated = Typed<'AddressAllocated', Grant>;
+export type AddressTransferred = Typed<'AddressTransferred', Grant & { readonly alloc: Seq; readonly fromUid: string }>;
+export type AllocationRefused = Typed<
+  'AllocationRefused',
+  { readonly attachment: Attachment; readonly uid: string; readonly reason: string; readonly message: string }
+>;
+export type AddressBound = Typed<
+  'AddressBound',
+  {
+    readonly alloc: Seq;
+    readonly attachment: Attachment;
+    readonly uid: string;
+    readonly addresses: readonly string[];
+    readonly containerId: string;
+    readonly interface: string;
+    readonly node: string;
+    readonly bootId: string;
+  }
+>;
+export type AddressUnbound = Typed<
+  'AddressUnbound',
+  {
+    readonly attachment: Attachment;
+    readonly addresses: readonly string[];
+    readonly containerId: string;
+    readonly interface: string;
+  }
+>;
+export type AddressReleased = Typed<
+  'AddressReleased',
+  {
+    readonly alloc: Seq;
+    readonly attachment: Attachment;
+    readonly uid: string;
+    readonly addresses: readonly string[];
+    readonly cause: ReleaseCause;
+    readonly evidence: string;
+  }
+>;
+
+interface Typed<Type extends string, Data> {
+  readonly type: Type;
+  /** The subnet that it is about; '' for none. */
+  readonly subnet: string;
+  readonly data: Data;
+}
+
+export type Event =
+  | LedgerCreated
+  | SubnetConfigured
+  | SubnetRetired
+  | AddressAllocated
+  | AddressTransferred
+  | AllocationRefused
+  | AddressBound
+  | AddressUnbound
+  | AddressReleased;
+
+/** An event with its place in the log: what `evolve` needs to know of it. */
+export type Sequenced<Kind extends Event = Event> = Kind & {
+  readonly seq: Seq;
+  /** Milliseconds since 1970; never less than the event before. */
+  readonly at: number;
+};
+
+/** The addresses whose claims an event changes, canonical text. */
+export function addressesOf(event: Event): readonly string[] {
+  switch (event.type) {
+    case 'AddressAllocated':
+    case 'AddressTransferred':
+      return event.data.addresses.map(({ address }) => address);
+    case 'AddressBound':
+    case 'AddressUnbound':
+    case 'AddressReleased':
+      return event.data.addresses;
+    case 'LedgerCreated':
+    case 'SubnetConfigured':
+    case 'SubnetRetired':
+    case 'AllocationRefused':
+      return [];
+  }
+}
+
+/** The family of a canonical address, by its looks. */
+export const familyOf = (address: string): Family => (address.includes(':') ? 6 : 4);

@@ -1,0 +1,63 @@
+/** Sets of addresses of one family as sorted, disjoint, inclusive intervals: sizes do not depend on how much they cover. */
+import { type Family, formatAddress } from './address.ts';
+
+/** `first <= last`, both belong to it. */
+export interface Interval {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** The same addresses, sorted, with what overlaps or touches merged. */
+export function union(intervals: readonly Interval[]): Interval[] {
+  const merged: Interval[] = [];
+  for (const next of intervals.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
+    const previous = merged.at(-1);
+    if (previous && next.first <= previous.last + 1n) {
+      if (next.last > previous.last) merged[merged.length - 1] = { first: previous.first, last: next.last };
+    } else merged.push(next);
+  }
+  return merged;
+}
+
+/** What is in `from` and not in `without`; both as `union` gives them. */
+export function minus(from: readonly Interval[], without: readonly Interval[]): Interval[] {
+  const rest: Interval[] = [];
+  for (const interval of from) {
+    let first = interval.first;
+    for (const hole of without) {
+      if (hole.last < first || hole.first > interval.last) continue;
+      if (hole.first > first) rest.push({ first, last: hole.first - 1n });
+      first = hole.last + 1n;
+    }
+    if (first <= interval.last) rest.push({ first, last: interval.last });
+  }
+  return rest;
+}
+
+/** How many addresses. */
+export const size = (intervals: readonly Interval[]): bigint =>
+  intervals.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
+
+/** Index of the first interval that ends at or after `value`; the length when none does. `intervals` as `union` gives them. */
+export function indexAtOrAfter(intervals: readonly Interval[], value: bigint): number {
+  let low = 0;
+  let high = intervals.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((intervals[middle] as Interval).last < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether `value` is in one of them; `intervals` as `union` gives them. */
+export function contains(intervals: readonly Interval[], value: bigint): boolean {
+  const found = intervals[indexAtOrAfter(intervals, value)];
+  return found !== undefined && found.first <= value;
+}
+
+/** "a-b" or "a", joined with commas: the form of Subnet.status ranges. */
+export function formatRanges(family: Family, intervals: readonly Interval[]): string {
+  const text = (value: bigint): string => formatAddress({ family, value });
+  return intervals.map(({ first, last }) => (first === last ? text(first) : `${text(first)}-${text(last)}`)).join(',');
+}

@@ -1,0 +1,143 @@
+/** What can be read from a state. Pure, and bounded by what is asked for. */
+import { canonicalAddress, type Family, parseAddress } from './address.ts';
+import type { AddressSpace } from './address-space.ts';
+import type { Allocation, Binding, Claim } from './claim.ts';
+import { bindingsOf } from './decide/bind.ts';
+import { familyOf, type Seq } from './event.ts';
+import { contains, formatRanges, minus, size, union } from './interval.ts';
+import { Refused } from './refusal.ts';
+import { claimOf, type ConfiguredSubnet, podKey, type State } from './state.ts';
+
+/** An allocation with the containers that use it. */
+export interface BoundAllocation extends Allocation {
+  readonly bindings: readonly Binding[];
+}
+
+export type AddressStateName = 'fresh' | 'allocated' | 'bound' | 'held' | 'cooling' | 'idle' | 'excluded';
+
+/** All that is known of one address. Times in milliseconds since 1970. */
+export interface AddressRecord {
+  readonly subnet: string;
+  readonly address: string;
+  readonly state: AddressStateName;
+  readonly claim: Claim | undefined;
+  /** When a cooling or held address can be given again. */
+  readonly availableAt: number | undefined;
+}
+
+/** Counts of one family of a subnet; ranges as text. */
+export interface Usage {
+  readonly family: Family;
+  readonly total: bigint;
+  readonly inUse: bigint;
+  readonly available: bigint;
+  readonly resting: bigint;
+  readonly inUseRange: string;
+  readonly availableRange: string;
+}
+
+/** What the allocation looks like now, with its bindings. */
+export const withBindings = (state: State, allocation: Allocation): BoundAllocation => ({
+  ...allocation,
+  bindings: bindingsOf(state, allocation),
+});
+
+/** What one Pod uid holds, in the order of its attachments. */
+export function allocationsOfPod(state: State, namespace: string, pod: string, uid: string): BoundAllocation[] {
+  return [...(state.pods.get(podKey(namespace, pod))?.values() ?? [])]
+    .filter((allocation) => allocation.uid === uid)
+    .map((allocation) => withBindings(state, allocation));
+}
+
+/** What is known of one address. @throws Refused SUBNET_UNKNOWN, ADDRESS_UNKNOWN, INVALID_REQUEST */
+export function addressRecord(state: State, subnet: string, text: string, now: number): AddressRecord {
+  const address = canonicalAddress(text);
+  if (!address) throw new Refused('INVALID_REQUEST', `failed to parse IP ${text}: it is no address`);
+  const configured = state.subnets.get(subnet);
+  const claim = claimOf(state, subnet, address);
+  if (!configured && !claim) throw new Refused('SUBNET_UNKNOWN', `no subnet ${subnet} is configured`);
+  const space = configured?.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
+  const value = (parseAddress(address) as { value: bigint }).value;
+  const inside = space && value >= space.subnetFamily.hosts.first && value <= space.subnetFamily.hosts.last;
+  if (!claim && !inside)
+    throw new Refused('ADDRESS_UNKNOWN', `${address} is no host address of subnet ${subnet}, and was never used in it`);
+  const usable = space !== undefined && contains(space.subnetFamily.usable, value);
+  return { subnet, address, claim, ...standing(claim, usable, configured, now) };
+}
+
+function standing(
+  claim: Claim | undefined,
+  usable: boolean,
+  configured: ConfiguredSubnet | undefined,
+  now: number,
+): Pick<AddressRecord, 'state' | 'availableAt'> {
+  if (claim?.allocation) return { state: claim.bindings.length > 0 ? 'bound' : 'allocated', availableAt: undefined };
+  const rest = configured?.subnet.spec;
+  if (claim && claim.bindings.length > 0)
+    return { state: 'held', availableAt: claim.lastAt + (rest?.bindingTimeoutMs ?? 0) };
+  if (!usable) return { state: 'excluded', availableAt: undefined };
+  if (!claim) return { state: 'fresh', availableAt: undefined };
+  const availableAt = claim.lastAt + (rest?.cooldownMs ?? 0);
+  return availableAt > now ? { state: 'cooling', availableAt } : { state: 'idle', availableAt: undefined };
+}
+
+/** Counts and ranges of a subnet, one a family. Ranges take time with the number of claims. */
+export function usageOf(state: State, { subnet, spaces }: ConfiguredSubnet): Usage[] {
+  return spaces.map((space) => familyUsage(state, subnet.name, space));
+}
+
+function familyUsage(state: State, subnet: string, space: AddressSpace): Usage {
+  const { family, usable } = space.subnetFamily;
+  const inUse: { first: bigint; last: bigint }[] = [];
+  for (const [address, claim] of state.claims.get(subnet) ?? []) {
+    if (!claim.allocation || familyOf(address) !== family) continue;
+    const { value } = parseAddress(address) as { value: bigint };
+    if (contains(usable, value)) inUse.push({ first: value, last: value });
+  }
+  const taken = union(inUse);
+  return {
+    family,
+    total: space.total,
+    inUse: space.inUse,
+    available: size(usable) - space.inUse,
+    resting: BigInt(space.released.count),
+    inUseRange: formatRanges(family, taken),
+    availableRange: formatRanges(family, minus(usable, taken)),
+  };
+}
+
+/** Which allocations; an absent field matches all. */
+export interface AllocationFilter {
+  readonly subnet?: string;
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly node?: string;
+}
+
+/** One page of the allocations in force, in the order in which they were given. */
+export function listAllocations(
+  state: State,
+  filter: AllocationFilter,
+  page: { readonly afterSeq: Seq; readonly size: number },
+): { readonly allocations: BoundAllocation[]; readonly nextAfterSeq: Seq | undefined } {
+  const matching: Allocation[] = [];
+  for (const held of podsMatching(state, filter))
+    for (const allocation of held.values())
+      if (
+        allocation.seq > page.afterSeq &&
+        (filter.subnet === undefined || allocation.subnet === filter.subnet) &&
+        (filter.namespace === undefined || allocation.attachment.namespace === filter.namespace) &&
+        (filter.node === undefined || allocation.node === filter.node)
+      )
+        matching.push(allocation);
+  const ordered = matching.toSorted((a, b) => a.seq - b.seq);
+  const allocations = ordered.slice(0, page.size).map((allocation) => withBindings(state, allocation));
+  return { allocations, nextAfterSeq: ordered.length > page.size ? allocations.at(-1)?.seq : undefined };
+}
+
+function* podsMatching(state: State, { namespace, pod }: AllocationFilter): Iterable<Map<string, Allocation>> {
+  if (namespace !== undefined && pod !== undefined) {
+    const held = state.pods.get(podKey(namespace, pod));
+    if (held) yield held;
+  } else for (const [key, held] of state.pods) if (pod === undefined || key.endsWith(`/${pod}`)) yield held;
+}

@@ -1,0 +1,37 @@
+/** Why a command is not done: a value, for whoever asked. Exceptions are for bugs and I/O. */
+
+import type { Attachment } from './event.ts';
+
+export type RefusalCode =
+  | 'INVALID_REQUEST'
+  | 'DEADLINE_PASSED'
+  | 'ADDRESS_OUT_OF_RANGE'
+  | 'ADDRESS_IN_USE'
+  | 'ADDRESS_FENCED'
+  | 'ADDRESS_UNKNOWN'
+  | 'MAC_IN_USE'
+  | 'NOT_ALLOCATED'
+  | 'PROVIDER_UNBOUND'
+  | 'SUBNET_UNKNOWN'
+  | 'SUBNET_INVALID'
+  | 'SUBNET_FULL'
+  | 'SUBNET_IN_USE'
+  | 'SUBNET_OVERLAP';
+
+/** `message` is for a person: what is wrong, where, and what to do. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly message: string;
+  /** The attachment that could not be served, where it is about one. */
+  readonly attachment?: Attachment;
+}
+
+/** Thrown inside `decide` to leave it from any depth; `decide` hands it out as a value. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(code: RefusalCode, message: string, attachment?: Attachment) {
+    super(message);
+    this.refusal = { code, message, ...(attachment && { attachment }) };
+  }
+}

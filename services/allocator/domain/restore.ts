@@ -1,0 +1,28 @@
+/** The state from its snapshot: the claim keys and the subnets in force hold all that deciding needs. */
+import type { Claim } from './claim.ts';
+import type { SourceObject, SubnetSpec } from './event.ts';
+import { type ClaimName, Journal } from './journal.ts';
+import { configureSubnet, indexAllocation, initialState, putClaim, type State } from './state.ts';
+import { subnetOf } from './subnet.ts';
+
+/** Everything beside the log, at one revision. */
+export interface Snapshot {
+  readonly ledger: string;
+  readonly subnets: readonly { readonly name: string; readonly spec: SubnetSpec; readonly source?: SourceObject }[];
+  readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
+}
+
+/** Equal to the fold of the log up to the snapshot, in what it holds and in what is decided next. */
+export function restore({ ledger, subnets, claims }: Snapshot): State {
+  const state = initialState();
+  const journal = new Journal();
+  state.ledger = ledger;
+  // In the order of their last event, which is the order in which addresses were left, and so of their reuse.
+  for (const { subnet, address, claim } of claims.toSorted((a, b) => a.claim.last - b.claim.last)) {
+    putClaim(state, { subnet, address }, claim, journal);
+    if (claim.allocation) indexAllocation(state, claim.allocation, journal);
+  }
+  for (const { name, spec, source } of subnets)
+    configureSubnet(state, { subnet: subnetOf(name, spec), ...(source && { source }) }, journal);
+  return state;
+}

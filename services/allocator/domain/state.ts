@@ -1,0 +1,237 @@
+/**
+ * All that is decided against: the fold of the log. `evolve` changes it in place and leaves the undo in the journal. It
+ * accepts everything that was ever written: rules belong to `decide`.
+ */
+import { AddressSpace } from './address-space.ts';
+import type { Allocation, Binding, Claim } from './claim.ts';
+import type { Attachment, Event, Sequenced } from './event.ts';
+import { addressesOf, familyOf } from './event.ts';
+import { type ClaimName, deleteKey, type Journal, setKey } from './journal.ts';
+import { type Subnet, subnetOf } from './subnet.ts';
+import type { SourceObject } from './event.ts';
+
+/** A subnet in force, with what it can give. */
+export interface ConfiguredSubnet {
+  readonly subnet: Subnet;
+  readonly source?: SourceObject;
+  /** One a family, in the subnet's order. */
+  readonly spaces: readonly AddressSpace[];
+}
+
+export interface State {
+  /** '' before the ledger's first event. */
+  ledger: string;
+  /** In force, by name. */
+  readonly subnets: Map<string, ConfiguredSubnet>;
+  /** By subnet, then by canonical address; also of retired subnets, whose cooldowns and history go on. */
+  readonly claims: Map<string, Map<string, Claim>>;
+  /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
+  readonly pods: Map<string, Map<string, Allocation>>;
+  /** Which claims a CNI DEL of "container/interface" ends. */
+  readonly sandboxes: Map<string, readonly ClaimName[]>;
+  /** Which attachment has a MAC, by "subnet/mac". */
+  readonly macs: Map<string, Attachment>;
+  /** Claims ("subnet/address") whose key somebody else changed: nothing is decided about them. Not from the log, but from a failed append. */
+  readonly fenced: Set<string>;
+}
+
+/** The state before the first event. */
+export function initialState(): State {
+  return {
+    ledger: '',
+    subnets: new Map(),
+    claims: new Map(),
+    pods: new Map(),
+    sandboxes: new Map(),
+    macs: new Map(),
+    fenced: new Set(),
+  };
+}
+
+export const podKey = (namespace: string, pod: string): string => `${namespace}/${pod}`;
+export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal: number }): string =>
+  `${provider}/${ordinal}`;
+export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
+
+/** The claim of an address in a subnet, if it was ever used. */
+export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
+  state.claims.get(subnet)?.get(address);
+
+/** What an attachment of a Pod holds now, whichever uid has it. */
+export const allocationOf = (state: State, { namespace, pod, provider, ordinal }: Attachment): Allocation | undefined =>
+  state.pods.get(podKey(namespace, pod))?.get(attachmentKey({ provider, ordinal }));
+
+/** Applies one event. The journal can take it back. */
+export function evolve(state: State, event: Sequenced, journal: Journal): void {
+  switch (event.type) {
+    case 'LedgerCreated': {
+      const previous = state.ledger;
+      state.ledger = event.data.ledger;
+      journal.record(() => {
+        state.ledger = previous;
+      });
+      return;
+    }
+    case 'SubnetConfigured': {
+      const { spec, source } = event.data;
+      return configureSubnet(state, { subnet: subnetOf(event.subnet, spec), ...(source && { source }) }, journal);
+    }
+    case 'SubnetRetired':
+      return journal.record(deleteKey(state.subnets, event.subnet));
+    case 'AddressAllocated':
+    case 'AddressTransferred':
+      return grant(state, event, journal);
+    case 'AddressReleased':
+      return release(state, event, journal);
+    case 'AddressBound':
+      return bind(state, event, journal);
+    case 'AddressUnbound': {
+      const ends = ({ containerId, interface: name }: Binding): boolean =>
+        containerId === event.data.containerId && name === event.data.interface;
+      return changeClaims(state, event, journal, (claim) => ({
+        ...claim,
+        bindings: claim.bindings.filter((b) => !ends(b)),
+      }));
+    }
+    case 'AllocationRefused':
+      return;
+    default:
+      return unknownEvent(event);
+  }
+}
+
+/** Puts a subnet in force: its spaces are made anew from the claims that it has. */
+export function configureSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, journal: Journal): void {
+  const spaces = configured.subnet.families.map((family) => new AddressSpace(family));
+  const claims = [...(state.claims.get(configured.subnet.name) ?? [])].toSorted(([, a], [, b]) => a.last - b.last);
+  const whole = { ...configured, spaces };
+  for (const [address, claim] of claims) spaceOf(whole, address)?.move(address, undefined, claim, journal);
+  journal.record(setKey(state.subnets, configured.subnet.name, whole));
+}
+
+/** Puts a claim in place of the one before, in every index that follows from it. */
+export function putClaim(state: State, name: ClaimName, claim: Claim, journal: Journal): void {
+  let claims = state.claims.get(name.subnet);
+  if (!claims) journal.record(setKey(state.claims, name.subnet, (claims = new Map())));
+  const before = claims.get(name.address);
+  journal.record(setKey(claims, name.address, claim));
+  journal.touch(name);
+  const configured = state.subnets.get(name.subnet);
+  if (configured) spaceOf(configured, name.address)?.move(name.address, before, claim, journal);
+  if (before?.bindings !== claim.bindings)
+    indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
+}
+
+/** Makes an allocation the one that its attachment holds. */
+export function indexAllocation(state: State, allocation: Allocation, journal: Journal): void {
+  const { namespace, pod } = allocation.attachment;
+  let held = state.pods.get(podKey(namespace, pod));
+  if (!held) journal.record(setKey(state.pods, podKey(namespace, pod), (held = new Map())));
+  journal.record(setKey(held, attachmentKey(allocation.attachment), allocation));
+  if (allocation.mac !== '')
+    journal.record(setKey(state.macs, `${allocation.subnet}/${allocation.mac}`, allocation.attachment));
+}
+
+const spaceOf = (configured: ConfiguredSubnet, address: string): AddressSpace | undefined =>
+  configured.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
+
+function grant(
+  state: State,
+  event: Sequenced<Extract<Event, { type: 'AddressAllocated' | 'AddressTransferred' }>>,
+  journal: Journal,
+): void {
+  const { attachment, uid, owner, node, addresses, mac, cause, routes, defaultRoute } = event.data;
+  const allocation: Allocation = {
+    seq: event.seq,
+    at: event.at,
+    subnet: event.subnet,
+    attachment,
+    uid,
+    ...(owner && { owner }),
+    node,
+    addresses,
+    mac,
+    interface: event.data.interface,
+    cause,
+    routes,
+    ...(defaultRoute !== undefined && { defaultRoute }),
+  };
+  const previous = allocationOf(state, attachment);
+  if (previous) forgetAllocation(state, previous, journal);
+  indexAllocation(state, allocation, journal);
+  // A transfer is to the same Pod by name: what its containers were told stays true. Anybody else starts without bindings.
+  const keepsBindings = event.type === 'AddressTransferred';
+  changeClaims(state, event, journal, (claim) => ({
+    ...claim,
+    allocation,
+    bindings: keepsBindings ? claim.bindings : [],
+  }));
+}
+
+function release(state: State, event: Sequenced<Extract<Event, { type: 'AddressReleased' }>>, journal: Journal): void {
+  const allocation = allocationOf(state, event.data.attachment);
+  if (allocation?.seq === event.data.alloc) forgetAllocation(state, allocation, journal);
+  const released = { seq: event.seq, at: event.at, uid: event.data.uid };
+  changeClaims(state, event, journal, ({ allocation: _, ...claim }) => ({ ...claim, released }));
+}
+
+function bind(state: State, event: Sequenced<Extract<Event, { type: 'AddressBound' }>>, journal: Journal): void {
+  const { alloc, attachment, containerId, node, bootId } = event.data;
+  const binding: Binding = {
+    alloc,
+    attachment,
+    containerId,
+    interface: event.data.interface,
+    node,
+    bootId,
+    at: event.at,
+  };
+  // A node that booted again runs none of the containers of the boot before.
+  const goesOn = (other: Binding): boolean =>
+    !(other.containerId === containerId && other.interface === binding.interface) &&
+    !(other.node === node && other.bootId !== bootId);
+  const known = allocationOf(state, attachment);
+  const allocation = known?.seq === alloc ? { ...known, interface: binding.interface, node } : undefined;
+  if (allocation) indexAllocation(state, allocation, journal);
+  changeClaims(state, event, journal, (claim) => ({
+    ...claim,
+    ...(allocation && claim.allocation && { allocation }),
+    bindings: [...claim.bindings.filter(goesOn), binding],
+  }));
+}
+
+function changeClaims(state: State, event: Sequenced, journal: Journal, change: (claim: Claim) => Claim): void {
+  for (const address of addressesOf(event)) {
+    const before: Claim = claimOf(state, event.subnet, address) ?? { last: 0, lastAt: 0, bindings: [] };
+    const after = { ...change(before), last: event.seq, lastAt: event.at };
+    putClaim(state, { subnet: event.subnet, address }, after, journal);
+  }
+}
+
+function forgetAllocation(state: State, { attachment, subnet, mac }: Allocation, journal: Journal): void {
+  const key = podKey(attachment.namespace, attachment.pod);
+  const held = state.pods.get(key);
+  if (held) journal.record(deleteKey(held, attachmentKey(attachment)));
+  if (held?.size === 0) journal.record(deleteKey(state.pods, key));
+  if (mac !== '') journal.record(deleteKey(state.macs, `${subnet}/${mac}`));
+}
+
+function indexSandboxes(
+  state: State,
+  name: ClaimName,
+  { before, after }: { readonly before: readonly Binding[]; readonly after: readonly Binding[] },
+  journal: Journal,
+): void {
+  const keyOf = (binding: Binding): string => sandboxKey(binding.containerId, binding.interface);
+  const isThis = (other: ClaimName): boolean => other.subnet === name.subnet && other.address === name.address;
+  for (const key of new Set(before.map(keyOf))) {
+    const rest = (state.sandboxes.get(key) ?? []).filter((other) => !isThis(other));
+    journal.record(rest.length > 0 ? setKey(state.sandboxes, key, rest) : deleteKey(state.sandboxes, key));
+  }
+  for (const key of new Set(after.map(keyOf)))
+    journal.record(setKey(state.sandboxes, key, [...(state.sandboxes.get(key) ?? []), name]));
+}
+
+function unknownEvent(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}: written by a newer version? It is never skipped`);
+}

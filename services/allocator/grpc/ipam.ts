@@ -1,0 +1,226 @@
+/** The Ipam service: requests → commands and questions → replies. */
+import { within } from '../../../lib/deadline.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import { type IpamService } from '../../../proto/ipledger.ts';
+import { canonicalAddress } from '../domain/address.ts';
+import type { AttachmentRequest, Sandbox } from '../domain/command.ts';
+import { allocationForSandbox } from '../domain/decide/bind.ts';
+import { addressRecord, allocationsOfPod, listAllocations, withBindings } from '../domain/questions.ts';
+import { attachmentKey, type State } from '../domain/state.ts';
+import { type Allocator, command, question } from './allocator.ts';
+import { allocationMessage, positionOf, readReleaseCause, recordMessage } from './messages.ts';
+import { atMost, instant, limited, pageSize, required } from './read.ts';
+import type { CallContext, Handlers } from './server.ts';
+import type { Waiting } from './waiting.ts';
+
+const mostAttachments = 24;
+const mostRoutes = 64;
+const mostCandidates = 256;
+const usualWaitMs = 20_000;
+const mostWaitMs = 60_000;
+/** A Subnet may be created together with its Pod; nobody is kept waiting longer for one that is missing. */
+const unboundGraceMs = 2_000;
+
+/** Everything of Ipam that is served; the rest answers UNIMPLEMENTED. */
+export function ipamHandlers(allocator: Allocator, waiting: Waiting): Handlers<typeof IpamService> {
+  return {
+    allocate: (request, context) => allocate(allocator, request, context),
+    release: (request, context) => release(allocator, request, context),
+    wait: (request, context) => wait(allocator, waiting, request, context),
+    bind: (request, context) => bind(allocator, request, context),
+    unbind: (request, context) => unbind(allocator, request, context),
+    get: (request, context) => get(allocator, request, context),
+    list: (request, context) => list(allocator, request, context),
+  };
+}
+
+async function allocate(allocator: Allocator, request: api.AllocateRequest, context: CallContext) {
+  const pod = {
+    namespace: required('pod.namespace', request.pod?.namespace),
+    name: required('pod.name', request.pod?.name),
+    uid: required('pod.uid', request.pod?.uid),
+    node: limited('pod.node', request.pod?.node ?? ''),
+    ...(request.pod?.owner && { owner: request.pod.owner }),
+  };
+  const attachments = atMost('attachments', mostAttachments, request.attachments).map(readAttachment);
+  if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
+  if (new Set(attachments.map(attachmentKey)).size < attachments.length)
+    throw new IpledgerError(
+      'INVALID_REQUEST',
+      'attachments: each provider needs a different ordinal for each of its attachments',
+    );
+  const deadline = instant('deadline', request.deadline);
+  const { answer, head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Allocate', now, pod, attachments, ...(deadline !== undefined && { deadline }) }),
+    (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
+  );
+  const byAttachment = new Map(answer.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
+  const asked = attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
+  return { position: positionOf(head), allocations: asked.map(allocationMessage) };
+}
+
+function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
+  if (request.pool !== '')
+    throw new IpledgerError(
+      'NOT_IMPLEMENTED',
+      `pool ${request.pool}: this version serves no pools by name; list the addresses instead`,
+    );
+  const candidates = atMost('candidates', mostCandidates, request.candidates).map(({ addresses }) =>
+    addresses.map((text) => {
+      const address = canonicalAddress(text);
+      if (!address)
+        throw new IpledgerError('INVALID_REQUEST', `failed to parse IP ${text}: write one address without a mask`);
+      return address;
+    }),
+  );
+  if (candidates.some(({ length }) => length < 1 || length > 2))
+    throw new IpledgerError('INVALID_REQUEST', 'candidates: each names one address, or one of each family');
+  return {
+    provider: required('provider', request.provider),
+    ordinal: request.ordinal,
+    interface: limited('interface', request.interface),
+    subnets: atMost('subnets', mostAttachments, request.subnets).map((name) => limited('subnet', name)),
+    candidates,
+    mac: limited('mac', request.mac),
+    routes: atMost('routes', mostRoutes, request.routes),
+    ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
+  };
+}
+
+async function release(allocator: Allocator, request: api.ReleaseRequest, context: CallContext) {
+  const [namespace, pod] = [required('namespace', request.namespace), required('pod', request.pod)];
+  const uid = required('pod_uid', request.podUid);
+  const cause = readReleaseCause(request.cause);
+  if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: a release says why');
+  const evidence = limited('evidence', request.evidence);
+  const alloc = request.allocationSeq || undefined;
+  const { answer, head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Release', now, namespace, pod, uid, cause, evidence, ...(alloc && { alloc }) }),
+    (_state, events) => events.length,
+  );
+  return { position: positionOf(head), released: answer };
+}
+
+type SandboxRequest = Pick<api.BindRequest, 'namespace' | 'pod' | 'podUid' | 'provider' | 'containerId' | 'interface'>;
+
+function readSandbox(request: SandboxRequest): Sandbox {
+  return {
+    namespace: required('namespace', request.namespace),
+    pod: required('pod', request.pod),
+    uid: required('pod_uid', request.podUid),
+    provider: required('provider', request.provider),
+    containerId: required('container_id', request.containerId),
+    interface: required('interface', request.interface),
+  };
+}
+
+async function wait(allocator: Allocator, waiting: Waiting, request: api.WaitRequest, context: CallContext) {
+  const sandbox = readSandbox(request);
+  const timeoutMs = Math.min(request.timeoutMs || usualWaitMs, mostWaitMs);
+  const startedAt = performance.now();
+  for (;;) {
+    const turn = new AbortController();
+    const leftMs = startedAt + timeoutMs - performance.now();
+    // Listening before looking: what is committed in between is not missed.
+    const rung = waiting.nextEvent(sandbox.namespace, sandbox.pod, AbortSignal.any([turn.signal, context.signal]));
+    try {
+      const { answer, head } = await question(allocator, context, (state) => lookFor(state, sandbox));
+      if (answer.allocation) return { position: positionOf(head), allocation: allocationMessage(answer.allocation) };
+      const patienceMs = answer.bound ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
+      if (patienceMs <= 0 || context.signal.aborted) throw nothingCame(sandbox, answer.bound, waiting, timeoutMs);
+      await Promise.race([rung, expired(within(patienceMs, turn.signal))]);
+    } finally {
+      turn.abort();
+    }
+  }
+}
+
+function lookFor(state: State, sandbox: Sandbox) {
+  const allocation = allocationForSandbox(state, sandbox);
+  // '' and 'ovn' are the primary network's: whatever serves it is found by the Pod's annotations.
+  const known = ['', 'ovn', sandbox.provider];
+  const bound = known.slice(0, 2).includes(sandbox.provider) || providersOf(state).has(sandbox.provider);
+  return { allocation: allocation && withBindings(state, allocation), bound };
+}
+
+const providersOf = (state: State): Set<string> =>
+  new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
+
+function nothingCame(
+  { namespace, pod, uid, provider }: Sandbox,
+  bound: boolean,
+  waiting: Waiting,
+  timeoutMs: number,
+): IpledgerError {
+  const refusal = waiting.refusalOf(uid);
+  if (refusal)
+    return new IpledgerError(
+      'NOT_ALLOCATED',
+      `Pod ${namespace}/${pod} was refused at ${refusal.at}: ${refusal.message}`,
+    );
+  if (!bound) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
+  return new IpledgerError(
+    'NOT_ALLOCATED',
+    `nothing was asked for on behalf of Pod ${namespace}/${pod} (uid ${uid}), provider ${provider}, within ${timeoutMs} ms: is pod-watcher running, and does the Pod's networks annotation name this network?`,
+  );
+}
+
+const expired = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+async function bind(allocator: Allocator, request: api.BindRequest, context: CallContext) {
+  const sandbox = readSandbox(request);
+  const [node, bootId] = [required('node', request.node), limited('boot_id', request.bootId)];
+  const { answer, head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Bind', now, ...sandbox, node, bootId }),
+    (state) => {
+      const allocation = allocationForSandbox(state, sandbox);
+      return allocation && withBindings(state, allocation);
+    },
+  );
+  return { position: positionOf(head), allocation: answer && allocationMessage(answer) };
+}
+
+async function unbind(allocator: Allocator, request: api.UnbindRequest, context: CallContext) {
+  const containerId = required('container_id', request.containerId);
+  const name = required('interface', request.interface);
+  const { answer, head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Unbind', now, containerId, interface: name }),
+    (_state, events) => events.length,
+  );
+  return { position: positionOf(head), unbound: answer };
+}
+
+async function get(allocator: Allocator, request: api.GetRequest, context: CallContext) {
+  const [subnet, address] = [required('subnet', request.subnet), required('address', request.address)];
+  const { answer, head } = await question(allocator, context, (state, now) =>
+    addressRecord(state, subnet, address, now),
+  );
+  return { position: positionOf(head), record: recordMessage(answer) };
+}
+
+async function list(allocator: Allocator, request: api.ListRequest, context: CallContext) {
+  const filter = Object.fromEntries(
+    (['subnet', 'namespace', 'pod', 'node'] as const).flatMap((field) =>
+      request[field] ? [[field, request[field]]] : [],
+    ),
+  );
+  const afterSeq = request.pageToken === '' ? 0 : Number(request.pageToken);
+  if (!Number.isSafeInteger(afterSeq) || afterSeq < 0)
+    throw new IpledgerError('INVALID_REQUEST', `page_token "${request.pageToken}" is not one that a reply gave`);
+  const page = { afterSeq, size: pageSize(request.pageSize, 500, 1_000) };
+  const { answer, head } = await question(allocator, context, (state) => listAllocations(state, filter, page));
+  const nextPageToken = answer.nextAfterSeq === undefined ? '' : String(answer.nextAfterSeq);
+  return { position: positionOf(head), allocations: answer.allocations.map(allocationMessage), nextPageToken };
+}

@@ -1,0 +1,136 @@
+/** What the domain says, as messages of the API. Both directions, and nothing but shapes. */
+import type { Input } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import type { Binding } from '../domain/claim.ts';
+import type { AllocationCause, Event, ReleaseCause } from '../domain/event.ts';
+import type { AddressRecord, BoundAllocation, Usage } from '../domain/questions.ts';
+import type { ConfiguredSubnet } from '../domain/state.ts';
+import type { Head, StoredEvent } from '../ledger/chain.ts';
+
+const instant = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
+
+/** "pod-deleted" ⇄ "RELEASE_CAUSE_POD_DELETED". */
+const enumName = (prefix: string, word: string): string => `${prefix}_${word.toUpperCase().replaceAll('-', '_')}`;
+const allocationCause = (cause: AllocationCause) => enumName('ALLOCATION_CAUSE', cause) as api.AllocationCause;
+const releaseCause = (cause: ReleaseCause) => enumName('RELEASE_CAUSE', cause) as api.ReleaseCause;
+
+/** undefined for RELEASE_CAUSE_UNSPECIFIED, or a cause that this version does not know. */
+export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefined {
+  const causes: readonly ReleaseCause[] = [
+    'pod-deleted',
+    'pod-completed',
+    'scaled-down',
+    'owner-deleted',
+    'operator',
+    'garbage-collected',
+  ];
+  return causes.find((known) => releaseCause(known) === cause);
+}
+
+/** A place in the ledger. */
+export const positionOf = ({ epoch, seq, hash }: Head): Input<api.Position> => ({ epoch, seq, hash });
+
+const bindingMessage = ({ containerId, interface: name, node, bootId, at }: Binding): Input<api.Binding> => ({
+  containerId,
+  interface: name,
+  node,
+  bootId,
+  at: instant(at),
+});
+
+/** An allocation in force. */
+export function allocationMessage(allocation: BoundAllocation): Input<api.Allocation> {
+  const { seq, attachment, uid, owner, node, subnet, addresses, mac, cause, routes, defaultRoute, at, bindings } =
+    allocation;
+  return {
+    seq,
+    attachment,
+    podUid: uid,
+    owner,
+    node,
+    subnet,
+    addresses,
+    mac,
+    interface: allocation.interface,
+    cause: allocationCause(cause),
+    routes,
+    defaultRoute,
+    at: instant(at),
+    bindings: bindings.map(bindingMessage),
+  };
+}
+
+/** All that is known of one address. */
+export function recordMessage({ subnet, address, state, claim, availableAt }: AddressRecord): Input<api.AddressRecord> {
+  const bindings = claim?.bindings ?? [];
+  return {
+    subnet,
+    address,
+    state,
+    allocation: claim?.allocation && allocationMessage({ ...claim.allocation, bindings }),
+    bindings: bindings.map(bindingMessage),
+    releasedAt: instant(claim?.released?.at),
+    releasedFromUid: claim?.released?.uid,
+    lastSeq: claim?.last,
+    availableAt: instant(availableAt),
+  };
+}
+
+/** A subnet in force, with its counts. */
+export function subnetMessage({ subnet, source }: ConfiguredSubnet, usage: readonly Usage[]): Input<api.Subnet> {
+  const counts = usage.map(({ family, total, inUse, available, resting, inUseRange, availableRange }) => ({
+    family,
+    total: String(total),
+    inUse: String(inUse),
+    available: String(available),
+    resting: String(resting),
+    inUseRange,
+    availableRange,
+  }));
+  return { name: subnet.name, spec: subnet.spec, source, usage: counts };
+}
+
+/** An event, parsed and as it is stored. */
+export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): Input<api.Event> {
+  const { seq, id, cmd, part, type, subnet, at, actor, prev } = envelope;
+  const before = Object.entries(envelope.before).map(([address, last]) => ({ address, seq: last }));
+  const common = {
+    seq,
+    id,
+    command: cmd,
+    part: part[0],
+    parts: part[1],
+    type,
+    subnet,
+    at,
+    actor,
+    before,
+    prev,
+    hash,
+    stored: text,
+  };
+  return { ...common, ...dataMessage(sequenced) };
+}
+
+function dataMessage(event: Event): Input<api.Event> {
+  switch (event.type) {
+    case 'LedgerCreated':
+      return { ledgerCreated: event.data };
+    case 'SubnetConfigured':
+      return { subnetConfigured: event.data };
+    case 'SubnetRetired':
+      return { subnetRetired: {} };
+    case 'AddressAllocated':
+      return { addressAllocated: { ...event.data, cause: allocationCause(event.data.cause) } };
+    case 'AddressTransferred':
+      return { addressTransferred: { ...event.data, cause: allocationCause(event.data.cause) } };
+    case 'AllocationRefused':
+      return { allocationRefused: event.data };
+    case 'AddressBound':
+      return { addressBound: event.data };
+    case 'AddressUnbound':
+      return { addressUnbound: event.data };
+    case 'AddressReleased':
+      return { addressReleased: { ...event.data, cause: releaseCause(event.data.cause) } };
+  }
+}

@@ -1,0 +1,71 @@
+/** The Subnets service. */
+import { type SubnetsService } from '../../../proto/ipledger.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import { usageOf } from '../domain/questions.ts';
+import { Refused } from '../domain/refusal.ts';
+import type { State } from '../domain/state.ts';
+import { type Allocator, command, question } from './allocator.ts';
+import { positionOf, subnetMessage } from './messages.ts';
+import { atMost, limited, required } from './read.ts';
+import type { Handlers } from './server.ts';
+
+const mostExcludes = 4_096;
+
+/** Everything of Subnets that is served; pools answer UNIMPLEMENTED. */
+export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsService> {
+  return {
+    async applySubnet(request, context) {
+      const name = required('name', request.name);
+      const { cidrBlock, gateway, excludeIps, provider, protocol, cooldownMs, bindingTimeoutMs } = readSpec(request);
+      const spec = {
+        cidrBlock,
+        gateway,
+        provider,
+        protocol,
+        excludeIps: atMost('exclude_ips', mostExcludes, excludeIps),
+        ...(cooldownMs !== undefined && { cooldownMs }),
+        ...(bindingTimeoutMs !== undefined && { bindingTimeoutMs }),
+      };
+      const source = request.source;
+      const { answer, head } = await command(
+        allocator,
+        context,
+        (now) => ({ type: 'ApplySubnet', now, name, spec, ...(source && { source }) }),
+        (state) => describe(state, name),
+      );
+      return { position: positionOf(head), subnet: answer };
+    },
+    async deleteSubnet(request, context) {
+      const name = required('name', request.name);
+      const { head } = await command(
+        allocator,
+        context,
+        (now) => ({ type: 'RetireSubnet', now, name }),
+        () => undefined,
+      );
+      return { position: positionOf(head) };
+    },
+    async getSubnet(request, context) {
+      const name = required('name', request.name);
+      const { answer, head } = await question(allocator, context, (state) => describe(state, name));
+      return { position: positionOf(head), subnet: answer };
+    },
+    async listSubnets(_request, context) {
+      const { answer, head } = await question(allocator, context, (state) =>
+        [...state.subnets.keys()].toSorted().map((name) => describe(state, name)),
+      );
+      return { position: positionOf(head), subnets: answer };
+    },
+  };
+}
+
+function readSpec({ spec }: api.ApplySubnetRequest): api.SubnetSpec {
+  for (const field of ['cidrBlock', 'gateway', 'provider'] as const) limited(`spec.${field}`, spec?.[field] ?? '');
+  return spec ?? { cidrBlock: '', gateway: '', excludeIps: [], provider: '', protocol: '' };
+}
+
+function describe(state: State, name: string) {
+  const configured = state.subnets.get(name);
+  if (!configured) throw new Refused('SUBNET_UNKNOWN', `no subnet ${name} is configured`);
+  return subnetMessage(configured, usageOf(state, configured));
+}

@@ -1,0 +1,67 @@
+/**
+ * Who waits for what: CNI calls come before, with or after the allocation they need. Woken by committed events, without
+ * polling; and told why a Pod was refused, when nothing comes.
+ */
+import { podKey } from '../domain/state.ts';
+import type { StoredEvent } from '../ledger/chain.ts';
+import type { Replica } from '../ledger/replica.ts';
+
+const mostRefusals = 10_000;
+
+/** The last refusal of a Pod uid, for a person. */
+export interface LastRefusal {
+  readonly at: string;
+  readonly message: string;
+}
+
+export class Waiting {
+  readonly #bells = new Map<string, Set<() => void>>();
+  readonly #refusals = new Map<string, LastRefusal>();
+
+  constructor(replica: Replica) {
+    replica.onCommitted((events) => {
+      for (const event of events) this.#hear(event);
+    });
+  }
+
+  /** Resolves at the next committed event about the Pod, or with the signal. */
+  nextEvent(namespace: string, pod: string, signal: AbortSignal): Promise<void> {
+    const key = podKey(namespace, pod);
+    return new Promise((resolve) => {
+      const bells = this.#bells.get(key) ?? new Set();
+      this.#bells.set(key, bells);
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        bells.delete(done);
+        if (bells.size === 0 && this.#bells.get(key) === bells) this.#bells.delete(key);
+        resolve();
+      };
+      bells.add(done);
+      signal.addEventListener('abort', done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+
+  /** Why this Pod was refused last, if it was, and holds nothing since. */
+  refusalOf(uid: string): LastRefusal | undefined {
+    return this.#refusals.get(uid);
+  }
+
+  #hear({ envelope, sequenced }: StoredEvent): void {
+    if (!('attachment' in sequenced.data)) return;
+    const { namespace, pod } = sequenced.data.attachment;
+    if (sequenced.type === 'AllocationRefused')
+      this.#remember(sequenced.data.uid, { at: envelope.at, message: sequenced.data.message });
+    else if ('uid' in sequenced.data) this.#refusals.delete(sequenced.data.uid);
+    for (const ring of this.#bells.get(podKey(namespace, pod)) ?? []) ring();
+  }
+
+  #remember(uid: string, refusal: LastRefusal): void {
+    this.#refusals.delete(uid);
+    this.#refusals.set(uid, refusal);
+    for (const oldest of this.#refusals.keys()) {
+      if (this.#refusals.size <= mostRefusals) return;
+      this.#refusals.delete(oldest);
+    }
+  }
+}

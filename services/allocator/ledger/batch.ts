@@ -1,0 +1,127 @@
+/**
+ * A batch in the making: commands are decided, in order, against the state plus what the batch did to it so far. What does
+ * not fit one transaction is left for the next; a command is never cut.
+ */
+import type { Event } from '../domain/event.ts';
+import { addressesOf } from '../domain/event.ts';
+import { Journal } from '../domain/journal.ts';
+import { claimOf, evolve } from '../domain/state.ts';
+import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
+import type { Reading } from './clock.ts';
+import { addressKey, claimText, logKey, type StoredSubnet, subnetKey } from './keys.ts';
+import type { Batch, Revision } from './ledger.ts';
+import type { Replica } from './replica.ts';
+
+/** How a command's events are marked. */
+export interface CommandStamp {
+  /** ULIDs: of the command, and of each event that is made. */
+  readonly command: string;
+  readonly newId: () => string;
+  readonly reading: Reading;
+  readonly actor: string;
+}
+
+export class BatchBuilder {
+  readonly #replica: Replica;
+  readonly #journal = new Journal();
+  readonly #events: StoredEvent[] = [];
+  #head: Head;
+  #bytes = 0;
+
+  constructor(replica: Replica) {
+    this.#replica = replica;
+    this.#head = replica.head;
+  }
+
+  /** The head behind all events so far: true only once the batch is committed. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  get events(): readonly StoredEvent[] {
+    return this.#events;
+  }
+
+  /**
+   * Evolves the state by one command's events.
+   * @returns false, and the state as before, when they do not fit with what is there.
+   * @throws whatever evolve throws; the state is then as before.
+   */
+  add(events: readonly Event[], stamp: CommandStamp): boolean {
+    const savepoint = this.#journal.savepoint();
+    const before = { head: this.#head, count: this.#events.length, bytes: this.#bytes };
+    const undo = (): void => {
+      this.#journal.rollBack(savepoint);
+      this.#events.length = before.count;
+      this.#head = before.head;
+      this.#bytes = before.bytes;
+    };
+    try {
+      events.forEach((event, index) => this.#append(event, [index + 1, events.length], stamp));
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    if (this.#fits()) return true;
+    undo();
+    return false;
+  }
+
+  /** Takes everything back. */
+  rollBack(): void {
+    this.#journal.rollBack();
+  }
+
+  /** The transaction. */
+  build(writer: Revision | undefined): Batch {
+    const { state } = this.#replica;
+    const claims = this.#journal.touched.map((name) => {
+      const claim = claimOf(state, name.subnet, name.address);
+      if (!claim) throw new Error(`${addressKey(name)} was touched and has no claim`);
+      return { name, text: claimText(claim), known: this.#replica.revisionOf(name) };
+    });
+    const subnets = [...this.#configuredSubnets()].map((name) => {
+      const configured = state.subnets.get(name);
+      const stored: StoredSubnet | undefined = configured && {
+        spec: configured.subnet.spec,
+        ...(configured.source && { source: configured.source }),
+      };
+      return { name, text: stored && JSON.stringify(stored) };
+    });
+    const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
+    return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, writer };
+  }
+
+  #append(event: Event, part: readonly [number, number], { command, newId, reading, actor }: CommandStamp): void {
+    const { state } = this.#replica;
+    const before: Record<string, number> = {};
+    for (const address of addressesOf(event)) before[address] = claimOf(state, event.subnet, address)?.last ?? 0;
+    const wrapping = { id: newId(), command, part, at: reading.at, clock: reading.clock, actor, before };
+    const { stored, head } = chain(this.#head, event, wrapping);
+    evolve(state, stored.sequenced, this.#journal);
+    this.#events.push(stored);
+    this.#head = head;
+    this.#bytes += Buffer.byteLength(stored.text) + logKey(stored.envelope.seq).length;
+    // The claims that it rewrites are about as large as the event itself, whose data they repeat.
+    for (const address of Object.keys(before)) {
+      const claim = claimOf(state, event.subnet, address);
+      if (claim) this.#bytes += claimText(claim).length + 2 * addressKey({ subnet: event.subnet, address }).length;
+    }
+  }
+
+  #configuredSubnets(): Set<string> {
+    const configures = new Set(['SubnetConfigured', 'SubnetRetired']);
+    return new Set(
+      this.#events.filter(({ envelope }) => configures.has(envelope.type)).map(({ envelope }) => envelope.subnet),
+    );
+  }
+
+  #fits(): boolean {
+    const { ops, bytes } = this.#replica.ledger.limits;
+    const claims = this.#journal.touchedCount;
+    const subnets = [...this.#configuredSubnets()].reduce((sum, name) => sum + subnetKey(name).length, 0);
+    const puts = this.#events.length + claims + this.#configuredSubnets().size + 1;
+    const compares = claims + 2;
+    return puts <= ops && compares <= ops && this.#bytes + subnets + 2 * headBytes <= bytes;
+  }
+}

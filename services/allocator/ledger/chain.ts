@@ -1,0 +1,137 @@
+/**
+ * The envelope of an event, its bytes, and the hash that chains them: `prev` of each event is the SHA-256 of the exact
+ * stored bytes of the one before, and the head holds that of the last. An edit, a gap or a swap shows.
+ */
+import { createHash } from 'node:crypto';
+import { type Event, type Seq, type Sequenced } from '../domain/event.ts';
+
+/** The schema version that is written. Older ones are upcast on read; a newer one stops the reader. */
+export const eventVersion = 1;
+
+/** How far the ledger has come. Immutable. */
+export interface Head {
+  /** ULID of the ledger; '' before its first event. */
+  readonly ledger: string;
+  /** Counts how often the ledger was rewound, from 1. */
+  readonly epoch: number;
+  readonly seq: Seq;
+  /** SHA-256 of the last event's bytes, hexadecimal; '' before the first. */
+  readonly hash: string;
+  /** The last event's time, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** More than a head's text ever takes. */
+export const headBytes = 512;
+
+/** Before the first event. */
+export const emptyHead: Head = { ledger: '', epoch: 1, seq: 0, hash: '', at: 0 };
+
+/** An event as stored, with the key order of the stored text. */
+export interface Envelope {
+  readonly v: number;
+  readonly seq: Seq;
+  /** ULID of this event. */
+  readonly id: string;
+  /** ULID of the command; its events are applied together. */
+  readonly cmd: string;
+  /** This is number [0] of [1]. */
+  readonly part: readonly [number, number];
+  readonly type: Event['type'];
+  readonly subnet: string;
+  /** RFC 3339 with milliseconds. */
+  readonly at: string;
+  /** What the clock said, where that differs from the ledger's time. */
+  readonly clock?: string;
+  readonly actor: string;
+  readonly data: Event['data'];
+  /** The event before, for each address that it touches; 0: none. */
+  readonly before: Readonly<Record<string, Seq>>;
+  readonly prev: string;
+}
+
+/** An event with everything that follows from its bytes. */
+export interface StoredEvent {
+  readonly envelope: Envelope;
+  /** The exact stored line. */
+  readonly text: string;
+  /** SHA-256 of it. */
+  readonly hash: string;
+  /** For `evolve`. */
+  readonly sequenced: Sequenced;
+}
+
+/** What an event is wrapped in, beside its place. */
+export interface Wrapping {
+  readonly id: string;
+  readonly command: string;
+  readonly part: readonly [number, number];
+  readonly at: number;
+  /** What the clock said. */
+  readonly clock: number;
+  readonly actor: string;
+  readonly before: Readonly<Record<string, Seq>>;
+}
+
+/** The next event of the chain, and the head behind it. */
+export function chain(
+  head: Head,
+  event: Event,
+  { id, command, part, at, clock, actor, before }: Wrapping,
+): { stored: StoredEvent; head: Head } {
+  const seq = head.seq + 1;
+  const envelope: Envelope = {
+    v: eventVersion,
+    seq,
+    id,
+    cmd: command,
+    part,
+    type: event.type,
+    subnet: event.subnet,
+    at: new Date(at).toISOString(),
+    ...(clock !== at && { clock: new Date(clock).toISOString() }),
+    actor,
+    data: event.data,
+    before,
+    prev: head.hash,
+  };
+  const text = JSON.stringify(envelope);
+  const hash = sha256(text);
+  const ledger = event.type === 'LedgerCreated' ? event.data.ledger : head.ledger;
+  return {
+    stored: { envelope, text, hash, sequenced: { ...event, seq, at } },
+    head: { ledger, epoch: head.epoch, seq, hash, at },
+  };
+}
+
+/**
+ * The event that a stored line says.
+ * @throws Error for a line that is no event, or one of a version that this program cannot read: a reader stops, it never skips.
+ */
+export function parseEvent(text: string): StoredEvent {
+  const envelope = JSON.parse(text) as Envelope;
+  if (envelope.v !== eventVersion)
+    throw new Error(
+      `event ${envelope.seq} has schema version ${envelope.v}; this program reads ${eventVersion}: upgrade it`,
+    );
+  const { type, subnet, data, seq, at } = envelope;
+  return {
+    envelope,
+    text,
+    hash: sha256(text),
+    sequenced: { type, subnet, data, seq, at: Date.parse(at) } as Sequenced,
+  };
+}
+
+/** The head behind an event that follows `head`. @throws Error when it does not. */
+export function follow(head: Head, { envelope, hash, sequenced }: StoredEvent): Head {
+  if (envelope.seq !== head.seq + 1) throw new Error(`the log is not dense: event ${envelope.seq} follows ${head.seq}`);
+  if (envelope.prev !== head.hash)
+    throw new Error(
+      `the chain is broken at event ${envelope.seq}: it names ${envelope.prev} before it, the ledger has ${head.hash}`,
+    );
+  const ledger = sequenced.type === 'LedgerCreated' ? sequenced.data.ledger : head.ledger;
+  return { ledger, epoch: head.epoch, seq: envelope.seq, hash, at: sequenced.at };
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,254 @@
+/**
+ * The ledger in etcd. The client package is used as a typed stub only: its retries would report a committed transaction as
+ * a conflict, its circuit breaker takes a large answer for an outage, and it knows no deadline; all three are off or set here.
+ */
+import { noop } from 'cockatiel';
+import {
+  Etcd3,
+  GRPCInvalidArgumentError,
+  type ICompare,
+  type IKeyValue,
+  type IRangeRequest,
+  type IRequestOp,
+  type ITxnResponse,
+} from 'etcd3';
+import { pause } from '../../../lib/deadline.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../domain/event.ts';
+import { emptyHead, type Head } from './chain.ts';
+import {
+  addressKey,
+  addressPrefix,
+  claimNameOf,
+  endOf,
+  headKey,
+  headText,
+  logKey,
+  logPrefix,
+  parseClaim,
+  parseHead,
+  type StoredSubnet,
+  subnetKey,
+  subnetPrefix,
+  writerKey,
+} from './keys.ts';
+import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, StoredLine } from './ledger.ts';
+
+/** etcd's default limits (128 operations, 1.5 MiB) with room for keys and framing. */
+const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
+const callTimeoutMs = 5_000;
+const pageSize = 2_000;
+/** The bell also rings on this timer, in case a watch died silently. */
+const pollMs = 1_000;
+const readEachAtOnce = 64;
+
+/** A client that never retries, never breaks a circuit, and gives every call that is no stream a deadline. */
+export function connectEtcd(endpoints: readonly string[]): Etcd3 {
+  return new Etcd3({
+    hosts: [...endpoints],
+    faultHandling: { global: noop, host: () => noop },
+    grpcOptions: {
+      'grpc.max_receive_message_length': 32 << 20,
+      'grpc.keepalive_time_ms': 6_000,
+      'grpc.keepalive_timeout_ms': 3_000,
+      'grpc.keepalive_permit_without_calls': 1,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 2_000,
+    },
+    defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + callTimeoutMs }),
+  });
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
+const textOf = ({ value }: IKeyValue): string => value.toString('utf8');
+
+export class EtcdLedger implements Ledger {
+  readonly limits = etcdLimits;
+  readonly #client: Etcd3;
+
+  constructor(client: Etcd3) {
+    this.#client = client;
+  }
+
+  async load(signal: AbortSignal): Promise<LoadedSnapshot> {
+    const { headers, kvs } = await this.#range({ key: bytes(headKey) }, signal);
+    const head = kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
+    const at = headers.revision;
+    const claims = [];
+    for await (const page of this.#prefix(addressPrefix, at, signal))
+      for (const kv of page) {
+        const name = claimNameOf(kv.key.toString('utf8'));
+        claims.push({ ...name, claim: parseClaim(name, textOf(kv)), revision: BigInt(kv.mod_revision) });
+      }
+    const subnets = [];
+    for await (const page of this.#prefix(subnetPrefix, at, signal))
+      for (const kv of page) {
+        const name = kv.key.toString('utf8').slice(subnetPrefix.length);
+        subnets.push({ name, ...(JSON.parse(textOf(kv)) as StoredSubnet) });
+      }
+    return { ledger: head.ledger, head, claims, revisions: claims, subnets };
+  }
+
+  async append(batch: Batch): Promise<Appended> {
+    try {
+      const reply = await this.#client.kv.txn({
+        compare: comparesOf(batch),
+        success: putsOf(batch),
+        failure: inquiriesOf(batch),
+      });
+      if (reply.succeeded) return { kind: 'appended', revision: BigInt(reply.header.revision) };
+      return whyNot(batch, reply);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  }
+
+  async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    let key = logKey(from);
+    let revision: string | undefined;
+    for (;;) {
+      const request = {
+        key: bytes(key),
+        range_end: bytes(endOf(logPrefix)),
+        limit: pageSize,
+        ...(revision && { revision }),
+      };
+      const page = await this.#range(request, signal);
+      revision ??= page.headers.revision;
+      if (page.kvs.length > 0) yield page.kvs.map(lineOf);
+      if (!page.more) return;
+      key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
+    }
+  }
+
+  async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    const lines: (StoredLine | undefined)[] = [];
+    for (let first = 0; first < seqs.length; first += readEachAtOnce) {
+      const some = seqs
+        .slice(first, first + readEachAtOnce)
+        .map((seq) => this.#range({ key: bytes(logKey(seq)) }, signal));
+      for (const { kvs } of await Promise.all(some)) lines.push(kvs[0] && lineOf(kvs[0]));
+    }
+    return lines;
+  }
+
+  async head(signal: AbortSignal): Promise<Head> {
+    const { kvs } = await this.#range({ key: bytes(headKey) }, signal);
+    return kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
+  }
+
+  async *bell(signal: AbortSignal): AsyncIterable<void> {
+    const ringer = new AbortController();
+    let wake = new AbortController();
+    void this.#ringOnWatch(() => wake.abort(), AbortSignal.any([signal, ringer.signal]));
+    try {
+      while (!signal.aborted) {
+        await pause(pollMs, AbortSignal.any([signal, wake.signal]));
+        wake = new AbortController();
+        yield;
+      }
+    } finally {
+      ringer.abort();
+    }
+  }
+
+  /** A watch of the head key that only says "look": whatever happens to it, it is opened anew. */
+  async #ringOnWatch(ring: () => void, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const watch = await this.#client.watchClient.watch();
+        const ended = new Promise<void>((resolve) => {
+          watch.on('data', ring);
+          watch.on('end', () => resolve());
+          watch.on('error', () => resolve());
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        watch.write({ create_request: { key: bytes(headKey) } });
+        await ended;
+        watch.cancel();
+      } catch {
+        // not reachable now; the timer rings meanwhile
+      }
+      await pause(500, signal);
+    }
+  }
+
+  async #range(request: IRangeRequest, signal: AbortSignal) {
+    signal.throwIfAborted();
+    try {
+      const { header, kvs, more } = await this.#client.kv.range(request);
+      return { headers: header, kvs, more };
+    } catch (error) {
+      throw new IpledgerError('UNAVAILABLE', `etcd does not answer: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  async *#prefix(text: string, revision: string, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
+    let key = text;
+    for (;;) {
+      const page = await this.#range(
+        { key: bytes(key), range_end: bytes(endOf(text)), limit: pageSize, revision },
+        signal,
+      );
+      yield page.kvs;
+      if (!page.more) return;
+      key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
+    }
+  }
+}
+
+const lineOf = (kv: IKeyValue): StoredLine => ({ text: textOf(kv), revision: BigInt(kv.mod_revision) });
+
+function comparesOf({ head, claims, writer }: Batch): ICompare[] {
+  const key = bytes(headKey);
+  const headAsKnown: ICompare =
+    head.before.seq === 0
+      ? { key, target: 'Create', result: 'Equal', create_revision: '0' }
+      : { key, target: 'Value', result: 'Equal', value: bytes(headText(head.before)) };
+  const compares = [headAsKnown];
+  if (writer !== undefined)
+    compares.push({ key: bytes(writerKey), target: 'Create', result: 'Equal', create_revision: String(writer) });
+  for (const { name, known } of claims)
+    compares.push({ key: bytes(addressKey(name)), target: 'Mod', result: 'Equal', mod_revision: String(known) });
+  return compares;
+}
+
+function putsOf({ head, events, claims, subnets }: Batch): IRequestOp[] {
+  const put = (key: string, text: string): IRequestOp => ({ request_put: { key: bytes(key), value: bytes(text) } });
+  return [
+    ...events.map(({ seq, text }) => put(logKey(seq), text)),
+    ...claims.map(({ name, text }) => put(addressKey(name), text)),
+    ...subnets.map(({ name, text }) =>
+      text === undefined ? { request_delete_range: { key: bytes(subnetKey(name)) } } : put(subnetKey(name), text),
+    ),
+    put(headKey, headText(head.after)),
+  ];
+}
+
+/** Reads, in the same transaction, what tells why a compare failed. */
+function inquiriesOf({ claims }: Batch): IRequestOp[] {
+  const look = (key: string): IRequestOp => ({ request_range: { key: bytes(key) } });
+  return [
+    look(headKey),
+    look(writerKey),
+    ...claims.slice(0, etcdLimits.ops - 2).map(({ name }) => look(addressKey(name))),
+  ];
+}
+
+function whyNot({ head, claims, writer }: Batch, { responses }: ITxnResponse): Appended {
+  const [headKv, writerKv, ...claimKvs] = responses.map(({ response_range }) => response_range.kvs[0]);
+  if ((headKv && textOf(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
+    return { kind: 'moved' };
+  if (writer !== undefined && BigInt(writerKv?.create_revision ?? 0) !== writer) return { kind: 'deposed' };
+  const fenced = claims.filter(({ known }, index) => BigInt(claimKvs[index]?.mod_revision ?? 0) !== known);
+  return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
+}
+
+/** Only etcd's own word that it executed nothing is an answer; all else may have happened. */
+function outcomeOf(error: unknown): Appended {
+  const reason = messageOf(error);
+  // Too many operations, a key twice, too many bytes: etcd checks these before it proposes anything.
+  return error instanceof GRPCInvalidArgumentError ? { kind: 'rejected', reason } : { kind: 'unknown', reason };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

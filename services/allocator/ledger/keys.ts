@@ -1,0 +1,103 @@
+/**
+ * Where things stand in etcd, and how. All keys are ASCII and all values single-line JSON, so that plain
+ * `etcdctl get --prefix … --print-value-only | jq` is the audit.
+ *
+ *   /ipledger/v1/head                 ledger id, epoch, seq, hash, at
+ *   /ipledger/v1/log/<seq>            one event; 16 digits, so that text order is number order
+ *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
+ *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
+ *   /ipledger/v1/writer               the active writer, on a lease
+ */
+import type { Allocation, Binding, Claim } from '../domain/claim.ts';
+import type { Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
+import type { ClaimName } from '../domain/journal.ts';
+import type { Head } from './chain.ts';
+
+const prefix = '/ipledger/v1/';
+
+export const headKey = `${prefix}head`;
+export const writerKey = `${prefix}writer`;
+export const logPrefix = `${prefix}log/`;
+export const addressPrefix = `${prefix}addr/`;
+export const subnetPrefix = `${prefix}subnet/`;
+
+export const logKey = (seq: Seq): string => logPrefix + String(seq).padStart(16, '0');
+export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
+export const subnetKey = (name: string): string => subnetPrefix + name;
+
+/** The key after all keys that begin with `text`. */
+export const endOf = (text: string): string =>
+  text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
+
+/** Which address a claim key is about. @throws Error for a key that is none. */
+export function claimNameOf(key: string): ClaimName {
+  const [subnet, address, ...rest] = key.slice(addressPrefix.length).split('/');
+  if (!key.startsWith(addressPrefix) || !subnet || !address || rest.length > 0)
+    throw new Error(`${key} is no address key`);
+  return { subnet, address };
+}
+
+interface StoredBinding extends Omit<Binding, 'at'> {
+  readonly at: string;
+}
+
+interface StoredClaim {
+  readonly last: Seq;
+  readonly at: string;
+  readonly alloc?: Seq;
+  readonly holder?: Omit<Allocation, 'seq' | 'subnet' | 'at'> & { readonly at: string };
+  readonly bindings: readonly StoredBinding[];
+  readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string };
+}
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+/** A claim as its key holds it. */
+export function claimText({ last, lastAt, allocation, bindings, released }: Claim): string {
+  const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: instant(lastAt) };
+  if (allocation) {
+    const { seq, subnet: _, at, ...holder } = allocation;
+    stored.alloc = seq;
+    stored.holder = { ...holder, at: instant(at) };
+  }
+  stored.bindings = bindings.map((binding) => ({ ...binding, at: instant(binding.at) }));
+  if (released) stored.released = { ...released, at: instant(released.at) };
+  return JSON.stringify(stored);
+}
+
+/** The claim that a key's value says. @throws Error for a value that is none. */
+export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
+  try {
+    const { last, at, alloc, holder, bindings, released } = JSON.parse(text) as StoredClaim;
+    if (!Number.isSafeInteger(last)) throw new Error('it has no "last"');
+    return {
+      last,
+      lastAt: Date.parse(at),
+      ...(holder && { allocation: { ...holder, seq: alloc as Seq, subnet, at: Date.parse(holder.at) } }),
+      bindings: bindings.map((binding) => ({ ...binding, at: Date.parse(binding.at) })),
+      ...(released && { released: { ...released, at: Date.parse(released.at) } }),
+    };
+  } catch (error) {
+    throw new Error(`the value of ${addressKey({ subnet, address })} is no claim: ${text.slice(0, 200)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What a subnet's key holds. */
+export interface StoredSubnet {
+  readonly spec: SubnetSpec;
+  readonly source?: SourceObject;
+}
+
+/** The head as its key holds it. The text is compared byte by byte, so there is one way to write it. */
+export const headText = ({ ledger, epoch, seq, hash, at }: Head): string =>
+  JSON.stringify({ ledger, epoch, seq, hash, at: instant(at) });
+
+/** @throws Error for a value that is no head. */
+export function parseHead(text: string): Head {
+  const { ledger, epoch, seq, hash, at } = JSON.parse(text) as Record<string, unknown>;
+  if (typeof ledger !== 'string' || typeof epoch !== 'number' || typeof seq !== 'number' || typeof hash !== 'string')
+    throw new Error(`the value of ${headKey} is no head: ${text.slice(0, 200)}`);
+  return { ledger, epoch, seq, hash, at: Date.parse(at as string) };
+}

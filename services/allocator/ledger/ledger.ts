@@ -1,0 +1,75 @@
+/**
+ * The port between the domain and where the ledger is kept: the smallest one that etcd and a map in memory can both honour.
+ * Both adapters pass the same suite, ledger.contract.ts.
+ */
+import type { Seq } from '../domain/event.ts';
+import type { ClaimName } from '../domain/journal.ts';
+import type { Snapshot } from '../domain/restore.ts';
+import type { Head } from './chain.ts';
+
+/** The revision at which a key was last written; 0n for a key that never was. */
+export type Revision = bigint;
+
+/** A batch's sizes may not exceed these. */
+export interface AppendLimits {
+  /** Keys written, and keys compared. */
+  readonly ops: number;
+  /** Bytes of all keys and values together. */
+  readonly bytes: number;
+}
+
+/** One transaction: all of it happens, or nothing. */
+export interface Batch {
+  /** The head as it must be found, and as it is left. */
+  readonly head: { readonly before: Head; readonly after: Head };
+  /** Their keys must not exist. */
+  readonly events: readonly { readonly seq: Seq; readonly text: string }[];
+  /** Each key must be at the revision that is known of it. */
+  readonly claims: readonly { readonly name: ClaimName; readonly text: string; readonly known: Revision }[];
+  /** Specs put in force, or (undefined) retired. */
+  readonly subnets: readonly { readonly name: string; readonly text: string | undefined }[];
+  /** The create revision of our own writer key: a deposed writer stops duelling. undefined: not compared. */
+  readonly writer: Revision | undefined;
+}
+
+export type Appended =
+  | { readonly kind: 'appended'; readonly revision: Revision }
+  /** The head is another: read the log's tail and decide again. */
+  | { readonly kind: 'moved' }
+  /** The head is as known, but somebody else is the writer. */
+  | { readonly kind: 'deposed' }
+  /** The head is as known, but these claims' keys are not: somebody edited them. */
+  | { readonly kind: 'fenced'; readonly claims: readonly ClaimName[] }
+  /** It was turned down before anything was executed: it can never succeed as it is. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** It may happen yet, or have happened: only the log can tell. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Everything beside the log, at one revision. */
+export interface LoadedSnapshot extends Snapshot {
+  readonly head: Head;
+  readonly revisions: readonly (ClaimName & { readonly revision: Revision })[];
+}
+
+/** A line of the log. */
+export interface StoredLine {
+  readonly text: string;
+  /** Of the transaction that wrote it, and so of the claims that it touched. */
+  readonly revision: Revision;
+}
+
+/** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
+export interface Ledger {
+  readonly limits: AppendLimits;
+  /** Head, claims and specs at one revision. */
+  load(signal: AbortSignal): Promise<LoadedSnapshot>;
+  append(batch: Batch): Promise<Appended>;
+  /** The events from `from` up to the present end (linearizable), in pages. Not checked for gaps. */
+  read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]>;
+  /** These events, in the order asked for; undefined for one that is not there. Linearizable. */
+  readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
+  /** The present head; linearizable. */
+  head(signal: AbortSignal): Promise<Head>;
+  /** Rings when the head may have changed: at least once after each change, at most every so often without. Ends with the signal. */
+  bell(signal: AbortSignal): AsyncIterable<void>;
+}

@@ -1,0 +1,131 @@
+/**
+ * What one allocator knows of the ledger: the state at a head, and who wants to hear of what comes next. Standby and writer
+ * are the same replica: a standby follows the log, a writer adds to it.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../domain/event.ts';
+import { type ClaimName, Journal } from '../domain/journal.ts';
+import { restore } from '../domain/restore.ts';
+import { evolve, type State } from '../domain/state.ts';
+import { addressesOf } from '../domain/event.ts';
+import { follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
+import { LedgerClock } from './clock.ts';
+import type { Ledger, Revision, StoredLine } from './ledger.ts';
+
+/** How many of the last events are kept at hand, so that those who follow closely cost no read of etcd. */
+const recentEvents = 10_000;
+
+type Listener = (events: readonly StoredEvent[]) => void;
+
+const nameText = ({ subnet, address }: ClaimName): string => `${subnet}/${address}`;
+
+export class Replica {
+  readonly ledger: Ledger;
+  readonly state: State;
+  readonly clock: LedgerClock;
+  #head: Head;
+  readonly #revisions = new Map<string, Revision>();
+  readonly #listeners = new Set<Listener>();
+  readonly #recent: StoredEvent[] = [];
+  /** Events of a command whose last part has not been read yet. */
+  #incomplete: StoredLine[] = [];
+
+  private constructor(ledger: Ledger, state: State, head: Head, clock: LedgerClock) {
+    this.ledger = ledger;
+    this.state = state;
+    this.clock = clock;
+    this.#head = head;
+    clock.observe(head.at);
+  }
+
+  /** The replica at the ledger's present snapshot. @throws IpledgerError UNAVAILABLE; Error for keys that are no claims. */
+  static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock()): Promise<Replica> {
+    const snapshot = await ledger.load(signal);
+    const replica = new Replica(ledger, restore(snapshot), snapshot.head, clock);
+    for (const { revision, ...name } of snapshot.revisions) replica.#revisions.set(nameText(name), revision);
+    return replica;
+  }
+
+  /** The last event that is in the state for good. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  /** When the key of a claim was last written, as far as the log tells; 0n for never. */
+  revisionOf(name: ClaimName): Revision {
+    return this.#revisions.get(nameText(name)) ?? 0n;
+  }
+
+  /** Calls the listener with each command's events once they are committed. Returns how to stop. */
+  onCommitted(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The committed events from `from` on, when all of them are at hand; undefined when the log has to be read. */
+  recentFrom(from: Seq): readonly StoredEvent[] | undefined {
+    const first = this.#recent[0]?.envelope.seq ?? this.#head.seq + 1;
+    return from < first ? undefined : this.#recent.slice(from - first);
+  }
+
+  /**
+   * Reads and applies what the log has beyond the head.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the log is not dense, not chained or not readable, or was rewound.
+   */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    // Not beyond what an unfinished command leaves open: it is read again with the rest.
+    this.#incomplete = [];
+    for await (const lines of this.ledger.read(this.#head.seq + 1, signal))
+      for (const line of lines) this.#follow(line);
+    const there = await this.ledger.head(signal);
+    if (there.seq < this.#head.seq || (there.seq === this.#head.seq && there.hash !== this.#head.hash))
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `the ledger was rewound: this replica knows event ${this.#head.seq} (${this.#head.hash}), etcd's head is ${there.seq} (${there.hash}). Was etcd restored from a backup?`,
+      );
+  }
+
+  /** The state has these events already (the writer evolved it): they are committed now. */
+  commit(events: readonly StoredEvent[], head: Head, revision: Revision): void {
+    this.#head = head;
+    this.clock.observe(head.at);
+    for (const { sequenced } of events)
+      for (const address of addressesOf(sequenced))
+        this.#revisions.set(nameText({ subnet: sequenced.subnet, address }), revision);
+    this.#recent.push(...events);
+    if (this.#recent.length > 2 * recentEvents) this.#recent.splice(0, this.#recent.length - recentEvents);
+    for (const listener of this.#listeners) listener(events);
+  }
+
+  #follow(line: StoredLine): void {
+    this.#incomplete.push(line);
+    const [part, parts] = parseOrStop(line).envelope.part;
+    if (part < parts) return;
+    const lines = this.#incomplete.splice(0);
+    const journal = new Journal();
+    const events: StoredEvent[] = [];
+    let head = this.#head;
+    try {
+      for (const { text } of lines) {
+        const event = parseEvent(text);
+        head = follow(head, event);
+        evolve(this.state, event.sequenced, journal);
+        events.push(event);
+      }
+    } catch (error) {
+      journal.rollBack();
+      throw new IpledgerError('LEDGER_DAMAGED', error instanceof Error ? error.message : String(error), {
+        cause: error,
+      });
+    }
+    this.commit(events, head, line.revision);
+  }
+}
+
+function parseOrStop({ text }: StoredLine): StoredEvent {
+  try {
+    return parseEvent(text);
+  } catch (error) {
+    throw new IpledgerError('LEDGER_DAMAGED', `a line of the log is no event: ${text.slice(0, 200)}`, { cause: error });
+  }
+}

@@ -1,0 +1,98 @@
+/** A replica's life: stand by, following the log with a warm state, until elected; write until the term ends; stand by again. */
+import { backoffMs, pause } from '../../lib/deadline.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Term } from './ledger/election.ts';
+import type { Replica } from './ledger/replica.ts';
+import { Writer } from './ledger/writer.ts';
+
+/** Who is in office here. */
+export interface Office {
+  /** While we are the writer. */
+  writer: Writer | undefined;
+}
+
+export interface KeepUpOptions {
+  readonly replica: Replica;
+  readonly office: Office;
+  readonly newId: () => string;
+  /** Resolves once we are the writer. */
+  readonly elect: (signal: AbortSignal) => Promise<Term>;
+  readonly onWriter: (writing: boolean) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Goes on until the signal is aborted. @throws IpledgerError LEDGER_DAMAGED: a human must look. */
+export async function keepUp(options: KeepUpOptions): Promise<void> {
+  while (!options.signal.aborted) {
+    const term = await standBy(options);
+    if (!term) return;
+    try {
+      await serveTerm(options, term);
+    } finally {
+      options.office.writer = undefined;
+      options.onWriter(false);
+      await term.resign().catch(() => undefined);
+    }
+  }
+}
+
+/** Follows the log until elected; undefined when the signal was aborted first. */
+async function standBy({ replica, elect, log, signal }: KeepUpOptions): Promise<Term | undefined> {
+  const elected = new AbortController();
+  const following = followLog(replica, AbortSignal.any([signal, elected.signal]), log);
+  try {
+    return await Promise.race([elect(signal), following.then(() => undefined)]);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    elected.abort();
+    await following;
+  }
+}
+
+async function followLog(replica: Replica, signal: AbortSignal, log: Logger): Promise<void> {
+  const bell = replica.ledger.bell(signal)[Symbol.asyncIterator]();
+  while (!(await bell.next()).done) {
+    try {
+      await replica.catchUp(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = IpledgerError.from(error);
+      if (reason.kind === 'damaged') throw reason;
+      log.warn({ reason: reason.message }, 'the log cannot be read');
+    }
+  }
+}
+
+/** Everything that was acknowledged before is in the state when the first command of the term is decided. */
+async function serveTerm({ replica, office, newId, onWriter, log, signal }: KeepUpOptions, term: Term): Promise<void> {
+  const writing = AbortSignal.any([signal, term.signal]);
+  for (let attempt = 0; !writing.aborted; attempt++) {
+    try {
+      await replica.catchUp(writing);
+      break;
+    } catch (error) {
+      const reason = IpledgerError.from(error);
+      if (reason.kind === 'damaged') throw reason;
+      await pause(backoffMs(attempt, 100, 1_000), writing);
+    }
+  }
+  const writer = new Writer({ replica, newId, term: term.revision, log });
+  const working = writer.run(writing);
+  try {
+    const ledger = newId();
+    const asked = { actor: 'allocator', signal: writing, answer: () => undefined };
+    const created = writer.submit({ ...asked, command: (now) => ({ type: 'CreateLedger', now, ledger }) });
+    await Promise.race([created, working]);
+    office.writer = writer;
+    onWriter(true);
+    log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');
+    await working;
+  } catch (error) {
+    if (IpledgerError.from(error).kind === 'damaged') throw error;
+    log.warn({ err: error }, 'the term ended before it began');
+  }
+}
