@@ -44,6 +44,16 @@ export class AddressSpace {
     return { idle: this.#idle, held: this.#held, count: this.#idle.size + this.#held.size };
   }
 
+  /** The fresh addresses that would be given next. */
+  firstFresh(count: number): bigint[] {
+    const found: bigint[] = [];
+    for (let value = this.#fresh.lowest(); value !== undefined && found.length < count;) {
+      found.push(value);
+      value = this.#fresh.lowest(value + 1n);
+    }
+    return found;
+  }
+
   /** Moves an address from where its claim was (undefined: never used) to where it is now. What is excluded has no place. */
   move(address: string, from: Claim | undefined, to: Claim, journal: Journal): void {
     const value = (parseAddress(address) as { value: bigint }).value;

@@ -6,7 +6,7 @@ import { bindingsOf } from './decide/bind.ts';
 import { familyOf, type Seq } from './event.ts';
 import { contains, formatRanges, minus, size, union } from './interval.ts';
 import { Refused } from './refusal.ts';
-import { claimOf, type ConfiguredSubnet, podKey, type State } from './state.ts';
+import { claimOf, type ConfiguredSubnet, heldBy, podKey, type State } from './state.ts';
 
 /** An allocation with the containers that use it. */
 export interface BoundAllocation extends Allocation {
@@ -42,9 +42,9 @@ export const withBindings = (state: State, allocation: Allocation): BoundAllocat
   bindings: bindingsOf(state, allocation),
 });
 
-/** What one Pod uid holds, in the order of its attachments. */
+/** What one Pod uid holds, oldest first. */
 export function allocationsOfPod(state: State, namespace: string, pod: string, uid: string): BoundAllocation[] {
-  return [...(state.pods.get(podKey(namespace, pod))?.values() ?? [])]
+  return heldBy(state, namespace, pod)
     .filter((allocation) => allocation.uid === uid)
     .map((allocation) => withBindings(state, allocation));
 }

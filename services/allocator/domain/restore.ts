@@ -17,8 +17,7 @@ export function restore({ ledger, subnets, claims }: Snapshot): State {
   const state = initialState();
   const journal = new Journal();
   state.ledger = ledger;
-  // In the order of their last event, which is the order in which addresses were left, and so of their reuse.
-  for (const { subnet, address, claim } of claims.toSorted((a, b) => a.claim.last - b.claim.last)) {
+  for (const { subnet, address, claim } of claims) {
     putClaim(state, { subnet, address }, claim, journal);
     if (claim.allocation) indexAllocation(state, claim.allocation, journal);
   }

@@ -61,6 +61,10 @@ export const claimOf = (state: State, subnet: string, address: string): Claim | 
 export const allocationOf = (state: State, { namespace, pod, provider, ordinal }: Attachment): Allocation | undefined =>
   state.pods.get(podKey(namespace, pod))?.get(attachmentKey({ provider, ordinal }));
 
+/** What a Pod of that name holds, oldest first: an order that follows from the log, and not from how the state was made. */
+export const heldBy = (state: State, namespace: string, pod: string): readonly Allocation[] =>
+  [...(state.pods.get(podKey(namespace, pod))?.values() ?? [])].toSorted((a, b) => a.seq - b.seq);
+
 /** Applies one event. The journal can take it back. */
 export function evolve(state: State, event: Sequenced, journal: Journal): void {
   switch (event.type) {
@@ -103,6 +107,7 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
 /** Puts a subnet in force: its spaces are made anew from the claims that it has. */
 export function configureSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, journal: Journal): void {
   const spaces = configured.subnet.families.map((family) => new AddressSpace(family));
+  // In the order of their last event, which is the order in which addresses were left, and so of their reuse.
   const claims = [...(state.claims.get(configured.subnet.name) ?? [])].toSorted(([, a], [, b]) => a.last - b.last);
   const whole = { ...configured, spaces };
   for (const [address, claim] of claims) spaceOf(whole, address)?.move(address, undefined, claim, journal);

@@ -3,7 +3,7 @@ import type { Allocation, Binding } from '../claim.ts';
 import type { Bind, Sandbox, Unbind } from '../command.ts';
 import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
-import { claimOf, podKey, sandboxKey, type State } from '../state.ts';
+import { claimOf, heldBy, sandboxKey, type State } from '../state.ts';
 import { refuseFenced } from './pick.ts';
 
 /**
@@ -11,7 +11,7 @@ import { refuseFenced } from './pick.ts';
  * has no name yet, since Multus sets up unnamed attachments in the order of the annotation.
  */
 export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
-  const held = [...(state.pods.get(podKey(sandbox.namespace, sandbox.pod))?.values() ?? [])]
+  const held = heldBy(state, sandbox.namespace, sandbox.pod)
     .filter(({ uid, attachment }) => uid === sandbox.uid && attachment.provider === sandbox.provider)
     .toSorted((a, b) => a.attachment.ordinal - b.attachment.ordinal);
   return (
@@ -59,9 +59,11 @@ export function unbind(state: State, { containerId, interface: name }: Unbind): 
     );
     if (!binding) continue;
     const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
-    bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address] });
+    bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address].toSorted() });
   }
-  return [...bySubnet].map(([subnet, { attachment, addresses }]): Event => {
+  // In an order that follows from what is there, and not from how the state was made.
+  const ends = [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return ends.map(([subnet, { attachment, addresses }]): Event => {
     return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name } };
   });
 }

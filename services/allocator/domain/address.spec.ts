@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  type Address,
+  bitsOf,
+  canonicalAddress,
+  canonicalMac,
+  formatAddress,
+  formatCidr,
+  lastOf,
+  parseAddress,
+  parseCidr,
+} from './address.ts';
+
+const anyAddress: fc.Arbitrary<Address> = fc
+  .constantFrom(4 as const, 6 as const)
+  .chain((family) => fc.bigInt(0n, (1n << BigInt(bitsOf(family))) - 1n).map((value) => ({ family, value })))
+  // ::ffff:0:0/96 is IPv4 in disguise, and refused.
+  .filter(({ family, value }) => family === 4 || value >> 32n !== 0xffffn);
+
+describe('An address', () => {
+  it('has one text, and the text gives the address back', () => {
+    fc.assert(
+      fc.property(anyAddress, (address) => {
+        expect(parseAddress(formatAddress(address))).to.deep.equal(address);
+      }),
+    );
+  });
+
+  for (const [written, canonical] of [
+    ['172.17.0.11', '172.17.0.11'],
+    ['FD00:0:0::0001', 'fd00::1'],
+    ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+  ] as const)
+    it(`${written} is ${canonical}`, () => {
+      expect(canonicalAddress(written)).to.equal(canonical);
+    });
+
+  for (const text of [
+    '',
+    '1',
+    '010.0.0.1',
+    '0x7f.1',
+    '1.2.3',
+    '1.2.3.4/24',
+    '256.0.0.1',
+    'fe80::1%eth0',
+    '::ffff:1.2.3.4',
+    'a',
+  ])
+    it(`is not what "${text}" says`, () => {
+      expect(parseAddress(text)).to.equal(undefined);
+    });
+});
+
+describe('A CIDR', () => {
+  it('loses its host bits', () => {
+    const cidr = parseCidr('192.168.0.1/24');
+    expect(cidr && formatCidr(cidr)).to.equal('192.168.0.0/24');
+    expect(cidr && formatAddress({ family: 4, value: lastOf(cidr) })).to.equal('192.168.0.255');
+  });
+
+  for (const text of ['10/8', '10.0.0.0', '10.0.0.0/33', '10.0.0.0/024', '10.0.0.0/8/8', 'fd00::/129', '10.0.0.0/-1'])
+    it(`is not what "${text}" says`, () => {
+      expect(parseCidr(text)).to.equal(undefined);
+    });
+});
+
+describe('A MAC', () => {
+  it('is lower case with colons, however it was written', () => {
+    expect(canonicalMac('00:00:00:53:6B:BB')).to.equal('00:00:00:53:6b:bb');
+    expect(canonicalMac('02-00-00-53-6B-BB')).to.equal('02:00:00:53:6b:bb');
+  });
+
+  for (const text of ['', '00:00:00:00:00:00', '01:00:5e:00:00:01', '02:00:00:00:00', '02:00:00:00:00:0g'])
+    it(`of one interface is not what "${text}" says`, () => {
+      expect(canonicalMac(text)).to.equal(undefined);
+    });
+});

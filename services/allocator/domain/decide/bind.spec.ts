@@ -1,0 +1,99 @@
+import { allocated, bound, given, released, subnetConfigured, unbound, type Untimed } from '../specification.ts';
+import type { Bind } from '../command.ts';
+
+const one = allocated('one', '172.17.0.11');
+const bind = (more: Partial<Bind> = {}): Untimed => ({
+  type: 'Bind',
+  namespace: 'default',
+  pod: 'one',
+  uid: 'uid-one',
+  provider: 'macvlan.default',
+  containerId: 'container-1',
+  interface: 'net1',
+  node: 'node-1',
+  bootId: 'boot-1',
+  ...more,
+});
+const unbind = (containerId = 'container-1', name = 'net1'): Untimed => ({
+  type: 'Unbind',
+  containerId,
+  interface: name,
+});
+
+describe('Bind', () => {
+  it('records which container uses what is held', () => {
+    given([subnetConfigured(), one])
+      .when(bind())
+      .then([bound(one, 2)]);
+  });
+
+  it('says again what is known without writing', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind())
+      .thenNothingHappens();
+  });
+
+  it('of another Pod uid waits for its own allocation', () => {
+    given([subnetConfigured(), one])
+      .when(bind({ uid: 'uid-new' }))
+      .thenRefused('NOT_ALLOCATED', 'Pod default/one (uid uid-new) has no allocation for provider macvlan.default');
+  });
+
+  it('of a second sandbox, before the first is gone, is a second binding', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind({ containerId: 'container-2' }))
+      .then([bound(one, 2, { containerId: 'container-2' })]);
+  });
+
+  it('takes unnamed attachments of one network in the order of their ADDs', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2)])
+      .when(bind({ interface: 'net2' }))
+      .then([bound(second, 3, { interface: 'net2' })]);
+  });
+
+  it('finds a named attachment by its name, whatever the order', () => {
+    const named = allocated('one', '172.17.0.12', { ordinal: 1, interface: 'data0' });
+    given([subnetConfigured(), one, named])
+      .when(bind({ interface: 'data0' }))
+      .then([bound(named, 3, { interface: 'data0' })]);
+  });
+
+  it('of a new sandbox finds the attachment by the name that the first ADD gave it', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2), bound(second, 3, { interface: 'net2' })])
+      .when(bind({ containerId: 'container-2', interface: 'net2' }))
+      .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
+  });
+});
+
+describe('Unbind', () => {
+  it('ends that container’s binding', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind())
+      .then([unbound(one)]);
+  });
+
+  it('of the old sandbox leaves the new one’s binding', () => {
+    given([subnetConfigured(), one, bound(one, 2), bound(one, 2, { containerId: 'container-2' }), unbound(one)])
+      .when(unbind('container-2'))
+      .then([unbound(one, 'container-2')]);
+  });
+
+  it('works after release', () => {
+    given([subnetConfigured(), one, bound(one, 2), released(one, 2)])
+      .when(unbind())
+      .then([unbound(one)]);
+  });
+
+  it('of an unknown container is done already', () => {
+    given([subnetConfigured(), one]).when(unbind()).thenNothingHappens();
+  });
+
+  it('comes too late for a binding that a reboot of the node ended', () => {
+    const rebooted = bound(one, 2, { containerId: 'container-2', bootId: 'boot-2' });
+    given([subnetConfigured(), one, bound(one, 2), rebooted])
+      .when(unbind())
+      .thenNothingHappens();
+  });
+});

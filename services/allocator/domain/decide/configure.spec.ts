@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import type { RequestedSubnet } from '../command.ts';
+import { allocated, given, released, subnetConfigured, type Untimed } from '../specification.ts';
+
+const one = allocated('one', '172.17.0.11');
+const apply = (spec: Partial<RequestedSubnet> = {}, name = 'macvlan'): Untimed => ({
+  type: 'ApplySubnet',
+  name,
+  spec: {
+    cidrBlock: '172.17.0.0/16',
+    gateway: '172.17.0.1',
+    excludeIps: ['172.17.0.0..172.17.0.10'],
+    provider: 'macvlan.default',
+    protocol: 'IPv4',
+    ...spec,
+  },
+});
+const retire: Untimed = { type: 'RetireSubnet', name: 'macvlan' };
+
+describe('ApplySubnet', () => {
+  it('puts the normalised spec in force', () => {
+    given([]).when(apply()).then([subnetConfigured()]);
+  });
+
+  it('writes nothing when the same is in force already', () => {
+    given([subnetConfigured()]).when(apply()).thenNothingHappens();
+  });
+
+  it('refuses a spec that breaks rules, and names each', () => {
+    given([])
+      .when(apply({ cidrBlock: '172.17.0.0/33', excludeIps: ['a'] }))
+      .thenRefused('SUBNET_INVALID', /cidr 172\.17\.0\.0\/33 is invalid; ip a in excludeIps/);
+  });
+
+  it('refuses a subnet that overlaps another of the same network', () => {
+    given([subnetConfigured()])
+      .when(apply({ cidrBlock: '172.17.128.0/24', gateway: '', excludeIps: [] }, 'other'))
+      .thenRefused(
+        'SUBNET_OVERLAP',
+        'subnet other cidr 172.17.128.0/24 is conflict with subnet macvlan cidr 172.17.0.0/16',
+      );
+  });
+
+  it('takes the same CIDR on another network: each is an address space of its own', () => {
+    const { events } = given([subnetConfigured()]).when(apply({ provider: 'other.default' }, 'other'));
+    expect(events).to.have.length(1);
+  });
+
+  it('refuses a change that would leave a Pod’s address outside', () => {
+    given([subnetConfigured(), one])
+      .when(apply({ cidrBlock: '172.18.0.0/16', gateway: '', excludeIps: [] }))
+      .thenRefused('SUBNET_IN_USE', 'Pod default/one holds 172.17.0.11, which would be outside');
+  });
+
+  it('takes excludes that cover addresses in use: Pods keep what they hold', () => {
+    const { events } = given([subnetConfigured(), one]).when(apply({ excludeIps: ['172.17.0.0..172.17.0.20'] }));
+    expect(events).to.deep.equal([subnetConfigured('macvlan', { excludeIps: ['172.17.0.0..172.17.0.20'] })]);
+  });
+
+  it('refuses a name that could not stand in a key', () => {
+    given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
+  });
+});
+
+describe('RetireSubnet', () => {
+  it('ends it once nobody holds an address of it', () => {
+    given([subnetConfigured(), one, released(one, 2)])
+      .when(retire)
+      .then([{ type: 'SubnetRetired', subnet: 'macvlan', data: {} }]);
+  });
+
+  it('refuses while somebody does, and says who', () => {
+    given([subnetConfigured(), one])
+      .when(retire)
+      .thenRefused('SUBNET_IN_USE', '1 of its addresses are held, the first by Pod default/one');
+  });
+
+  it('of an unknown subnet is done already', () => {
+    given([]).when(retire).thenNothingHappens();
+  });
+});

@@ -1,0 +1,58 @@
+import { allocated, bound, given, released, subnetConfigured, type Untimed } from '../specification.ts';
+import type { Release } from '../command.ts';
+
+const one = allocated('one', '172.17.0.11');
+const release = (uid: string, more: Partial<Release> = {}): Untimed => ({
+  type: 'Release',
+  namespace: 'default',
+  pod: 'one',
+  uid,
+  cause: 'pod-deleted',
+  evidence: '',
+  ...more,
+});
+
+describe('Release', () => {
+  it('takes back all that the Pod uid holds, and says why', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second])
+      .when(release('uid-one', { cause: 'pod-completed' }))
+      .then([released(one, 2, { cause: 'pod-completed' }), released(second, 3, { cause: 'pod-completed' })]);
+  });
+
+  it('takes back in the order of giving, whatever touched the addresses since', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2)])
+      .when(release('uid-one'))
+      .then([released(one, 2), released(second, 3)]);
+  });
+
+  it('of a Pod that was superseded by name never frees the newer owner', () => {
+    given([subnetConfigured(), one]).when(release('uid-before')).thenNothingHappens();
+  });
+
+  it('of a Pod that holds nothing is done already', () => {
+    given([subnetConfigured(), one, released(one, 2)])
+      .when(release('uid-one'))
+      .thenNothingHappens();
+  });
+
+  it('of one allocation leaves the others', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second])
+      .when(release('uid-one', { alloc: 3 }))
+      .then([released(second, 3)]);
+  });
+
+  it('of an allocation that was given anew since is done already', () => {
+    given([subnetConfigured(), one])
+      .when(release('uid-one', { alloc: 1 }))
+      .thenNothingHappens();
+  });
+
+  it('does not wait for containers: the address is kept back while one may answer', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(release('uid-one'))
+      .then([released(one, 2)]);
+  });
+});

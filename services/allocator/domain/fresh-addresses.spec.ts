@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { FreshAddresses } from './fresh-addresses.ts';
+import type { Undo } from './journal.ts';
+
+const page = 1n << 15n;
+
+/** Addresses about the seams of pages, where the arithmetic could go wrong. */
+const seams = [0n, 1n, 31n, 32n, 1023n, 1024n, page - 1n, page, page + 33n, 5n * page, 5n * page + 2n];
+const usable = [
+  { first: 0n, last: 1100n },
+  { first: page - 2n, last: page + 64n },
+  { first: 5n * page, last: 5n * page + 3n },
+];
+
+type Step = { readonly take: bigint } | { readonly takeLowest: bigint } | { readonly undo: number };
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.constantFrom(...seams).map((take) => ({ take })),
+  fc.constantFrom(...seams).map((takeLowest) => ({ takeLowest })),
+  fc.integer({ min: 1, max: 5 }).map((undo) => ({ undo })),
+);
+
+describe('Fresh addresses', () => {
+  it('behave like a sorted set, whatever is taken and taken back', () => {
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 80 }), (steps) => {
+        const fresh = new FreshAddresses(usable);
+        const model = new Set(
+          usable.flatMap(({ first, last }) =>
+            Array.from({ length: Number(last - first) + 1 }, (_, i) => first + BigInt(i)),
+          ),
+        );
+        const lowest = (from: bigint): bigint | undefined =>
+          [...model].reduce<bigint | undefined>(
+            (best, value) => (value >= from && (best === undefined || value < best) ? value : best),
+            undefined,
+          );
+        const undos: Undo[] = [];
+        const take = (value: bigint): void => {
+          const undo = fresh.take(value);
+          expect(undo !== undefined).to.equal(model.delete(value));
+          if (undo) undos.push(() => (undo(), model.add(value)));
+        };
+        for (const step of steps) {
+          if ('take' in step) take(step.take);
+          else if ('undo' in step) for (const undo of undos.splice(-step.undo).reverse()) undo();
+          else {
+            const found = fresh.lowest(step.takeLowest);
+            expect(found).to.equal(lowest(step.takeLowest));
+            if (found !== undefined) take(found);
+          }
+          expect(fresh.lowest()).to.equal(lowest(0n));
+        }
+      }),
+    );
+  });
+
+  it('of a /64 with a huge exclude at its start are found at once', () => {
+    const base = 0xfd00n << 112n;
+    const fresh = new FreshAddresses([{ first: base + (1n << 60n), last: base + (1n << 64n) - 2n }]);
+    expect(fresh.lowest()).to.equal(base + (1n << 60n));
+  });
+
+  it('of a full subnet are none, and stay found to be none', () => {
+    const fresh = new FreshAddresses([{ first: 4n, last: 6n }]);
+    for (const value of [4n, 5n, 6n]) fresh.take(value);
+    expect(fresh.lowest()).to.equal(undefined);
+    expect(fresh.lowest()).to.equal(undefined);
+    expect(new FreshAddresses([]).lowest()).to.equal(undefined);
+  });
+});

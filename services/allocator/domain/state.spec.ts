@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Command } from './command.ts';
+import { decide } from './decide.ts';
+import { describeState } from './describe.ts';
+import type { Event, Sequenced } from './event.ts';
+import { Journal } from './journal.ts';
+import { restore } from './restore.ts';
+import { allocateAll, fold, smallSubnet, snapshotOf, start, subnetConfigured, type Untimed } from './specification.ts';
+import { evolve, initialState, type State } from './state.ts';
+
+const pods = ['a', 'b', 'c', 'd', 'e'];
+const anyPod = fc.constantFrom(...pods);
+const anyUid = fc.constantFrom('1', '2');
+const inSmall = { provider: 'small.default', subnets: ['small'] };
+const dual = subnetConfigured('dual', {
+  cidrBlock: '10.1.0.0/29,fd00:1::/64',
+  gateway: '10.1.0.1,fd00:1::1',
+  excludeIps: ['10.1.0.1', 'fd00:1::1'],
+  protocol: 'Dual',
+});
+const inDual = { provider: 'dual.default', subnets: ['dual'] };
+
+const anyAttachments = fc.constantFrom<Parameters<typeof allocateAll>[1]>(
+  [inSmall],
+  [inSmall, { ...inSmall, ordinal: 1 }],
+  [inDual],
+  [inDual, inSmall],
+  [{ ...inSmall, candidates: [['10.0.0.3']] }],
+  [{ ...inSmall, candidates: [['10.0.0.2'], ['10.0.0.4']], mac: '02:00:00:00:00:01' }],
+  [{ ...inDual, candidates: [['fd00:1::5']] }],
+);
+const anySandbox = fc.record({
+  containerId: fc.constantFrom('c1', 'c2'),
+  interface: fc.constantFrom('net1', 'net2'),
+});
+const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(anyPod, anyUid, anyAttachments)
+      .map(([pod, uid, wants]) => allocateAll(pod, wants, { uid: pod + uid })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(anyPod, anyUid).map(([pod, uid]): Untimed => {
+      return { type: 'Release', namespace: 'default', pod, uid: pod + uid, cause: 'pod-deleted', evidence: '' };
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(anyPod, anyUid, anySandbox, fc.constantFrom('n1/b1', 'n1/b2', 'n2/b1'))
+      .map(([pod, uid, sandbox, place]): Untimed => {
+        const [node = '', bootId = ''] = place.split('/');
+        return {
+          type: 'Bind',
+          namespace: 'default',
+          pod,
+          uid: pod + uid,
+          provider: 'small.default',
+          ...sandbox,
+          node,
+          bootId,
+        };
+      }),
+  },
+  { weight: 2, arbitrary: anySandbox.map((sandbox): Untimed => ({ type: 'Unbind', ...sandbox })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Untimed>(
+      { type: 'RetireSubnet', name: 'small' },
+      applyOf(smallSubnet()),
+      applyOf(smallSubnet({ excludeIps: ['10.0.0.1', '10.0.0.4'] })),
+    ),
+  },
+);
+
+function applyOf(event: Event): Untimed {
+  if (event.type !== 'SubnetConfigured') throw new Error(event.type);
+  return { type: 'ApplySubnet', name: event.subnet, spec: event.data.spec };
+}
+
+/** Commands with the milliseconds that pass before each. */
+const anyHistory = fc.array(fc.tuple(anyCommand, fc.constantFrom(0, 10_000, 60_000, 3_600_000)), { maxLength: 50 });
+
+interface Run {
+  readonly state: State;
+  readonly events: readonly Sequenced[];
+  readonly now: number;
+}
+
+/** Decides a history; after each command what must always hold is checked. */
+function play(history: readonly (readonly [Untimed, number])[]): Run {
+  const state = initialState();
+  const events: Sequenced[] = [];
+  let now = start;
+  const apply = (happened: readonly Event[], journal: Journal): void => {
+    for (const event of happened) {
+      const sequenced = { ...event, seq: events.length + 1, at: now } as Sequenced;
+      evolve(state, sequenced, journal);
+      events.push(sequenced);
+    }
+  };
+  apply([smallSubnet(), dual], new Journal());
+  for (const [untimed, pass] of history) {
+    now += pass;
+    const decision = decide(state, { ...untimed, now });
+    if (decision.kind === 'refused') continue;
+    const before = describeState(state);
+    const journal = new Journal();
+    const count = events.length;
+    apply(decision.events, journal);
+    journal.rollBack();
+    expect(describeState(state)).to.deep.equal(before);
+    events.length = count;
+    apply(decision.events, new Journal());
+    assertInvariants(state);
+  }
+  return { state, events, now };
+}
+
+/** Every usable address is in one place, and the indexes say what the claims say. */
+function assertInvariants(state: State): void {
+  for (const [name, { spaces }] of state.subnets)
+    for (const space of spaces) {
+      if (space.total > 1_000n) continue;
+      const { family } = space.subnetFamily;
+      const claims = [...(state.claims.get(name) ?? [])].filter(
+        ([address]) => address.includes(':') === (family === 6),
+      );
+      const fresh = space.firstFresh(1_000);
+      const idle = [...space.released.idle];
+      const held = [...space.released.held];
+      expect(BigInt(fresh.length + idle.length + held.length) + space.inUse, `${name}: every address once`).to.equal(
+        space.total,
+      );
+      expect(new Set([...fresh, ...idle, ...held]).size).to.equal(fresh.length + idle.length + held.length);
+      expect(claims.filter(([, claim]) => claim.allocation).length).to.be.at.least(Number(space.inUse));
+    }
+  const holders = [...state.claims].flatMap(([subnet, claims]) =>
+    [...claims].flatMap(([address, { allocation }]) => (allocation ? [`${subnet}/${address}/${allocation.seq}`] : [])),
+  );
+  const allocations = [...state.pods.values()].flatMap((held) =>
+    [...held.values()].flatMap(({ subnet, addresses, seq }) =>
+      addresses.map(({ address }) => `${subnet}/${address}/${seq}`),
+    ),
+  );
+  expect(allocations.toSorted()).to.deep.equal(holders.toSorted());
+}
+
+describe('The state', () => {
+  it('gives every address to at most one Pod, has it in one place, and takes every change back', () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => void play(history)),
+      { numRuns: 300 },
+    );
+  });
+
+  it('restored from the keys equals the fold of the log', () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const { state, events } = play(history);
+        expect(describeState(restore(snapshotOf(state)))).to.deep.equal(describeState(state));
+        const folded = fold(events, (index) => (events[index] as Sequenced).at);
+        expect(describeState(folded)).to.deep.equal(describeState(state));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('restored from the keys decides as before, also after what happens next', () => {
+    fc.assert(
+      fc.property(anyHistory, anyHistory, (history, future) => {
+        const { state, events, now: then } = play(history);
+        const restored = restore(snapshotOf(state));
+        let [now, seq] = [then, events.length];
+        for (const [untimed, pass] of future) {
+          now += pass;
+          const command = { ...untimed, now } as Command;
+          const decision = decide(state, command);
+          expect(decide(restored, command)).to.deep.equal(decision);
+          if (decision.kind === 'refused') continue;
+          for (const event of decision.events) {
+            const sequenced = { ...event, seq: ++seq, at: now } as Sequenced;
+            for (const each of [state, restored]) evolve(each, sequenced, new Journal());
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('stops at an event that it does not know', () => {
+    const unknown = { type: 'AddressTeleported', subnet: 's', data: {}, seq: 1, at: start } as unknown as Sequenced;
+    expect(() => evolve(initialState(), unknown, new Journal())).to.throw('unknown event');
+  });
+});
