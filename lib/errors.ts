@@ -34,6 +34,8 @@ const meanings = {
   SUBNET_OVERLAP: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   PROVIDER_UNBOUND: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 400 },
   NOT_ALLOCATED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
+  ROUTE_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
+  SANDBOX_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   DEADLINE_PASSED: { kind: 'transient', grpc: status.DEADLINE_EXCEEDED, http: 500 },
   POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
   NOT_WRITER: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },

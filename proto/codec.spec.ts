@@ -26,8 +26,7 @@ function arbitraryMessage(type: protobuf.Type): fc.Arbitrary<object> {
   const optional: Record<string, fc.Arbitrary<unknown>> = {};
   for (const field of type.fieldsArray) {
     const value = arbitraryValue(field);
-    if (field.map) required[field.name] = fc.dictionary(fc.ipV4(), value, { noNullPrototype: true });
-    else if (field.repeated) required[field.name] = fc.array(value, { maxLength: 3 });
+    if (field.repeated) required[field.name] = fc.array(value, { maxLength: 3 });
     else if (field.partOf && field.partOf.fieldsArray.length > 1) continue;
     else if (field.partOf || field.resolvedType instanceof protobuf.Type) optional[field.name] = value;
     else required[field.name] = value;
@@ -93,10 +92,7 @@ describe('the codec', () => {
         RangeError,
         'ListReply.allocations.1.seq',
       );
-      expect(() => encode('Event', { before: { '172.17.0.11': seq } })).to.throw(
-        RangeError,
-        'Event.before.172.17.0.11 is',
-      );
+      expect(() => encode('Event', { before: [{ seq }] })).to.throw(RangeError, 'Event.before.0.seq is');
     });
 
   for (const [what, varint] of Object.entries({

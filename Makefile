@@ -1,0 +1,88 @@
+# Every target works on a fresh clone: what it needs is installed or built first. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# Node 24 and the development tools come from node_modules; the machine's own node may be an older one.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+# demo and test never touch a cluster that they did not start.
+own_cluster := env -u KUBECONFIG
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+
+# ---- running it ----------------------------------------------------------------------------------------------------
+
+.PHONY: up
+up: node_modules cni ## start everything on loopback in the background (NODES=n, LISTEN=ADDR, KUBECONFIG with YES=1)
+	@node test/harness/up.ts
+
+.PHONY: down
+down: node_modules ## stop what `up` started (PURGE=1: remove its data and what it installed, too)
+	@node test/harness/down.ts
+
+.PHONY: demo
+demo: node_modules cni ## Pods with attachments get their addresses, end to end, on real parts
+	@$(own_cluster) node test/demo/demo.ts
+
+.PHONY: test
+test: check cni programs ## checks, then unit, contract and end-to-end suites on real servers (SPEC=glob: only these)
+	@$(own_cluster) mocha '$(SPEC)'
+
+# ---- what they need ------------------------------------------------------------------------------------------------
+
+.PHONY: prerequisites
+prerequisites: ## Debian packages; installed as root, else named
+	@sh test/harness/prerequisites
+
+.PHONY: node_modules
+node_modules: node_modules/.package-lock.json
+
+node_modules/.package-lock.json: package-lock.json | prerequisites
+	npm ci
+	@touch $@
+
+.PHONY: programs
+programs: node_modules ## the real servers and tools: found, else built (the first time about 5 minutes)
+	@node test/harness/prepare.ts
+
+.PHONY: cni
+cni: .cache/dist/kube-ovn ## the CNI plugin
+
+.cache/dist/kube-ovn: $(wildcard cni/*.go) cni/go.mod $(wildcard cni/go.sum) | prerequisites
+	@mkdir -p $(@D)
+	cd cni && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../$@ .
+
+.PHONY: clean
+clean: ## stop what `up` started and remove what was built (PURGE=1: up's data, too)
+	@if [ -d .cache/up ]; then $(MAKE) --no-print-directory down; fi
+	rm -rf node_modules .cache/bin .cache/dist
+
+# ---- checks: format, lint, types, import directions, generated code ------------------------------------------------
+
+folders := proto lib services cli test
+SPEC ?= {proto,lib,services,cli,test}/**/*.spec.ts
+
+.PHONY: check
+check: node_modules ## format, lint and import directions, types, generated code, the Go plugin
+	prettier --check --log-level warn .
+	oxlint --quiet $(folders)
+	tsc --noEmit
+	node proto/generate.ts --check
+	@test -z "$$(gofmt -l cni)" || { gofmt -d cni; exit 1; }
+	cd cni && go vet ./...
+
+.PHONY: format
+format: node_modules ## lay out all sources
+	prettier --write --log-level warn .
+	gofmt -w cni
+
+.PHONY: lint
+lint: node_modules ## lint and import directions alone, mending what can be mended
+	oxlint --fix $(folders)
+
+.PHONY: generate
+generate: node_modules ## write what follows from proto/ipledger.proto
+	node proto/generate.ts

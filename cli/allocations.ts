@@ -1,0 +1,68 @@
+/** `ipledger allocations`: who holds which address now. */
+import type { Command } from 'commander';
+import { type Allocation, IpamService, type Position } from '../proto/ipledger.ts';
+import type { Allocator } from './allocator.ts';
+import { causeText } from './cause.ts';
+import { Failure } from './failure.ts';
+import { table } from './table.ts';
+import { addVerb, answer, type VerbOptions } from './verb.ts';
+
+const pageSize = 1_000;
+const pagesMost = 10_000;
+
+const head = ['SUBNET', 'ADDRESS', 'POD', 'PROVIDER', 'INTERFACE', 'NODE', 'BOUND', 'CAUSE', 'SINCE'];
+
+interface Filter {
+  readonly subnet?: string;
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly node?: string;
+}
+
+export function addAllocations(program: Command): void {
+  addVerb(program, 'allocations', 'who holds which address now')
+    .option('--subnet <name>', 'only of this subnet')
+    .option('-n, --namespace <name>', 'only of Pods in this namespace')
+    .option('--pod <name>', 'only of Pods of this name')
+    .option('--node <name>', 'only of Pods on this node')
+    .action(({ subnet, namespace, pod, node, ...options }: VerbOptions & Filter) =>
+      answer(options, async (allocator) => {
+        const { position, allocations } = await everyPage(allocator, { subnet, namespace, pod, node });
+        return {
+          content: { position, allocations },
+          table: () => (allocations.length > 0 ? table(head, allocations.map(row)) : ''),
+          note: allocations.length > 0 ? undefined : 'no allocations',
+        };
+      }),
+    );
+}
+
+/** All pages of the list; the position is the last one's. */
+async function everyPage(
+  allocator: Allocator,
+  filter: { [Name in keyof Filter]: Filter[Name] | undefined },
+): Promise<{ position: Position | undefined; allocations: Allocation[] }> {
+  const allocations: Allocation[] = [];
+  let pageToken = '';
+  for (let page = 0; page < pagesMost; page++) {
+    const reply = await allocator.ask(IpamService.list, { ...filter, pageSize, pageToken });
+    for (const allocation of reply.allocations) allocations.push(allocation);
+    if (reply.nextPageToken === '') return { position: reply.position, allocations };
+    pageToken = reply.nextPageToken;
+  }
+  throw new Failure('refused', `more than ${pagesMost} pages of allocations: narrow them down with --subnet or --node`);
+}
+
+function row({ subnet, addresses, attachment, bindings, ...allocation }: Allocation): string[] {
+  return [
+    subnet,
+    addresses.map(({ address }) => address).join(','),
+    attachment ? `${attachment.namespace}/${attachment.pod}` : '',
+    attachment?.provider ?? '',
+    allocation.interface,
+    allocation.node,
+    bindings.length > 0 ? 'yes' : 'no',
+    causeText(allocation.cause),
+    allocation.at,
+  ];
+}

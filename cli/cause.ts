@@ -1,0 +1,9 @@
+import type { AllocationCause, ReleaseCause } from '../proto/ipledger.ts';
+
+/** A cause as the ledger's events write it: "pod-deleted". One that only a newer server knows comes as a number. */
+export function causeText(cause: AllocationCause | ReleaseCause | number): string {
+  return String(cause)
+    .replace(/^(ALLOCATION|RELEASE)_CAUSE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+}

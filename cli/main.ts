@@ -1,0 +1,43 @@
+/**
+ * `ipledger`: asks the ledger. Each verb is a file that adds itself to the program; failure.ts says how it ends.
+ */
+import { Command } from 'commander';
+import project from '../package.json' with { type: 'json' };
+import { addAllocations } from './allocations.ts';
+import { exitStatus, explain } from './failure.ts';
+import { addHistory } from './history.ts';
+import { addShow } from './show.ts';
+
+const program = new Command('ipledger')
+  .description('Asks the ledger of IP addresses.')
+  .version(project.version)
+  .showSuggestionAfterError()
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'ipledger:')) })
+  .addHelpText(
+    'after',
+    `
+Environment:
+  IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT (127.0.0.1:7411)
+  IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
+
+Exit status:
+  0  done
+  ${exitStatus.refused}  refused, or not known to the ledger
+  ${exitStatus.usage}  wrong usage
+  ${exitStatus.unreachable}  no allocator answers`,
+  );
+addShow(program);
+addAllocations(program);
+addHistory(program);
+
+// Whoever reads only the head of a list has closed the pipe: nothing more to do
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const { status, line } = explain(error);
+  if (line !== undefined) console.error(line);
+  process.exitCode = status;
+}

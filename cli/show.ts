@@ -1,0 +1,38 @@
+/** `ipledger show`: the subnets with their usage, and where the ledger stands. */
+import type { Command } from 'commander';
+import { type ListSubnetsReply, type Position, type Subnet, SubnetsService } from '../proto/ipledger.ts';
+import type { Answer } from './output.ts';
+import { table } from './table.ts';
+import { addVerb, answer, type VerbOptions } from './verb.ts';
+
+const head = ['SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'];
+
+export function addShow(program: Command): void {
+  addVerb(program, 'show', "the subnets and how full they are, and the ledger's position").action(
+    (options: VerbOptions) =>
+      answer(options, async (allocator) => shown(await allocator.ask(SubnetsService.listSubnets, {}))),
+  );
+}
+
+function shown({ position, subnets }: ListSubnetsReply): Answer {
+  const rows = subnets.flatMap(subnetRows);
+  return {
+    content: { position, subnets },
+    table: () => `${rows.length > 0 ? `${table(head, rows)}\n` : ''}${positionLine(position)}`,
+    note: rows.length > 0 ? undefined : 'no subnet is configured',
+  };
+}
+
+/** One row a family: each has a CIDR and counts of its own. */
+function subnetRows({ name, spec, usage }: Subnet): string[][] {
+  const cidrs = spec?.cidrBlock.split(',') ?? [];
+  return usage.map(({ family, inUse, available }) => {
+    const cidr = cidrs.find((text) => text.includes(':') === (family === 6)) ?? '';
+    return [name, spec?.provider ?? '', cidr, inUse, available];
+  });
+}
+
+function positionLine(position: Position | undefined): string {
+  if (!position) return '';
+  return `ledger at epoch ${position.epoch}, seq ${position.seq}, hash ${position.hash.slice(0, 12)}\n`;
+}
