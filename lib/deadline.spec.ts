@@ -28,6 +28,11 @@ describe('within', () => {
     expect(signal.reason).to.have.property('name', 'TimeoutError');
   });
 
+  it('takes what is left of a budget, whatever that is', () => {
+    within(anHourMs + 0.25);
+    within(-0.5);
+  });
+
   it('aborts with the signal that it was given', () => {
     const controller = new AbortController();
     const signal = within(anHourMs, controller.signal);

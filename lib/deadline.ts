@@ -12,7 +12,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** A signal that is aborted after `ms` milliseconds, or with `signal`. */
 export function within(ms: number, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(ms);
+  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms))); // it refuses fractions, which what is left of a budget often is
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 

@@ -1,0 +1,140 @@
+/** kube-apiserver and kube-controller-manager on loopback, with certificates of their own. No scheduler, no kubelet. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeKubeconfig } from './kubeconfig.ts';
+import type { Launch } from './launch.ts';
+import { type Authority, issue, openAuthority, signingKey } from './pki.ts';
+import { httpOk } from './probes.ts';
+import { findProgram } from './programs.ts';
+
+export interface ControlPlaneSettings {
+  /** Holds certificates and kubeconfigs. */
+  readonly folder: string;
+  readonly etcdEndpoint: string;
+  readonly port: number;
+  readonly controllerManagerPort: number;
+}
+
+export interface ControlPlane {
+  /** "https://127.0.0.1:<port>" */
+  readonly url: string;
+  /** A cluster administrator's. */
+  readonly kubeconfig: string;
+  readonly authority: Authority;
+  readonly apiServer: Launch;
+  readonly controllerManager: Launch;
+}
+
+// Not loopback's, as Kubernetes wants; never used, so it may be one that no machine has (RFC 5737).
+const advertised = '192.0.2.1';
+const serviceRange = '10.96.0.0/16';
+const serviceAddress = '10.96.0.1';
+
+/**
+ * No kubelet ever reports here: with these a Node would be marked unreachable after 50 s and its Pods be evicted after
+ * five minutes more.
+ */
+const withoutKubelets = ['*', '-node-lifecycle-controller', '-taint-eviction-controller'];
+
+/** Makes what is missing of certificates and kubeconfigs, and says how both servers are started. */
+export async function controlPlane(settings: ControlPlaneSettings): Promise<ControlPlane> {
+  const { folder, port } = settings;
+  const url = `https://127.0.0.1:${port}`;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const authority = await openAuthority(join(folder, 'pki'));
+  const [admin, manager, serving, accountKey] = await Promise.all([
+    issue(authority, { name: 'admin', commonName: 'admin', organizations: ['system:masters'] }),
+    issue(authority, { name: 'controller-manager', commonName: 'system:kube-controller-manager' }),
+    issue(authority, {
+      name: 'apiserver',
+      commonName: 'kube-apiserver',
+      alternativeNames: ['DNS:localhost', 'DNS:kubernetes.default.svc', 'IP:127.0.0.1', `IP:${serviceAddress}`],
+    }),
+    signingKey(authority.folder, 'service-account'),
+  ]);
+  const kubeconfig = writeKubeconfig(join(folder, 'kubeconfig'), url, authority, admin);
+  const managerConfig = writeKubeconfig(join(folder, 'controller-manager.kubeconfig'), url, authority, manager);
+  const adminPems = { ca: read(authority.cert), cert: read(admin.cert), key: read(admin.key) };
+  return {
+    url,
+    kubeconfig,
+    authority,
+    apiServer: {
+      name: 'kube-apiserver',
+      program: await findProgram('kube-apiserver'),
+      args: apiServerFlags(settings, { authority, serving, accountKey }),
+      ready: (signal) => httpOk(`${url}/readyz`, signal, adminPems),
+      readyWithinMs: 60_000,
+    },
+    controllerManager: {
+      name: 'kube-controller-manager',
+      program: await findProgram('kube-controller-manager'),
+      args: controllerManagerFlags(settings, { authority, managerConfig, accountKey }),
+      ready: async (signal) => {
+        await httpOk(`https://127.0.0.1:${settings.controllerManagerPort}/healthz`, signal);
+        // Without it no Pod can be made.
+        await httpOk(`${url}/api/v1/namespaces/default/serviceaccounts/default`, signal, adminPems);
+      },
+      readyWithinMs: 60_000,
+    },
+  };
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8');
+}
+
+interface ApiServerFiles {
+  readonly authority: Authority;
+  readonly serving: { readonly cert: string; readonly key: string };
+  readonly accountKey: string;
+}
+
+function apiServerFlags({ etcdEndpoint, port }: ControlPlaneSettings, files: ApiServerFiles): string[] {
+  return [
+    `--etcd-servers=${etcdEndpoint}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--advertise-address=${advertised}`,
+    '--endpoint-reconciler-type=none',
+    `--tls-cert-file=${files.serving.cert}`,
+    `--tls-private-key-file=${files.serving.key}`,
+    `--client-ca-file=${files.authority.cert}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--allow-privileged',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${files.accountKey}`,
+    `--service-account-signing-key-file=${files.accountKey}`,
+    `--service-cluster-ip-range=${serviceRange}`,
+    '--profiling=false',
+  ];
+}
+
+interface ControllerManagerFiles {
+  readonly authority: Authority;
+  readonly managerConfig: string;
+  readonly accountKey: string;
+}
+
+function controllerManagerFlags(
+  { controllerManagerPort }: ControlPlaneSettings,
+  files: ControllerManagerFiles,
+): string[] {
+  return [
+    `--kubeconfig=${files.managerConfig}`,
+    `--authentication-kubeconfig=${files.managerConfig}`,
+    `--authorization-kubeconfig=${files.managerConfig}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${controllerManagerPort}`,
+    '--leader-elect=false',
+    // By default it takes 4 s to make its own ServiceAccounts, and only then the one that Pods need.
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
+    '--use-service-account-credentials',
+    `--root-ca-file=${files.authority.cert}`,
+    `--service-account-private-key-file=${files.accountKey}`,
+    `--controllers=${withoutKubelets.join(',')}`,
+    '--profiling=false',
+  ];
+}

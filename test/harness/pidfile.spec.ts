@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { livingRecord, type PidRecord, startTimeOf, writePidFile } from './pidfile.ts';
+
+describe('a pid file', () => {
+  let folder: string;
+  let file: string;
+  let child: ChildProcess;
+
+  before(() => void (folder = mkdtempSync(join(tmpdir(), 'ipledger-pid-'))));
+  after(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => {
+    file = join(folder, 'sleeper.pid');
+    child = spawn('sleep', ['600']);
+    writePidFile(file, pidOf(child), 'as asked');
+  });
+  afterEach(() => child.kill('SIGKILL'));
+
+  function pidOf({ pid }: ChildProcess): number {
+    if (pid === undefined) throw new Error('not started');
+    return pid;
+  }
+
+  function rewrite(change: Partial<PidRecord>): void {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as PidRecord;
+    writeFileSync(file, JSON.stringify({ ...record, ...change }));
+  }
+
+  it('is about a process as long as that lives', async () => {
+    expect(livingRecord(file)).to.include({ pid: child.pid, settings: 'as asked' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(livingRecord(file)).to.equal(undefined);
+  });
+
+  it('is not about another process that was given the pid', () => {
+    rewrite({ startTime: '1' });
+    expect(livingRecord(file)).to.equal(undefined);
+  });
+
+  it('is not about a process of another boot', () => {
+    rewrite({ boot: '00000000-0000-0000-0000-000000000000' });
+    expect(livingRecord(file)).to.equal(undefined);
+  });
+
+  it('that is missing is about nobody', () => {
+    expect(livingRecord(join(folder, 'nobody.pid'))).to.equal(undefined);
+  });
+
+  it('takes a process that ended but was not waited for as ended', async () => {
+    // The shell becomes a `sleep` that knows nothing of the child that it has, and so never waits for it.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const zombie = Number(line.toString());
+      while (!/\) Z /.test(readFileSync(`/proc/${zombie}/stat`, 'utf8'))) await new Promise(setImmediate);
+      expect(startTimeOf(zombie)).to.equal(undefined);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+});

@@ -1,0 +1,178 @@
+/** The project's own programs, each as a process of its own. They are told everything by environment variables. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TlsFiles } from '../../lib/tls.ts';
+import { type CommandResult, runCommand } from './command.ts';
+import { childEnvironment, type Launch } from './launch.ts';
+import { root } from './paths.ts';
+import { freePort } from './ports.ts';
+import { grpcServing, httpOk, socketAnswers } from './probes.ts';
+import type { Run } from './run.ts';
+import { type Server, startServer } from './server.ts';
+
+const readyWithinMs = 30_000;
+
+export interface AllocatorSettings {
+  /** Name of the process, and the replica's id. */
+  readonly name: string;
+  /** etcd's endpoints, "http://host:port". */
+  readonly etcd: readonly string[];
+  /** "host:port" */
+  readonly listen: string;
+  /** Where it is reached on this machine, when that is not `listen`. */
+  readonly endpoint?: string;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** How an allocator is started; ready when its health service says SERVING. */
+export function allocatorLaunch({ name, etcd, listen, endpoint = listen, tls }: AllocatorSettings): Launch {
+  return {
+    ...node('allocator', name),
+    env: { IPLEDGER_ETCD: etcd.join(','), IPLEDGER_LISTEN: listen, IPLEDGER_REPLICA: name, ...tlsVariables(tls) },
+    ready: (signal) => grpcServing(endpoint, tls, signal),
+  };
+}
+
+export interface WatcherSettings {
+  readonly name: string;
+  readonly allocator: string;
+  readonly kubeconfig: string;
+  /** "host:port" */
+  readonly healthListen: string;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** How a pod-watcher is started; ready when its /readyz answers 200. */
+export function watcherLaunch({ name, allocator, kubeconfig, healthListen, tls }: WatcherSettings): Launch {
+  return {
+    ...node('pod-watcher', name),
+    env: {
+      IPLEDGER_ENDPOINT: allocator,
+      KUBECONFIG: kubeconfig,
+      IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...tlsVariables(tls),
+    },
+    ready: (signal) => httpOk(`http://${local(healthListen)}/readyz`, signal),
+  };
+}
+
+export interface AgentSettings extends WatcherSettings {
+  /** Name of the Node that it serves. */
+  readonly node: string;
+  /** Unix sockets that it listens on; the first is asked whether it is ready. */
+  readonly sockets: readonly [string, ...string[]];
+}
+
+/** How a node-agent is started; ready when its socket answers. */
+export function agentLaunch(settings: AgentSettings): Launch {
+  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, tls } = settings;
+  return {
+    ...node('node-agent', name),
+    env: {
+      IPLEDGER_ENDPOINT: allocator,
+      IPLEDGER_SOCKETS: sockets.join(','),
+      IPLEDGER_NODE: nodeName,
+      KUBECONFIG: kubeconfig,
+      IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...tlsVariables(tls),
+    },
+    ready: (signal) => socketAnswers(sockets[0], signal),
+  };
+}
+
+function node(service: string, name: string): Omit<Launch, 'ready'> {
+  const main = join(root, 'services', service, 'main.ts');
+  if (!existsSync(main)) throw new Error(`no program ${main}`);
+  return { name, program: process.execPath, args: [main], readyWithinMs };
+}
+
+/** Where something that listens on all addresses is reached on this machine. */
+export function local(listen: string): string {
+  return listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
+}
+
+/** IPLEDGER_TLS_CA, _CERT and _KEY; empty for plaintext. */
+export function tlsVariables(tls: TlsFiles | undefined): Record<string, string> {
+  return { IPLEDGER_TLS_CA: tls?.ca ?? '', IPLEDGER_TLS_CERT: tls?.cert ?? '', IPLEDGER_TLS_KEY: tls?.key ?? '' };
+}
+
+export interface Allocator extends Server {
+  /** "127.0.0.1:<port>" */
+  readonly endpoint: string;
+}
+
+export interface AllocatorOptions {
+  readonly etcd: { readonly endpoint: string };
+  /** Tell replicas apart by it (default `allocator`). */
+  readonly name?: string;
+  readonly tls?: TlsFiles;
+}
+
+/** Starts an allocator on a port of its own. */
+export async function startAllocator(
+  run: Run,
+  { etcd, name = 'allocator', tls }: AllocatorOptions,
+): Promise<Allocator> {
+  const endpoint = `127.0.0.1:${await freePort()}`;
+  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], listen: endpoint, tls });
+  return Object.assign(await startServer(run, launch), { endpoint });
+}
+
+export interface WatcherOptions {
+  readonly allocator: { readonly endpoint: string };
+  /** A Cluster, or whatever has a kubeconfig file. */
+  readonly cluster: { readonly kubeconfig: string };
+  readonly name?: string;
+  readonly tls?: TlsFiles;
+}
+
+export interface Watcher extends Server {
+  /** "127.0.0.1:<port>", of /livez and /readyz. */
+  readonly health: string;
+}
+
+/** Starts a pod-watcher. */
+export async function startWatcher(run: Run, options: WatcherOptions): Promise<Watcher> {
+  const { allocator, cluster, name = 'pod-watcher', tls } = options;
+  const health = `127.0.0.1:${await freePort()}`;
+  const { kubeconfig } = cluster;
+  const launch = watcherLaunch({ name, allocator: allocator.endpoint, kubeconfig, healthListen: health, tls });
+  return Object.assign(await startServer(run, launch), { health });
+}
+
+export interface AgentOptions extends WatcherOptions {
+  /** Default `node-1`. */
+  readonly node?: string;
+}
+
+export interface Agent extends Watcher {
+  readonly node: string;
+  /** The unix socket that plugins talk to. */
+  readonly socket: string;
+}
+
+/** Starts the agent of a node, listening on a socket in the run's folder. */
+export async function startAgent(run: Run, options: AgentOptions): Promise<Agent> {
+  const { allocator, cluster, node: nodeName = 'node-1', name = `node-agent-${nodeName}`, tls } = options;
+  const health = `127.0.0.1:${await freePort()}`;
+  const socket = join(run.folder, `${name}.sock`);
+  const launch = agentLaunch({
+    name,
+    allocator: allocator.endpoint,
+    kubeconfig: cluster.kubeconfig,
+    healthListen: health,
+    node: nodeName,
+    sockets: [socket],
+    tls,
+  });
+  return Object.assign(await startServer(run, launch), { health, node: nodeName, socket });
+}
+
+/** Runs the command line tool as a user does. */
+export function ipledger(
+  args: readonly string[],
+  { allocator, tls, signal }: { allocator: { endpoint: string }; tls?: TlsFiles; signal?: AbortSignal },
+): Promise<CommandResult> {
+  const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, ...tlsVariables(tls) });
+  return runCommand(join(root, 'cli', 'ipledger'), args, { env, signal });
+}

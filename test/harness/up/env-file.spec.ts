@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { mustRun } from '../command.ts';
+import { envFile } from './env-file.ts';
+
+describe('the env file of `make up`', () => {
+  const exports = {
+    kubeconfig: `/home/o'brien/my $HOME/kube config`,
+    etcd: 'http://127.0.0.1:12345',
+    allocator: '127.0.0.1:12346',
+    tls: { IPLEDGER_TLS_CA: '', IPLEDGER_TLS_CERT: '', IPLEDGER_TLS_KEY: '' },
+    sockets: ['/run/one.sock', '/run/two.sock'],
+    cniPath: '/dist:/bin `id`',
+    netConfPath: '/net.d',
+    programs: '/up/bin "quoted"',
+  };
+
+  async function sourced(name: string): Promise<string> {
+    const script = `${envFile(exports)}\nprintf %s "$${name}"`;
+    return mustRun('sh', ['-c', script], { env: { PATH: '/usr/bin:/bin', IPLEDGER_TLS_CA: '/left/over' } });
+  }
+
+  it('gives a shell every value as it is, whatever characters a path has', async () => {
+    expect(await sourced('KUBECONFIG')).to.equal(exports.kubeconfig);
+    expect(await sourced('CNI_PATH')).to.equal(exports.cniPath);
+    expect(await sourced('PATH')).to.equal('/up/bin "quoted":/usr/bin:/bin');
+  });
+
+  it('numbers the sockets from 1, and names the first one without a number, too', async () => {
+    expect(await sourced('IPLEDGER_SOCKET')).to.equal('/run/one.sock');
+    expect(await sourced('IPLEDGER_SOCKET_1')).to.equal('/run/one.sock');
+    expect(await sourced('IPLEDGER_SOCKET_2')).to.equal('/run/two.sock');
+  });
+
+  it('empties what is plaintext, over what the terminal had', async () => {
+    expect(await sourced('IPLEDGER_TLS_CA')).to.equal('');
+  });
+});

@@ -1,0 +1,31 @@
+/** `.cache/up/env`: what another terminal sources to use what `make up` runs. */
+import { quote } from '../run.ts';
+
+export interface Exports {
+  readonly kubeconfig: string;
+  readonly etcd: string;
+  readonly allocator: string;
+  readonly tls: Readonly<Record<string, string>>;
+  /** The agents' sockets, first node first. */
+  readonly sockets: readonly string[];
+  readonly cniPath: string;
+  readonly netConfPath: string;
+  /** Goes before what PATH has. */
+  readonly programs: string;
+}
+
+/** The file's text; sh and bash read it. */
+export function envFile(exports: Exports): string {
+  const variables: Record<string, string> = {
+    KUBECONFIG: exports.kubeconfig,
+    ETCDCTL_ENDPOINTS: exports.etcd,
+    IPLEDGER_ENDPOINT: exports.allocator,
+    ...exports.tls,
+    IPLEDGER_SOCKET: exports.sockets[0] ?? '',
+    ...Object.fromEntries(exports.sockets.map((socket, index) => [`IPLEDGER_SOCKET_${index + 1}`, socket])),
+    CNI_PATH: exports.cniPath,
+    NETCONFPATH: exports.netConfPath,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
+  return [...lines, `export PATH=${quote(exports.programs)}:"$PATH"`, ''].join('\n');
+}

@@ -1,0 +1,174 @@
+/**
+ * `make up` without its words: starts what is missing of the whole path as background processes, each ready before those
+ * that need it, and writes down how another terminal reaches them.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Background, ensureRunning, logFile, runningNames } from '../background.ts';
+import { etcdLaunch } from '../etcd.ts';
+import { type ControlPlane, controlPlane } from '../kubernetes.ts';
+import { addNodes, applyCrds, kubectlFor } from '../kubectl.ts';
+import type { Launch } from '../launch.ts';
+import { agentLaunch, allocatorLaunch, local, tlsVariables, watcherLaunch } from '../services.ts';
+import { chooseCluster } from './cluster.ts';
+import type { Exports } from './env-file.ts';
+import { writeReach } from './reach.ts';
+import { hostPort, type Settings } from './settings.ts';
+import { agentName, agentSockets, listensOnDaemonSocket } from './sockets.ts';
+import { portOf, readState, type State, writeState } from './state.ts';
+
+export interface UpOptions {
+  /** Where data, logs and pid files are kept; one set of servers for each folder. */
+  readonly folder: string;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+}
+
+/** A server, and where it is reached. */
+export interface Row extends Background {
+  readonly name: string;
+  readonly where: string;
+  readonly log: string;
+}
+
+/** What runs, and how it is reached. */
+export interface Started {
+  /** In the order of dependence. */
+  readonly rows: readonly Row[];
+  /** What the env file says. */
+  readonly exports: Exports;
+  /** Whether the first agent listens where Kube-OVN's NADs look, too. */
+  readonly daemonSocket: boolean;
+}
+
+/** What is the same for all servers of one `up`. */
+interface Up extends UpOptions {
+  readonly state: State;
+  /** Names of those that ran before. */
+  readonly running: readonly string[];
+  readonly rows: Row[];
+}
+
+/**
+ * Starts what does not run yet; resolves when all is ready.
+ * @throws Error that says what to do; what was started till then goes on running.
+ */
+export async function startAll(options: UpOptions): Promise<Started> {
+  const { folder, settings } = options;
+  mkdirSync(folder, { recursive: true });
+  const state = readState(folder);
+  const up: Up = { ...options, state, running: runningNames(folder), rows: [] };
+  const userKubeconfig = await chooseCluster({ folder, state, settings, signal: options.signal });
+  // As long as anything runs none of it is taken away; an agent that was killed is missing, not unwanted.
+  state.nodes = Math.max(settings.nodes ?? 1, up.running.length > 0 ? state.nodes : 1);
+  state.daemonSocket = await listensOnDaemonSocket(state, up.running);
+  await choosePorts(up, userKubeconfig === undefined);
+  writeState(folder, state);
+
+  const [allocator, kubeconfig] = await Promise.all([startLedger(up), userKubeconfig ?? startCluster(up)]);
+  const agents = Array.from({ length: state.nodes }, (_, index) => index + 1);
+  await Promise.all([
+    startWatcher(up, { allocator, kubeconfig }),
+    ...agents.map((number) => startAgent(up, { allocator, kubeconfig, number })),
+  ]);
+  const exports = await writeReach({
+    folder,
+    kubeconfig,
+    etcd: `http://127.0.0.1:${state.ports['etcd']}`,
+    allocator,
+    tls: tlsVariables(settings.tls),
+    agents: agents.map((number) => agentSockets(folder, state, number)),
+  });
+  const byOrder = (one: Row, other: Row): number =>
+    startOrder(one.name) - startOrder(other.name) || one.name.localeCompare(other.name, 'en', { numeric: true });
+  return { rows: up.rows.toSorted(byOrder), exports, daemonSocket: state.daemonSocket };
+}
+
+const order = [
+  'etcd',
+  'kube-etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'allocator',
+  'pod-watcher',
+  'node-agent',
+];
+
+/** Servers with a lower number are needed by those with a higher one. */
+export function startOrder(name: string): number {
+  return order.findLastIndex((prefix) => name === prefix || name.startsWith(`${prefix}-`));
+}
+
+async function choosePorts({ state, running }: Up, ownCluster: boolean): Promise<void> {
+  const agents = Array.from({ length: state.nodes }, (_, index) => agentName(index + 1));
+  const kubernetes = ownCluster ? ['kube-etcd', 'kube-apiserver', 'kube-controller-manager'] : [];
+  for (const name of ['etcd', ...kubernetes, 'allocator', 'pod-watcher', ...agents]) await portOf(state, name, running);
+}
+
+function port({ state }: Up, name: string): number {
+  const known = state.ports[name];
+  if (known === undefined) throw new Error(`no port was chosen for ${name}`);
+  return known;
+}
+
+async function ensure(up: Up, launch: Launch, where: string): Promise<void> {
+  const background = await ensureRunning(up.folder, launch, up.signal);
+  up.rows.push({ ...background, name: launch.name, where, log: logFile(up.folder, launch.name) });
+}
+
+/** etcd and the allocator; gives where the allocator is reached. */
+async function startLedger(up: Up): Promise<string> {
+  const { folder, settings } = up;
+  const etcdPort = port(up, 'etcd');
+  const etcd = `http://127.0.0.1:${etcdPort}`;
+  await ensure(up, await etcdLaunch({ name: 'etcd', folder, port: etcdPort, fsync: true }), etcd);
+  const listen = hostPort(settings.listen, port(up, 'allocator'));
+  const endpoint = local(listen);
+  await ensure(up, allocatorLaunch({ name: 'allocator', etcd: [etcd], listen, endpoint, tls: settings.tls }), listen);
+  return endpoint;
+}
+
+/** A Kubernetes API of our own; gives its kubeconfig. */
+async function startCluster(up: Up): Promise<string> {
+  const { folder, state, signal } = up;
+  const etcdPort = port(up, 'kube-etcd');
+  const etcdEndpoint = `http://127.0.0.1:${etcdPort}`;
+  const plane: ControlPlane = await controlPlane({
+    folder,
+    etcdEndpoint,
+    port: port(up, 'kube-apiserver'),
+    controllerManagerPort: port(up, 'kube-controller-manager'),
+  });
+  await ensure(up, await etcdLaunch({ name: 'kube-etcd', folder, port: etcdPort, fsync: true }), etcdEndpoint);
+  await ensure(up, plane.apiServer, plane.url);
+  const kubectl = kubectlFor(plane.kubeconfig, join(folder, 'kubectl-cache'), signal);
+  const nodes = Array.from({ length: state.nodes }, (_, index) => `node-${index + 1}`);
+  const manager = `https://127.0.0.1:${port(up, 'kube-controller-manager')}`;
+  await Promise.all([ensure(up, plane.controllerManager, manager), applyCrds(kubectl), addNodes(kubectl, nodes)]);
+  return plane.kubeconfig;
+}
+
+interface Peers {
+  /** "host:port" */
+  readonly allocator: string;
+  readonly kubeconfig: string;
+}
+
+async function startWatcher(up: Up, peers: Peers): Promise<void> {
+  const { listen, tls } = up.settings;
+  const healthListen = hostPort(listen, port(up, 'pod-watcher'));
+  await ensure(
+    up,
+    watcherLaunch({ name: 'pod-watcher', ...peers, healthListen, tls }),
+    `http://${healthListen}/readyz`,
+  );
+}
+
+async function startAgent(up: Up, { number, ...peers }: Peers & { number: number }): Promise<void> {
+  const { folder, settings, state } = up;
+  const name = agentName(number);
+  const sockets = agentSockets(folder, state, number);
+  const healthListen = hostPort(settings.listen, port(up, name));
+  const launch = agentLaunch({ name, ...peers, healthListen, node: `node-${number}`, sockets, tls: settings.tls });
+  await ensure(up, launch, sockets.join('\n'));
+}
