@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/containernetworking/cni/pkg/types"
+)
+
+type route struct {
+	Destination string `json:"dst,omitempty"`
+	Gateway     string `json:"gw,omitempty"`
+}
+
+// device is passed on as configured, for NICs of Kube-OVN's own kind.
+type device struct {
+	DeviceID                   string `json:"deviceID"`
+	VhostUserSocketVolumeName  string `json:"vhost_user_socket_volume_name"`
+	VhostUserSocketName        string `json:"vhost_user_socket_name"`
+	VhostUserSocketConsumption string `json:"vhost_user_socket_consumption"`
+}
+
+// cniRequest is Kube-OVN's wire format, in its order of fields.
+type cniRequest struct {
+	CniType      string    `json:"cni_type"`
+	PodName      string    `json:"pod_name"`
+	PodNamespace string    `json:"pod_namespace"`
+	ContainerID  string    `json:"container_id"`
+	NetNs        string    `json:"net_ns"`
+	IfName       string    `json:"if_name"`
+	Provider     string    `json:"provider"`
+	Routes       []route   `json:"routes"`
+	DNS          types.DNS `json:"dns"`
+	VfDriver     string    `json:"vf_driver"`
+	device
+	PodUID string `json:"pod_uid,omitempty"` // our own
+}
+
+// cniResponse is both shapes of Kube-OVN's answer: `ips`, and the flat comma-joined fields of the time before v1.16.
+type cniResponse struct {
+	IPs                    []address
+	Address, CIDR, Gateway string
+	MacAddress             string `json:"mac_address"`
+	Routes                 []route
+	MTU                    int
+	NicName, Error         string
+	CNICode                uint `json:"cni_code"` // our own: from 100, the code of an error that no later try can heal
+}
+
+type address struct{ IP, CIDR, Gateway string } // only read, and names in JSON match in any case
+
+// post is one HTTP exchange. By hand, because net/http makes the program 6.5 MB instead of 3.1 and slower to start, and it
+// runs for every interface of every Pod. As HTTP/1.0, whose answers are never chunked and end with the connection.
+func post(socket, path string, request *cniRequest, timeout time.Duration) (status int, body []byte, err error) {
+	connection, err := net.Dial("unix", socket)
+	for deadline := time.Now().Add(2 * time.Second); err != nil && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // an agent that is being replaced is back within two seconds
+		connection, err = net.Dial("unix", socket)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: is the node agent running?", err)
+	}
+	defer connection.Close()
+	connection.SetDeadline(time.Now().Add(timeout))
+	content, _ := json.Marshal(request)
+	fmt.Fprintf(connection, "POST %s HTTP/1.0\r\nHost: dummy\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(content), content)
+	answer, err := io.ReadAll(io.LimitReader(connection, 1<<20))
+	head, body, _ := bytes.Cut(answer, []byte("\r\n\r\n"))
+	if _, failed := fmt.Sscanf(string(head), "HTTP/%s %d", new(string), &status); failed != nil {
+		return 0, nil, fmt.Errorf("no HTTP answer: %q: %w", head, cmp.Or(err, io.EOF))
+	}
+	return status, body, err
+}
+
+// leave writes a DEL into the journal, for the agent of its socket. A repeated DEL replaces its own file.
+func leave(request *cniRequest, to origin, cause error) error {
+	journal := cmp.Or(to.Journal, "/var/lib/cni/ipledger")
+	path := filepath.Join(journal, request.ContainerID+"@"+request.IfName+".json")
+	draft := fmt.Sprintf("%s.%d", path, os.Getpid()) // the agent passes over what does not end in .json
+	entry, _ := json.Marshal(map[string]any{"server_socket": to.ServerSocket, "request": request})
+	made, wrote := os.MkdirAll(journal, 0o700), os.WriteFile(draft, entry, 0o600)
+	if err := errors.Join(made, wrote, os.Rename(draft, path)); err != nil {
+		return rpcFailed("delete ip: %v; %v", cause, err)
+	}
+	return nil
+}
+
+// rpcFailed carries CNI code 11, try again later.
+func rpcFailed(format string, values ...any) error {
+	return types.NewError(types.ErrTryAgainLater, "RPC failed", fmt.Sprintf(format, values...))
+}

@@ -1,0 +1,265 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Input } from '../../proto/codec.ts';
+import type { Allocation, BindRequest, UnbindRequest, WaitRequest } from '../../proto/ipledger.ts';
+import { add, type AddDeps } from './add.ts';
+import type { Allocator } from './allocator.ts';
+import { del } from './del.ts';
+import type { Preparation } from './sandbox.ts';
+import { type CniRequest, parseRequest } from './wire.ts';
+
+const allocation: Allocation = {
+  seq: 7,
+  podUid: 'u-1',
+  node: '',
+  subnet: 'macvlan',
+  addresses: [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }],
+  mac: '',
+  interface: '',
+  cause: 'ALLOCATION_CAUSE_DYNAMIC',
+  routes: [],
+  at: '',
+  bindings: [],
+};
+
+const request = (changes: object = {}): CniRequest =>
+  parseRequest(
+    'add',
+    JSON.stringify({
+      cni_type: 'macvlan',
+      pod_name: 'p',
+      pod_namespace: 'default',
+      container_id: 'c1',
+      net_ns: '/ns',
+      if_name: 'net1',
+      provider: 'macvlan.default',
+      pod_uid: 'u-1',
+      ...changes,
+    }),
+  );
+
+/** Records what it was asked; `behave` says how each call goes. */
+class FakeAllocator implements Allocator {
+  readonly waits: Input<WaitRequest>[] = [];
+  readonly binds: Input<BindRequest>[] = [];
+  readonly unbinds: Input<UnbindRequest>[] = [];
+  readonly behave: { wait?: () => void | Promise<void>; bind?: () => void; unbind?: () => void };
+  readonly has: Allocation;
+
+  constructor(behave: FakeAllocator['behave'] = {}, has: Allocation = allocation) {
+    this.behave = behave;
+    this.has = has;
+  }
+
+  async wait(asked: Input<WaitRequest>): Promise<Allocation> {
+    this.waits.push(asked);
+    await this.behave.wait?.();
+    return this.has;
+  }
+
+  async bind(asked: Input<BindRequest>): Promise<Allocation> {
+    this.binds.push(asked);
+    this.behave.bind?.();
+    return Promise.resolve(this.has);
+  }
+
+  async unbind(asked: Input<UnbindRequest>): Promise<void> {
+    this.unbinds.push(asked);
+    this.behave.unbind?.();
+    return Promise.resolve();
+  }
+}
+
+function setUp(allocator: FakeAllocator) {
+  const prepared: Preparation[] = [];
+  const deps: AddDeps = {
+    allocator,
+    podUid: () => Promise.reject(new Error('the uid was sent: nobody may ask for it')),
+    sandbox: {
+      prepare: (wanted) => {
+        prepared.push(wanted);
+        return Promise.resolve();
+      },
+    },
+    node: 'node-a',
+    bootId: 'b-1',
+    log: pino({ level: 'silent' }),
+  };
+  return { deps, prepared };
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+/** Throws `error` the first `times` times. */
+function failing(error: IpledgerError, times = Infinity): () => void {
+  let left = times;
+  return () => {
+    if (left-- > 0) throw error;
+  };
+}
+
+async function refusal(work: Promise<unknown>): Promise<IpledgerError> {
+  const outcome: unknown = await work.catch((error: unknown) => error);
+  expect(outcome).to.be.instanceOf(IpledgerError);
+  return outcome as IpledgerError;
+}
+
+describe('ADD', () => {
+  it('waits for the allocation of this Pod uid, binds it to the container, and only then answers', async () => {
+    const allocator = new FakeAllocator();
+    const { deps } = setUp(allocator);
+    const answer = JSON.parse(await add(deps, request(), never())) as { ips: { ip: string }[] };
+    expect(answer.ips[0]?.ip).to.equal('172.17.0.11');
+    const who = {
+      namespace: 'default',
+      pod: 'p',
+      podUid: 'u-1',
+      provider: 'macvlan.default',
+      containerId: 'c1',
+      interface: 'net1',
+    };
+    expect(allocator.waits).to.have.length(1);
+    expect(allocator.waits[0]).to.include(who).and.have.property('timeoutMs').that.is.within(1, 20_000);
+    expect(allocator.binds).to.deep.equal([{ ...who, node: 'node-a', bootId: 'b-1' }]);
+  });
+
+  it('asks the Kubernetes API for the uid when the caller sends none', async () => {
+    const allocator = new FakeAllocator();
+    const { deps } = setUp(allocator);
+    const podUid = ({ podNamespace, podName }: Pick<CniRequest, 'podNamespace' | 'podName'>) =>
+      Promise.resolve(`uid of ${podNamespace}/${podName}`);
+    await add({ ...deps, podUid }, request({ pod_uid: '' }), never());
+    expect(allocator.waits[0]?.podUid).to.equal('uid of default/p');
+    expect(allocator.binds[0]?.podUid).to.equal('uid of default/p');
+  });
+
+  it('asks again while the allocator is away', async () => {
+    const away = new IpledgerError('UNAVAILABLE', 'connect ECONNREFUSED');
+    const allocator = new FakeAllocator({ wait: failing(away, 2), bind: failing(away, 1) });
+    await add(setUp(allocator).deps, request(), never());
+    expect(allocator.waits).to.have.length(3);
+    expect(allocator.binds).to.have.length(2);
+  });
+
+  it('says why there is no address, behind the words of Kube-OVN', async () => {
+    const why = new IpledgerError('NOT_ALLOCATED', 'Pod default/p was refused: subnet macvlan is full');
+    const allocator = new FakeAllocator({ wait: failing(why) });
+    const error = await refusal(add(setUp(allocator).deps, request(), never()));
+    expect(error.message).to.equal(
+      'no address allocated to pod default/p provider macvlan.default, please see kube-ovn-controller logs to find errors: ' +
+        'Pod default/p was refused: subnet macvlan is full',
+    );
+    expect(error.httpStatus).to.equal(500);
+    expect(allocator.binds).to.deep.equal([]);
+  });
+
+  it('says that a provider has no subnet; the primary network’s may still get one', async () => {
+    const unbound = new IpledgerError('PROVIDER_UNBOUND', 'provider nope.default is not bound to any subnet');
+    const { deps } = setUp(new FakeAllocator({ wait: failing(unbound) }));
+    const error = await refusal(add(deps, request({ provider: 'nope.default' }), never()));
+    expect(error).to.include({ httpStatus: 400, message: 'provider nope.default is not bound to any subnet' });
+    const primary = await refusal(add(deps, request({ provider: '' }), never()));
+    expect(primary.httpStatus).to.equal(500);
+    expect(primary.message).to.match(/^no address allocated to pod default\/p provider ovn, /);
+  });
+
+  it('shows an invalid request as it is', async () => {
+    const invalid = new IpledgerError('INVALID_REQUEST', 'pod_uid is longer than 1024 bytes');
+    const { deps } = setUp(new FakeAllocator({ wait: failing(invalid) }));
+    expect((await refusal(add(deps, request(), never()))).message).to.equal('pod_uid is longer than 1024 bytes');
+  });
+
+  it('says so when the allocation went away between the wait and the bind', async () => {
+    const gone = new IpledgerError('NOT_ALLOCATED', 'released just now');
+    const { deps, prepared } = setUp(new FakeAllocator({ bind: failing(gone) }));
+    expect((await refusal(add(deps, request(), never()))).message).to.match(
+      /^no address allocated .*: released just now$/,
+    );
+    expect(prepared).to.deep.equal([]);
+  });
+
+  it('refuses faulty routes before it binds anything', async () => {
+    const routes = [{ dst: '10.0.0.0', gw: 'here' }];
+    const allocator = new FakeAllocator({}, { ...allocation, routes });
+    const error = await refusal(add(setUp(allocator).deps, request(), never()));
+    expect(error).to.include({
+      httpStatus: 500,
+      message: 'invalid routes for pod default/p: dst "10.0.0.0" is no CIDR',
+    });
+    expect(allocator.binds).to.deep.equal([]);
+  });
+
+  it('has the MAC set, and default routes of the same family replaced, after the bind and before the answer', async () => {
+    const routes = [{ dst: '', gw: 'fd00::1' }];
+    const allocator = new FakeAllocator({}, { ...allocation, mac: '02:00:00:00:00:01', routes });
+    const { deps, prepared } = setUp(allocator);
+    await add(deps, request({ routes: [{ dst: '10.0.0.0/8', gw: '172.17.0.9' }] }), never());
+    const wanted = { netns: '/ns', interface: 'net1', cniType: 'macvlan', mac: '02:00:00:00:00:01' };
+    expect(prepared).to.deep.equal([{ ...wanted, replacedDefaults: new Set([6]) }]);
+
+    const sandbox = { prepare: () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no such link')) };
+    const error = await refusal(add({ ...deps, sandbox }, request(), never()));
+    expect(error).to.include({ httpStatus: 500, message: 'no such link' });
+  });
+
+  it('has no data path for NICs of Kube-OVN’s own kind', async () => {
+    const allocator = new FakeAllocator();
+    const error = await refusal(add(setUp(allocator).deps, request({ cni_type: 'kube-ovn' }), never()));
+    expect(error.code).to.equal('NOT_IMPLEMENTED');
+    expect(error.message).to.match(/^data path not available: /);
+    expect(allocator.waits).to.deep.equal([]);
+  });
+
+  it('does not bind for a caller that hung up while it waited', async () => {
+    const caller = new AbortController();
+    const allocator = new FakeAllocator({ wait: () => caller.abort() });
+    expect((await refusal(add(setUp(allocator).deps, request(), caller.signal))).code).to.equal('CANCELLED');
+    expect(allocator.binds).to.deep.equal([]);
+  });
+
+  it('ends the binding again when its caller hung up during the bind', async () => {
+    const caller = new AbortController();
+    const allocator = new FakeAllocator({ bind: () => caller.abort() });
+    expect((await refusal(add(setUp(allocator).deps, request(), caller.signal))).code).to.equal('CANCELLED');
+    expect(allocator.unbinds).to.deep.equal([
+      { namespace: 'default', pod: 'p', provider: 'macvlan.default', containerId: 'c1', interface: 'net1' },
+    ]);
+  });
+
+  it('does not keep asking for a caller that hung up', async () => {
+    const caller = new AbortController();
+    const allocator = new FakeAllocator({
+      wait: () => {
+        caller.abort();
+        throw new IpledgerError('UNAVAILABLE', 'away');
+      },
+    });
+    await refusal(add(setUp(allocator).deps, request(), caller.signal));
+    expect(allocator.waits).to.have.length(1);
+  });
+});
+
+describe('DEL', () => {
+  it('ends the container’s binding, also without a network namespace', async () => {
+    const allocator = new FakeAllocator();
+    await del(allocator, request({ net_ns: '', pod_uid: undefined }), never());
+    expect(allocator.unbinds).to.deep.equal([
+      { namespace: 'default', pod: 'p', provider: 'macvlan.default', containerId: 'c1', interface: 'net1' },
+    ]);
+  });
+
+  it('tries again while the allocator is away, and says what failed for good', async () => {
+    const away = new FakeAllocator({ unbind: failing(new IpledgerError('UNAVAILABLE', 'away'), 2) });
+    await del(away, request(), never());
+    expect(away.unbinds).to.have.length(3);
+
+    const fenced = new FakeAllocator({ unbind: failing(new IpledgerError('ADDRESS_FENCED', 'the key was edited')) });
+    const error = await refusal(del(fenced, request(), never()));
+    expect(error).to.include({
+      httpStatus: 500,
+      message: 'del nic failed: the allocator could not be told: the key was edited',
+    });
+    expect(fenced.unbinds).to.have.length(1);
+  });
+});

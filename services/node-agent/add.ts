@@ -1,0 +1,122 @@
+/**
+ * CNI ADD: wait until the allocation exists, record that this container has it, prepare the sandbox, and only then answer.
+ * Nothing is answered from memory: when the allocator cannot say, the ADD waits, and at last fails with the reason.
+ */
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Allocation } from '../../proto/ipledger.ts';
+import type { Allocator } from './allocator.ts';
+import { patience, persistently } from './patience.ts';
+import type { PodUid } from './pods.ts';
+import type { Sandbox } from './sandbox.ts';
+import { answerAdd, type CniRequest, defaultFamily, faultOf, routesFor } from './wire.ts';
+
+// The plugin gives up after 30 s: these must end before that, one after the other.
+const waitMs = 20_000;
+const waitGraceMs = 1_000;
+const bindMs = 4_000;
+const unbindMs = 3_000;
+
+export interface AddDeps {
+  readonly allocator: Allocator;
+  readonly podUid: PodUid;
+  readonly sandbox: Sandbox;
+  readonly node: string;
+  /** Bindings of an earlier boot of the node are void. */
+  readonly bootId: string;
+  readonly log: Logger;
+}
+
+/**
+ * @param signal aborted when the caller hung up: then it is not bound.
+ * @returns the body of the answer
+ * @throws IpledgerError with the sentence that becomes the CNI error
+ */
+export async function add(deps: AddDeps, request: CniRequest, signal: AbortSignal): Promise<string> {
+  if (request.cniType === 'kube-ovn')
+    throw new IpledgerError(
+      'NOT_IMPLEMENTED',
+      'data path not available: type kube-ovn makes NICs only on Kube-OVN; use it as ipam.type of another plugin, as macvlan',
+    );
+  const waiting = patience(waitMs, signal);
+  const uid = request.podUid || (await persistently(waiting, () => deps.podUid(request, signal)));
+  const who = {
+    namespace: request.podNamespace,
+    pod: request.podName,
+    podUid: uid,
+    provider: request.provider,
+    containerId: request.containerId,
+    interface: request.interface,
+  };
+  const explained = (error: unknown): never => {
+    throw explain(request, IpledgerError.from(error));
+  };
+  const promised = await persistently(waiting, (leftMs) =>
+    deps.allocator.wait({ ...who, timeoutMs: leftMs }, { timeoutMs: leftMs + waitGraceMs, signal }),
+  ).catch(explained);
+  checkRoutes(request, promised);
+  if (signal.aborted) throw new IpledgerError('CANCELLED', 'the caller hung up');
+  const allocation = await bind(deps, who, signal).catch(explained);
+  await deps.sandbox.prepare(
+    {
+      netns: request.netns,
+      interface: request.interface,
+      cniType: request.cniType,
+      mac: allocation.mac,
+      replacedDefaults: new Set(routesFor(request, allocation).flatMap((route) => defaultFamily(route) ?? [])),
+    },
+    signal,
+  );
+  return answerAdd(request, allocation);
+}
+
+/** Once sent, a Bind is seen through to its outcome, and undone when its caller has gone meanwhile. */
+async function bind({ allocator, node, bootId, log }: AddDeps, who: Bound, signal: AbortSignal): Promise<Allocation> {
+  const unhurried = new AbortController().signal;
+  const allocation = await persistently(patience(bindMs, unhurried), (leftMs) =>
+    allocator.bind({ ...who, node, bootId }, { timeoutMs: leftMs }),
+  );
+  if (!signal.aborted) return allocation;
+  const { namespace, pod, provider, containerId } = who;
+  try {
+    await allocator.unbind(
+      { namespace, pod, provider, containerId, interface: who.interface },
+      { timeoutMs: unbindMs },
+    );
+  } catch (error) {
+    log.warn({ err: error, ...who }, 'ADD: the caller hung up, and its binding could not be ended; its DEL will');
+  }
+  throw new IpledgerError('CANCELLED', 'the caller hung up');
+}
+
+interface Bound {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly provider: string;
+  readonly containerId: string;
+  readonly interface: string;
+}
+
+/** Before anything is bound: a route that the runtime can't use would fail there with a riddle. */
+function checkRoutes(request: CniRequest, allocation: Allocation): void {
+  const faults = routesFor(request, allocation).flatMap((route) => faultOf(route) ?? []);
+  if (faults.length > 0)
+    throw new IpledgerError(
+      'ROUTE_INVALID',
+      `invalid routes for pod ${request.podNamespace}/${request.podName}: ${faults.join('; ')}`,
+    );
+}
+
+/** Kube-OVN's sentence, which people search for, with the cause behind it. */
+function explain({ podNamespace, podName, provider }: CniRequest, error: IpledgerError): IpledgerError {
+  if (error.code === 'PROVIDER_UNBOUND' && provider !== 'ovn')
+    return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`, { cause: error });
+  if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
+  const cause = error.kind === 'transient' ? `the allocator could not be asked: ${error.message}` : error.message;
+  return new IpledgerError(
+    error.code === 'PROVIDER_UNBOUND' ? 'NOT_ALLOCATED' : error.code,
+    `no address allocated to pod ${podNamespace}/${podName} provider ${provider}, please see kube-ovn-controller logs to find errors: ${cause}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { IpledgerError } from '../../lib/errors.ts';
+import { type Api, createApi, type Serve } from './api.ts';
+import { publish } from './socket.ts';
+
+const body = JSON.stringify({
+  pod_name: 'p',
+  pod_namespace: 'default',
+  container_id: 'c1',
+  if_name: 'net1',
+  provider: 'a.b',
+});
+const json = { 'content-type': 'application/json', accept: 'application/json' };
+
+interface Sent {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+describe('the daemon socket', () => {
+  let folder: string;
+  let socketPath: string;
+  let api: Api;
+  let serve: Serve;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-api-'));
+    socketPath = join(folder, 's');
+    serve = (verb) => Promise.resolve(verb === 'add' ? '{"ips":[]}' : '');
+    api = createApi((...args) => serve(...args), pino({ level: 'silent' }));
+    await publish(api.server, socketPath);
+  });
+
+  afterEach(async () => {
+    await api.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function send(
+    sent: Sent = {},
+  ): Promise<{ status: number | undefined; type: string | undefined; body: string }> {
+    const { path = '/api/v1/add', method = 'POST', headers = json } = sent;
+    const client = request({ socketPath, path, method, headers, agent: false });
+    client.end(sent.body ?? body);
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) text += chunk;
+    return { status: response.statusCode, type: response.headers['content-type'], body: text };
+  }
+
+  const errorOf = ({ body: text }: { body: string }): string => (JSON.parse(text) as { error: string }).error;
+
+  it('answers ADD with 200 and JSON, DEL with 204 and nothing', async () => {
+    expect(await send()).to.deep.equal({ status: 200, type: 'application/json', body: '{"ips":[]}' });
+    expect(await send({ path: '/api/v1/del' })).to.deep.equal({ status: 204, type: undefined, body: '' });
+  });
+
+  it('gives the request, as read, to whoever serves it', async () => {
+    const seen: unknown[] = [];
+    serve = (verb, asked) => {
+      seen.push([verb, asked.podName, asked.interface]);
+      return Promise.resolve('{}');
+    };
+    await send();
+    expect(seen).to.deep.equal([['add', 'p', 'net1']]);
+  });
+
+  it('speaks JSON only, whatever its parameters', async () => {
+    expect((await send({ headers: { ...json, 'content-type': 'text/plain' } })).status).to.equal(415);
+    expect((await send({ headers: { accept: 'application/json' } })).status).to.equal(415);
+    expect((await send({ headers: { ...json, accept: 'text/html, application/xml' } })).status).to.equal(406);
+    expect((await send({ headers: { 'content-type': 'Application/JSON; charset=utf-8' } })).status).to.equal(200);
+    expect((await send({ headers: { ...json, accept: 'text/html, */*;q=0.1' } })).status).to.equal(200);
+  });
+
+  it('knows two paths, and POST', async () => {
+    expect((await send({ path: '/api/v1/check' })).status).to.equal(404);
+    expect((await send({ method: 'PUT' })).status).to.equal(405);
+  });
+
+  it('says what is wrong with a body', async () => {
+    const empty = await send({ path: '/api/v1/del', body: '' });
+    expect(empty.status).to.equal(400);
+    expect(errorOf(empty)).to.equal('parse del request failed: the body is empty');
+    const broken = await send({ body: '{' });
+    expect(broken.status).to.equal(400);
+    expect(errorOf(broken)).to.match(/^parse add request failed: /);
+  });
+
+  it('reads one mebibyte and no more', async () => {
+    const padded = (size: number): string => body.padEnd(size, ' ');
+    expect((await send({ body: padded(1 << 20) })).status).to.equal(200);
+    const large = await send({ body: padded((1 << 20) + 1) });
+    expect(large.status).to.equal(400);
+    expect(errorOf(large)).to.contain('larger than 1048576 bytes');
+  });
+
+  it('answers errors with the status and the sentence of the vocabulary', async () => {
+    serve = () => Promise.reject(new IpledgerError('PROVIDER_UNBOUND', 'provider a.b is not bound to any subnet'));
+    const refused = await send();
+    expect(refused).to.include({ status: 400, type: 'application/json' });
+    expect(errorOf(refused)).to.equal('provider a.b is not bound to any subnet');
+    serve = () => Promise.reject(new TypeError('ours'));
+    expect(await send({ path: '/api/v1/del' })).to.include({ status: 500 });
+  });
+
+  it('takes an old client’s HTTP/1.0 too', async () => {
+    const client = connect(socketPath);
+    client.end(
+      `POST /api/v1/add HTTP/1.0\r\nHost: dummy\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let text = '';
+    for await (const chunk of client.setEncoding('utf8') as AsyncIterable<string>) text += chunk;
+    expect(text)
+      .to.match(/^HTTP\/1\.1 200 OK\r\n/)
+      .and.match(/\r\n\r\n\{"ips":\[\]\}$/);
+  });
+
+  it('tells whoever serves when the caller hangs up', async () => {
+    const { promise: hungUp, resolve } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    serve = async (_verb, _asked, signal) => {
+      begin();
+      await once(signal, 'abort');
+      resolve();
+      throw new IpledgerError('CANCELLED', 'gone');
+    };
+    const client = request({ socketPath, path: '/api/v1/add', method: 'POST', headers: json, agent: false });
+    client.on('error', () => undefined);
+    client.end(body);
+    await begun;
+    client.destroy();
+    await hungUp;
+  });
+
+  it('tells those who wait, when it is stopped, to try again', async () => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    serve = async (_verb, _asked, signal) => {
+      begin();
+      await once(signal, 'abort');
+      throw new IpledgerError('CANCELLED', 'stopped');
+    };
+    const waiting = send();
+    await begun;
+    await api.close();
+    const answered = await waiting;
+    expect(answered.status).to.equal(500);
+    expect(errorOf(answered)).to.equal('the node agent is being stopped: try again');
+  });
+});

@@ -1,0 +1,288 @@
+/** The plugin's real binary against the real agent, with an allocator that the spec plays over real gRPC. */
+import { expect } from 'chai';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { IpledgerError } from '../../lib/errors.ts';
+import {
+  binary,
+  buildPlugin,
+  type Outcome,
+  PlayedAllocator,
+  playKubernetes,
+  runPlugin,
+  spawnAgent,
+  spawnPlugin,
+  startAgent,
+  stopAgent,
+  until,
+} from './plugin.fixture.ts';
+
+const allVersions = ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'];
+
+describe('the plugin and the agent', () => {
+  let folder: string;
+  let socket: string;
+  let allocator: PlayedAllocator;
+  let kubernetes: Server;
+  let environment: Record<string, string>;
+  let agent: ChildProcess;
+
+  before(function () {
+    this.timeout(180_000);
+    buildPlugin();
+  });
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-plugin-'));
+    socket = join(folder, 'run', 's');
+    allocator = new PlayedAllocator();
+    kubernetes = await playKubernetes(join(folder, 'kubeconfig'));
+    environment = {
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      IPLEDGER_ENDPOINT: await allocator.listen(),
+      IPLEDGER_SOCKETS: `${socket},${socket}.second`,
+      IPLEDGER_NODE: 'node-a',
+      IPLEDGER_JOURNAL: join(folder, 'journal'),
+    };
+    agent = await startAgent(environment);
+  });
+
+  afterEach(async () => {
+    await stopAgent(agent);
+    allocator.close();
+    kubernetes.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const confOf = (cniVersion: string, path = socket) => ({
+    cniVersion,
+    name: 'macvlan',
+    type: 'macvlan',
+    ipam: { type: 'kube-ovn', server_socket: path, provider: 'macvlan.default', journal: join(folder, 'journal') },
+  });
+
+  interface Run {
+    readonly cniVersion?: string;
+    readonly env?: Record<string, string>;
+    readonly conf?: object;
+    readonly plugin?: string;
+  }
+
+  const run = (command: string, { cniVersion = '1.1.0', env, conf, plugin = binary }: Run = {}): Promise<Outcome> =>
+    runPlugin(plugin, conf ?? confOf(cniVersion), { CNI_COMMAND: command, ...env });
+
+  it('give an interface its addresses, in the words of each CNI version', async () => {
+    for (const cniVersion of allVersions) {
+      const { exitCode, json } = await run('ADD', { cniVersion });
+      expect(exitCode, cniVersion).to.equal(0);
+      expect(json['cniVersion']).to.equal(cniVersion);
+      if (cniVersion < '0.3.0') {
+        expect(json).to.deep.include({ ip4: { ip: '172.17.0.11/16' }, ip6: { ip: 'fd00::b/64' } });
+      } else {
+        const version = (family: string) => (cniVersion < '1.0.0' ? { version: family } : {});
+        expect(json['ips']).to.deep.equal([
+          { ...version('4'), address: '172.17.0.11/16', interface: 0 },
+          { ...version('6'), address: 'fd00::b/64', interface: 0 },
+        ]);
+        expect(json['interfaces']).to.deep.equal([{ name: '', sandbox: '/ns' }]);
+      }
+      expect(json).to.not.have.property('routes');
+    }
+    expect(allocator.binds).to.have.length(allVersions.length);
+    const bootId = allocator.binds[0]?.bootId ?? '';
+    expect(bootId).to.match(/^[0-9a-f-]{36}$/);
+    expect(allocator.binds[0]).to.deep.equal({
+      namespace: 'default',
+      pod: 'p',
+      podUid: 'u-1',
+      provider: 'macvlan.default',
+      containerId: 'c1',
+      interface: 'net1',
+      node: 'node-a',
+      bootId,
+    });
+  });
+
+  it('give eth0 its default routes', async () => {
+    const { json } = await run('ADD', { env: { CNI_IFNAME: 'eth0' } });
+    expect(json['routes']).to.deep.equal([
+      { dst: '0.0.0.0/0', gw: '172.17.0.1' },
+      { dst: '::/0', gw: 'fd00::1' },
+    ]);
+  });
+
+  it('ask the Kubernetes API for a uid that the runtime does not tell, and know a Pod that is not there', async () => {
+    const podArgs = (pod: string) => ({ CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}` });
+    expect((await run('ADD', { env: podArgs('p') })).exitCode).to.equal(0);
+    expect(allocator.binds[0]?.podUid).to.equal('uid-of-the-api');
+    const missing = await run('ADD', { env: podArgs('q') });
+    expect(missing.json).to.include({
+      code: 11,
+      msg: 'RPC failed',
+      details: 'request ip return 500 get pod default/q failed pod "q" not found',
+    });
+  });
+
+  it('say what the allocator says', async () => {
+    allocator.fail = new IpledgerError('PROVIDER_UNBOUND', 'provider macvlan.default is not bound to any subnet');
+    const unbound = await run('ADD', { cniVersion: '0.3.1' });
+    expect(unbound.exitCode).to.equal(1);
+    expect(unbound.json).to.deep.equal({
+      cniVersion: '0.3.1',
+      code: 11,
+      msg: 'RPC failed',
+      details: 'request ip return 400 provider macvlan.default is not bound to any subnet',
+    });
+    allocator.fail = new IpledgerError('NOT_ALLOCATED', 'subnet macvlan is full');
+    expect((await run('ADD')).json['details']).to.equal(
+      'request ip return 500 no address allocated to pod default/p provider macvlan.default, ' +
+        'please see kube-ovn-controller logs to find errors: subnet macvlan is full',
+    );
+    allocator.fail = new IpledgerError('ADDRESS_FENCED', 'its key was edited');
+    const del = await run('DEL');
+    expect(del.json['code']).to.equal(11);
+    expect(del.json['details']).to.match(/^delete ip return 500 \{.*its key was edited"\}$/);
+  });
+
+  it('refuse to be the main plugin, in a way that says it for good', async () => {
+    const conf = { cniVersion: '1.0.0', name: 'n', type: 'kube-ovn', server_socket: socket, provider: 'n.default.ovn' };
+    const refused = await run('ADD', { conf });
+    expect(refused.exitCode).to.equal(1);
+    expect(refused.json).to.include({ cniVersion: '1.0.0', code: 100 });
+    expect(refused.json['msg']).to.match(/^data path not available/);
+    expect(allocator.binds).to.deep.equal([]);
+    expect((await run('DEL', { conf })).exitCode).to.equal(0);
+  });
+
+  it('end a container’s binding on DEL, repeated, without its namespace', async () => {
+    for (const netns of ['/ns', '', ''])
+      expect(await run('DEL', { env: { CNI_NETNS: netns } })).to.include({ exitCode: 0, stdout: '' });
+    expect(allocator.unbinds).to.have.length(3);
+    expect(allocator.unbinds[2]).to.deep.equal({
+      namespace: 'default',
+      pod: 'p',
+      provider: 'macvlan.default',
+      containerId: 'c1',
+      interface: 'net1',
+    });
+  });
+
+  it('do the DEL of a container after its ADD, and two ADDs of it one after the other', async () => {
+    const gate = Promise.withResolvers<void>();
+    allocator.gate = gate.promise;
+    const adds = [run('ADD'), run('ADD')];
+    await until(() => allocator.waits.length > 0);
+    const del = run('DEL');
+    const other = run('DEL', { env: { CNI_CONTAINERID: 'c2' } });
+    expect((await other).exitCode).to.equal(0);
+    expect(allocator.waits).to.have.length(1);
+    expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['c2']);
+    gate.resolve();
+    for (const outcome of await Promise.all([...adds, del])) expect(outcome.exitCode).to.equal(0);
+    expect(allocator.binds).to.have.length(2);
+  });
+
+  it('do not bind for a runtime that killed its plugin', async () => {
+    const gate = Promise.withResolvers<void>();
+    allocator.gate = gate.promise;
+    const child = spawnPlugin(binary, confOf('1.0.0'), { CNI_COMMAND: 'ADD', CNI_CONTAINERID: 'c9' });
+    await until(() => allocator.waits.length > 0);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    // The turn is free again only once the first is given up.
+    const del = run('DEL', { env: { CNI_CONTAINERID: 'c9' } });
+    expect((await del).exitCode).to.equal(0);
+    gate.resolve();
+    expect((await run('ADD', { env: { CNI_CONTAINERID: 'c8' } })).exitCode).to.equal(0);
+    expect(allocator.binds.map(({ containerId }) => containerId)).to.deep.equal(['c8']);
+  });
+
+  it('tell a waiting ADD to try again when the agent is stopped, and its socket is gone', async () => {
+    allocator.gate = new Promise(() => undefined);
+    const waiting = run('ADD');
+    await until(() => allocator.waits.length > 0);
+    await stopAgent(agent);
+    expect((await waiting).json).to.include({
+      code: 11,
+      details: 'request ip return 500 the node agent is being stopped: try again',
+    });
+    expect(existsSync(socket)).to.equal(false);
+  });
+
+  it('let a Pod go while the agent is away, and do its DEL when it is back', async () => {
+    await stopAgent(agent, 'SIGKILL');
+    expect(existsSync(socket)).to.equal(true);
+    expect((await run('DEL')).exitCode).to.equal(0);
+    expect(readdirSync(join(folder, 'journal'))).to.deep.equal(['c1@net1.json']);
+    agent = await startAgent(environment); // over the socket file that the dead one left
+    await until(() => readdirSync(join(folder, 'journal')).length === 0);
+    expect(allocator.unbinds).to.have.length(1);
+    expect(allocator.unbinds[0]).to.include({ containerId: 'c1', interface: 'net1', provider: 'macvlan.default' });
+  });
+
+  it('wait for an agent that is just being replaced', async () => {
+    await stopAgent(agent);
+    const waiting = run('DEL');
+    agent = await startAgent(environment);
+    expect((await waiting).exitCode).to.equal(0);
+    await until(() => allocator.unbinds.length === 1); // directly, or from the journal on a slow machine
+  });
+
+  it('survive the replacement of the plugin’s file while it is in use', async () => {
+    const gate = Promise.withResolvers<void>();
+    allocator.gate = gate.promise;
+    const plugin = join(folder, 'kube-ovn');
+    copyFileSync(binary, plugin);
+    chmodSync(plugin, 0o755);
+    const waiting = run('ADD', { plugin });
+    await until(() => allocator.waits.length > 0);
+    copyFileSync(binary, `${plugin}.new`);
+    renameSync(`${plugin}.new`, plugin);
+    gate.resolve();
+    expect((await waiting).exitCode).to.equal(0);
+    expect((await run('ADD', { plugin })).exitCode).to.equal(0);
+  });
+
+  it('have a socket for root only, served by one agent', async () => {
+    expect(statSync(socket).mode & 0o777).to.equal(0o600);
+    const second = spawnAgent({ ...environment, IPLEDGER_SOCKETS: socket });
+    let said = '';
+    second.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+    const [exitCode] = (await once(second, 'close')) as [number | null];
+    expect(exitCode).to.equal(1);
+    expect(said).to.contain('is served by another process');
+    expect((await run('ADD')).exitCode).to.equal(0);
+    expect((await run('ADD', { conf: confOf('1.1.0', `${socket}.second`) })).exitCode).to.equal(0);
+  });
+
+  it('serve an old Kube-OVN client, which keeps its connection and speaks HTTP/1.1', async () => {
+    const body = JSON.stringify({
+      pod_name: 'p',
+      pod_namespace: 'default',
+      container_id: 'c1',
+      if_name: 'net1',
+      provider: 'a.b',
+    });
+    const client = connect(socket);
+    client.setEncoding('utf8');
+    for (const [path, status] of [
+      ['add', '200 OK'],
+      ['del', '204 No Content'],
+    ] as const) {
+      client.write(
+        `POST /api/v1/${path} HTTP/1.1\r\nHost: dummy\r\nContent-Type: application/json\r\nAccept: application/json\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const [answer] = (await once(client, 'data')) as [string];
+      expect(answer).to.match(new RegExp(`^HTTP/1.1 ${status}\r\n`));
+      if (path === 'add')
+        expect(answer).to.contain('"address":"172.17.0.11,fd00::b"').and.contain('"ips":[{"protocol":"IPv4"');
+    }
+    client.destroy();
+  });
+});

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { IpledgerError } from '../../lib/errors.ts';
+import { kubernetesApi, podUidFrom } from './pods.ts';
+
+const pod = { podNamespace: 'default', podName: 'p' };
+const signal = new AbortController().signal;
+
+const answering = (status: number, body: unknown) =>
+  podUidFrom(() => Promise.resolve({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
+
+async function refusal(work: Promise<unknown>): Promise<IpledgerError> {
+  const outcome: unknown = await work.catch((error: unknown) => error);
+  expect(outcome).to.be.instanceOf(IpledgerError);
+  return outcome as IpledgerError;
+}
+
+describe('the uid of a Pod', () => {
+  it('is its metadata.uid', async () => {
+    expect(await answering(200, { metadata: { uid: 'u-1' } })(pod, signal)).to.equal('u-1');
+    const hashOnly = { uid: 'u-1', annotations: { 'kubernetes.io/config.hash': 'h-1' } };
+    expect(await answering(200, { metadata: hashOnly })(pod, signal)).to.equal('u-1');
+  });
+
+  it('of a static Pod is the hash that its mirror tells', async () => {
+    const annotations = { 'kubernetes.io/config.mirror': 'h-1', 'kubernetes.io/config.hash': 'h-1' };
+    expect(await answering(200, { metadata: { uid: 'u-1', annotations } })(pod, signal)).to.equal('h-1');
+  });
+
+  it('is asked for by one path, with names that can’t leave it', async () => {
+    const paths: string[] = [];
+    const podUid = podUidFrom((path) => {
+      paths.push(path);
+      return Promise.resolve({ status: 200, body: '{"metadata":{"uid":"u-1"}}' });
+    });
+    await podUid({ podNamespace: 'a', podName: '../secrets/x?y' }, signal);
+    expect(paths).to.deep.equal(['/api/v1/namespaces/a/pods/..%2Fsecrets%2Fx%3Fy']);
+  });
+
+  it('is unknown, in Kube-OVN’s words, when there is no such Pod', async () => {
+    const error = await refusal(answering(404, { kind: 'Status' })(pod, signal));
+    expect(error).to.include({ httpStatus: 500, message: 'get pod default/p failed pod "p" not found' });
+    expect(error.kind).to.not.equal('transient');
+  });
+
+  it('may be asked for again when the API has trouble, and not when it forbids', async () => {
+    expect(await refusal(answering(503, '')(pod, signal))).to.include({ kind: 'transient' });
+    const broken = podUidFrom(() => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1')));
+    const error = await refusal(broken(pod, signal));
+    expect(error).to.include({ kind: 'transient' });
+    expect(error.message).to.contain('get pod default/p failed').and.contain('ECONNREFUSED');
+    const forbidden = await refusal(answering(403, '')(pod, signal));
+    expect(forbidden).to.include({ kind: 'invalid' });
+    expect(forbidden.message).to.contain('get pods');
+  });
+});
+
+describe('the Kubernetes API by KUBECONFIG', () => {
+  const before = process.env['KUBECONFIG'];
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-pods-'));
+    process.env['KUBECONFIG'] = join(folder, 'kubeconfig');
+  });
+
+  afterEach(() => {
+    if (before === undefined) delete process.env['KUBECONFIG'];
+    else process.env['KUBECONFIG'] = before;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is asked at its server, below the server’s path, with its token', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(203).end(`${request.method} ${request.url} ${request.headers.authorization}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        { name: 'c', cluster: { server: `http://127.0.0.1:${port}/below/`, 'insecure-skip-tls-verify': true } },
+      ],
+      users: [{ name: 'u', user: { token: 'secret' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+    try {
+      expect(await kubernetesApi()('/api/v1/x', signal)).to.deep.equal({
+        status: 203,
+        body: 'GET /below/api/v1/x Bearer secret',
+      });
+    } finally {
+      server.close();
+    }
+  });
+
+  it('is looked for again when there was no configuration', async () => {
+    const get = kubernetesApi();
+    const error: unknown = await get('/', signal).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message').that.contains(folder);
+    writeFileSync(
+      join(folder, 'kubeconfig'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [], contexts: [], users: [] }),
+    );
+    const second: unknown = await get('/', signal).catch((thrown: unknown) => thrown);
+    expect(second).to.have.property('message', 'KUBECONFIG names no cluster');
+  });
+});

@@ -1,0 +1,92 @@
+/** The agent's one look at the Kubernetes API: the uid of a Pod, for callers that don't send it. */
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { z } from 'zod';
+import { within } from '../../lib/deadline.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { CniRequest } from './wire.ts';
+
+const readMs = 5_000;
+const mostBytes = 4 << 20;
+
+/** @throws IpledgerError NOT_ALLOCATED when there is no such Pod; UNAVAILABLE when the API can't be asked now */
+export type PodUid = (pod: Pick<CniRequest, 'podNamespace' | 'podName'>, signal: AbortSignal) => Promise<string>;
+
+/** GET of a path of the Kubernetes API, with the credentials that go with it. */
+export type ApiGet = (path: string, signal: AbortSignal) => Promise<{ status: number; body: string }>;
+
+const podSchema = z.object({
+  metadata: z.object({ uid: z.string().min(1), annotations: z.record(z.string(), z.string()).optional() }),
+});
+
+/** Reads the Pod, once each time: its namesake of yesterday had another uid. */
+export function podUidFrom(get: ApiGet): PodUid {
+  return async ({ podNamespace, podName }, signal) => {
+    const failed = `get pod ${podNamespace}/${podName} failed`;
+    const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
+    const { status, body } = await get(path, within(readMs, signal)).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API could not be asked: ${why}`, {
+        cause: error,
+      });
+    });
+    if (status === 404) throw new IpledgerError('NOT_ALLOCATED', `${failed} pod "${podName}" not found`);
+    if (status === 401 || status === 403)
+      throw new IpledgerError('PERMISSION_DENIED', `${failed}: the agent needs "get pods" (HTTP ${status})`);
+    if (status !== 200) throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API answered HTTP ${status}`);
+    return uidOf(podSchema.parse(JSON.parse(body)));
+  };
+}
+
+/** In CNI a static Pod goes by the hash of its manifest; the API knows that as an annotation of its mirror. */
+function uidOf({ metadata: { uid, annotations } }: z.infer<typeof podSchema>): string {
+  const mirror = annotations?.['kubernetes.io/config.mirror'] !== undefined;
+  return (mirror && annotations['kubernetes.io/config.hash']) || uid;
+}
+
+/**
+ * The API of the kubeconfig in KUBECONFIG, or of the cluster that the agent runs in. Loaded at first use: the client package
+ * takes 90 MB, and where the runtime tells the Pod's uid it is never needed.
+ */
+export function kubernetesApi(): ApiGet {
+  let loading: Promise<ApiGet> | undefined;
+  return async (path, signal) => {
+    loading ??= load();
+    const get = await loading.catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return get(path, signal);
+  };
+}
+
+async function load(): Promise<ApiGet> {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  const server = config.getCurrentCluster()?.server;
+  if (server === undefined) throw new Error('KUBECONFIG names no cluster');
+  return async (path, signal) => {
+    const options: RequestOptions = { method: 'GET', headers: { accept: 'application/json' } };
+    await config.applyToHTTPSOptions(options);
+    return exchange(new URL(server.replace(/\/$/, '') + path), { ...options, signal });
+  };
+}
+
+function exchange(url: URL, options: RequestOptions): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
+    const request = send(url, options, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        body += chunk;
+        if (body.length > mostBytes) response.destroy(new Error(`more than ${mostBytes} bytes`));
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}

@@ -1,0 +1,177 @@
+/**
+ * The wire format of Kube-OVN's daemon socket: JSON over HTTP/1.1. Field names, their order and what is left out when
+ * empty are Kube-OVN's, so that its unmodified plugin works against this agent. Answers carry both of its shapes: `ips`
+ * (v1.16 and later) and the flat, comma-joined fields of the versions before.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import { z } from 'zod';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Allocation, Route } from '../../proto/ipledger.ts';
+
+export const verbs = ['add', 'del'] as const;
+export type Verb = (typeof verbs)[number];
+
+const mostRoutes = 64;
+
+const text = z.string().max(1024);
+const optionalText = text.nullish().transform((value) => value ?? '');
+const route = z.object({ dst: optionalText, gw: optionalText });
+
+const requestSchema = z
+  .object({
+    cni_type: optionalText,
+    pod_name: text.min(1),
+    pod_namespace: text.min(1),
+    container_id: text.min(1),
+    net_ns: optionalText,
+    if_name: optionalText,
+    provider: optionalText,
+    routes: z.array(route).max(mostRoutes).nullish(),
+    pod_uid: optionalText,
+  })
+  .transform((wire) => ({
+    cniType: wire.cni_type,
+    podName: wire.pod_name,
+    podNamespace: wire.pod_namespace,
+    containerId: wire.container_id,
+    /** Path of the sandbox's network namespace; '' when it is gone. */
+    netns: wire.net_ns,
+    /** Kube-OVN takes a missing interface name for eth0. */
+    interface: wire.if_name === '' ? 'eth0' : wire.if_name,
+    provider: lookupName(wire.provider, wire.if_name),
+    routes: wire.routes ?? [],
+    /** Our plugin's extension; '' from everybody else. */
+    podUid: wire.pod_uid,
+  }));
+
+/** An ADD or DEL as the plugin sent it; unknown fields are ignored. */
+export type CniRequest = z.output<typeof requestSchema>;
+
+/** "<nad>.<namespace>.ovn.<interface>" is one of several NICs on the same network: all share the provider without it. */
+function lookupName(provider: string, ifName: string): string {
+  const suffix = `.${ifName}`;
+  const shared = ifName !== '' && provider.endsWith(suffix) ? provider.slice(0, -suffix.length) : provider;
+  if (!shared.includes('.')) return provider === '' ? 'ovn' : provider;
+  return shared;
+}
+
+/**
+ * Reads the body of a request.
+ * @throws IpledgerError INVALID_REQUEST, "parse add request failed: …"
+ */
+export function parseRequest(verb: Verb, body: string): CniRequest {
+  const failed = (why: string) => new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
+  if (body.trim() === '') throw failed('the body is empty');
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (error) {
+    throw failed(String(error));
+  }
+  const parsed = requestSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw failed(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
+}
+
+interface WireRoute {
+  dst?: string;
+  gw?: string;
+}
+
+/** The body of every answer to ADD, in the order in which its fields are written. */
+interface CniAnswer {
+  readonly ips: readonly { protocol: string; ip: string; cidr: string; gateway?: string }[] | null;
+  readonly protocol: string;
+  readonly address: string;
+  readonly mac_address: string;
+  readonly cidr: string;
+  readonly gateway: string;
+  readonly routes: readonly WireRoute[] | null;
+  readonly mtu: number;
+  readonly nicname: string;
+  readonly dns: object;
+  readonly error: string;
+  /** Our extension: the CNI error code where "try again later" (11) would be wrong. */
+  readonly cni_code?: number;
+}
+
+const empty: CniAnswer = {
+  ips: null,
+  protocol: '',
+  address: '',
+  mac_address: '',
+  cidr: '',
+  gateway: '',
+  routes: null,
+  mtu: 0,
+  nicname: '',
+  dns: {},
+  error: '',
+};
+
+/**
+ * What a successful ADD answers. The gateway is told only for the interface that carries the default route: the one that
+ * the Pod's annotation says, else eth0. MAC and NIC name stay empty: they belong to NICs of Kube-OVN's own kind.
+ */
+export function answerAdd(request: CniRequest, allocation: Allocation): string {
+  const isDefaultRoute = allocation.defaultRoute ?? request.interface === 'eth0';
+  const ips = allocation.addresses.map(({ address, cidr, gateway }) => ({
+    protocol: isIPv4(address) ? 'IPv4' : 'IPv6',
+    ip: address,
+    cidr,
+    ...(isDefaultRoute && gateway !== '' && { gateway }),
+  }));
+  const routes = routesFor(request, allocation);
+  const answer: CniAnswer = {
+    ...empty,
+    ips,
+    protocol: ips.length > 1 ? 'Dual' : (ips[0]?.protocol ?? ''),
+    address: ips.map(({ ip }) => ip).join(','),
+    cidr: ips.map(({ cidr }) => cidr).join(','),
+    gateway: ips.flatMap(({ gateway }) => gateway ?? []).join(','),
+    routes: routes.length > 0 ? routes.map(wireRoute) : null,
+  };
+  return JSON.stringify(answer);
+}
+
+/** The routes of the network's configuration first, then those of the Pod's annotation. */
+export const routesFor = (request: CniRequest, allocation: Allocation): Route[] => [
+  ...request.routes,
+  ...allocation.routes,
+];
+
+const wireRoute = ({ dst, gw }: Route): WireRoute => ({ ...(dst !== '' && { dst }), ...(gw !== '' && { gw }) });
+
+/** CNI code, from 100 on, of errors that a runtime need not try again soon. */
+const lastingCniCode = 100;
+
+/** The body that says an error. */
+export function answerError(error: IpledgerError): string {
+  const lasting = error.code === 'NOT_IMPLEMENTED' && { cni_code: lastingCniCode };
+  return JSON.stringify({ ...empty, error: error.message, ...lasting } satisfies CniAnswer);
+}
+
+/** What is wrong with a route, for a person; undefined when nothing is. Host bits in `dst` are allowed: the plugin masks them. */
+export function faultOf({ dst, gw }: Route): string | undefined {
+  if (dst !== '' && !isCidr(dst)) return `dst ${JSON.stringify(dst)} is no CIDR`;
+  if (gw !== '' && !isAddress(gw)) return `gw ${JSON.stringify(gw)} is no IP address`;
+  return undefined;
+}
+
+/** The family whose default route this is; undefined for any other route. Without `dst` the gateway says the family. */
+export function defaultFamily({ dst, gw }: Route): 4 | 6 | undefined {
+  if (dst !== '' && !dst.endsWith('/0')) return undefined;
+  return isIPv4(gw === '' ? dst.slice(0, -'/0'.length) : gw) ? 4 : 6;
+}
+
+const isAddress = (address: string): boolean => isIPv4(address) || (isIPv6(address) && !address.includes('%'));
+
+function isCidr(cidr: string): boolean {
+  const [address = '', length = '', ...more] = cidr.split('/');
+  return (
+    more.length === 0 &&
+    isAddress(address) &&
+    /^\d{1,3}$/.test(length) &&
+    Number(length) <= (isIPv4(address) ? 32 : 128)
+  );
+}
