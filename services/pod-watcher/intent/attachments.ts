@@ -1,0 +1,128 @@
+/**
+ * Which networks a Pod asks to be attached to: the annotations that Multus reads, in Multus' own grammar.
+ *
+ * An annotation that holds any of `[`, `{` or `"` is a JSON array of objects; else it is a comma list of
+ * `[namespace/]name[@interface]`. The default network comes first.
+ */
+import { z } from 'zod';
+import { defaultNetworkAnnotation, networksAnnotation, type Pod } from '../kubernetes/objects.ts';
+import { ok, problem, type Result } from './result.ts';
+
+/** One element of the annotations. */
+export interface Selection {
+  readonly namespace: string;
+  readonly name: string;
+  /** Name inside the Pod; "" when Multus numbers it. */
+  readonly interface: string;
+  /** Addresses asked for beside the network's name, without prefix lengths. */
+  readonly addresses: readonly string[];
+  readonly mac: string;
+  /** Whether this is the Pod's main NIC. */
+  readonly main: boolean;
+}
+
+/** The main NIC's name is the container runtime's choice, and it is always this one. */
+const mainInterface = 'eth0';
+const interfaceMaxLength = 15;
+const part = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** The networks of a Pod, in the order in which Multus attaches them. */
+export function selections(pod: Pick<Pod, 'namespace' | 'annotations'>): Result<Selection[]> {
+  const main = parse(defaultNetworkAnnotation, pod);
+  if (!main.ok) return main;
+  const others = parse(networksAnnotation, pod);
+  if (!others.ok) return others;
+  const first = main.value.map((selection) => ({
+    ...selection,
+    main: true,
+    interface: selection.interface || mainInterface,
+  }));
+  return ok([...first, ...others.value]);
+}
+
+function parse(key: string, { namespace, annotations }: Pick<Pod, 'namespace' | 'annotations'>): Result<Selection[]> {
+  const value = annotations[key]?.trim() ?? '';
+  if (value === '') return ok([]);
+  const parsed = /[[{"]/.test(value) ? parseJson(value, namespace) : parseList(value, namespace);
+  return parsed.ok ? parsed : problem(`annotation ${key}: ${parsed.problem}`);
+}
+
+function parseList(value: string, podNamespace: string): Result<Selection[]> {
+  const found: Selection[] = [];
+  for (const item of value.split(',')) {
+    const element = parseElement(item.trim(), podNamespace);
+    if (!element.ok) return element;
+    found.push(element.value);
+  }
+  return ok(found);
+}
+
+function parseElement(element: string, podNamespace: string): Result<Selection> {
+  const slashed = element.split('/');
+  if (slashed.length > 2) return problem(`Invalid network object (failed at '/') in ${JSON.stringify(element)}`);
+  const [name = '', interfaceName, ...more] = (slashed.at(-1) ?? '').split('@').map((text) => text.trim());
+  if (more.length > 0) return problem(`Invalid network object (failed at '@') in ${JSON.stringify(element)}`);
+  const namespace = slashed.length === 2 ? (slashed[0] ?? '').trim() : '';
+  for (const text of [namespace, name, interfaceName ?? '']) {
+    if (text !== '' && !part.test(text))
+      return problem(
+        `${JSON.stringify(text)} in ${JSON.stringify(element)} is no name: want [namespace/]name[@interface], each of lower case letters, digits and inner dashes`,
+      );
+  }
+  return selection({ namespace, name, interface: interfaceName, ips: undefined, mac: undefined }, podNamespace);
+}
+
+/** What others read of an element (default-route, portMappings, bandwidth, …) is left to them. */
+const jsonElements = z.array(
+  z.object({
+    name: z.string(),
+    namespace: z.string().optional(),
+    interface: z.string().optional(),
+    ips: z.array(z.string()).nullable().optional(),
+    mac: z.string().optional(),
+  }),
+);
+
+type Element = z.infer<typeof jsonElements>[number];
+
+function parseJson(value: string, podNamespace: string): Result<Selection[]> {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(value);
+  } catch (error) {
+    return problem(`no valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const elements = jsonElements.safeParse(raw);
+  if (!elements.success) return problem(`want a JSON array of networks: ${firstIssue(elements.error)}`);
+  const found: Selection[] = [];
+  for (const element of elements.data) {
+    const selected = selection(element, podNamespace);
+    if (!selected.ok) return selected;
+    found.push(selected.value);
+  }
+  return ok(found);
+}
+
+function firstIssue({ issues }: z.ZodError): string {
+  const [issue] = issues;
+  return issue
+    ? `${issue.path.map((step) => `[${JSON.stringify(step)}]`).join('')} ${issue.message}`.trim()
+    : 'malformed';
+}
+
+function selection(element: Element, podNamespace: string): Result<Selection> {
+  const { name, namespace, interface: interfaceName = '', ips, mac = '' } = element;
+  if (name === '') return problem('a network without name');
+  if (interfaceName.length > interfaceMaxLength)
+    return problem(
+      `interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes at most ${interfaceMaxLength} characters`,
+    );
+  return ok({
+    namespace: namespace || podNamespace,
+    name,
+    interface: interfaceName,
+    addresses: (ips ?? []).map((address) => address.trim().replace(/\/\d+$/, '')),
+    mac,
+    main: false,
+  });
+}

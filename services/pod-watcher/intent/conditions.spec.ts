@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { conditionsAfter } from './conditions.ts';
+
+const now = new Date('2026-11-17T14:05:00.123Z');
+const later = new Date('2026-11-17T15:00:00Z');
+const accepted = { accepted: true, message: '' };
+const refused = { accepted: false, message: 'gateway 10.8.0.1 is not in cidr 10.9.0.0/24' };
+const told = (conditions: unknown) =>
+  (conditions as { type: string; status: string }[]).map(({ type, status }) => `${type}=${status}`);
+
+describe('the conditions of a Subnet', () => {
+  it('say that a spec is in force, or why not', () => {
+    expect(told(conditionsAfter(undefined, accepted, { generation: 1, now }))).to.deep.equal([
+      'Validated=True',
+      'Ready=True',
+      'Error=False',
+    ]);
+    const conditions = conditionsAfter(undefined, refused, { generation: 1, now });
+    expect(told(conditions)).to.deep.equal(['Validated=False', 'Ready=False', 'Error=True']);
+    expect(conditions?.[0]).to.deep.equal({
+      type: 'Validated',
+      status: 'False',
+      reason: 'ValidateLogicalSwitchFailed',
+      message: refused.message,
+      observedGeneration: 1,
+      lastUpdateTime: '2026-11-17T14:05:00Z',
+      lastTransitionTime: '2026-11-17T14:05:00Z',
+    });
+  });
+
+  it('are left alone when they say so already', () => {
+    const conditions = conditionsAfter(undefined, accepted, { generation: 1, now });
+    expect(conditionsAfter(conditions, accepted, { generation: 1, now: later })).to.equal(undefined);
+  });
+
+  it('keep the time of the transition while the status stays, and what others wrote', () => {
+    const foreign = { type: 'Foreign', status: 'True' };
+    const conditions = conditionsAfter([foreign], accepted, { generation: 1, now });
+    const updated = conditionsAfter(conditions, accepted, { generation: 2, now: later });
+    expect(updated?.[0]).to.deep.equal(foreign);
+    expect(updated?.[1]).to.include({
+      lastTransitionTime: '2026-11-17T14:05:00Z',
+      lastUpdateTime: '2026-11-17T15:00:00Z',
+    });
+    const turned = conditionsAfter(conditions, refused, { generation: 2, now: later });
+    expect(turned?.[1]).to.include({ lastTransitionTime: '2026-11-17T15:00:00Z' });
+  });
+
+  it('are made anew where they are malformed', () => {
+    expect(conditionsAfter('nonsense', accepted, { generation: 1, now })).to.have.length(3);
+  });
+});

@@ -1,0 +1,74 @@
+/** The conditions of a Subnet object, in Kube-OVN's types and reasons. Pure. */
+import { type Raw, record, text } from '../kubernetes/raw.ts';
+
+/** What the ledger says to a spec. */
+export interface Verdict {
+  readonly accepted: boolean;
+  /** Why not, for a person. */
+  readonly message: string;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+  readonly lastUpdateTime: string;
+  readonly lastTransitionTime: string;
+}
+
+type Judgement = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+function judgements({ accepted, message }: Verdict): Judgement[] {
+  if (!accepted) {
+    const reason = 'ValidateLogicalSwitchFailed';
+    return [
+      { type: 'Validated', status: 'False', reason, message },
+      { type: 'Ready', status: 'False', reason, message },
+      { type: 'Error', status: 'True', reason, message },
+    ];
+  }
+  const reason = 'SetNonOvnSubnetSuccess';
+  return [
+    { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
+    { type: 'Ready', status: 'True', reason, message: '' },
+    { type: 'Error', status: 'False', reason, message: '' },
+  ];
+}
+
+/**
+ * The whole list of conditions after a verdict; undefined when nothing changes. Conditions of other types are kept; a time of
+ * transition changes with the status only.
+ */
+export function conditionsAfter(
+  present: unknown,
+  verdict: Verdict,
+  { generation, now }: { readonly generation: number; readonly now: Date },
+): Condition[] | undefined {
+  const known = new Map((Array.isArray(present) ? present : []).map(record).map((each) => [text(each['type']), each]));
+  const wanted = judgements(verdict);
+  const same = wanted.every((judgement) => isSaid(known.get(judgement.type), judgement, generation));
+  if (same) return undefined;
+  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  for (const judgement of wanted) {
+    const before = known.get(judgement.type);
+    const since = before?.['status'] === judgement.status ? text(before['lastTransitionTime']) || at : at;
+    known.set(judgement.type, {
+      ...judgement,
+      observedGeneration: generation,
+      lastUpdateTime: at,
+      lastTransitionTime: since,
+    });
+  }
+  return [...known.values()] as unknown as Condition[];
+}
+
+function isSaid(known: Raw | undefined, { status, reason, message }: Judgement, generation: number): boolean {
+  return (
+    known?.['status'] === status &&
+    known['reason'] === reason &&
+    text(known['message']) === message &&
+    known['observedGeneration'] === generation
+  );
+}

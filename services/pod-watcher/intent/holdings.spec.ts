@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { holding } from '../fakes.ts';
+import { Holdings } from './holdings.ts';
+
+const [pod, uid] = ['default/a', 'uid-a'];
+const given = (seq: number) => ({ kind: 'given' as const, holding: holding('a', { seq }) });
+const ended = (seq: number) => ({
+  kind: 'ended' as const,
+  seq,
+  subnet: 'macvlan',
+  namespace: 'default',
+  pod: 'a',
+  uid,
+});
+
+function after(seq: number, ...seqs: number[]): Holdings {
+  const holdings = new Holdings();
+  holdings.snapshot({ seq, holdings: seqs.map((each) => holding('a', { seq: each })), subnets: [] });
+  return holdings;
+}
+
+describe('who holds addresses, or may', () => {
+  it('is what the ledger says', () => {
+    const holdings = after(10, 7);
+    expect(holdings.settled(pod, uid)).to.equal(true);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
+    holdings.facts([ended(7)], 11);
+    expect(holdings.uids(pod)).to.deep.equal([]);
+    expect(holdings.count).to.equal(0);
+  });
+
+  it('holds until the last of its allocations ended, and ignores the end of others', () => {
+    const holdings = after(10, 7, 8);
+    holdings.facts([ended(7), ended(3)], 12);
+    expect(holdings.settled(pod, uid)).to.equal(true);
+    holdings.facts([ended(8)], 13);
+    expect(holdings.settled(pod, uid)).to.equal(false);
+  });
+
+  it('counts who asked and was not answered among those to be released', () => {
+    const holdings = after(10);
+    holdings.begin(pod, uid);
+    expect(holdings.settled(pod, uid)).to.equal(false);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
+    holdings.snapshot({ seq: 11, holdings: [], subnets: [] });
+    expect(holdings.uids(pod), 'a snapshot may be older than the outcome').to.deep.equal([uid]);
+    holdings.refused(pod, uid);
+    expect(holdings.uids(pod)).to.deep.equal([]);
+  });
+
+  it('knows a grant before the ledger tells of it', () => {
+    const holdings = after(10);
+    holdings.begin(pod, uid);
+    holdings.granted(pod, uid, { seqs: [11], seq: 11 });
+    expect(holdings.settled(pod, uid)).to.equal(true);
+    holdings.facts([given(11)], 11);
+    expect(holdings.count).to.equal(1);
+  });
+
+  it('does not revive what the ledger has told the end of already', () => {
+    const holdings = after(10);
+    holdings.begin(pod, uid);
+    holdings.facts([given(11)], 11);
+    holdings.facts([ended(11)], 12);
+    holdings.granted(pod, uid, { seqs: [11], seq: 11 });
+    expect(holdings.uids(pod)).to.deep.equal([]);
+  });
+
+  it('keeps the uids of one name apart', () => {
+    const holdings = after(10, 7);
+    holdings.begin(pod, 'other');
+    expect(holdings.uids(pod)).to.deep.equal([uid, 'other']);
+    holdings.released(pod, uid);
+    expect(holdings.uids(pod)).to.deep.equal(['other']);
+    expect([...holdings.pods()]).to.deep.equal([pod]);
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * Which Pod uids hold addresses, or may: the ledger's word, plus what we asked for and whose outcome is not known yet.
+ *
+ * Invariant: a uid that may hold something is never missing here, so whoever is gone can always be released. It may stand
+ * here without holding anything; releasing nothing is success.
+ */
+import type { Fact, Holding } from '../ledger/facts.ts';
+import type { Reader, Snapshot } from '../ledger/follow.ts';
+import { keyOf } from '../kubernetes/list-watch.ts';
+
+interface Held {
+  /** By the number of the event that gave it. */
+  readonly seqs: Set<number>;
+  /** A request was sent, and whether it took effect is not known. */
+  unsettled: boolean;
+}
+
+export class Holdings implements Reader {
+  /** By the Pod's "namespace/name", then by uid: several uids while a Pod is replaced by its namesake. */
+  readonly #pods = new Map<string, Map<string, Held>>();
+  #seq = 0;
+  #count = 0;
+
+  /** How many uids stand here. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The names of all Pods that hold something, or may. */
+  pods(): Iterable<string> {
+    return this.#pods.keys();
+  }
+
+  /** The uids under one name. */
+  uids(pod: string): string[] {
+    return [...(this.#pods.get(pod)?.keys() ?? [])];
+  }
+
+  /** Whether this uid holds its addresses for sure. */
+  settled(pod: string, uid: string): boolean {
+    const held = this.#pods.get(pod)?.get(uid);
+    return held !== undefined && !held.unsettled && held.seqs.size > 0;
+  }
+
+  /** A request for addresses is about to be sent. */
+  begin(pod: string, uid: string): void {
+    this.#held(pod, uid).unsettled = true;
+  }
+
+  /** It was granted, as of position `seq`. What happened since then, the ledger has told or will tell. */
+  granted(pod: string, uid: string, { seqs, seq }: { readonly seqs: readonly number[]; readonly seq: number }): void {
+    const held = this.#held(pod, uid);
+    held.unsettled = false;
+    if (seq > this.#seq) for (const each of seqs) held.seqs.add(each);
+    this.#sweep(pod, uid);
+  }
+
+  /** It was refused for sure. */
+  refused(pod: string, uid: string): void {
+    this.#held(pod, uid).unsettled = false;
+    this.#sweep(pod, uid);
+  }
+
+  /** All that the uid held was released. */
+  released(pod: string, uid: string): void {
+    const held = this.#held(pod, uid);
+    held.unsettled = false;
+    held.seqs.clear();
+    this.#sweep(pod, uid);
+  }
+
+  snapshot({ seq, holdings }: Snapshot): void {
+    for (const [pod, uids] of this.#pods) {
+      for (const [uid, held] of uids) {
+        held.seqs.clear();
+        this.#sweep(pod, uid);
+      }
+    }
+    for (const holding of holdings) this.#given(holding);
+    this.#seq = seq;
+  }
+
+  facts(facts: readonly Fact[], seq: number): void {
+    for (const fact of facts) {
+      if (fact.kind === 'given') this.#given(fact.holding);
+      else if (fact.kind === 'ended') {
+        const pod = keyOf({ namespace: fact.namespace, name: fact.pod });
+        this.#pods.get(pod)?.get(fact.uid)?.seqs.delete(fact.seq);
+        this.#sweep(pod, fact.uid);
+      }
+    }
+    this.#seq = seq;
+  }
+
+  #given({ namespace, pod, uid, seq }: Holding): void {
+    this.#held(keyOf({ namespace, name: pod }), uid).seqs.add(seq);
+  }
+
+  #held(pod: string, uid: string): Held {
+    let uids = this.#pods.get(pod);
+    if (!uids) this.#pods.set(pod, (uids = new Map<string, Held>()));
+    let held = uids.get(uid);
+    if (!held) {
+      uids.set(uid, (held = { seqs: new Set(), unsettled: false }));
+      this.#count += 1;
+    }
+    return held;
+  }
+
+  #sweep(pod: string, uid: string): void {
+    const uids = this.#pods.get(pod);
+    const held = uids?.get(uid);
+    if (!uids || !held || held.unsettled || held.seqs.size > 0) return;
+    uids.delete(uid);
+    this.#count -= 1;
+    if (uids.size === 0) this.#pods.delete(pod);
+  }
+}

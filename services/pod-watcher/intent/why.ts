@@ -1,0 +1,66 @@
+/**
+ * Kubernetes Events that say why a Pod waits. Reasons and the form `stage=… error=…` are Kube-OVN's, which people and
+ * alerts know.
+ */
+import type { IpledgerError } from '../../../lib/errors.ts';
+import type { Allocation } from '../../../proto/ipledger.ts';
+import type { Happening } from '../kubernetes/events.ts';
+import type { Plan } from './plan.ts';
+
+type Said = Pick<Happening, 'type' | 'reason' | 'message'>;
+
+/** The plan has problems: nothing was asked for. */
+export function cannotAsk({ problems }: Plan): Said {
+  const own = problems.every(({ about }) => about === 'request');
+  const texts = problems.map(({ text }) => text);
+  const rest = texts.length > 1 ? `; nothing is allocated until all ${texts.length} are solved` : '';
+  return {
+    type: 'Warning',
+    reason: own ? 'ValidatePodNetworkFailed' : 'PodNetworkUpdateFailed',
+    message: `stage=${own ? 'validatePodNetwork' : 'getPodKubeovnNets'} error=${texts.join('; ')}${rest}`,
+  };
+}
+
+/** The allocator said no, or did not answer. */
+export function refused(error: IpledgerError, { attachments }: Plan): Said {
+  const named = attachments.map(({ provider = '', ordinal = 0 }) => `${provider}${ordinal > 0 ? `#${ordinal}` : ''}`);
+  const remedy = remedies[error.kind];
+  return {
+    type: 'Warning',
+    reason: 'AcquireAddressFailed',
+    message: `stage=acquireAddress provider=${named.join(',')} error=${shortened(error.message)}; ${remedy}`,
+  };
+}
+
+/** An Event holds 1,024 characters; what to do must not be cut off with the end of a long list of reasons. */
+function shortened(message: string): string {
+  return message.length <= 800 ? message : `${message.slice(0, 800)}…`;
+}
+
+const remedies: Record<IpledgerError['kind'], string> = {
+  transient: 'it is asked again',
+  invalid: 'correct the annotations, or the Subnet',
+  conflict: 'the Pod waits until that changes, or ask for something else',
+  exhausted: 'the Pod waits until one is free',
+  damaged: 'an operator must look at the ledger',
+  bug: 'an operator must look at the log of the allocator',
+};
+
+/** The Pod had to wait, and has its addresses now. */
+export function allocatedAfterAll(allocations: readonly Allocation[]): Said {
+  const given = allocations.map(({ subnet, addresses, mac, attachment }) => {
+    const ip = addresses.map(({ address }) => address).join(',');
+    return `subnet=${subnet} ip=${ip} mac=${mac} provider=${attachment?.provider ?? ''}`;
+  });
+  return { type: 'Normal', reason: 'PodNetworkAllocated', message: given.join('; ') };
+}
+
+/** Some of the Pod's networks are somebody else's. */
+export function notServed({ notes }: Plan): Said {
+  return { type: 'Normal', reason: 'PodNetworkNotServed', message: notes.join('; ') };
+}
+
+/** The ledger did not take a Subnet's spec. */
+export function subnetRefused(message: string): Said {
+  return { type: 'Warning', reason: 'ValidateLogicalSwitchFailed', message };
+}

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { FakeApi } from '../fake-api.ts';
+import { silent, until } from '../fakes.ts';
+import { ApiError } from './api.ts';
+import { acquireLease, type HeldLease, kubeOvnRuns } from './lease.ts';
+import { record } from './raw.ts';
+
+const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/ipledger-pod-watcher';
+const kubeOvn = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller';
+
+describe('the Lease of the active watcher', () => {
+  let api: FakeApi;
+  let stop: AbortController;
+  let standing: number;
+  beforeEach(() => {
+    api = new FakeApi();
+    stop = new AbortController();
+    standing = 0;
+  });
+  afterEach(() => stop.abort());
+
+  const acquire = (more: object = {}): Promise<HeldLease | undefined> =>
+    acquireLease({
+      api,
+      namespace: 'kube-system',
+      name: 'ipledger-pod-watcher',
+      log: silent,
+      signal: stop.signal,
+      onStandby: () => (standing += 1),
+      pace: { durationMs: 200, renewWithinMs: 100, renewEveryMs: 5, lookEveryMs: 5, ...more },
+    });
+  const spec = () => record(api.objects.get(path)?.['spec']);
+  const heldBy = (holderIdentity: string, leaseDurationSeconds = 1) =>
+    api.put(path, {
+      metadata: { name: 'ipledger-pod-watcher' },
+      spec: { holderIdentity, leaseDurationSeconds, leaseTransitions: 4 },
+    });
+
+  it('is made by the first, and renewed', async () => {
+    const lease = await acquire();
+    expect(lease).not.to.equal(undefined);
+    expect(spec()).to.include({ leaseDurationSeconds: 1, leaseTransitions: 0 });
+    expect(spec()['renewTime']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const [first, acquired] = [spec()['renewTime'], spec()['acquireTime']];
+    await until(() => spec()['renewTime'] !== first);
+    expect(spec()['acquireTime']).to.equal(acquired);
+  });
+
+  it('is taken over from a holder who renews no more, not from one who does', async () => {
+    heldBy('other');
+    const since = performance.now();
+    // Renewed at each look, for longer than the lease lasts.
+    api.trouble = () => {
+      if (performance.now() - since < 1_200) heldBy('other');
+      else api.trouble = undefined;
+      return undefined;
+    };
+    const lease = acquire();
+    await until(() => api.trouble === undefined);
+    expect(spec()['holderIdentity']).to.equal('other');
+    expect(standing).to.be.greaterThan(1);
+    expect(await lease).not.to.equal(undefined);
+    expect(spec()).to.include({ leaseTransitions: 5 });
+  });
+
+  it('is taken at once when it was given back', async () => {
+    heldBy('');
+    const lease = await acquire();
+    expect(standing).to.equal(0);
+    await lease?.release();
+    expect(spec()['holderIdentity']).to.equal('');
+  });
+
+  it('ends when somebody else has it', async () => {
+    const lease = await acquire();
+    heldBy('other');
+    await lease?.ended;
+    expect(spec()['holderIdentity']).to.equal('other');
+    await lease?.release();
+    expect(spec()['holderIdentity'], 'what is another’s is not given back').to.equal('other');
+  });
+
+  it('ends when it cannot be renewed in time', async () => {
+    const lease = await acquire();
+    api.trouble = () => new ApiError(500, 'etcd is away');
+    await lease?.ended;
+  });
+
+  it('survives a hiccup of the API server', async () => {
+    const lease = await acquire({ renewWithinMs: 10_000 });
+    let failures = 0;
+    api.trouble = () => (failures++ < 5 ? new ApiError(500, 'etcd is away') : undefined);
+    const first = spec()['renewTime'];
+    await until(() => failures > 5 && spec()['renewTime'] !== first);
+    let ended = false;
+    void lease?.ended.then(() => (ended = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).to.equal(false);
+  });
+
+  it('is waited for until the signal', async () => {
+    api.trouble = () => new ApiError(500, 'etcd is away');
+    const lease = acquire();
+    stop.abort();
+    expect(await lease).to.equal(undefined);
+  });
+});
+
+describe('Kube-OVN’s own controller', () => {
+  const { signal } = new AbortController();
+  const withLease = (spec: object): FakeApi => {
+    const api = new FakeApi();
+    api.put(kubeOvn, { metadata: { name: 'kube-ovn-controller' }, spec: { ...spec } });
+    return api;
+  };
+  const ago = (ms: number): string => new Date(Date.now() - ms).toISOString().replace('Z', '000Z');
+
+  it('is seen by its Lease while that is fresh, and named', async () => {
+    const api = withLease({
+      holderIdentity: 'kube-ovn-controller-0',
+      leaseDurationSeconds: 30,
+      renewTime: ago(10_000),
+    });
+    const sentence = await kubeOvnRuns(api, signal);
+    expect(sentence).to.contain('kube-ovn-controller-0 holds the Lease kube-system/kube-ovn-controller');
+    expect(sentence).to.contain('stop kube-ovn-controller first');
+  });
+
+  it('is not seen when its Lease is stale, given back, or was never there', async () => {
+    const stale = { holderIdentity: 'kube-ovn-controller-0', leaseDurationSeconds: 30, renewTime: ago(31_000) };
+    expect(await kubeOvnRuns(withLease(stale), signal)).to.equal(undefined);
+    expect(await kubeOvnRuns(withLease({ ...stale, holderIdentity: '', renewTime: ago(0) }), signal)).to.equal(
+      undefined,
+    );
+    expect(await kubeOvnRuns(withLease({ holderIdentity: 'x' }), signal)).to.equal(undefined);
+    expect(await kubeOvnRuns(new FakeApi(), signal)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,202 @@
+/**
+ * Who of several watchers is active: a Lease object, in the way of Kubernetes' own controllers. A holder that stops
+ * renewing is followed by another when its lease has not changed for its duration, by the observer's own clock: clocks of
+ * different machines are never compared. A holder that cannot renew stops by itself before that.
+ */
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { pause, within } from '../../../lib/deadline.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { type Api, ApiError, reasonOf } from './api.ts';
+import { type Raw, record, text } from './raw.ts';
+import { create, objectPath, read, replace } from './patch.ts';
+
+/** How long things take; the defaults suit a real API server. */
+export interface LeasePace {
+  /** Others wait this long for a sign of life. */
+  readonly durationMs: number;
+  /** The holder gives up when it could not renew for this long; clearly less than the duration. */
+  readonly renewWithinMs: number;
+  readonly renewEveryMs: number;
+  readonly lookEveryMs: number;
+}
+
+const usualPace: LeasePace = { durationMs: 10_000, renewWithinMs: 7_000, renewEveryMs: 2_000, lookEveryMs: 1_000 };
+
+/** One for the life of the process: who lost the lease to a hanging API server need not wait for himself. */
+const identity = `${hostname()}_${randomUUID()}`;
+
+export interface LeaseOptions {
+  readonly api: Api;
+  readonly namespace: string;
+  readonly name: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Called when somebody else holds the lease, and is alive as far as is known. */
+  readonly onStandby: () => void;
+  readonly pace?: Partial<LeasePace>;
+}
+
+export interface HeldLease {
+  /** Resolves when the lease is lost, or the signal is aborted. */
+  readonly ended: Promise<void>;
+  /** Gives it back, so that the next one need not wait. */
+  release(): Promise<void>;
+}
+
+function leases(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+}
+
+/** Waits until this process holds the lease, and keeps it. Returns undefined when the signal was aborted before. */
+export async function acquireLease(options: LeaseOptions): Promise<HeldLease | undefined> {
+  const lease = new Lease(options);
+  while (!options.signal.aborted) {
+    try {
+      if (await lease.take()) return { ended: lease.keep(), release: () => lease.giveBack() };
+    } catch (error) {
+      if (options.signal.aborted) return undefined;
+      options.log.warn({ reason: reasonOf(error) }, 'lease: cannot be had, trying again');
+    }
+    await pause(lease.pace.lookEveryMs, options.signal);
+  }
+  return undefined;
+}
+
+class Lease {
+  readonly pace: LeasePace;
+  readonly #options: LeaseOptions;
+  readonly #path: string;
+  readonly #identity = identity;
+  /** Another holder's lease as it was seen last, and since when it is unchanged. */
+  #seen = { version: '', at: 0 };
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.pace = { ...usualPace, ...options.pace };
+    this.#path = objectPath(leases(options.namespace), options.name);
+  }
+
+  /** One try. Whether this process holds it now. */
+  async take(): Promise<boolean> {
+    const { api, namespace, name, log, signal } = this.#options;
+    const found = await this.#read();
+    try {
+      if (!found) {
+        const body = { metadata: { name, namespace }, spec: this.#spec(0) };
+        await create(api, { path: leases(namespace), body, signal });
+      } else if (this.#isFree(found)) await this.#write(found, this.#spec(transitions(found) + 1));
+      else return false;
+      log.info({ lease: `${namespace}/${name}`, identity: this.#identity }, 'lease: active');
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reaction === 'changed') return false;
+      throw error;
+    }
+  }
+
+  /** Renews until the lease is lost or the signal is aborted. */
+  async keep(): Promise<void> {
+    const { signal, log } = this.#options;
+    let renewedAt = performance.now();
+    for (;;) {
+      await pause(this.pace.renewEveryMs, signal);
+      if (signal.aborted) return;
+      const startedAt = performance.now();
+      try {
+        // Asked for longer than the lease lasts, an answer would be worth nothing.
+        await this.#renew(within(this.pace.renewWithinMs, signal));
+        renewedAt = startedAt;
+      } catch (error) {
+        if (signal.aborted) return;
+        const lost = error instanceof Taken || performance.now() - renewedAt > this.pace.renewWithinMs;
+        log.warn({ reason: reasonOf(error) }, lost ? 'lease: lost' : 'lease: not renewed, trying again');
+        if (lost) return;
+      }
+    }
+  }
+
+  async giveBack(): Promise<void> {
+    const found = await this.#read(AbortSignal.timeout(2_000));
+    if (!found || holder(found) !== this.#identity) return;
+    const spec = { ...this.#spec(transitions(found)), holderIdentity: '', leaseDurationSeconds: 1 };
+    await this.#write(found, spec, AbortSignal.timeout(2_000));
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const found = await this.#read(signal);
+    if (!found || holder(found) !== this.#identity)
+      throw new Taken(`the lease was taken by ${found ? JSON.stringify(holder(found)) : 'nobody: it was deleted'}`);
+    await this.#write(found, this.#spec(transitions(found)), signal);
+  }
+
+  #isFree(found: Raw): boolean {
+    if (holder(found) === '' || holder(found) === this.#identity) return true;
+    const version = text(record(found['metadata'])['resourceVersion']);
+    const now = performance.now();
+    if (version !== this.#seen.version) this.#seen = { version, at: now };
+    const durationMs = Number(record(found['spec'])['leaseDurationSeconds'] ?? 0) * 1_000 || this.pace.durationMs;
+    if (now - this.#seen.at > durationMs) return true;
+    this.#options.onStandby();
+    return false;
+  }
+
+  #spec(leaseTransitions: number): Raw {
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const leaseDurationSeconds = Math.max(1, Math.ceil(this.pace.durationMs / 1_000));
+    return { holderIdentity: this.#identity, leaseDurationSeconds, acquireTime: now, renewTime: now, leaseTransitions };
+  }
+
+  async #read(signal: AbortSignal = this.#options.signal): Promise<Raw | undefined> {
+    try {
+      return record(await read(this.#options.api, this.#path, signal));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(found: Raw, spec: Raw, signal: AbortSignal = this.#options.signal): Promise<void> {
+    const kept =
+      holder(found) === this.#identity
+        ? { acquireTime: record(found['spec'])['acquireTime'] ?? spec['acquireTime'] }
+        : {};
+    await replace(this.#options.api, { path: this.#path, body: { ...found, spec: { ...spec, ...kept } }, signal });
+  }
+}
+
+/** Somebody else holds the lease. */
+class Taken extends Error {
+  override readonly name = 'Taken';
+}
+
+function holder(lease: Raw): string {
+  return text(record(lease['spec'])['holderIdentity']);
+}
+
+function transitions(lease: Raw): number {
+  return Number(record(lease['spec'])['leaseTransitions'] ?? 0);
+}
+
+/**
+ * Kube-OVN's own controller keeps the same objects; two controllers on them corrupt both.
+ * @returns who holds its Lease, as a sentence for a person; undefined when nobody does, or did not renew it in time.
+ * @throws ApiError
+ */
+export async function kubeOvnRuns(api: Api, signal: AbortSignal): Promise<string | undefined> {
+  const [namespace, name] = ['kube-system', 'kube-ovn-controller'];
+  let lease: Raw;
+  try {
+    lease = record(await read(api, objectPath(leases(namespace), name), signal));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+  const spec = record(lease['spec']);
+  const freshUntil = Date.parse(text(spec['renewTime'])) + Number(spec['leaseDurationSeconds'] ?? 0) * 1_000;
+  if (holder(lease) === '' || !(freshUntil > Date.now())) return undefined;
+  return (
+    `Kube-OVN's controller is running: ${holder(lease)} holds the Lease ${namespace}/${name} (renewed ${text(spec['renewTime'])}). ` +
+    'Two controllers on the same Subnets and IPs corrupt both: stop kube-ovn-controller first, then start this watcher'
+  );
+}

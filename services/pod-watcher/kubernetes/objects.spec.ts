@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { ips, networkDefinitions, toPod, toSubnet } from './objects.ts';
+
+const metadata = { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '5' };
+
+describe('what is read of an object', () => {
+  it('is, of a Pod, the few fields that decide, and the annotations about attachments', () => {
+    const pod = toPod({
+      metadata: {
+        ...metadata,
+        deletionTimestamp: '2026-11-17T14:05:00Z',
+        managedFields: [{ big: 'thing' }],
+        annotations: {
+          'k8s.v1.cni.cncf.io/networks': 'macvlan',
+          'macvlan.default.kubernetes.io/ip_address': '10.0.0.1',
+          'macvlan.default.kubernetes.io/ip_address.net1': '10.0.0.2',
+          'kubectl.kubernetes.io/last-applied-configuration': '{}',
+          'example.org/ip_address': 'no',
+        },
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'o', controller: true }],
+      },
+      spec: { nodeName: 'node-1', restartPolicy: 'Always', terminationGracePeriodSeconds: 5, containers: [{}] },
+      status: { phase: 'Running', reason: 'Because' },
+    });
+    expect(pod).to.deep.equal({
+      ...metadata,
+      identity: 'u',
+      node: 'node-1',
+      hostNetwork: false,
+      restartPolicy: 'Always',
+      phase: 'Running',
+      reason: 'Because',
+      deletionTimestamp: '2026-11-17T14:05:00Z',
+      graceSeconds: 5,
+      controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'o' },
+      annotations: {
+        'k8s.v1.cni.cncf.io/networks': 'macvlan',
+        'macvlan.default.kubernetes.io/ip_address': '10.0.0.1',
+        'macvlan.default.kubernetes.io/ip_address.net1': '10.0.0.2',
+      },
+    });
+  });
+
+  it('takes the hash of a static Pod from its mirror only', () => {
+    const identity = (annotations: object) => toPod({ metadata: { ...metadata, annotations } }).identity;
+    expect(identity({ 'kubernetes.io/config.hash': 'h', 'kubernetes.io/config.mirror': 'h' })).to.equal('h');
+    expect(identity({ 'kubernetes.io/config.hash': 'h' })).to.equal('u');
+  });
+
+  it('reads as absent what is of another type', () => {
+    const pod = toPod({
+      metadata: { ...metadata, annotations: [], ownerReferences: 'x' },
+      spec: { nodeName: 7 },
+      status: null,
+    });
+    expect(pod).to.include({ node: '', phase: '', graceSeconds: 30, controller: undefined });
+    expect(networkDefinitions.parse({ metadata, spec: { config: {} } }).config).to.equal('');
+    expect(ips.parse({ metadata, spec: 'x' })).to.deep.include({ allocation: '', spec: {} });
+  });
+
+  it('is refused without name or uid', () => {
+    for (const raw of [undefined, {}, { metadata: { name: 'p' } }, 'text'])
+      expect(() => toPod(raw)).to.throw('an object without name or uid');
+  });
+
+  it('reports what it cannot read in a Subnet’s spec', () => {
+    const subnet = toSubnet({
+      metadata: { ...metadata, generation: 3 },
+      spec: { cidrBlock: 7, excludeIps: ['a', 1], provider: 'p' },
+    });
+    expect(subnet).to.deep.include({ generation: 3, deleting: false });
+    expect(subnet.problems).to.deep.equal([
+      'spec.excludeIps must be a list of texts, and is ["a",1]',
+      'spec.cidrBlock must be a text, and is 7',
+    ]);
+    expect(toSubnet({ metadata, spec: { cidrBlock: '10.0.0.0/24' } })).to.deep.include({
+      problems: [],
+      spec: { cidrBlock: '10.0.0.0/24', gateway: '', excludeIps: [], provider: '', protocol: '' },
+    });
+  });
+});

@@ -1,0 +1,49 @@
+/** Writes to the Kubernetes API, each with a deadline. All throw ApiError; what to do then is its `reaction`. */
+import type { Api } from './api.ts';
+
+const writeTimeoutMs = 10_000;
+
+/** Where an object is to be found. */
+export function objectPath(collection: string, name: string): string {
+  return `${collection}/${encodeURIComponent(name)}`;
+}
+
+export function podPath(namespace: string, name: string): string {
+  return objectPath(`/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`, name);
+}
+
+export interface Write {
+  readonly path: string;
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** One object as it is now. */
+export function read(api: Api, path: string, signal: AbortSignal): Promise<unknown> {
+  return api.request({ method: 'GET', path, timeoutMs: writeTimeoutMs, signal });
+}
+
+/** Creates an object in the collection at `path`; 'changed' when the name is taken. */
+export function create(api: Api, { path, body, signal }: Write): Promise<unknown> {
+  return api.request({ method: 'POST', path, body, timeoutMs: writeTimeoutMs, signal });
+}
+
+/** Replaces the whole object; 'changed' when its resourceVersion is not the newest any more. */
+export function replace(api: Api, { path, body, signal }: Write): Promise<unknown> {
+  return api.request({ method: 'PUT', path, body, timeoutMs: writeTimeoutMs, signal });
+}
+
+/**
+ * JSON merge patch (RFC 7396): null removes a key, what is not named stays. With `metadata.uid` in the body the API
+ * refuses it ('changed') when another object has the name by now. A status is patched at its own path, "…/status".
+ */
+export function mergePatch(api: Api, { path, body, signal }: Write): Promise<unknown> {
+  const contentType = 'application/merge-patch+json';
+  return api.request({ method: 'PATCH', path, body, contentType, timeoutMs: writeTimeoutMs, signal });
+}
+
+/** Deletes this very object; 'changed' when another one has the name by now, 'absent' when none has. */
+export function remove(api: Api, path: string, uid: string, signal: AbortSignal): Promise<unknown> {
+  const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } };
+  return api.request({ method: 'DELETE', path, body, timeoutMs: writeTimeoutMs, signal });
+}

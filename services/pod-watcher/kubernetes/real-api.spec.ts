@@ -1,0 +1,228 @@
+/** What no fake can tell: how a real kube-apiserver answers, to the permissions that deploy/rbac.yaml gives. */
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { expect } from 'chai';
+import { type Cluster, startCluster } from '../../../test/harness/cluster.ts';
+import { openRun, type Run } from '../../../test/harness/run.ts';
+import { holding, podNamed, silent, until } from '../fakes.ts';
+import { ipManifest } from '../projection/ip.ts';
+import { podPatch } from '../projection/pod.ts';
+import { countsOf, statusPatch } from '../projection/subnet-status.ts';
+import { type Api, type ApiError, connectApi } from './api.ts';
+import { Events } from './events.ts';
+import { acquireLease, kubeOvnRuns } from './lease.ts';
+import { Source } from './list-watch.ts';
+import { ips, networkDefinitions, pods, subnets, toPod } from './objects.ts';
+import { create, mergePatch, objectPath, podPath, read, remove } from './patch.ts';
+
+const account = 'system:serviceaccount:kube-system:ipledger-pod-watcher';
+const podManifest = (name: string, annotations: object = {}): object => ({
+  metadata: { name, namespace: 'default', annotations },
+  spec: { containers: [{ name: 'c', image: 'none' }] },
+});
+
+function apiOf(kubeconfig: string): Api {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return connectApi(config);
+}
+
+describe('on a real API server, with the watcher’s own permissions', function () {
+  this.timeout(120_000);
+  let run: Run;
+  let cluster: Cluster;
+  /** The watcher’s, and an administrator’s. */
+  let api: Api;
+  let admin: Api;
+  let stop: AbortController;
+
+  before(async () => {
+    run = openRun();
+    cluster = await startCluster(run, { controllers: false });
+    await cluster.apply(join(import.meta.dirname, '../../../deploy/rbac.yaml'));
+    const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'];
+    api = apiOf(await cluster.kubeconfigFor(account, groups));
+    admin = apiOf(cluster.kubeconfig);
+  });
+  after(() => run.end());
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  const createPod = (name: string, annotations?: object): Promise<unknown> =>
+    create(admin, {
+      path: '/api/v1/namespaces/default/pods',
+      body: podManifest(name, annotations),
+      signal: stop.signal,
+    });
+  const deletePod = async (name: string): Promise<void> => {
+    const path = podPath('default', name);
+    const { uid } = toPod(await read(admin, path, stop.signal));
+    await remove(admin, path, uid, stop.signal);
+  };
+  const failure = async (promise: Promise<unknown>): Promise<ApiError> =>
+    promise.then(
+      () => expect.fail('no error'),
+      (error: unknown) => error as ApiError,
+    );
+
+  it('lists in pages and watches all kinds', async () => {
+    await Promise.all(['p1', 'p2', 'p3', 'p4', 'p5'].map((name) => createPod(name)));
+    const pace = { pageSize: 2 };
+    const source = new Source(api, pods, silent, pace);
+    const others = [
+      new Source(api, networkDefinitions, silent, pace),
+      new Source(api, subnets, silent, pace),
+      new Source(api, ips, silent, pace),
+    ];
+    for (const each of [source, ...others]) void each.run(stop.signal);
+    await until(() => source.listed && others.every(({ listed }) => listed));
+    expect(source.objects.size).to.equal(5);
+    await createPod('p6', { 'k8s.v1.cni.cncf.io/networks': 'macvlan' });
+    await until(() => source.objects.get('default/p6')?.annotations['k8s.v1.cni.cncf.io/networks'] === 'macvlan');
+    await deletePod('p1');
+    await until(() => !source.objects.has('default/p1'));
+  });
+
+  it('patches the annotations of this very Pod, and of no other one of its name', async () => {
+    await createPod('patched', { 'macvlan.default.kubernetes.io/mac_address': '02:00:00:00:00:09' });
+    const path = podPath('default', 'patched');
+    const pod = toPod(await read(api, path, stop.signal));
+    const body = podPatch(pod, [holding('patched', { uid: pod.identity })], () => false);
+    const patched = toPod(await mergePatch(api, { path, body, signal: stop.signal }));
+    expect(patched.annotations).to.deep.equal({
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
+      'macvlan.default.kubernetes.io/gateway': '10.0.0.1',
+      'macvlan.default.kubernetes.io/allocated': 'true',
+    });
+    expect(podPatch(patched, [holding('patched', { uid: pod.identity })], () => false)).to.equal(undefined);
+    const stale = podPatch(
+      podNamed('patched', { uid: 'another' }),
+      [holding('patched', { uid: 'another' })],
+      () => false,
+    );
+    expect(await failure(mergePatch(api, { path, body: stale, signal: stop.signal }))).to.include({
+      field: 'metadata.uid',
+      reaction: 'changed',
+    });
+  });
+
+  it('makes, changes and deletes IP objects', async () => {
+    const manifest = ipManifest(holding('a'), '');
+    const object = ips.parse(await create(api, { path: ips.path, body: manifest, signal: stop.signal }));
+    expect(object).to.include({ allocation: '7', name: 'a.default.macvlan.default' });
+    const path = objectPath(ips.path, object.name);
+    expect(await failure(create(api, { path: ips.path, body: manifest, signal: stop.signal }))).to.include({
+      reaction: 'changed',
+    });
+    const placed = ips.parse(
+      await mergePatch(api, { path, body: ipManifest(holding('a'), 'node-1'), signal: stop.signal }),
+    );
+    expect(placed.spec['nodeName']).to.equal('node-1');
+    expect(await failure(remove(api, path, 'another-uid', stop.signal))).to.include({ reaction: 'changed' });
+    await remove(api, path, object.uid, stop.signal);
+    expect(await failure(remove(api, path, object.uid, stop.signal))).to.include({ reaction: 'absent' });
+  });
+
+  it('takes a Subnet’s counts up to 2^63 - 1', async () => {
+    await cluster.apply(
+      '{"apiVersion":"kubeovn.io/v1","kind":"Subnet","metadata":{"name":"big"},"spec":{"cidrBlock":"fd00::/48"}}',
+    );
+    const usage = {
+      family: 6,
+      total: '',
+      inUse: '1',
+      available: '1208925819614629174706174',
+      inUseRange: '',
+      availableRange: '',
+      resting: '',
+    };
+    const path = `${objectPath(subnets.path, 'big')}/status`;
+    await mergePatch(api, { path, body: statusPatch(countsOf([usage])), signal: stop.signal });
+    const available = await cluster.kubectl(['get', 'subnet', 'big', '-o', 'jsonpath={.status.v6availableIPs}']);
+    expect(available).to.equal('9223372036854775807');
+  });
+
+  it('keeps a Subnet’s fields that it does not know, and refuses a known one of the wrong type', async () => {
+    const subnet = {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'Subnet',
+      metadata: { name: 'kept' },
+      spec: { cidrBlock: '10.0.0.0/24', dhcpV4Options: 'x' },
+    };
+    const stored = await create(admin, { path: subnets.path, body: subnet, signal: stop.signal });
+    expect(stored).to.have.nested.property('spec.dhcpV4Options', 'x');
+    const wrong = { ...subnet, metadata: { name: 'wrong' }, spec: { excludeIps: '10.0.0.1' } };
+    const error = await failure(create(admin, { path: subnets.path, body: wrong, signal: stop.signal }));
+    expect(error).to.include({ reaction: 'invalid' });
+    expect(error.message).to.contain('spec.excludeIps');
+  });
+
+  it('says Events about Pods and Subnets', async () => {
+    const events = new Events(api, silent, stop.signal);
+    await createPod('told');
+    const { uid } = toPod(await read(api, podPath('default', 'told'), stop.signal));
+    const say = (message: string): void =>
+      events.say(
+        { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'told', uid },
+        { type: 'Warning', reason: 'Because', message },
+      );
+    const seen = async (): Promise<string> =>
+      cluster.kubectl([
+        'get',
+        'events',
+        '-A',
+        '-o',
+        'jsonpath={range .items[*]}{.involvedObject.name} {.count} {.message};{end}',
+      ]);
+    say('one');
+    let text = '';
+    while (!text.includes('told 1 one')) text = await seen();
+    say('two');
+    events.say(
+      { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', namespace: '', name: 'big', uid: 'u' },
+      { type: 'Warning', reason: 'Why', message: 'bad' },
+    );
+    while (!text.includes('told 2 two') || !text.includes('big 1 bad')) text = await seen();
+    expect(text).not.to.contain('told 1 one');
+  });
+
+  it('holds its Lease, and sees Kube-OVN’s', async () => {
+    const options = {
+      api,
+      namespace: 'kube-system',
+      name: 'ipledger-pod-watcher',
+      log: silent,
+      signal: stop.signal,
+      onStandby: () => undefined,
+    };
+    const lease = await acquireLease(options);
+    expect(
+      await cluster.kubectl([
+        'get',
+        'lease',
+        '-n',
+        'kube-system',
+        'ipledger-pod-watcher',
+        '-o',
+        'jsonpath={.spec.holderIdentity}',
+      ]),
+    ).not.to.equal('');
+    await lease?.release();
+    expect(await kubeOvnRuns(api, stop.signal)).to.equal(undefined);
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    const spec = { holderIdentity: 'kube-ovn-controller-0', leaseDurationSeconds: 3_600, renewTime };
+    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    await create(admin, { path, body: { metadata: { name: 'kube-ovn-controller' }, spec }, signal: stop.signal });
+    expect(await kubeOvnRuns(api, stop.signal)).to.contain('kube-ovn-controller-0 holds the Lease');
+  });
+
+  it('may not do what it need not', async () => {
+    const pod = podPath('default', 'p2');
+    expect(await failure(remove(api, pod, 'u', stop.signal))).to.include({ status: 403, reaction: 'denied' });
+    expect(
+      await failure(mergePatch(api, { path: objectPath(subnets.path, 'big'), body: {}, signal: stop.signal })),
+    ).to.include({ status: 403 });
+    expect(await failure(read(api, '/api/v1/secrets', stop.signal))).to.include({ status: 403 });
+  });
+});

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import type { Event } from '../../../proto/ipledger.ts';
+import { factsOf, holdingOf } from './facts.ts';
+
+const attachment = { namespace: 'default', pod: 'web-0', provider: 'macvlan.default', ordinal: 1 };
+const addresses = [{ address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
+const owner = { kind: 'StatefulSet', name: 'web', uid: 'o' };
+const given = {
+  attachment,
+  owner,
+  addresses,
+  node: 'node-1',
+  mac: '02:00:00:00:00:01',
+  interface: 'net1',
+  cause: 'ALLOCATION_CAUSE_STATIC',
+  routes: [],
+} as const;
+const holding = {
+  ...attachment,
+  seq: 42,
+  uid: 'new',
+  subnet: 'macvlan',
+  addresses,
+  mac: '02:00:00:00:00:01',
+  interface: 'net1',
+  node: 'node-1',
+  ownerKind: 'StatefulSet',
+};
+
+function event(data: Partial<Event>): Event {
+  const common = {
+    id: '',
+    command: '',
+    part: 1,
+    parts: 1,
+    type: 'X',
+    at: '',
+    actor: '',
+    before: [],
+    prev: '',
+    hash: '',
+    stored: '',
+  };
+  return { ...common, seq: 42, subnet: 'macvlan', ...data };
+}
+
+describe('what an event says', () => {
+  it('gives, ends, and passes on', () => {
+    const data = { ...given, addresses: [...addresses], routes: [] };
+    expect(factsOf(event({ addressAllocated: { ...data, uid: 'new' } }))).to.deep.equal([{ kind: 'given', holding }]);
+    const ended = { kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'web-0', uid: 'old' };
+    expect(factsOf(event({ addressTransferred: { ...data, alloc: 7, fromUid: 'old', uid: 'new' } }))).to.deep.equal([
+      ended,
+      { kind: 'given', holding },
+    ]);
+    const release = {
+      alloc: 7,
+      attachment,
+      uid: 'old',
+      addresses: [],
+      cause: 'RELEASE_CAUSE_OPERATOR',
+      evidence: '',
+    } as const;
+    expect(factsOf(event({ addressReleased: { ...release, addresses: [] } }))).to.deep.equal([ended]);
+  });
+
+  it('binds, configures and retires', () => {
+    const bound = {
+      alloc: 7,
+      attachment,
+      uid: 'u',
+      addresses: [],
+      containerId: 'c',
+      interface: 'net1',
+      node: 'node-1',
+      bootId: '',
+    };
+    expect(factsOf(event({ addressBound: bound }))).to.deep.equal([
+      { kind: 'bound', seq: 7, interface: 'net1', node: 'node-1' },
+    ]);
+    const spec = {
+      cidrBlock: '10.0.0.0/24',
+      gateway: '10.0.0.1',
+      excludeIps: [],
+      provider: 'macvlan.default',
+      protocol: 'IPv4',
+    };
+    const configured = (source?: { uid: string; generation: number }) =>
+      factsOf(event({ subnetConfigured: { spec, ...(source && { source }) } }));
+    expect(configured({ uid: 'u', generation: 2 })).to.deep.equal([
+      { kind: 'configured', subnet: { name: 'macvlan', spec, source: { uid: 'u', generation: 2 } } },
+    ]);
+    expect(configured({ uid: '', generation: 0 })).to.deep.equal([
+      { kind: 'configured', subnet: { name: 'macvlan', spec, source: undefined } },
+    ]);
+    expect(factsOf(event({ subnetRetired: {} }))).to.deep.equal([{ kind: 'retired', subnet: 'macvlan' }]);
+  });
+
+  it('may be nothing to us, and is never skipped unknown', () => {
+    expect(factsOf(event({ ledgerCreated: { ledger: 'l' } }))).to.deep.equal([]);
+    expect(
+      factsOf(event({ allocationRefused: { attachment, uid: 'u', reason: 'SUBNET_FULL', message: '' } })),
+    ).to.deep.equal([]);
+    expect(() => factsOf(event({ type: 'AddressQuarantined' }))).to.throw(
+      'event 42 is of type AddressQuarantined, which this pod-watcher does not know',
+    );
+  });
+
+  it('reads an allocation of a list like the event that gave it, with what was learnt since', () => {
+    const { attachment: _attachment, ...rest } = given;
+    const listed = {
+      ...rest,
+      attachment,
+      seq: 42,
+      podUid: 'new',
+      subnet: 'macvlan',
+      addresses: [...addresses],
+      routes: [],
+      at: '',
+      bindings: [],
+    };
+    expect(holdingOf(listed)).to.deep.equal(holding);
+    const binding = { containerId: 'c', interface: 'net7', node: 'node-7', bootId: '', at: '' };
+    expect(holdingOf({ ...listed, bindings: [binding] })).to.deep.equal({
+      ...holding,
+      interface: 'net7',
+      node: 'node-7',
+    });
+  });
+});

@@ -1,0 +1,145 @@
+/** What the ledger says, reduced to what this program acts on. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type {
+  Allocation,
+  AssignedAddress,
+  Attachment,
+  Event,
+  Owner,
+  SourceObject,
+  SubnetSpec,
+} from '../../../proto/ipledger.ts';
+
+/** An attachment's addresses while a Pod holds them. */
+export interface Holding {
+  /** The event that gave it; names it for good. */
+  readonly seq: number;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Who the Pod is in the ledger. */
+  readonly uid: string;
+  readonly provider: string;
+  readonly ordinal: number;
+  readonly subnet: string;
+  /** IPv4 first. */
+  readonly addresses: readonly AssignedAddress[];
+  readonly mac: string;
+  /** Asked for, or learnt when it was bound; "" while unknown. */
+  readonly interface: string;
+  /** Where it was bound, or where the Pod was at allocation; "" while unknown. */
+  readonly node: string;
+  readonly ownerKind: string;
+}
+
+/** A subnet as it is in force. */
+export interface SubnetInForce {
+  readonly name: string;
+  readonly spec: SubnetSpec;
+  /** The Kubernetes object that it was made from; absent when an operator configured it. */
+  readonly source: SourceObject | undefined;
+}
+
+export type Fact =
+  | { readonly kind: 'given'; readonly holding: Holding }
+  | {
+      readonly kind: 'ended';
+      readonly seq: number;
+      readonly subnet: string;
+      readonly namespace: string;
+      readonly pod: string;
+      readonly uid: string;
+    }
+  | { readonly kind: 'bound'; readonly seq: number; readonly interface: string; readonly node: string }
+  | { readonly kind: 'configured'; readonly subnet: SubnetInForce }
+  | { readonly kind: 'retired'; readonly subnet: string };
+
+/** An allocation as a list tells it. */
+export function holdingOf(allocation: Allocation): Holding {
+  const bound = allocation.bindings.at(-1);
+  return {
+    seq: allocation.seq,
+    ...attached(allocation.attachment),
+    uid: allocation.podUid,
+    subnet: allocation.subnet,
+    addresses: allocation.addresses,
+    mac: allocation.mac,
+    interface: bound?.interface ?? allocation.interface,
+    node: bound?.node ?? allocation.node,
+    ownerKind: allocation.owner?.kind ?? '',
+  };
+}
+
+/** An event of a type that is not known here. Who skipped it would go on with a wrong picture, so nobody does. */
+export class UnknownEvent extends Error {
+  override readonly name = 'UnknownEvent';
+}
+
+/**
+ * What an event says.
+ * @throws UnknownEvent
+ */
+export function factsOf(event: Event): Fact[] {
+  const { addressAllocated: allocated, addressTransferred: transferred, addressReleased: released } = event;
+  if (allocated) return [{ kind: 'given', holding: given(event, allocated) }];
+  if (transferred)
+    return [ended(event, transferred, transferred.fromUid), { kind: 'given', holding: given(event, transferred) }];
+  if (released) return [ended(event, released, released.uid)];
+  if (event.addressBound) {
+    const { alloc, interface: name, node } = event.addressBound;
+    return [{ kind: 'bound', seq: alloc, interface: name, node }];
+  }
+  if (event.subnetConfigured?.spec) {
+    const { spec, source } = event.subnetConfigured;
+    return [{ kind: 'configured', subnet: { name: event.subnet, spec, source: sourceOf(source) } }];
+  }
+  if (event.subnetRetired) return [{ kind: 'retired', subnet: event.subnet }];
+  if (event.ledgerCreated || event.allocationRefused || event.addressUnbound) return [];
+  throw new UnknownEvent(
+    `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: bring it to the allocator's version`,
+  );
+}
+
+/** A source without uid is none: the subnet was configured over gRPC. */
+export function sourceOf(source: SourceObject | undefined): SourceObject | undefined {
+  return source === undefined || source.uid === '' ? undefined : source;
+}
+
+interface Given {
+  readonly attachment?: Attachment;
+  readonly uid: string;
+  readonly owner?: Owner;
+  readonly node: string;
+  readonly addresses: AssignedAddress[];
+  readonly mac: string;
+  readonly interface: string;
+}
+
+function given({ seq, subnet }: Event, data: Given): Holding {
+  const { uid, owner, node, addresses, mac, interface: name } = data;
+  return {
+    seq,
+    ...attached(data.attachment),
+    uid,
+    subnet,
+    addresses,
+    mac,
+    interface: name,
+    node,
+    ownerKind: owner?.kind ?? '',
+  };
+}
+
+function ended(
+  { subnet }: Event,
+  { alloc, attachment }: { alloc: number; attachment?: Attachment },
+  uid: string,
+): Fact {
+  const { namespace, pod } = attached(attachment);
+  return { kind: 'ended', seq: alloc, subnet, namespace, pod, uid };
+}
+
+function attached(attachment: Attachment | undefined): Pick<Holding, 'namespace' | 'pod' | 'provider' | 'ordinal'> {
+  if (!attachment) throw new IpledgerError('BUG', 'an allocation without attachment');
+  const { namespace, pod, provider, ordinal } = attachment;
+  return { namespace, pod, provider, ordinal };
+}

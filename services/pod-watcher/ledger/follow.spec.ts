@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Allocation, Event, WatchReply } from '../../../proto/ipledger.ts';
+import { silent, until } from '../fakes.ts';
+import { type Fact, UnknownEvent } from './facts.ts';
+import { follow, type FollowOptions } from './follow.ts';
+
+const position = (seq: number, epoch = 1) => ({ epoch, seq, hash: `hash-${seq}` });
+const attachment = { namespace: 'default', pod: 'a', provider: 'macvlan.default', ordinal: 0 };
+
+function allocation(seq: number): Allocation {
+  return {
+    seq,
+    attachment,
+    podUid: 'u',
+    node: '',
+    subnet: 'macvlan',
+    addresses: [],
+    mac: '',
+    interface: '',
+    cause: 'ALLOCATION_CAUSE_DYNAMIC',
+    routes: [],
+    at: '',
+    bindings: [],
+  };
+}
+
+function event(seq: number, data: Partial<Event>, [part, parts] = [1, 1]): Event {
+  const common = {
+    id: '',
+    command: '',
+    type: Object.keys(data)[0] ?? 'Strange',
+    at: '',
+    actor: '',
+    before: [],
+    prev: '',
+    stored: '',
+  };
+  return { ...common, seq, part, parts, subnet: 'macvlan', hash: `hash-${seq}`, ...data };
+}
+const released = (seq: number, alloc: number, parts?: [number, number]): Event =>
+  event(
+    seq,
+    {
+      addressReleased: { alloc, attachment, uid: 'u', addresses: [], cause: 'RELEASE_CAUSE_POD_DELETED', evidence: '' },
+    },
+    parts,
+  );
+const allocated = (seq: number, parts?: [number, number]): Event =>
+  event(
+    seq,
+    {
+      addressAllocated: {
+        attachment,
+        uid: 'u',
+        node: 'node-1',
+        addresses: [],
+        mac: '',
+        interface: 'net1',
+        cause: 'ALLOCATION_CAUSE_STATIC',
+        routes: [],
+      },
+    },
+    parts,
+  );
+const reply = (...events: Event[]): WatchReply => ({ position: position(events.at(-1)?.seq ?? 0), events });
+
+describe('following the ledger', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** Each watch plays one script, then stays open; lists answer with the next of `lists`. */
+  function world(scripts: (WatchReply | Error)[][], lists = [{ at: 10, seqs: [3] }]) {
+    const told: string[] = [];
+    const watchedFrom: number[] = [];
+    const pages: string[] = [];
+    const allocator: FollowOptions['allocator'] = {
+      list: (pageToken) => {
+        pages.push(pageToken);
+        const { at, seqs } = (lists.length > 1 && pageToken === '' && pages.length > 1 ? lists.slice(1) : lists)[0] ?? {
+          at: 0,
+          seqs: [],
+        };
+        const index = Number(pageToken || 0);
+        const nextPageToken = index + 1 < seqs.length ? String(index + 1) : '';
+        return Promise.resolve({
+          position: position(at + index),
+          allocations: seqs.slice(index, index + 1).map(allocation),
+          nextPageToken,
+        });
+      },
+      listSubnets: () => Promise.resolve({ position: position(10), subnets: [] }),
+      async *watch(fromSeq, signal) {
+        watchedFrom.push(fromSeq);
+        for (const each of scripts.shift() ?? []) {
+          if (each instanceof Error) throw each;
+          yield each;
+        }
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      },
+    };
+    const reader = {
+      snapshot: ({ seq, holdings }: { seq: number; holdings: readonly { seq: number }[] }) =>
+        void told.push(`snapshot ${seq}: ${holdings.map((each) => each.seq).join(' ')}`),
+      facts: (facts: readonly Fact[], seq: number) =>
+        void told.push(`${seq}: ${facts.map(({ kind }) => kind).join(' ')}`),
+    };
+    const following = follow({ allocator, readers: [reader], log: silent, signal: stop.signal });
+    following.catch(() => undefined);
+    return { told, watchedFrom, pages, following };
+  }
+
+  it('begins with the state at a position, and goes on after it', async () => {
+    const { told, watchedFrom } = world([[reply(), reply(released(11, 3)), reply(allocated(12))]]);
+    await until(() => told.length === 3);
+    expect(told).to.deep.equal(['snapshot 10: 3', '11: ended', '12: given']);
+    expect(watchedFrom).to.deep.equal([11]);
+  });
+
+  it('replays from the first page’s position when the list has several', async () => {
+    const { told, watchedFrom, pages } = world([[]], [{ at: 10, seqs: [3, 5, 9] }]);
+    await until(() => watchedFrom.length === 1);
+    expect(pages).to.deep.equal(['', '1', '2']);
+    expect(told).to.deep.equal(['snapshot 10: 3 5 9']);
+    expect(watchedFrom).to.deep.equal([11]);
+  });
+
+  it('tells the events of one command together', async () => {
+    const { told } = world([[reply(allocated(11, [1, 2]), allocated(12, [2, 2]), released(13, 11))]]);
+    await until(() => told.length === 3);
+    expect(told.slice(1)).to.deep.equal(['12: given given', '13: ended']);
+  });
+
+  for (const [what, broken] of [
+    ['the stream breaks', new IpledgerError('UNAVAILABLE', 'connection lost')],
+    ['an event is missing', reply(allocated(13))],
+  ] as const)
+    it(`goes on after the last command when ${what}`, async () => {
+      const { told, watchedFrom } = world([[reply(allocated(11)), broken], [reply(allocated(12))]]);
+      await until(() => told.length === 3);
+      expect(told).to.deep.equal(['snapshot 10: 3', '11: given', '12: given']);
+      expect(watchedFrom).to.deep.equal([11, 12]);
+    });
+
+  it('begins anew when its position is gone, or the ledger was rewound', async () => {
+    for (const cause of [new IpledgerError('POSITION_GONE', 'gone'), { position: position(5, 2), events: [] }]) {
+      const { told, watchedFrom } = world(
+        [[cause], [reply(allocated(21))]],
+        [
+          { at: 10, seqs: [3] },
+          { at: 20, seqs: [15] },
+        ],
+      );
+      await until(() => told.length === 3);
+      expect(told).to.deep.equal(['snapshot 10: 3', 'snapshot 20: 15', '21: given']);
+      expect(watchedFrom).to.deep.equal([11, 21]);
+    }
+  });
+
+  it('stops at an event that it does not know, and says what to do', async () => {
+    const { following } = world([[reply(event(11, {}))]]);
+    const error: unknown = await following.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(UnknownEvent);
+    expect(error)
+      .to.have.property('message')
+      .that.contains('event 11 is of type Strange')
+      .and.contains('bring it to the allocator’s version'.replace('’', "'"));
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * Follows the ledger: the state at a position, then every command after it, in order, none missing and none by halves.
+ *
+ * The snapshot is read in pages, each at a position of its own; what follows is replayed from the position of the first.
+ * So a consumer meets some events whose effect it has seen already: facts name the allocation they are about, and taking
+ * one in twice changes nothing.
+ */
+import { backoffMs, pause } from '../../../lib/deadline.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/log.ts';
+import type { Position, WatchReply } from '../../../proto/ipledger.ts';
+import type { Allocator } from './allocator.ts';
+import { type Fact, factsOf, type Holding, holdingOf, sourceOf, type SubnetInForce, UnknownEvent } from './facts.ts';
+
+export interface Snapshot {
+  readonly seq: number;
+  readonly holdings: readonly Holding[];
+  readonly subnets: readonly SubnetInForce[];
+}
+
+/** Who wants to know. Called in order and on the spot; must be quick and must not throw. */
+export interface Reader {
+  /** Replaces all that was said before: at the start, and when the ledger could not be followed without a gap. */
+  snapshot(snapshot: Snapshot): void;
+  /** What one command said; `seq` is the position after it. */
+  facts(facts: readonly Fact[], seq: number): void;
+}
+
+export interface FollowOptions {
+  readonly allocator: Pick<Allocator, 'list' | 'listSubnets' | 'watch'>;
+  readonly readers: readonly Reader[];
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const firstBackoffMs = 200;
+const mostBackoffMs = 5_000;
+const mostPages = 100_000;
+
+/** After how many breaks in a row one is worth a warning. */
+const patience = 3;
+
+/**
+ * Follows until the signal is aborted; resolves then. Whatever breaks, it goes on where it was.
+ * @throws UnknownEvent, which no retry can mend.
+ */
+export async function follow({ allocator, readers, log, signal }: FollowOptions): Promise<void> {
+  let at: Position | undefined;
+  for (let breaks = 0; !signal.aborted; breaks++) {
+    try {
+      if (!at) {
+        const { snapshot, position } = await takeSnapshot(allocator, signal);
+        at = position;
+        for (const reader of readers) reader.snapshot(snapshot);
+        log.info({ seq: at.seq, holdings: snapshot.holdings.length }, 'ledger: snapshot taken');
+      }
+      for await (const reply of allocator.watch(at.seq + 1, signal)) {
+        breaks = 0;
+        at = takeReply(at, reply, readers);
+        if (!at) break;
+      }
+    } catch (thrown) {
+      if (signal.aborted) return;
+      if (thrown instanceof UnknownEvent) throw thrown;
+      const error = IpledgerError.from(thrown);
+      if (error.code === 'POSITION_GONE') at = undefined;
+      log[breaks < patience ? 'info' : 'warn'](
+        { code: error.code, reason: error.message, breaks },
+        'ledger: interrupted, going on',
+      );
+    }
+    await pause(backoffMs(breaks, firstBackoffMs, mostBackoffMs), signal);
+  }
+}
+
+async function takeSnapshot(
+  allocator: FollowOptions['allocator'],
+  signal: AbortSignal,
+): Promise<{ snapshot: Snapshot; position: Position }> {
+  const holdings = new Map<number, Holding>();
+  let position: Position | undefined;
+  let token = '';
+  for (let page = 0; ; page++) {
+    if (page === mostPages) throw new IpledgerError('OVERLOADED', `a list of more than ${mostPages} pages`);
+    const reply = await allocator.list(token, signal);
+    position ??= positionOf(reply.position);
+    for (const allocation of reply.allocations) holdings.set(allocation.seq, holdingOf(allocation));
+    token = reply.nextPageToken;
+    if (token === '') break;
+  }
+  const { subnets } = await allocator.listSubnets(signal);
+  const inForce = subnets.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : []));
+  return { snapshot: { seq: position.seq, holdings: [...holdings.values()], subnets: inForce }, position };
+}
+
+/** The position after the reply; undefined when the ledger was rewound and all must be read anew. */
+function takeReply(from: Position, reply: WatchReply, readers: readonly Reader[]): Position | undefined {
+  const { epoch } = positionOf(reply.position);
+  if (epoch !== from.epoch) return undefined;
+  let command: Fact[] = [];
+  let { seq } = from;
+  for (const event of reply.events) {
+    if (event.seq !== seq + 1) throw new IpledgerError('UNAVAILABLE', `event ${event.seq} arrived after event ${seq}`);
+    seq = event.seq;
+    command.push(...factsOf(event));
+    if (event.part < event.parts) continue;
+    for (const reader of readers) reader.facts(command, seq);
+    command = [];
+  }
+  return { epoch, seq, hash: reply.events.at(-1)?.hash ?? from.hash };
+}
+
+function positionOf(position: Position | undefined): Position {
+  if (!position) throw new IpledgerError('BUG', 'a reply without position');
+  return position;
+}

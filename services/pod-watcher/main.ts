@@ -1,0 +1,99 @@
+/**
+ * pod-watcher: the only part that watches the Kubernetes API. Reads its configuration, wires, starts.
+ *
+ *   Pods, networks, Subnets ─► intent ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
+ *
+ * The two halves meet at the ledger alone. One watcher is active at a time; the others stand by.
+ */
+import { Command, Option } from 'commander';
+import { pause } from '../../lib/deadline.ts';
+import { startHealth } from '../../lib/health.ts';
+import { type Lifecycle, run } from '../../lib/lifecycle.ts';
+import { createLogger } from '../../lib/log.ts';
+import { connect } from '../../lib/rpc.ts';
+import { tlsFromEnvironment } from '../../lib/tls.ts';
+import { type Api, ApiError, connectApi } from './kubernetes/api.ts';
+import { acquireLease, type HeldLease, kubeOvnRuns } from './kubernetes/lease.ts';
+import { allocatorOver } from './ledger/allocator.ts';
+import { watchCluster } from './watch.ts';
+
+interface Options {
+  readonly allocator: string;
+  readonly healthListen: string;
+  readonly namespace: string;
+  readonly acceptVanished: boolean;
+}
+
+const log = createLogger('pod-watcher');
+
+function readOptions(): Options {
+  return new Command('pod-watcher')
+    .description('Asks the allocator for the addresses that Pods want, and shows in Kubernetes what the ledger says.')
+    .addOption(
+      new Option('--allocator <host:port>', 'where the allocator is').env('IPLEDGER_ENDPOINT').makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--health-listen <host:port>', 'HTTP /livez and /readyz')
+        .env('IPLEDGER_HEALTH_LISTEN')
+        .default('127.0.0.1:8081'),
+    )
+    .addOption(new Option('--namespace <name>', 'of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'))
+    .addOption(
+      new Option('--accept-vanished', 'release also when most Pods are missing from the API at once')
+        .env('IPLEDGER_ACCEPT_VANISHED')
+        .default(false),
+    )
+    .parse()
+    .opts<Options>();
+}
+
+await run(log, (life) => start(life, readOptions()));
+
+async function start(life: Lifecycle, { allocator, healthListen, namespace, acceptVanished }: Options): Promise<void> {
+  const { signal } = life;
+  const api = connectApi();
+  const client = connect(allocator, tlsFromEnvironment(process.env));
+  life.onStop(() => client.close());
+  let ready = (): boolean => false;
+  const health = await startHealth({ listen: healthListen, ready: () => ready(), log });
+  life.onStop(() => health.close());
+  log.info({ server: api.server, allocator }, 'starting');
+
+  let lease: HeldLease | undefined;
+  life.onStop(() => lease?.release());
+  while (!signal.aborted) {
+    await refuseBesideKubeOvn(api, signal);
+    // A standby is ready: it stands by. The active one is, when it knows the cluster and the ledger.
+    const onStandby = (): void => void (ready = () => true);
+    lease = await acquireLease({ api, namespace, name: 'ipledger-pod-watcher', log, signal, onStandby });
+    if (!lease) return;
+    const term = new AbortController();
+    const watching = watchCluster({
+      api,
+      allocator: allocatorOver(client),
+      acceptVanished,
+      log,
+      signal: AbortSignal.any([signal, term.signal]),
+      fail: (error) => life.fail(error),
+    });
+    ready = () => watching.ready;
+    await lease.ended;
+    ready = () => false;
+    term.abort();
+  }
+}
+
+/** @throws Error when Kube-OVN's controller runs on this cluster. Waits for the API server to say so, or not. */
+async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const why = await kubeOvnRuns(api, signal);
+      if (why === undefined) return;
+      throw new Error(why);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      log.warn({ reason: error.message }, 'the Kubernetes API does not answer, trying again');
+      await pause(2_000, signal);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The IP object of an allocation, in Kube-OVN's form. Pure. It carries no finalizer: deleted by hand, it is made again. And no
+ * owner reference: the garbage collector would delete a cluster-scoped object that names a Pod.
+ */
+import { isIP } from 'node:net';
+import { allocationAnnotation, type IpObject } from '../kubernetes/objects.ts';
+import { type Raw } from '../kubernetes/raw.ts';
+import type { Holding } from '../ledger/facts.ts';
+
+const apiVersion = 'kubeovn.io/v1';
+const labelMaxLength = 63;
+const nameMaxLength = 253;
+
+/** What a cluster-scoped IP object is made of. */
+export interface IpManifest {
+  readonly apiVersion: string;
+  readonly kind: 'IP';
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Record<string, string>;
+    readonly annotations: Record<string, string>;
+  };
+  readonly spec: Record<string, string | readonly string[]>;
+}
+
+/** "<pod>.<namespace>.<provider>"; without the provider on the primary network; a further attachment of a provider has its ordinal behind it. */
+export function ipName({
+  pod,
+  namespace,
+  provider,
+  ordinal,
+}: Pick<Holding, 'pod' | 'namespace' | 'provider' | 'ordinal'>): string {
+  const name = provider === '' || provider === 'ovn' ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`;
+  return ordinal > 0 ? `${name}.${ordinal}` : name;
+}
+
+/** Whether an object can have this name at all; an allocation whose IP object cannot goes without one. */
+export function canBeNamed(name: string): boolean {
+  return name.length <= nameMaxLength;
+}
+
+/**
+ * The object for an allocation.
+ * @param node where the Pod runs, "" while unknown.
+ */
+export function ipManifest(holding: Holding, node: string): IpManifest {
+  const { seq, pod, namespace, subnet, addresses, mac, ownerKind } = holding;
+  const texts = addresses.map(({ address }) => address);
+  return {
+    apiVersion,
+    kind: 'IP',
+    metadata: {
+      name: ipName(holding),
+      labels: labels({
+        'ovn.kubernetes.io/subnet': subnet,
+        'ovn.kubernetes.io/node-name': node,
+        [subnet]: '',
+        'ovn.kubernetes.io/ip_reserved': 'false',
+      }),
+      annotations: { [allocationAnnotation]: String(seq) },
+    },
+    spec: {
+      podName: pod,
+      namespace,
+      subnet,
+      attachSubnets: [],
+      nodeName: node,
+      ipAddress: texts.join(','),
+      v4IpAddress: texts.find((text) => isIP(text) === 4) ?? '',
+      v6IpAddress: texts.find((text) => isIP(text) === 6) ?? '',
+      attachIps: [],
+      macAddress: mac,
+      attachMacs: [],
+      containerID: '',
+      podType: ownerKind === 'StatefulSet' ? ownerKind : '',
+    },
+  };
+}
+
+/** Labels are for selecting: one that is too long to be a label is left out, and what it says stands in the spec. */
+function labels(wanted: Record<string, string>): Record<string, string> {
+  const fitting = Object.entries(wanted).filter(([key, value]) => {
+    const name = key.slice(key.lastIndexOf('/') + 1);
+    return name.length <= labelMaxLength && value.length <= labelMaxLength;
+  });
+  return Object.fromEntries(fitting);
+}
+
+/** Whether an object shows what it must. What others added to it is theirs. */
+export function shows(object: IpObject, { metadata, spec }: IpManifest): boolean {
+  return covers(object.labels, metadata.labels) && covers(object.spec, spec);
+}
+
+function covers(present: Raw, wanted: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(wanted).every(([key, value]) => JSON.stringify(present[key]) === JSON.stringify(value));
+}

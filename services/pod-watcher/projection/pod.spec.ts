@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { holding, podNamed } from '../fakes.ts';
+import { isOvnProvider, podPatch } from './pod.ts';
+
+const never = (): boolean => false;
+const key = (suffix: string) => `macvlan.default.kubernetes.io/${suffix}`;
+const complete = {
+  [key('ip_address')]: '10.0.0.2',
+  [key('cidr')]: '10.0.0.0/24',
+  [key('gateway')]: '10.0.0.1',
+  [key('allocated')]: 'true',
+};
+const annotations = (patch: ReturnType<typeof podPatch>) => patch?.metadata.annotations;
+
+describe('what a Pod’s annotations say of its allocations', () => {
+  it('is written in one patch, which only this very Pod takes', () => {
+    expect(podPatch(podNamed('a'), [holding('a')], never)).to.deep.equal({
+      metadata: { uid: 'uid-a', annotations: complete },
+    });
+  });
+
+  it('is left alone when it is right', () => {
+    expect(podPatch(podNamed('a', { annotations: complete }), [holding('a')], never)).to.equal(undefined);
+  });
+
+  it('is put right where it was changed, and only there', () => {
+    const changed = podNamed('a', { annotations: { ...complete, [key('ip_address')]: '9.9.9.9' } });
+    expect(annotations(podPatch(changed, [holding('a')], never))).to.deep.equal({ [key('ip_address')]: '10.0.0.2' });
+  });
+
+  it('joins both families, IPv4 first', () => {
+    const dual = holding('a', {
+      addresses: [
+        { address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' },
+        { address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' },
+      ],
+    });
+    expect(annotations(podPatch(podNamed('a'), [dual], never))).to.deep.include({
+      [key('ip_address')]: '10.0.0.2,fd00::2',
+      [key('cidr')]: '10.0.0.0/24,fd00::/64',
+      [key('gateway')]: '10.0.0.1,fd00::1',
+    });
+  });
+
+  it('shows the MAC as its owner wrote it, and removes one that is not held', () => {
+    const asked = podNamed('a', { annotations: { ...complete, [key('mac_address')]: '00:00:00:53:6B:BB' } });
+    expect(podPatch(asked, [holding('a', { mac: '00:00:00:53:6b:bb' })], never)).to.equal(undefined);
+    expect(annotations(podPatch(asked, [holding('a')], never))).to.deep.equal({ [key('mac_address')]: null });
+    expect(annotations(podPatch(asked, [holding('a', { mac: '02:00:00:00:00:01' })], never))).to.deep.equal({
+      [key('mac_address')]: '02:00:00:00:00:01',
+    });
+  });
+
+  it('names the Subnet of Kube-OVN’s own networks only', () => {
+    const ovn = holding('a', { provider: 'attachnet.default.ovn', subnet: 'attachnet' });
+    expect(annotations(podPatch(podNamed('a'), [ovn], never))).to.include({
+      'attachnet.default.ovn.kubernetes.io/logical_switch': 'attachnet',
+    });
+    expect(annotations(podPatch(podNamed('a'), [holding('a')], (subnet) => subnet === 'macvlan'))).to.include({
+      [key('logical_switch')]: 'macvlan',
+    });
+    expect(annotations(podPatch(podNamed('a'), [holding('a')], never))).not.to.have.property(key('logical_switch'));
+  });
+
+  it('says a further address of the same provider by its interface, once that is known', () => {
+    const second = {
+      seq: 8,
+      ordinal: 1,
+      addresses: [{ address: '10.0.0.3', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }],
+    };
+    expect(annotations(podPatch(podNamed('a'), [holding('a'), holding('a', second)], never))).to.deep.equal(complete);
+    const bound = holding('a', { ...second, interface: 'net2', mac: '02:00:00:00:00:02' });
+    expect(annotations(podPatch(podNamed('a'), [holding('a'), bound], never))).to.deep.equal({
+      ...complete,
+      [key('ip_address.net2')]: '10.0.0.3',
+      [key('mac_address.net2')]: '02:00:00:00:00:02',
+    });
+  });
+
+  it('is not written onto a Pod of the same name with another uid, nor taken off a finished one', () => {
+    expect(podPatch(podNamed('a', { uid: 'new' }), [holding('a')], never)).to.equal(undefined);
+    expect(podPatch(podNamed('a', { annotations: complete }), [], never)).to.equal(undefined);
+  });
+
+  it('is written onto a static Pod’s mirror under the mirror’s own uid', () => {
+    const mirror = podNamed('a', {
+      annotations: { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' },
+    });
+    expect(podPatch(mirror, [holding('a', { uid: 'hash' })], never)?.metadata.uid).to.equal('uid-a');
+  });
+});
+
+describe('Kube-OVN’s own providers', () => {
+  it('are told by their form', () => {
+    for (const provider of ['', 'ovn', 'net.default.ovn']) expect(isOvnProvider(provider), provider).to.equal(true);
+    for (const provider of ['other-provider', 'invalid.format', 'macvlan.default', 'a.b.c.ovn'])
+      expect(isOvnProvider(provider), provider).to.equal(false);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * What a Pod's annotations must say of its allocations, in Kube-OVN's keys, as one merge patch. Pure.
+ *
+ * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain ones; a further one has
+ * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known: one key cannot say two addresses.
+ */
+import type { Pod } from '../kubernetes/objects.ts';
+import type { Holding } from '../ledger/facts.ts';
+
+/** Values of annotations; null removes one. */
+export type Annotations = Record<string, string | null>;
+
+/** A merge patch for a Pod. The uid in it makes the API refuse it when the name belongs to another Pod by now. */
+export interface PodPatch {
+  readonly metadata: { readonly uid: string; readonly annotations: Annotations };
+}
+
+/**
+ * The patch that makes the annotations right, all in one; undefined when they are. Holdings of other uids are left alone, and
+ * so are the annotations of what the Pod holds no more: who looks at a finished Pod wants to see what it had.
+ * @param isOvnSubnet whether a Subnet belongs to Kube-OVN's own networks (its provider says so).
+ */
+export function podPatch(
+  pod: Pod,
+  holdings: readonly Holding[],
+  isOvnSubnet: (subnet: string) => boolean,
+): PodPatch | undefined {
+  const wanted: Annotations = {};
+  for (const holding of holdings)
+    if (holding.uid === pod.identity) Object.assign(wanted, annotationsOf(holding, pod, isOvnSubnet));
+  const news = Object.entries(wanted).filter(([key, value]) => (pod.annotations[key] ?? null) !== value);
+  if (news.length === 0) return undefined;
+  return { metadata: { uid: pod.uid, annotations: Object.fromEntries(news) } };
+}
+
+function annotationsOf(holding: Holding, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
+  const { provider, ordinal, addresses, subnet, interface: interfaceName } = holding;
+  const ip = joined(addresses.map(({ address }) => address));
+  if (ordinal > 0) {
+    if (interfaceName === '') return {};
+    const prefix = `${provider.replace(/\.ovn$/, '')}.kubernetes.io`;
+    const [ipKey, macKey] = [`${prefix}/ip_address.${interfaceName}`, `${prefix}/mac_address.${interfaceName}`];
+    return { [ipKey]: ip, [macKey]: macOf(holding, pod.annotations[macKey]) };
+  }
+  const key = (suffix: string): string => `${provider}.kubernetes.io/${suffix}`;
+  return {
+    [key('ip_address')]: ip,
+    [key('mac_address')]: macOf(holding, pod.annotations[key('mac_address')]),
+    [key('cidr')]: joined(addresses.map(({ cidr }) => cidr)),
+    [key('gateway')]: joined(addresses.map(({ gateway }) => gateway)),
+    [key('allocated')]: 'true',
+    ...(isOvnProvider(provider) || isOvnSubnet(subnet) ? { [key('logical_switch')]: subnet } : {}),
+  };
+}
+
+/** The ledger writes MACs in lower case; who wrote the same in capitals finds it again as he wrote it. */
+function macOf({ mac }: Holding, present: string | undefined): string | null {
+  if (mac === '') return null;
+  return present?.toLowerCase() === mac.toLowerCase() ? present : mac;
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(',');
+}
+
+/** Whether a provider is one of Kube-OVN's own networks: "", "ovn", or "<name>.<namespace>.ovn". */
+export function isOvnProvider(provider: string): boolean {
+  const parts = provider.split('.');
+  return provider === '' || provider === 'ovn' || (parts.length === 3 && parts[2] === 'ovn');
+}

@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Usage } from '../../../proto/ipledger.ts';
+import { FakeApi } from '../fake-api.ts';
+import { FakeSource, holding, inForce, podNamed, silent, subnetNamed, until } from '../fakes.ts';
+import { ApiError } from '../kubernetes/api.ts';
+import { keyOf } from '../kubernetes/list-watch.ts';
+import { type IpObject, ips as ipKind, type Pod, type SubnetObject, toPod, toSubnet } from '../kubernetes/objects.ts';
+import type { Holding } from '../ledger/facts.ts';
+import { ipManifest } from './ip.ts';
+import { Projector } from './project.ts';
+
+const usage: Usage = {
+  family: 4,
+  total: '253',
+  inUse: '1',
+  available: '252',
+  inUseRange: '10.0.0.2',
+  availableRange: '',
+  resting: '0',
+};
+const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
+const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
+const subnetAt = '/apis/kubeovn.io/v1/subnets/macvlan';
+
+describe('the projection', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** Sources follow what is written to the API, as a watch does. */
+  function world(held: readonly Holding[], seq = 50) {
+    const api = new FakeApi();
+    const pods = new FakeSource<Pod>();
+    const ips = new FakeSource<IpObject>();
+    const subnets = new FakeSource<SubnetObject>();
+    const asked: number[] = [];
+    const ledger = { usage: [usage], error: undefined as Error | undefined };
+    const allocator = {
+      getSubnet: (name: string, minSeq: number) => {
+        asked.push(minSeq);
+        if (ledger.error) return Promise.reject(ledger.error);
+        return Promise.resolve({
+          position: { epoch: 1, seq: minSeq, hash: '' },
+          subnet: { name, usage: ledger.usage },
+        });
+      },
+    };
+    api.onWrite = (path, object) => {
+      if (path.includes('/pods/')) pods.put(toPod(object));
+      else if (path.includes('/subnets/')) subnets.put(toSubnet(object));
+      else if (object) ips.put(ipKind.parse(object));
+      else ips.drop(ips.objects.get(path.slice(path.lastIndexOf('/') + 1)) as IpObject);
+    };
+    const projector = new Projector({ api, allocator, pods, ips, subnets, log: silent, signal: stop.signal });
+    const addPod = (pod: Pod): void => {
+      api.put(podAt(pod.name), {
+        metadata: { name: pod.name, namespace: 'default', uid: pod.uid, annotations: pod.annotations },
+      });
+      pods.objects.set(keyOf(pod), pod);
+    };
+    const addIp = (manifest: object): void => {
+      const path = ipAt((manifest as { metadata: { name: string } }).metadata.name);
+      api.put(path, manifest as Record<string, unknown>);
+      const object = ipKind.parse(api.objects.get(path));
+      ips.objects.set(object.name, object);
+    };
+    projector.view.snapshot({ seq, holdings: held, subnets: [inForce('macvlan')] });
+    const quiet = async (): Promise<void> => {
+      for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
+        writes = api.writes.length;
+    };
+    return { api, pods, ips, subnets, asked, ledger, projector, addPod, addIp, quiet };
+  }
+
+  it('writes annotations and IP object of an allocation, once', async () => {
+    const { api, projector, addPod, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 2);
+    await quiet();
+    expect(api.writes).to.have.members([`PATCH ${podAt('a')}`, 'POST /apis/kubeovn.io/v1/ips']);
+    expect(api.objects.get(podAt('a'))?.metadata['annotations']).to.include({
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+    });
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.deep.include({
+      spec: ipManifest(holding('a'), '').spec,
+    });
+  });
+
+  it('writes nothing when all is right', async () => {
+    const { api, projector, addPod, addIp, quiet } = world([holding('a')]);
+    const annotations = {
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
+      'macvlan.default.kubernetes.io/gateway': '10.0.0.1',
+      'macvlan.default.kubernetes.io/allocated': 'true',
+    };
+    addPod(podNamed('a', { annotations }));
+    addIp(ipManifest(holding('a'), ''));
+    projector.start();
+    await quiet();
+    expect(api.writes).to.deep.equal([]);
+  });
+
+  it('heals what was changed or deleted by hand', async () => {
+    const { api, pods, ips, projector, addPod, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 2);
+    const name = 'a.default.macvlan.default';
+    api.objects.delete(ipAt(name));
+    ips.drop(ips.objects.get(name) as IpObject);
+    await until(() => api.objects.has(ipAt(name)));
+    const edited = podNamed('a', { annotations: { 'macvlan.default.kubernetes.io/ip_address': '9.9.9.9' } });
+    addPod(edited);
+    pods.put(edited);
+    await quiet();
+    expect(pods.objects.get('default/a')?.annotations['macvlan.default.kubernetes.io/ip_address']).to.equal('10.0.0.2');
+  });
+
+  it('removes the IP object of an allocation that ended, and leaves the Pod’s annotations', async () => {
+    const { api, projector, addPod, addIp, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    addIp(ipManifest(holding('a'), ''));
+    projector.start();
+    await quiet();
+    projector.view.facts(
+      [{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a' }],
+      51,
+    );
+    await until(() => !api.objects.has(ipAt('a.default.macvlan.default')));
+    await quiet();
+    expect(api.writes.at(-1)).to.equal(`DELETE ${ipAt('a.default.macvlan.default')}`);
+    expect(api.objects.get(podAt('a'))?.metadata['annotations']).to.have.property(
+      'macvlan.default.kubernetes.io/allocated',
+    );
+  });
+
+  it('deletes at the start IP objects that show no allocation, and never those of others', async () => {
+    const { api, projector, addIp, quiet } = world([]);
+    addIp(ipManifest(holding('gone'), ''));
+    addIp({ metadata: { name: 'node-1' }, spec: { subnet: 'join' } });
+    projector.start();
+    await quiet();
+    expect([...api.objects.keys()]).to.deep.equal([ipAt('node-1')]);
+  });
+
+  it('replaces the IP object when the name holds another allocation', async () => {
+    const { api, projector, addIp, quiet } = world([holding('a', { seq: 9, uid: 'new' })]);
+    addIp(ipManifest(holding('a', { seq: 7, uid: 'old' }), ''));
+    projector.start();
+    await quiet();
+    const name = 'a.default.macvlan.default';
+    expect(api.writes).to.deep.equal([`DELETE ${ipAt(name)}`, 'POST /apis/kubeovn.io/v1/ips']);
+    expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.deep.equal({ 'ipledger.io/allocation': '9' });
+  });
+
+  it('says on the IP object where the Pod runs, once it is scheduled', async () => {
+    const { api, pods, projector, addPod, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await quiet();
+    pods.put(
+      podNamed('a', { spec: { nodeName: 'node-1' }, annotations: { ...pods.objects.get('default/a')?.annotations } }),
+    );
+    await until(() => api.writes.includes(`PATCH ${ipAt('a.default.macvlan.default')}`));
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))?.['spec']).to.include({ nodeName: 'node-1' });
+  });
+
+  it('leaves a Pod alone whose name belongs to another one by now', async () => {
+    const { api, projector, addPod, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    api.put(podAt('a'), { metadata: { name: 'a', namespace: 'default', uid: 'new' } });
+    projector.start();
+    await quiet();
+    expect(api.objects.get(podAt('a'))?.metadata).not.to.have.property('annotations');
+    expect(api.writes.filter((write) => write.includes('/pods/'))).to.have.length(1);
+  });
+
+  it('tries again what the API server could not do', async () => {
+    const { api, projector, addPod } = world([holding('a')]);
+    addPod(podNamed('a'));
+    let failures = 0;
+    api.trouble = () => (failures++ < 4 ? new ApiError(failures % 2 ? 500 : 429, 'trouble') : undefined);
+    projector.start();
+    await until(() => api.writes.length === 2);
+  });
+
+  it('writes a Subnet’s counts together, as of the newest event, and only when they change', async () => {
+    const { api, subnets, asked, ledger, projector, quiet } = world([]);
+    api.put(subnetAt, { metadata: { name: 'macvlan', uid: 'uid-macvlan' }, spec: {} });
+    subnets.objects.set('macvlan', subnetNamed('macvlan'));
+    projector.start();
+    await until(() => api.writes.length === 1);
+    expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 1, v4availableIPs: 252, v6usingIPs: 0 });
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${subnetAt}/status`]);
+    ledger.usage = [{ ...usage, inUse: '20' }];
+    for (let seq = 51; seq <= 70; seq++)
+      projector.view.facts([{ kind: 'given', holding: holding(`p${seq}`, { seq }) }], seq);
+    const statuses = (): string[] => api.writes.filter((write) => write.endsWith('/status'));
+    await until(() => statuses().length === 2);
+    expect(asked.at(-1)).to.equal(70);
+    expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 20 });
+  });
+
+  it('says nothing of a Subnet that the ledger has retired', async () => {
+    const { api, subnets, ledger, projector, quiet } = world([]);
+    ledger.error = new IpledgerError('SUBNET_UNKNOWN', 'no subnet macvlan is configured');
+    subnets.objects.set('macvlan', subnetNamed('macvlan'));
+    projector.start();
+    await quiet();
+    expect(api.writes).to.deep.equal([]);
+  });
+});

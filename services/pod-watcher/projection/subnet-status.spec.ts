@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import type { Usage } from '../../../proto/ipledger.ts';
+import { countsOf, saysCounts, statusPatch } from './subnet-status.ts';
+
+const usage = (family: number, parts: Partial<Usage>): Usage => ({
+  family,
+  total: '244',
+  inUse: '0',
+  available: '244',
+  inUseRange: '',
+  availableRange: '',
+  resting: '0',
+  ...parts,
+});
+
+describe('a Subnet’s status', () => {
+  it('has counts and ranges of both families, empty for one that there is not', () => {
+    const four = usage(4, {
+      inUse: '2',
+      available: '242',
+      inUseRange: '172.17.0.11-172.17.0.12',
+      availableRange: '172.17.0.13-172.17.0.254',
+    });
+    expect(countsOf([four])).to.deep.equal({
+      v4availableIPs: 242n,
+      v4usingIPs: 2n,
+      v4availableIPrange: '172.17.0.13-172.17.0.254',
+      v4usingIPrange: '172.17.0.11-172.17.0.12',
+      v6availableIPs: 0n,
+      v6usingIPs: 0n,
+      v6availableIPrange: '',
+      v6usingIPrange: '',
+    });
+  });
+
+  it('is written with every digit, and ends where the API server’s integers do', () => {
+    const counts = countsOf([
+      usage(4, { available: '9007199254740993' }),
+      usage(6, { available: '18446744073709551614' }),
+    ]);
+    const text = JSON.stringify(statusPatch(counts));
+    expect(text).to.contain('"v4availableIPs":9007199254740993');
+    expect(text).to.contain('"v6availableIPs":9223372036854775807');
+  });
+
+  it('is not written when it is right, as far as JSON can tell', () => {
+    const counts = countsOf([usage(4, {}), usage(6, { available: '18446744073709551614' })]);
+    const { status } = JSON.parse(JSON.stringify(statusPatch(counts))) as { status: Record<string, unknown> };
+    expect(saysCounts(status, counts)).to.equal(true);
+    expect(saysCounts({ ...status, v4usingIPs: 1 }, counts)).to.equal(false);
+    expect(saysCounts({}, counts)).to.equal(false);
+  });
+
+  it('cuts a range that is too long between two of its parts', () => {
+    const inUseRange = Array.from({ length: 2_000 }, (_, index) => `10.0.${index >> 7}.${(index & 127) * 2}`).join(',');
+    const range = String(countsOf([usage(4, { inUseRange })])['v4usingIPrange']);
+    expect(range.length).to.be.at.most(8_200);
+    expect(range.endsWith(',...')).to.equal(true);
+    expect(inUseRange.startsWith(range.slice(0, -'...'.length))).to.equal(true);
+  });
+});

@@ -1,0 +1,150 @@
+/**
+ * What the ledger says is held now, found by Pod and by the name of its IP object. It tells which of them a fact touched,
+ * so that only those are looked at.
+ */
+import { keyOf } from '../kubernetes/list-watch.ts';
+import type { Fact, Holding, SubnetInForce } from '../ledger/facts.ts';
+import type { Reader, Snapshot } from '../ledger/follow.ts';
+import { ipName } from './ip.ts';
+
+export interface Touched {
+  /** "namespace/name" */
+  readonly pods: ReadonlySet<string>;
+  /** Names of IP objects. */
+  readonly ips: ReadonlySet<string>;
+  /** Those whose counts changed. */
+  readonly subnets: ReadonlySet<string>;
+}
+
+export class View implements Reader {
+  readonly #onTouched: (touched: Touched) => void;
+  readonly #bySeq = new Map<number, Holding>();
+  readonly #byPod = new Map<string, Set<number>>();
+  readonly #byIp = new Map<string, Set<number>>();
+  readonly #subnets = new Map<string, SubnetInForce>();
+  #seq = 0;
+
+  constructor(onTouched: (touched: Touched) => void) {
+    this.#onTouched = onTouched;
+  }
+
+  /** The position up to which the view is told. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** What a Pod name holds, whichever its uid, in the order of its attachments. */
+  ofPod(pod: string): Holding[] {
+    const holdings = this.#all(this.#byPod.get(pod));
+    return holdings.sort((a, b) =>
+      a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1,
+    );
+  }
+
+  /** What an IP object of this name shows. Should two claim one name, the older does. */
+  ofIp(name: string): Holding | undefined {
+    return this.#all(this.#byIp.get(name)).sort((a, b) => a.seq - b.seq)[0];
+  }
+
+  subnet(name: string): SubnetInForce | undefined {
+    return this.#subnets.get(name);
+  }
+
+  /** Everything that there is. */
+  all(): Touched {
+    return {
+      pods: new Set(this.#byPod.keys()),
+      ips: new Set(this.#byIp.keys()),
+      subnets: new Set(this.#subnets.keys()),
+    };
+  }
+
+  snapshot({ seq, holdings, subnets }: Snapshot): void {
+    const before = this.all();
+    for (const index of [this.#bySeq, this.#byPod, this.#byIp, this.#subnets]) index.clear();
+    for (const holding of holdings) this.#put(holding);
+    for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
+    this.#seq = seq;
+    const after = this.all();
+    this.#onTouched({
+      pods: new Set([...before.pods, ...after.pods]),
+      ips: new Set([...before.ips, ...after.ips]),
+      subnets: new Set([...before.subnets, ...after.subnets]),
+    });
+  }
+
+  facts(facts: readonly Fact[], seq: number): void {
+    const [pods, ips, subnets] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const touch = (holding: Holding | undefined): void => {
+      if (!holding) return;
+      pods.add(podOf(holding));
+      ips.add(ipName(holding));
+    };
+    for (const fact of facts) {
+      if (fact.kind === 'given') touch(this.#put(fact.holding));
+      else if (fact.kind === 'ended') touch(this.#take(fact.seq));
+      else if (fact.kind === 'bound') touch(this.#bind(fact));
+      else if (fact.kind === 'configured') this.#subnets.set(fact.subnet.name, fact.subnet);
+      else this.#subnets.delete(fact.subnet);
+      const subnet = subnetOf(fact);
+      if (subnet !== undefined) subnets.add(subnet);
+    }
+    this.#seq = seq;
+    this.#onTouched({ pods, ips, subnets });
+  }
+
+  #all(seqs: ReadonlySet<number> | undefined): Holding[] {
+    return [...(seqs ?? [])].flatMap((seq) => this.#bySeq.get(seq) ?? []);
+  }
+
+  #put(holding: Holding): Holding {
+    this.#bySeq.set(holding.seq, holding);
+    add(this.#byPod, podOf(holding), holding.seq);
+    add(this.#byIp, ipName(holding), holding.seq);
+    return holding;
+  }
+
+  #take(seq: number): Holding | undefined {
+    const holding = this.#bySeq.get(seq);
+    if (!holding) return undefined;
+    this.#bySeq.delete(seq);
+    take(this.#byPod, podOf(holding), seq);
+    take(this.#byIp, ipName(holding), seq);
+    return holding;
+  }
+
+  #bind({ seq, node, interface: name }: Extract<Fact, { kind: 'bound' }>): Holding | undefined {
+    const holding = this.#bySeq.get(seq);
+    return holding && this.#put({ ...holding, node, interface: name });
+  }
+}
+
+function podOf({ namespace, pod }: Holding): string {
+  return keyOf({ namespace, name: pod });
+}
+
+function subnetOf(fact: Fact): string | undefined {
+  switch (fact.kind) {
+    case 'given':
+      return fact.holding.subnet;
+    case 'ended':
+    case 'retired':
+      return fact.subnet;
+    case 'configured':
+      return fact.subnet.name;
+    case 'bound':
+      return undefined;
+  }
+}
+
+function add(index: Map<string, Set<number>>, key: string, seq: number): void {
+  const seqs = index.get(key);
+  if (seqs) seqs.add(seq);
+  else index.set(key, new Set([seq]));
+}
+
+function take(index: Map<string, Set<number>>, key: string, seq: number): void {
+  const seqs = index.get(key);
+  seqs?.delete(seq);
+  if (seqs?.size === 0) index.delete(key);
+}

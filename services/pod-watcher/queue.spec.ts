@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { silent, until } from './fakes.ts';
+import { type Outcome, Queue } from './queue.ts';
+
+describe('the work queue', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  function world(work: (key: string) => Promise<Outcome>, concurrency = 2): Queue {
+    return new Queue({ concurrency, firstBackoffMs: 1, mostBackoffMs: 4, work, log: silent, signal: stop.signal });
+  }
+
+  it('works on each key once, however often it was added, and not before it is started', async () => {
+    const worked: string[] = [];
+    const queue = world((key) => (worked.push(key), Promise.resolve('done')));
+    for (const key of ['a', 'b', 'a', 'c', 'a']) queue.add(key);
+    expect(worked).to.deep.equal([]);
+    queue.start();
+    await until(() => queue.idle);
+    expect(worked).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('works on as many keys at a time as it may, and never twice on one', async () => {
+    const running = new Map<string, () => void>();
+    let most = 0;
+    const queue = world((key) => {
+      expect(running.has(key)).to.equal(false);
+      return new Promise((resolve) => {
+        running.set(key, () => (running.delete(key), resolve('done')));
+        most = Math.max(most, running.size);
+      });
+    });
+    queue.start();
+    for (const key of ['a', 'b', 'c', 'a']) queue.add(key);
+    expect([...running.keys()]).to.deep.equal(['a', 'b']);
+    running.get('b')?.();
+    await until(() => running.has('c'));
+    running.get('a')?.();
+    await until(() => running.has('a'));
+    for (const end of running.values()) end();
+    await until(() => queue.idle);
+    expect(most).to.equal(2);
+  });
+
+  it('tries again what failed, counts the tries, and forgets them when it worked', async () => {
+    const tries: number[] = [];
+    const queue: Queue = world((key) => {
+      tries.push(queue.tries(key));
+      if (tries.length === 1) return Promise.reject(new Error('no'));
+      return Promise.resolve(tries.length < 4 ? 'again' : 'done');
+    });
+    queue.start();
+    queue.add('a');
+    await until(() => tries.length === 4 && queue.idle);
+    expect(tries).to.deep.equal([0, 1, 2, 3]);
+    expect(queue.tries('a')).to.equal(0);
+  });
+
+  it('does not make who is added wait for his backoff', async () => {
+    let worked = 0;
+    const slow = { firstBackoffMs: 3_600_000, mostBackoffMs: 3_600_000, concurrency: 1 };
+    const queue = new Queue({
+      ...slow,
+      work: () => Promise.resolve(++worked < 2 ? 'again' : 'done'),
+      log: silent,
+      signal: stop.signal,
+    });
+    queue.start();
+    queue.add('a');
+    await until(() => queue.tries('a') === 1);
+    queue.add('a');
+    await until(() => worked === 2);
+  });
+
+  it('keeps the earlier of two plans', async () => {
+    const worked: string[] = [];
+    const queue = world((key) => (worked.push(key), Promise.resolve('done')));
+    queue.start();
+    queue.addAfter('a', 3_600_000);
+    queue.addAfter('a', 1);
+    queue.addAfter('a', 3_600_000);
+    await until(() => worked.length === 1);
+  });
+
+  it('stops with the signal', async () => {
+    const worked: string[] = [];
+    const queue = world((key) => (worked.push(key), Promise.resolve('again')));
+    queue.start();
+    queue.add('a');
+    await until(() => worked.length > 0);
+    stop.abort();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const count = worked.length;
+    queue.add('b');
+    queue.addAfter('c', 0);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(worked).to.have.length(count);
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * A work queue keyed by name: a key that is added while it waits is in it once; one that is added while it is being
+ * worked on is worked on again afterwards; no key is ever worked on twice at a time. So the work must look at the state of
+ * the world by itself, and may be asked to look at any time. It is bounded by the number of distinct keys.
+ */
+import { backoffMs } from '../../lib/deadline.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { ApiError } from './kubernetes/api.ts';
+
+/** 'done'; or 'again', after a backoff that grows until 'done'. A throw counts as 'again' and is logged. */
+export type Outcome = 'done' | 'again';
+
+export interface QueueOptions {
+  readonly concurrency: number;
+  readonly firstBackoffMs: number;
+  readonly mostBackoffMs: number;
+  readonly work: (key: string) => Promise<Outcome>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export class Queue {
+  readonly #options: QueueOptions;
+  readonly #ready = new Set<string>();
+  readonly #working = new Set<string>();
+  /** Added while they were being worked on. */
+  readonly #dirty = new Set<string>();
+  readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
+  readonly #tries = new Map<string, number>();
+  #started = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#clear(), { once: true });
+  }
+
+  /** Begins to work; what was added before waits until then. */
+  start(): void {
+    this.#started = true;
+    this.#pump();
+  }
+
+  /** Work on `key` as soon as there is room, also when it sits out a backoff. */
+  add(key: string): void {
+    if (this.#options.signal.aborted) return;
+    this.#cancelTimer(key);
+    if (this.#working.has(key)) this.#dirty.add(key);
+    else this.#ready.add(key);
+    this.#pump();
+  }
+
+  /** Work on `key` in `ms` milliseconds; if that is planned already, at the earlier time. */
+  addAfter(key: string, ms: number): void {
+    if (this.#options.signal.aborted || this.#ready.has(key) || this.#dirty.has(key)) return;
+    const dueAt = performance.now() + ms;
+    const planned = this.#timers.get(key);
+    if (planned && planned.dueAt <= dueAt) return;
+    this.#cancelTimer(key);
+    // Node's timers end at 2^31 ms; whoever waits longer is just asked in between.
+    const timer = setTimeout(() => this.add(key), Math.min(ms, 86_400_000));
+    this.#timers.set(key, { timer, dueAt });
+  }
+
+  /** How often in a row `key` has ended in 'again'. */
+  tries(key: string): number {
+    return this.#tries.get(key) ?? 0;
+  }
+
+  /** Whether nothing is ready or being worked on; keys that sit out a backoff don't count. */
+  get idle(): boolean {
+    return this.#ready.size === 0 && this.#working.size === 0;
+  }
+
+  #pump(): void {
+    if (!this.#started) return;
+    for (const key of this.#ready) {
+      if (this.#working.size >= this.#options.concurrency || this.#options.signal.aborted) return;
+      this.#ready.delete(key);
+      this.#working.add(key);
+      void this.#run(key);
+    }
+  }
+
+  async #run(key: string): Promise<void> {
+    const outcome = await this.#try(key);
+    this.#working.delete(key);
+    const tries = outcome === 'done' ? 0 : this.tries(key) + 1;
+    if (tries === 0) this.#tries.delete(key);
+    else this.#tries.set(key, tries);
+    if (this.#dirty.delete(key)) this.add(key);
+    else if (tries > 0)
+      this.addAfter(key, backoffMs(tries - 1, this.#options.firstBackoffMs, this.#options.mostBackoffMs));
+    this.#pump();
+  }
+
+  async #try(key: string): Promise<Outcome> {
+    try {
+      return await this.#options.work(key);
+    } catch (error) {
+      if (!this.#options.signal.aborted) this.#complain(error, key);
+      return 'again';
+    }
+  }
+
+  /** That the allocator or the API server is away is said once by who watches it, not once for each key. */
+  #complain(error: unknown, key: string): void {
+    const { log } = this.#options;
+    if (error instanceof ApiError || (error instanceof IpledgerError && error.kind !== 'bug'))
+      log.debug({ reason: error.message, key }, 'work failed, trying again');
+    else log.error({ err: error, key }, 'work failed, trying again');
+  }
+
+  #cancelTimer(key: string): void {
+    clearTimeout(this.#timers.get(key)?.timer);
+    this.#timers.delete(key);
+  }
+
+  #clear(): void {
+    for (const key of this.#timers.keys()) this.#cancelTimer(key);
+    this.#ready.clear();
+    this.#dirty.clear();
+  }
+}
