@@ -58,7 +58,7 @@ cni: .cache/dist/kube-ovn ## the CNI plugin
 .PHONY: clean
 clean: ## stop what `up` started and remove what was built (PURGE=1: up's data, too)
 	@if [ -d .cache/up ]; then $(MAKE) --no-print-directory down; fi
-	rm -rf node_modules .cache/bin .cache/dist
+	rm -rf node_modules .cache/bin .cache/dist .cache/demo
 
 # ---- checks: format, lint, types, import directions, generated code ------------------------------------------------
 

@@ -9,7 +9,8 @@ import { addVerb, answer, type VerbOptions } from './verb.ts';
 const pageSizeMost = 1_000;
 const limitMost = 1_000_000;
 
-const head = ['SEQ', 'TIME', 'EVENT', 'SUBNET', 'POD', 'UID', 'DETAIL', 'ACTOR'];
+/** What is long and seldom looked at stands last, so that a terminal of 120 columns shows the why. */
+const head = ['SEQ', 'TIME', 'EVENT', 'POD', 'DETAIL', 'SUBNET', 'UID', 'ACTOR'];
 
 interface HistoryOptions extends VerbOptions {
   readonly subnet?: string;
@@ -68,7 +69,7 @@ async function read(
 function row(event: Event): string[] {
   const { attachment, uid, detail } = told(event);
   const pod = attachment ? `${attachment.namespace}/${attachment.pod}` : '';
-  return [String(event.seq), event.at, event.type, event.subnet, pod, uid ?? '', detail, event.actor];
+  return [String(event.seq), event.at, event.type, pod, detail, event.subnet, uid ?? '', event.actor];
 }
 
 /** Whom an event is about, and why it happened or what it did. */

@@ -240,12 +240,12 @@ describe('ipledger history', () => {
     const u = uid;
     expect(stdout).to.equal(
       [
-        'SEQ  TIME                      EVENT               SUBNET   POD                UID                                   DETAIL                                    ACTOR',
-        `9    2026-11-17T14:09:00.000Z  AddressReleased     macvlan  default/samplepod  ${u}  garbage-collected: node node-a is gone    ipledger://watcher`,
-        '8    2026-11-17T14:08:00.000Z  AddressUnbound      macvlan  default/samplepod  -                                     net1 of container c0ffeec0ffee            ipledger://watcher',
-        `7    2026-11-17T14:07:00.000Z  AddressBound        macvlan  default/samplepod  ${u}  net1 of container c0ffeec0ffee on node-a  ipledger://watcher`,
-        `6    2026-11-17T14:06:00.000Z  AddressTransferred  macvlan  default/samplepod  ${u}  from uid old                              ipledger://watcher`,
-        '5    2026-11-17T14:05:00.000Z  AddressAllocated    macvlan  default/samplepod  old                                   dynamic                                   ipledger://watcher',
+        'SEQ  TIME                      EVENT               POD                DETAIL                                    SUBNET   UID                                   ACTOR',
+        `9    2026-11-17T14:09:00.000Z  AddressReleased     default/samplepod  garbage-collected: node node-a is gone    macvlan  ${u}  ipledger://watcher`,
+        '8    2026-11-17T14:08:00.000Z  AddressUnbound      default/samplepod  net1 of container c0ffeec0ffee            macvlan  -                                     ipledger://watcher',
+        `7    2026-11-17T14:07:00.000Z  AddressBound        default/samplepod  net1 of container c0ffeec0ffee on node-a  macvlan  ${u}  ipledger://watcher`,
+        `6    2026-11-17T14:06:00.000Z  AddressTransferred  default/samplepod  from uid old                              macvlan  ${u}  ipledger://watcher`,
+        '5    2026-11-17T14:05:00.000Z  AddressAllocated    default/samplepod  dynamic                                   macvlan  old                                   ipledger://watcher',
         '',
       ].join('\n'),
     );

@@ -5,7 +5,7 @@ import { Server } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { Command, Option } from 'commander';
-import { HealthImplementation } from 'grpc-health-check';
+import { HealthImplementation, protoPath as healthProtoPath } from 'grpc-health-check';
 import { monotonicFactory } from 'ulid';
 import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -101,8 +101,9 @@ function listen(allocator: Allocator, health: HealthImplementation, life: Lifecy
   });
   addServices(server, allocator, log);
   health.addToServer(server);
-  const definition = loadSync(new URL('../../proto/ipledger.proto', import.meta.url).pathname, { keepCase: true });
-  new ReflectionService(definition).addToServer(server);
+  const ours = loadSync(new URL('../../proto/ipledger.proto', import.meta.url).pathname, { keepCase: true });
+  const reflected = { ...ours, ...loadSync(healthProtoPath, { keepCase: true }) };
+  new ReflectionService(reflected).addToServer(server);
   life.onStop(() => {
     server.forceShutdown();
   });
