@@ -10,15 +10,10 @@ import { monotonicFactory } from 'ulid';
 import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
-import { createLogger, type Logger } from '../../lib/log.ts';
+import { createLogger } from '../../lib/log.ts';
 import { serverCredentials, tlsFromEnvironment } from '../../lib/tls.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../proto/ipledger.ts';
 import type { Allocator } from './grpc/allocator.ts';
-import { ipamHandlers } from './grpc/ipam.ts';
-import { ledgerHandlers } from './grpc/ledger.ts';
-import { serve } from './grpc/server.ts';
-import { subnetsHandlers } from './grpc/subnets.ts';
-import { Waiting } from './grpc/waiting.ts';
+import { addServices } from './grpc/services.ts';
 import { campaign, currentWriter } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
 import { Replica } from './ledger/replica.ts';
@@ -112,11 +107,4 @@ function listen(allocator: Allocator, health: HealthImplementation, life: Lifecy
       error ? reject(error) : resolve(port),
     );
   });
-}
-
-function addServices(server: Server, allocator: Allocator, logger: Logger): void {
-  const waiting = new Waiting(allocator.replica);
-  serve(server, IpamService, ipamHandlers(allocator, waiting), logger);
-  serve(server, SubnetsService, subnetsHandlers(allocator), logger);
-  serve(server, LedgerService, ledgerHandlers(allocator), logger);
 }

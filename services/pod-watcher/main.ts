@@ -38,11 +38,7 @@ function readOptions(): Options {
         .default('127.0.0.1:8081'),
     )
     .addOption(new Option('--namespace <name>', 'of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'))
-    .addOption(
-      new Option('--accept-vanished', 'release also when most Pods are missing from the API at once')
-        .env('IPLEDGER_ACCEPT_VANISHED')
-        .default(false),
-    )
+    .option('--accept-vanished', 'release also when most Pods are missing from the API at once', false)
     .parse()
     .opts<Options>();
 }

@@ -3,8 +3,9 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Event } from '../domain/event.ts';
 import type { Command } from '../domain/command.ts';
 import type { State } from '../domain/state.ts';
+import type { Proven } from '../ledger/ask.ts';
 import type { Replica } from '../ledger/replica.ts';
-import type { Proven, Writer } from '../ledger/writer.ts';
+import type { Writer } from '../ledger/writer.ts';
 import type { CallContext } from './server.ts';
 
 export interface Allocator {

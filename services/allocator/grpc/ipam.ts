@@ -1,13 +1,20 @@
 /** The Ipam service: requests → commands and questions → replies. */
-import { within } from '../../../lib/deadline.ts';
+import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
 import { canonicalAddress } from '../domain/address.ts';
 import type { AttachmentRequest, Sandbox } from '../domain/command.ts';
 import { allocationForSandbox } from '../domain/decide/bind.ts';
-import { addressRecord, allocationsOfPod, listAllocations, withBindings } from '../domain/questions.ts';
-import { attachmentKey, type State } from '../domain/state.ts';
+import type { Owner, Route } from '../domain/event.ts';
+import {
+  addressRecord,
+  allocationsOfPod,
+  type BoundAllocation,
+  listAllocations,
+  withBindings,
+} from '../domain/questions.ts';
+import { attachmentKey, heldBy, type State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { allocationMessage, positionOf, readReleaseCause, recordMessage } from './messages.ts';
 import { atMost, instant, limited, pageSize, required } from './read.ts';
@@ -41,7 +48,7 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
     name: required('pod.name', request.pod?.name),
     uid: required('pod.uid', request.pod?.uid),
     node: limited('pod.node', request.pod?.node ?? ''),
-    ...(request.pod?.owner && { owner: request.pod.owner }),
+    ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
   const attachments = atMost('attachments', mostAttachments, request.attachments).map(readAttachment);
   if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
@@ -61,6 +68,14 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
   const asked = attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
   return { position: positionOf(head), allocations: asked.map(allocationMessage) };
 }
+
+const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
+  kind: limited('pod.owner.kind', kind),
+  name: limited('pod.owner.name', name),
+  uid: limited('pod.owner.uid', uid),
+});
+
+const readRoute = ({ dst, gw }: api.Route): Route => ({ dst: limited('route.dst', dst), gw: limited('route.gw', gw) });
 
 function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
   if (request.pool !== '')
@@ -85,7 +100,7 @@ function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
     subnets: atMost('subnets', mostAttachments, request.subnets).map((name) => limited('subnet', name)),
     candidates,
     mac: limited('mac', request.mac),
-    routes: atMost('routes', mostRoutes, request.routes),
+    routes: atMost('routes', mostRoutes, request.routes).map(readRoute),
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
   };
 }
@@ -132,20 +147,30 @@ async function wait(allocator: Allocator, waiting: Waiting, request: api.WaitReq
       const { answer, head } = await question(allocator, context, (state) => lookFor(state, sandbox));
       if (answer.allocation) return { position: positionOf(head), allocation: allocationMessage(answer.allocation) };
       const patienceMs = answer.bound ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
-      if (patienceMs <= 0 || context.signal.aborted) throw nothingCame(sandbox, answer.bound, waiting, timeoutMs);
-      await Promise.race([rung, expired(within(patienceMs, turn.signal))]);
+      if (patienceMs <= 0 || context.signal.aborted) throw nothingCame(sandbox, answer, waiting, timeoutMs);
+      await Promise.race([rung, pause(patienceMs, turn.signal)]);
     } finally {
       turn.abort();
     }
   }
 }
 
-function lookFor(state: State, sandbox: Sandbox) {
+interface Seen {
+  readonly allocation: BoundAllocation | undefined;
+  /** Whether some subnet has the provider. */
+  readonly bound: boolean;
+  /** Another Pod of the same name, if one holds something of the provider. */
+  readonly namesakeUid: string | undefined;
+}
+
+function lookFor(state: State, sandbox: Sandbox): Seen {
+  const { namespace, pod, provider } = sandbox;
   const allocation = allocationForSandbox(state, sandbox);
+  const namesake = heldBy(state, namespace, pod).find(({ attachment }) => attachment.provider === provider);
   // '' and 'ovn' are the primary network's: whatever serves it is found by the Pod's annotations.
   const known = ['', 'ovn', sandbox.provider];
   const bound = known.slice(0, 2).includes(sandbox.provider) || providersOf(state).has(sandbox.provider);
-  return { allocation: allocation && withBindings(state, allocation), bound };
+  return { allocation: allocation && withBindings(state, allocation), bound, namesakeUid: namesake?.uid };
 }
 
 const providersOf = (state: State): Set<string> =>
@@ -153,7 +178,7 @@ const providersOf = (state: State): Set<string> =>
 
 function nothingCame(
   { namespace, pod, uid, provider }: Sandbox,
-  bound: boolean,
+  { bound, namesakeUid }: Seen,
   waiting: Waiting,
   timeoutMs: number,
 ): IpledgerError {
@@ -164,16 +189,16 @@ function nothingCame(
       `Pod ${namespace}/${pod} was refused at ${refusal.at}: ${refusal.message}`,
     );
   if (!bound) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
+  if (namesakeUid !== undefined && namesakeUid !== uid)
+    return new IpledgerError(
+      'NOT_ALLOCATED',
+      `what Pod ${namespace}/${pod} holds of provider ${provider} belongs to uid ${namesakeUid}, not to uid ${uid}, which this call is for: the Pod was re-created under its name`,
+    );
   return new IpledgerError(
     'NOT_ALLOCATED',
     `nothing was asked for on behalf of Pod ${namespace}/${pod} (uid ${uid}), provider ${provider}, within ${timeoutMs} ms: is pod-watcher running, and does the Pod's networks annotation name this network?`,
   );
 }
-
-const expired = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 async function bind(allocator: Allocator, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);

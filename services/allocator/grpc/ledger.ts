@@ -31,8 +31,13 @@ async function* watch(
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.WatchReply>> {
   let next = request.fromSeq || replica.head.seq + 1;
-  const { epoch } = replica.head;
-  yield { position: positionOf(replica.head), events: [] };
+  // The log may be read further than this replica has come.
+  let reached = replica.head;
+  const signOfLife = () => ({
+    position: positionOf(reached.seq > replica.head.seq ? reached : replica.head),
+    events: [],
+  });
+  yield signOfLife();
   while (!signal.aborted) {
     const bell = new AbortController();
     const stop = replica.onCommitted(() => bell.abort());
@@ -41,14 +46,15 @@ async function* watch(
         const last = events.at(-1);
         if (!last) continue;
         next = last.envelope.seq + 1;
+        reached = { ...reached, seq: last.envelope.seq, hash: last.hash };
         const wanted = events.filter(({ envelope }) => request.subnet === '' || envelope.subnet === request.subnet);
-        yield { position: { epoch, seq: last.envelope.seq, hash: last.hash }, events: wanted.map(eventMessage) };
+        yield { position: positionOf(reached), events: wanted.map(eventMessage) };
       }
       if (next > replica.head.seq) await pause(signOfLifeMs, AbortSignal.any([signal, bell.signal]));
     } finally {
       stop();
     }
-    if (!bell.signal.aborted) yield { position: positionOf(replica.head), events: [] };
+    if (!bell.signal.aborted) yield signOfLife();
   }
 }
 
@@ -59,6 +65,7 @@ async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): As
     yield* inReplies(recent);
     return;
   }
+  const there = replica.head.seq;
   let expected = from;
   let pending: StoredEvent[] = [];
   for await (const lines of replica.ledger.read(from, signal)) {
@@ -72,6 +79,8 @@ async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): As
     yield* inReplies(pending.slice(0, whole));
     pending = pending.slice(whole);
   }
+  if (expected <= there)
+    throw new IpledgerError('LEDGER_DAMAGED', `the log ends before event ${expected}, which was there`);
 }
 
 function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {

@@ -27,7 +27,7 @@ export function atMost<Item>(name: string, most: number, items: readonly Item[])
 export function instant(name: string, text: string): number | undefined {
   if (text === '') return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\dT/.test(text))
+  if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text))
     throw invalid(`${name} "${text}" is no RFC 3339 instant, as 2026-01-31T08:00:00.000Z`);
   return at;
 }

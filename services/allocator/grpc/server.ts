@@ -36,7 +36,10 @@ export type Handlers<Service> = {
 
 type AnyMethods = Record<string, Method<never, never>>;
 type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
-type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>;
+type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext' | 'cancelled'>;
+
+/** A status travels in a header, and clients take no more than a few KiB of those. */
+const mostDetails = 2_000;
 
 /** Adds a service to a server. */
 export function serve<Service extends object>(
@@ -90,6 +93,7 @@ function streamCall(path: string, handler: AnyHandler | undefined, log: Logger) 
 function contextOf(call: Call): CallContext {
   const controller = new AbortController();
   call.on('cancelled', () => controller.abort());
+  if (call.cancelled) controller.abort();
   return { actor: identityOf(call), signal: controller.signal };
 }
 
@@ -103,6 +107,7 @@ function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSign
     };
     call.on('drain', done);
     signal.addEventListener('abort', done);
+    if (signal.aborted) done();
   });
 }
 
@@ -111,7 +116,9 @@ function statusOf(path: string, thrown: unknown, log: Logger) {
   if (error.kind === 'bug' || error.kind === 'damaged') log.error({ err: error, path }, 'a call failed');
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, error.code);
-  return Object.assign(new Error(error.message), { code: error.grpcStatus, details: error.message, metadata });
+  const details =
+    error.message.length > mostDetails ? `${error.message.slice(0, mostDetails)} … (shortened)` : error.message;
+  return Object.assign(new Error(details), { code: error.grpcStatus, details, metadata });
 }
 
 const notImplemented = (path: string): IpledgerError =>

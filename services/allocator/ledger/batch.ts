@@ -4,11 +4,11 @@
  */
 import type { Event } from '../domain/event.ts';
 import { addressesOf } from '../domain/event.ts';
-import { Journal } from '../domain/journal.ts';
+import { Journal, type Undo } from '../domain/journal.ts';
 import { claimOf, evolve } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
-import { addressKey, claimText, logKey, type StoredSubnet, subnetKey } from './keys.ts';
+import { addressKey, claimText, logKey, subnetKey, subnetText } from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
 
@@ -44,10 +44,11 @@ export class BatchBuilder {
 
   /**
    * Evolves the state by one command's events.
-   * @returns false, and the state as before, when they do not fit with what is there.
+   * @returns how to take them back, right until more is added; undefined, and the state as before, when they do not fit with
+   *   what is there.
    * @throws whatever evolve throws; the state is then as before.
    */
-  add(events: readonly Event[], stamp: CommandStamp): boolean {
+  add(events: readonly Event[], stamp: CommandStamp): Undo | undefined {
     const savepoint = this.#journal.savepoint();
     const before = { head: this.#head, count: this.#events.length, bytes: this.#bytes };
     const undo = (): void => {
@@ -62,9 +63,9 @@ export class BatchBuilder {
       undo();
       throw error;
     }
-    if (this.#fits()) return true;
+    if (this.#fits()) return undo;
     undo();
-    return false;
+    return undefined;
   }
 
   /** Takes everything back. */
@@ -82,11 +83,7 @@ export class BatchBuilder {
     });
     const subnets = [...this.#configuredSubnets()].map((name) => {
       const configured = state.subnets.get(name);
-      const stored: StoredSubnet | undefined = configured && {
-        spec: configured.subnet.spec,
-        ...(configured.source && { source: configured.source }),
-      };
-      return { name, text: stored && JSON.stringify(stored) };
+      return { name, text: configured && subnetText({ ...configured, spec: configured.subnet.spec }) };
     });
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, writer };
@@ -102,11 +99,14 @@ export class BatchBuilder {
     this.#events.push(stored);
     this.#head = head;
     this.#bytes += Buffer.byteLength(stored.text) + logKey(stored.envelope.seq).length;
-    // The claims that it rewrites are about as large as the event itself, whose data they repeat.
+    // What is written beside it repeats its data, and so is about as large.
     for (const address of Object.keys(before)) {
       const claim = claimOf(state, event.subnet, address);
-      if (claim) this.#bytes += claimText(claim).length + 2 * addressKey({ subnet: event.subnet, address }).length;
+      const key = addressKey({ subnet: event.subnet, address });
+      if (claim) this.#bytes += Buffer.byteLength(claimText(claim)) + 2 * key.length;
     }
+    if (event.type === 'SubnetConfigured')
+      this.#bytes += Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
   }
 
   #configuredSubnets(): Set<string> {
@@ -119,9 +119,8 @@ export class BatchBuilder {
   #fits(): boolean {
     const { ops, bytes } = this.#replica.ledger.limits;
     const claims = this.#journal.touchedCount;
-    const subnets = [...this.#configuredSubnets()].reduce((sum, name) => sum + subnetKey(name).length, 0);
     const puts = this.#events.length + claims + this.#configuredSubnets().size + 1;
-    const compares = claims + 2;
-    return puts <= ops && compares <= ops && this.#bytes + subnets + 2 * headBytes <= bytes;
+    const compares = claims + 3;
+    return puts <= ops && compares <= ops && this.#bytes + 2 * headBytes <= bytes;
   }
 }

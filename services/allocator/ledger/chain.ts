@@ -3,6 +3,7 @@
  * stored bytes of the one before, and the head holds that of the last. An edit, a gap or a swap shows.
  */
 import { createHash } from 'node:crypto';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { type Event, type Seq, type Sequenced } from '../domain/event.ts';
 
 /** The schema version that is written. Older ones are upcast on read; a newer one stops the reader. */
@@ -104,16 +105,26 @@ export function chain(
   };
 }
 
+/** All types that this program knows; the compiler sees to it that none is missing. */
+const known: Readonly<Record<Event['type'], true>> = {
+  LedgerCreated: true,
+  SubnetConfigured: true,
+  SubnetRetired: true,
+  AddressAllocated: true,
+  AddressTransferred: true,
+  AllocationRefused: true,
+  AddressBound: true,
+  AddressUnbound: true,
+  AddressReleased: true,
+};
+
 /**
  * The event that a stored line says.
- * @throws Error for a line that is no event, or one of a version that this program cannot read: a reader stops, it never skips.
+ * @throws IpledgerError LEDGER_DAMAGED for a line that is no event, or one that this program cannot read: a reader stops, it
+ *   never skips.
  */
 export function parseEvent(text: string): StoredEvent {
-  const envelope = JSON.parse(text) as Envelope;
-  if (envelope.v !== eventVersion)
-    throw new Error(
-      `event ${envelope.seq} has schema version ${envelope.v}; this program reads ${eventVersion}: upgrade it`,
-    );
+  const envelope = parseEnvelope(text);
   const { type, subnet, data, seq, at } = envelope;
   return {
     envelope,
@@ -123,15 +134,41 @@ export function parseEvent(text: string): StoredEvent {
   };
 }
 
-/** The head behind an event that follows `head`. @throws Error when it does not. */
+function parseEnvelope(text: string): Envelope {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw damaged(`a line of the log is no JSON: ${text.slice(0, 200)}`, error);
+  }
+  const envelope = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Envelope;
+  const { v, seq, part, type, at, data, before } = envelope;
+  if (Number.isSafeInteger(v) && v !== eventVersion)
+    throw damaged(`event ${seq} has schema version ${v}; this program reads ${eventVersion}: upgrade it`);
+  const isWhole =
+    v === eventVersion &&
+    Number.isSafeInteger(seq) &&
+    Array.isArray(part) &&
+    !Number.isNaN(Date.parse(at)) &&
+    [data, before].every((field) => typeof field === 'object' && field !== null);
+  if (!isWhole) throw damaged(`a line of the log is no event: ${text.slice(0, 200)}`);
+  if (!Object.hasOwn(known, type))
+    throw damaged(`event ${seq} is of type ${type}, which this program does not know: upgrade it`);
+  return envelope;
+}
+
+/** The head behind an event that follows `head`. @throws IpledgerError LEDGER_DAMAGED when it does not. */
 export function follow(head: Head, { envelope, hash, sequenced }: StoredEvent): Head {
-  if (envelope.seq !== head.seq + 1) throw new Error(`the log is not dense: event ${envelope.seq} follows ${head.seq}`);
+  if (envelope.seq !== head.seq + 1) throw damaged(`the log is not dense: event ${envelope.seq} follows ${head.seq}`);
   if (envelope.prev !== head.hash)
-    throw new Error(
+    throw damaged(
       `the chain is broken at event ${envelope.seq}: it names ${envelope.prev} before it, the ledger has ${head.hash}`,
     );
   const ledger = sequenced.type === 'LedgerCreated' ? sequenced.data.ledger : head.ledger;
   return { ledger, epoch: head.epoch, seq: envelope.seq, hash, at: sequenced.at };
 }
+
+const damaged = (message: string, cause?: unknown): IpledgerError =>
+  new IpledgerError('LEDGER_DAMAGED', message, { cause });
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -28,11 +28,14 @@ export class LedgerClock {
     this.#seenMonotonic = time.monotonic();
   }
 
-  /** max(clock, last event's time + what has elapsed since it was seen). */
-  read(): Reading {
+  /**
+   * max(clock, last event's time + what has elapsed since it was seen).
+   * @param notBefore the time of an event that is to come before, though it is not in the log yet.
+   */
+  read(notBefore = 0): Reading {
     const clock = this.#time.wall();
     const elapsed = Math.floor(this.#time.monotonic() - this.#seenMonotonic);
-    return { at: Math.max(clock, this.#seenAt + elapsed), clock };
+    return { at: Math.max(clock, this.#seenAt + elapsed, notBefore), clock };
   }
 
   /** An event with this time is in the log. */

@@ -27,7 +27,7 @@ import {
   logPrefix,
   parseClaim,
   parseHead,
-  type StoredSubnet,
+  parseSubnet,
   subnetKey,
   subnetPrefix,
   writerKey,
@@ -82,10 +82,7 @@ export class EtcdLedger implements Ledger {
       }
     const subnets = [];
     for await (const page of this.#prefix(subnetPrefix, at, signal))
-      for (const kv of page) {
-        const name = kv.key.toString('utf8').slice(subnetPrefix.length);
-        subnets.push({ name, ...(JSON.parse(textOf(kv)) as StoredSubnet) });
-      }
+      for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), textOf(kv)));
     return { ledger: head.ledger, head, claims, revisions: claims, subnets };
   }
 
@@ -205,7 +202,10 @@ function comparesOf({ head, claims, writer }: Batch): ICompare[] {
     head.before.seq === 0
       ? { key, target: 'Create', result: 'Equal', create_revision: '0' }
       : { key, target: 'Value', result: 'Equal', value: bytes(headText(head.before)) };
-  const compares = [headAsKnown];
+  // Of a range, each key is compared, and none at all is as one that was never created: no event is ever overwritten.
+  const nextEvent = { key: bytes(logKey(head.before.seq + 1)), range_end: bytes(endOf(logPrefix)) };
+  const nothingBehind: ICompare = { ...nextEvent, target: 'Create', result: 'Equal', create_revision: '0' };
+  const compares = [headAsKnown, nothingBehind];
   if (writer !== undefined)
     compares.push({ key: bytes(writerKey), target: 'Create', result: 'Equal', create_revision: String(writer) });
   for (const { name, known } of claims)
@@ -226,18 +226,20 @@ function putsOf({ head, events, claims, subnets }: Batch): IRequestOp[] {
 }
 
 /** Reads, in the same transaction, what tells why a compare failed. */
-function inquiriesOf({ claims }: Batch): IRequestOp[] {
+function inquiriesOf({ head, claims }: Batch): IRequestOp[] {
   const look = (key: string): IRequestOp => ({ request_range: { key: bytes(key) } });
+  const behind = { key: bytes(logKey(head.before.seq + 1)), range_end: bytes(endOf(logPrefix)), limit: 1 };
   return [
     look(headKey),
     look(writerKey),
-    ...claims.slice(0, etcdLimits.ops - 2).map(({ name }) => look(addressKey(name))),
+    { request_range: behind },
+    ...claims.slice(0, etcdLimits.ops - 3).map(({ name }) => look(addressKey(name))),
   ];
 }
 
 function whyNot({ head, claims, writer }: Batch, { responses }: ITxnResponse): Appended {
-  const [headKv, writerKv, ...claimKvs] = responses.map(({ response_range }) => response_range.kvs[0]);
-  if ((headKv && textOf(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
+  const [headKv, writerKv, eventKv, ...claimKvs] = responses.map(({ response_range }) => response_range.kvs[0]);
+  if (eventKv || (headKv && textOf(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
     return { kind: 'moved' };
   if (writer !== undefined && BigInt(writerKv?.create_revision ?? 0) !== writer) return { kind: 'deposed' };
   const fenced = claims.filter(({ known }, index) => BigInt(claimKvs[index]?.mod_revision ?? 0) !== known);
@@ -247,8 +249,11 @@ function whyNot({ head, claims, writer }: Batch, { responses }: ITxnResponse): A
 /** Only etcd's own word that it executed nothing is an answer; all else may have happened. */
 function outcomeOf(error: unknown): Appended {
   const reason = messageOf(error);
-  // Too many operations, a key twice, too many bytes: etcd checks these before it proposes anything.
-  return error instanceof GRPCInvalidArgumentError ? { kind: 'rejected', reason } : { kind: 'unknown', reason };
+  // Too many operations, a key twice, too many bytes: etcd checks these before it proposes anything. Far too many bytes are
+  // refused even before it looks at them.
+  const rejected =
+    error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
+  return { kind: rejected ? 'rejected' : 'unknown', reason };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

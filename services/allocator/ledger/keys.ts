@@ -8,6 +8,7 @@
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
  *   /ipledger/v1/writer               the active writer, on a lease
  */
+import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../domain/claim.ts';
 import type { Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
@@ -29,11 +30,11 @@ export const subnetKey = (name: string): string => subnetPrefix + name;
 export const endOf = (text: string): string =>
   text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 
-/** Which address a claim key is about. @throws Error for a key that is none. */
+/** Which address a claim key is about. @throws IpledgerError LEDGER_DAMAGED for a key that is none. */
 export function claimNameOf(key: string): ClaimName {
   const [subnet, address, ...rest] = key.slice(addressPrefix.length).split('/');
   if (!key.startsWith(addressPrefix) || !subnet || !address || rest.length > 0)
-    throw new Error(`${key} is no address key`);
+    throw new IpledgerError('LEDGER_DAMAGED', `${key} is no address key: was it put there by hand?`);
   return { subnet, address };
 }
 
@@ -65,22 +66,34 @@ export function claimText({ last, lastAt, allocation, bindings, released }: Clai
   return JSON.stringify(stored);
 }
 
-/** The claim that a key's value says. @throws Error for a value that is none. */
+/** The claim that a key's value says. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
 export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
-  try {
+  return parsed(addressKey({ subnet, address }), text, 'claim', () => {
     const { last, at, alloc, holder, bindings, released } = JSON.parse(text) as StoredClaim;
-    if (!Number.isSafeInteger(last)) throw new Error('it has no "last"');
+    if (!Number.isSafeInteger(last)) throw new TypeError('it has no "last"');
+    if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder and no "alloc"');
     return {
       last,
-      lastAt: Date.parse(at),
-      ...(holder && { allocation: { ...holder, seq: alloc as Seq, subnet, at: Date.parse(holder.at) } }),
-      bindings: bindings.map((binding) => ({ ...binding, at: Date.parse(binding.at) })),
-      ...(released && { released: { ...released, at: Date.parse(released.at) } }),
+      lastAt: time(at),
+      ...(holder && { allocation: { ...holder, seq: alloc as Seq, subnet, at: time(holder.at) } }),
+      bindings: bindings.map((binding) => ({ ...binding, at: time(binding.at) })),
+      ...(released && { released: { ...released, at: time(released.at) } }),
     };
+  });
+}
+
+function time(text: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new TypeError(`"${text}" is no instant`);
+  return at;
+}
+
+function parsed<Value>(key: string, text: string, what: string, parse: () => Value): Value {
+  try {
+    return parse();
   } catch (error) {
-    throw new Error(`the value of ${addressKey({ subnet, address })} is no claim: ${text.slice(0, 200)}`, {
-      cause: error,
-    });
+    const message = `the value of ${key} is no ${what}: ${text.slice(0, 200)}`;
+    throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
   }
 }
 
@@ -90,14 +103,31 @@ export interface StoredSubnet {
   readonly source?: SourceObject;
 }
 
+/** A subnet as its key holds it. */
+export const subnetText = ({ spec, source }: StoredSubnet): string =>
+  JSON.stringify({ spec, ...(source && { source }) });
+
+/** The subnet that a key and its value say. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
+export function parseSubnet(key: string, text: string): StoredSubnet & { readonly name: string } {
+  return parsed(key, text, 'subnet', () => {
+    const { spec, source } = JSON.parse(text) as StoredSubnet;
+    if (typeof spec.cidrBlock !== 'string') throw new TypeError('it has no CIDR');
+    return { name: key.slice(subnetPrefix.length), spec, ...(source && { source }) };
+  });
+}
+
 /** The head as its key holds it. The text is compared byte by byte, so there is one way to write it. */
 export const headText = ({ ledger, epoch, seq, hash, at }: Head): string =>
   JSON.stringify({ ledger, epoch, seq, hash, at: instant(at) });
 
-/** @throws Error for a value that is no head. */
+/** @throws IpledgerError LEDGER_DAMAGED for a value that is no head, or not written as we write it: no append would find it as known. */
 export function parseHead(text: string): Head {
-  const { ledger, epoch, seq, hash, at } = JSON.parse(text) as Record<string, unknown>;
-  if (typeof ledger !== 'string' || typeof epoch !== 'number' || typeof seq !== 'number' || typeof hash !== 'string')
-    throw new Error(`the value of ${headKey} is no head: ${text.slice(0, 200)}`);
-  return { ledger, epoch, seq, hash, at: Date.parse(at as string) };
+  return parsed(headKey, text, 'head', () => {
+    const { ledger, epoch, seq, hash, at } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
+    const head = { ledger, epoch, seq, hash, at: time(at) };
+    const types = [typeof ledger, typeof epoch, typeof seq, typeof hash].join(' ');
+    if (types !== 'string number number string') throw new TypeError('a field is missing, or of another type');
+    if (headText(head) !== text) throw new TypeError('it is not written as we write it');
+    return head;
+  });
 }

@@ -34,7 +34,7 @@ export interface Batch {
 
 export type Appended =
   | { readonly kind: 'appended'; readonly revision: Revision }
-  /** The head is another: read the log's tail and decide again. */
+  /** The head is another, or the log goes on behind it: read the log's tail and decide again. */
   | { readonly kind: 'moved' }
   /** The head is as known, but somebody else is the writer. */
   | { readonly kind: 'deposed' }
@@ -63,6 +63,7 @@ export interface Ledger {
   readonly limits: AppendLimits;
   /** Head, claims and specs at one revision. */
   load(signal: AbortSignal): Promise<LoadedSnapshot>;
+  /** Never throws: whatever goes wrong is an outcome. */
   append(batch: Batch): Promise<Appended>;
   /** The events from `from` up to the present end (linearizable), in pages. Not checked for gaps. */
   read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]>;

@@ -1,5 +1,6 @@
 /** The ledger in memory: for specs. A strict-serialisable map with revisions, as etcd is. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../../lib/deadline.ts';
 import type { Seq } from '../domain/event.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
@@ -9,9 +10,10 @@ import {
   headKey,
   headText,
   logKey,
+  logPrefix,
   parseClaim,
   parseHead,
-  type StoredSubnet,
+  parseSubnet,
   subnetKey,
   subnetPrefix,
   writerKey,
@@ -24,24 +26,29 @@ interface StoredValue {
   readonly modified: Revision;
 }
 
-const pageSize = 100;
+const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revision: modified });
+
 const pollMs = 20;
 
 export class MemoryLedger implements Ledger {
   readonly limits: AppendLimits;
   readonly #keys = new Map<string, StoredValue>();
+  /** The log's last key; before the first event none. */
+  #lastEvent = '';
   #revision: Revision = 0n;
   readonly #ringers = new Set<() => void>();
 
-  constructor(limits: AppendLimits = { ops: 128, bytes: 1 << 20 }) {
+  readonly #pageSize: number;
+
+  constructor(limits: AppendLimits = { ops: 128, bytes: 1 << 20 }, pageSize = 100) {
     this.limits = limits;
+    this.#pageSize = pageSize;
   }
 
   /** Writes a key past all rules, as somebody with etcdctl can. */
   put(key: string, text: string): Revision {
     this.#revision++;
-    const created = this.#keys.get(key)?.created ?? this.#revision;
-    this.#keys.set(key, { text, created, modified: this.#revision });
+    this.#putAt(key, text, this.#revision);
     return this.#revision;
   }
 
@@ -50,26 +57,33 @@ export class MemoryLedger implements Ledger {
     return this.#keys.get(key)?.text;
   }
 
+  /** All keys with their values. */
+  everything(): Record<string, string> {
+    return Object.fromEntries([...this.#keys].map(([key, { text }]) => [key, text]));
+  }
+
+  /** The revision at which a key was created; 0n for one that is not there. */
+  createdAt(key: string): Revision {
+    return this.#keys.get(key)?.created ?? 0n;
+  }
+
   async load(signal: AbortSignal): Promise<LoadedSnapshot> {
     const head = await this.head(signal);
     const claims = [...this.#withPrefix(addressPrefix)].map(([key, { text, modified }]) => {
       const name = claimNameOf(key);
       return { ...name, claim: parseClaim(name, text), revision: modified };
     });
-    const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => ({
-      name: key.slice(subnetPrefix.length),
-      ...(JSON.parse(text) as StoredSubnet),
-    }));
+    const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
     return { ledger: head.ledger, head, claims, revisions: claims, subnets };
   }
 
   async append(batch: Batch): Promise<Appended> {
     await sleep(0);
     const { head, events, claims, subnets, writer } = batch;
-    const ops = events.length + claims.length + subnets.length + 1;
-    if (ops > this.limits.ops) return { kind: 'rejected', reason: `${ops} operations, at most ${this.limits.ops}` };
+    const reason = this.#tooMuch(batch);
+    if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
-    if (this.#keys.get(headKey)?.text !== known) return { kind: 'moved' };
+    if (this.#keys.get(headKey)?.text !== known || this.#lastEvent > logKey(head.before.seq)) return { kind: 'moved' };
     if (writer !== undefined && this.#keys.get(writerKey)?.created !== writer) return { kind: 'deposed' };
     const fenced = claims.filter(({ name, known: revision }) => this.#modified(addressKey(name)) !== revision);
     if (fenced.length > 0) return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
@@ -87,10 +101,14 @@ export class MemoryLedger implements Ledger {
   }
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
-    const { seq: last } = await this.head(signal);
-    for (let first = from; first <= last; first += pageSize) {
-      const seqs = Array.from({ length: Math.min(pageSize, last - first + 1) }, (_, index) => first + index);
-      yield (await this.readEach(seqs, signal)).filter((line) => line !== undefined);
+    await sleep(0);
+    signal.throwIfAborted();
+    const found = [...this.#withPrefix(logPrefix)].filter(([key]) => key >= logKey(from));
+    const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => lineOf(value));
+    for (let first = 0; first < lines.length; first += this.#pageSize) {
+      yield lines.slice(first, first + this.#pageSize);
+      await sleep(0);
+      signal.throwIfAborted();
     }
   }
 
@@ -99,7 +117,7 @@ export class MemoryLedger implements Ledger {
     signal.throwIfAborted();
     return seqs.map((seq) => {
       const value = this.#keys.get(logKey(seq));
-      return value && { text: value.text, revision: value.modified };
+      return value && lineOf(value);
     });
   }
 
@@ -120,17 +138,24 @@ export class MemoryLedger implements Ledger {
     this.#ringers.add(ring);
     try {
       while (!signal.aborted) {
-        if (!rung)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            setTimeout(resolve, pollMs);
-          });
+        if (!rung) {
+          const silence = new AbortController();
+          wake = () => silence.abort();
+          await pause(pollMs, AbortSignal.any([signal, silence.signal]));
+        }
         rung = false;
-        yield;
+        if (!signal.aborted) yield;
       }
     } finally {
       this.#ringers.delete(ring);
     }
+  }
+
+  #tooMuch({ events, claims, subnets }: Batch): string | undefined {
+    const ops = events.length + claims.length + subnets.length + 1;
+    if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
+    const bytes = [...events, ...claims, ...subnets].reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
+    return bytes > this.limits.bytes ? `${bytes} bytes, at most ${this.limits.bytes}` : undefined;
   }
 
   *#withPrefix(text: string): Iterable<[string, StoredValue]> {
@@ -142,6 +167,7 @@ export class MemoryLedger implements Ledger {
   }
 
   #putAt(key: string, text: string, revision: Revision): void {
+    if (key.startsWith(logPrefix) && key > this.#lastEvent) this.#lastEvent = key;
     this.#keys.set(key, { text, created: this.#keys.get(key)?.created ?? revision, modified: revision });
   }
 }

@@ -3,17 +3,19 @@
  * are the same replica: a standby follows the log, a writer adds to it.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../domain/event.ts';
+import type { AllocationRefused, Seq } from '../domain/event.ts';
 import { type ClaimName, Journal } from '../domain/journal.ts';
 import { restore } from '../domain/restore.ts';
 import { evolve, type State } from '../domain/state.ts';
 import { addressesOf } from '../domain/event.ts';
 import { follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
 import { LedgerClock } from './clock.ts';
+import { headText } from './keys.ts';
 import type { Ledger, Revision, StoredLine } from './ledger.ts';
 
 /** How many of the last events are kept at hand, so that those who follow closely cost no read of etcd. */
 const recentEvents = 10_000;
+const mostRefusals = 10_000;
 
 type Listener = (events: readonly StoredEvent[]) => void;
 
@@ -27,8 +29,10 @@ export class Replica {
   readonly #revisions = new Map<string, Revision>();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
+  /** "uid/reason" of what the log refused, the latest last. */
+  readonly #refusals = new Set<string>();
   /** Events of a command whose last part has not been read yet. */
-  #incomplete: StoredLine[] = [];
+  #incomplete: StoredEvent[] = [];
 
   private constructor(ledger: Ledger, state: State, head: Head, clock: LedgerClock) {
     this.ledger = ledger;
@@ -56,7 +60,12 @@ export class Replica {
     return this.#revisions.get(nameText(name)) ?? 0n;
   }
 
-  /** Calls the listener with each command's events once they are committed. Returns how to stop. */
+  /** Whether the log says already that this Pod uid was refused for this reason; as far as remembered. */
+  knowsRefusal(refusal: AllocationRefused): boolean {
+    return this.#refusals.has(refusalKey(refusal));
+  }
+
+  /** Calls the listener with the events of one or more whole commands, once they are committed. Returns how to stop. */
   onCommitted(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -73,15 +82,21 @@ export class Replica {
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the log is not dense, not chained or not readable, or was rewound.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
+    // The head first: the log, read after it, has to reach at least as far.
+    const there = await this.ledger.head(signal);
+    if (there.seq < this.#head.seq || (there.seq === this.#head.seq && headText(there) !== headText(this.#head)))
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `the ledger was rewound: this replica knows it up to ${headText(this.#head)}, etcd's head is ${headText(there)}. Was etcd restored from a backup, or a key written by hand?`,
+      );
     // Not beyond what an unfinished command leaves open: it is read again with the rest.
     this.#incomplete = [];
     for await (const lines of this.ledger.read(this.#head.seq + 1, signal))
       for (const line of lines) this.#follow(line);
-    const there = await this.ledger.head(signal);
-    if (there.seq < this.#head.seq || (there.seq === this.#head.seq && there.hash !== this.#head.hash))
+    if (this.#head.seq < there.seq)
       throw new IpledgerError(
         'LEDGER_DAMAGED',
-        `the ledger was rewound: this replica knows event ${this.#head.seq} (${this.#head.hash}), etcd's head is ${there.seq} (${there.hash}). Was etcd restored from a backup?`,
+        `the log has no whole command after event ${this.#head.seq}, though etcd's head is ${headText(there)}: was a key deleted by hand?`,
       );
   }
 
@@ -89,43 +104,43 @@ export class Replica {
   commit(events: readonly StoredEvent[], head: Head, revision: Revision): void {
     this.#head = head;
     this.clock.observe(head.at);
-    for (const { sequenced } of events)
+    for (const { sequenced } of events) {
       for (const address of addressesOf(sequenced))
         this.#revisions.set(nameText({ subnet: sequenced.subnet, address }), revision);
+      if (sequenced.type === 'AllocationRefused') this.#rememberRefusal(sequenced);
+    }
     this.#recent.push(...events);
     if (this.#recent.length > 2 * recentEvents) this.#recent.splice(0, this.#recent.length - recentEvents);
     for (const listener of this.#listeners) listener(events);
   }
 
   #follow(line: StoredLine): void {
-    this.#incomplete.push(line);
-    const [part, parts] = parseOrStop(line).envelope.part;
+    const event = parseEvent(line.text);
+    this.#incomplete.push(event);
+    const [part, parts] = event.envelope.part;
     if (part < parts) return;
-    const lines = this.#incomplete.splice(0);
+    const events = this.#incomplete.splice(0);
     const journal = new Journal();
-    const events: StoredEvent[] = [];
     let head = this.#head;
     try {
-      for (const { text } of lines) {
-        const event = parseEvent(text);
-        head = follow(head, event);
-        evolve(this.state, event.sequenced, journal);
-        events.push(event);
+      for (const each of events) {
+        head = follow(head, each);
+        evolve(this.state, each.sequenced, journal);
       }
     } catch (error) {
       journal.rollBack();
-      throw new IpledgerError('LEDGER_DAMAGED', error instanceof Error ? error.message : String(error), {
-        cause: error,
-      });
+      const message = error instanceof Error ? error.message : String(error);
+      throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
     }
     this.commit(events, head, line.revision);
   }
-}
 
-function parseOrStop({ text }: StoredLine): StoredEvent {
-  try {
-    return parseEvent(text);
-  } catch (error) {
-    throw new IpledgerError('LEDGER_DAMAGED', `a line of the log is no event: ${text.slice(0, 200)}`, { cause: error });
+  #rememberRefusal(refusal: AllocationRefused): void {
+    const [oldest] = this.#refusals;
+    if (oldest !== undefined && this.#refusals.size >= mostRefusals) this.#refusals.delete(oldest);
+    this.#refusals.add(refusalKey(refusal));
   }
 }
+
+/** What makes two refusals one. */
+export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;

@@ -6,47 +6,29 @@
  *   4 append it; or, when it holds no event, one linearizable look at the head
  *   5 answer all, each with the position at which its answer is true
  * One transaction is in flight at a time; what queues meanwhile goes into the next. Every answer, repeats and refusals
- * included, waits for step 4. When the head has moved, or an append's outcome is unknown, the batch is undone, the log's tail
- * is read and everything is decided anew against what is true by then: an append is never sent again, and since every
- * command is idempotent, one whose lost append did happen finds its work done.
+ * included, waits for step 4. When the head has moved, or an append's outcome is unknown, the batch is undone and the log's
+ * tail is read. An append is never sent again: where the log shows its events, it happened and its answers are given;
+ * everything else is decided anew against what is true by then, and of two appends behind one head only one can happen.
  */
 import { backoffMs, pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { Command } from '../domain/command.ts';
 import { decide } from '../domain/decide.ts';
-import type { AllocationRefused, Event } from '../domain/event.ts';
+import type { AllocationRefused } from '../domain/event.ts';
 import { Refused } from '../domain/refusal.ts';
-import type { State } from '../domain/state.ts';
+import type { Undo } from '../domain/journal.ts';
+import type { Ask, Decided, Proven, Queued } from './ask.ts';
 import { BatchBuilder } from './batch.ts';
-import type { Head } from './chain.ts';
+import type { StoredEvent } from './chain.ts';
 import type { Appended, Revision } from './ledger.ts';
-import type { Replica } from './replica.ts';
+import { type Replica, refusalKey } from './replica.ts';
+import { Unsettled } from './unsettled.ts';
 
 const mostQueued = 20_000;
 /** Not more than a transaction could hold, so that what is decided is seldom undone for want of room. */
 const mostInBatch = 128;
-const mostRefusals = 10_000;
-const firstRetryMs = 50;
-const mostRetryMs = 1_000;
-
-/** An answer, and the place in the ledger at which it is true. */
-export interface Proven<Answer> {
-  readonly answer: Answer;
-  readonly head: Head;
-}
-
-/** What is asked of the writer: a command built for a moment, or (command: undefined) a question. */
-export interface Ask<Answer> {
-  /** The command at the ledger's time (milliseconds since 1970); absent for a question. */
-  readonly command?: (now: number) => Command;
-  /** The answer, from the state with the command's events in it. May throw Refused. */
-  readonly answer: (state: State, events: readonly Event[], now: number) => Answer;
-  /** The authenticated identity. */
-  readonly actor: string;
-  /** The caller is gone or its time is up: not decided any more. */
-  readonly signal: AbortSignal;
-}
+/** How long to wait after an append of unknown outcome, doubling. */
+const usualRetry = { firstMs: 50, mostMs: 1_000 };
 
 export interface WriterOptions {
   readonly replica: Replica;
@@ -55,18 +37,8 @@ export interface WriterOptions {
   /** Create revision of the writer key that makes us the writer; undefined where there is no election. */
   readonly term: Revision | undefined;
   readonly log: Logger;
-}
-
-interface Queued {
-  readonly ask: Ask<unknown>;
-  readonly resolve: (proven: Proven<unknown>) => void;
-  readonly reject: (error: IpledgerError) => void;
-}
-
-/** Decided and waiting for its proof. */
-interface Decided {
-  readonly queued: Queued;
-  readonly settle: () => void;
+  /** Default 50 ms, doubling up to a second. */
+  readonly retry?: { readonly firstMs: number; readonly mostMs: number };
 }
 
 export class Writer {
@@ -74,7 +46,7 @@ export class Writer {
   #queue: Queued[] = [];
   #wake: () => void = () => undefined;
   #ended: IpledgerError | undefined;
-  readonly #refusals = new Set<string>();
+  readonly #unsettled = new Unsettled();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -106,7 +78,8 @@ export class Writer {
         const outcome = await this.#turn(signal);
         if (outcome === 'deposed') break;
         failures = outcome === 'retry' ? failures + 1 : 0;
-        if (failures > 0) await pause(backoffMs(failures - 1, firstRetryMs, mostRetryMs), signal);
+        const { firstMs, mostMs } = this.#options.retry ?? usualRetry;
+        if (failures > 0) await pause(backoffMs(failures - 1, firstMs, mostMs), signal);
       }
     } finally {
       this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer (any more): ask again');
@@ -117,22 +90,29 @@ export class Writer {
   /** One batch, from the queue to its answers. */
   async #turn(signal: AbortSignal): Promise<'done' | 'retry' | 'deposed'> {
     const builder = new BatchBuilder(this.#options.replica);
-    const decided = this.#decideQueued(builder);
-    if (decided.length === 0) return 'done';
+    const decided = this.#onlyProvable(builder, this.#decideQueued(builder));
+    if (decided.length === 0) return this.#queue.length === 0 ? 'done' : this.#lookAgain(signal);
     const appended = await this.#prove(builder, signal);
     if (appended.kind === 'appended') {
-      this.#options.replica.commit(builder.events, builder.head, appended.revision);
+      if (builder.events.length > 0) this.#commit(builder, appended.revision);
       for (const { settle } of decided) settle();
       return 'done';
     }
+    const [first] = builder.events;
     builder.rollBack();
     if (appended.kind === 'rejected') {
-      const error = new IpledgerError('BUG', `etcd turned the transaction down: ${appended.reason}`);
+      const error = new IpledgerError('BUG', `the transaction can't be: ${appended.reason}`);
       for (const { queued } of decided) queued.reject(error);
       return 'done';
     }
+    if (appended.kind === 'unknown' && first) this.#unsettled.add(first, decided);
     this.#queue.unshift(...decided.map(({ queued }) => queued));
     return this.#recover(appended, signal);
+  }
+
+  #commit({ events, head }: BatchBuilder, revision: Revision): void {
+    this.#unsettled.forget();
+    this.#options.replica.commit(events, head, revision);
   }
 
   /** Takes commands from the queue into the batch, until it is full. */
@@ -150,15 +130,29 @@ export class Writer {
         this.#queue.unshift(queued);
         break;
       }
-      if (outcome) decided.push({ queued, settle: outcome });
+      decided.push(outcome);
     }
     return decided;
   }
 
-  /** What to do once the batch is proven; undefined when the command failed alone and is answered already. */
-  #decideOne(builder: BatchBuilder, { ask, resolve, reject }: Queued): (() => void) | 'full' | undefined {
+  /**
+   * Where nothing is written, a look at the head is the proof; but not for those of whom an append may still write something:
+   * they go back into the queue until that is settled.
+   */
+  #onlyProvable(builder: BatchBuilder, decided: readonly Decided[]): readonly Decided[] {
+    if (builder.events.length > 0) return decided;
+    const open = decided.filter(({ queued }) => this.#unsettled.mayWrite(queued));
+    this.#queue.unshift(...open.map(({ queued }) => queued));
+    return decided.filter((each) => !open.includes(each));
+  }
+
+  /** What to do once the batch is proven; 'full' when it has to be decided in the next. A command that throws fails alone. */
+  #decideOne(builder: BatchBuilder, queued: Queued): Decided | 'full' {
+    const { ask, resolve, reject } = queued;
+    const nothing = (error: IpledgerError): Decided => ({ queued, writes: false, settle: () => reject(error) });
     const { replica, newId } = this.#options;
-    const reading = replica.clock.read();
+    const reading = replica.clock.read(builder.head.at);
+    let undo: Undo | undefined;
     try {
       const decision = ask.command
         ? decide(replica.state, ask.command(reading.at))
@@ -166,42 +160,36 @@ export class Writer {
       const stamp = { command: newId(), newId, reading, actor: ask.actor };
       if (decision.kind === 'refused') {
         const { code, message } = decision.refusal;
-        const record = this.#news(decision.record);
-        if (!builder.add(record, stamp)) return 'full';
-        return () => {
-          this.#rememberRefusals(record);
-          reject(new IpledgerError(code, message));
-        };
+        const record = this.#news(builder, decision.record);
+        const recorded = builder.add(record, stamp);
+        // A record that fits no transaction is done without: whoever was refused is told all the same.
+        if (!recorded && builder.events.length > 0) return 'full';
+        return { ...nothing(new IpledgerError(code, message)), writes: record.length > 0 };
       }
-      if (!builder.add(decision.events, stamp)) {
+      undo = builder.add(decision.events, stamp);
+      if (!undo) {
         if (builder.events.length > 0) return 'full';
-        reject(
+        return nothing(
           new IpledgerError('INVALID_REQUEST', 'the request does not fit one transaction: ask for fewer attachments'),
         );
-        return undefined;
       }
       const answer = ask.answer(replica.state, decision.events, reading.at);
       const { head } = builder;
-      return () => resolve({ answer, head });
+      return { queued, writes: decision.events.length > 0, settle: () => resolve({ answer, head }) };
     } catch (error) {
-      if (error instanceof Refused) return () => reject(new IpledgerError(error.refusal.code, error.refusal.message));
+      undo?.();
+      if (error instanceof Refused) return nothing(new IpledgerError(error.refusal.code, error.refusal.message));
       this.#options.log.error({ err: error }, 'a command failed');
-      reject(IpledgerError.from(error));
-      return undefined;
+      return nothing(IpledgerError.from(error));
     }
   }
 
-  /** A refusal goes into the log once for each (Pod uid, reason), as long as we remember. */
-  #news(record: AllocationRefused | undefined): readonly AllocationRefused[] {
-    return record && !this.#refusals.has(refusalKey(record)) ? [record] : [];
-  }
-
-  #rememberRefusals(records: readonly AllocationRefused[]): void {
-    for (const record of records) this.#refusals.add(refusalKey(record));
-    for (const oldest of this.#refusals) {
-      if (this.#refusals.size <= mostRefusals) return;
-      this.#refusals.delete(oldest);
-    }
+  /** A refusal goes into the log once for each (Pod uid, reason), as long as that is remembered. */
+  #news({ events }: BatchBuilder, record: AllocationRefused | undefined): readonly AllocationRefused[] {
+    if (!record || this.#options.replica.knowsRefusal(record)) return [];
+    const isSame = ({ sequenced }: StoredEvent): boolean =>
+      sequenced.type === 'AllocationRefused' && refusalKey(sequenced) === refusalKey(record);
+    return events.some(isSame) ? [] : [record];
   }
 
   /** A batch without events is true where the head is as known; one with events where its append succeeds. */
@@ -218,7 +206,7 @@ export class Writer {
   }
 
   /** Learns what is true after an append that did not succeed, or may have. */
-  async #recover(appended: Appended, signal: AbortSignal): Promise<'done' | 'retry' | 'deposed'> {
+  #recover(appended: Appended, signal: AbortSignal): Promise<'done' | 'retry'> | 'done' | 'deposed' {
     const { replica, log } = this.#options;
     if (appended.kind === 'deposed') return 'deposed';
     if (appended.kind === 'fenced') {
@@ -230,9 +218,20 @@ export class Writer {
     }
     if (appended.kind === 'unknown')
       log.warn({ reason: appended.reason }, 'the outcome of an append is unknown: reading the log');
+    return this.#lookAgain(signal);
+  }
+
+  /** Reads what the log has by now, and answers those for whom it settles something. */
+  async #lookAgain(signal: AbortSignal): Promise<'done' | 'retry'> {
+    const { replica, log } = this.#options;
     try {
+      const known = replica.head.seq;
       await replica.catchUp(signal);
-      return appended.kind === 'unknown' ? 'retry' : 'done';
+      const happened = this.#unsettled.settle((seq) => replica.recentFrom(seq)?.[0]);
+      const done = new Set(happened.map(({ queued }) => queued));
+      this.#queue = this.#queue.filter((queued) => !done.has(queued));
+      for (const { settle } of happened) settle();
+      return replica.head.seq > known ? 'done' : 'retry';
     } catch (error) {
       const reason = IpledgerError.from(error);
       if (reason.kind === 'damaged') throw reason;
@@ -262,5 +261,4 @@ export class Writer {
   }
 }
 
-const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;
 const isExpired = ({ ask }: Queued): boolean => ask.signal.aborted;

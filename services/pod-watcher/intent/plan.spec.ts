@@ -137,6 +137,16 @@ describe('what is asked for on behalf of a Pod', () => {
     ]);
   });
 
+  it('gives a further attachment any address when nothing names one for it, and each one of a list', () => {
+    const fixed = { [key('ip_address')]: '10.0.0.1', [key('mac_address')]: '02:00:00:00:00:01' };
+    expect(plan('macvlan,macvlan', fixed).attachments[1]).to.deep.equal({ ...request, ordinal: 1 });
+    const { attachments } = plan('macvlan,macvlan', { [key('ip_pool')]: '10.0.0.1,10.0.0.2' });
+    expect(attachments).to.deep.equal([
+      asks(['10.0.0.1'], ['10.0.0.2']),
+      { ...asks(['10.0.0.1'], ['10.0.0.2']), ordinal: 1 },
+    ]);
+  });
+
   it('gives a member of a StatefulSet its own entry of the list', () => {
     expect(plan('macvlan', { [key('ip_pool')]: '10.0.0.1,10.0.0.2,10.0.0.3' }, statefulSet).attachments).to.deep.equal([
       asks(['10.0.0.2']),

@@ -31,7 +31,12 @@ describe('the intent loop', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  function world({ holdings: held = [] as Holding[], acceptVanished = false, subnets = ['macvlan'] } = {}) {
+  function world({
+    holdings: held = [] as Holding[],
+    acceptVanished = false,
+    subnets = ['macvlan'],
+    patient = false,
+  } = {}) {
     const pods = new FakeSource<Pod>();
     const networks = new FakeSource<NetworkDefinition>();
     const objects = new FakeSource<SubnetObject>();
@@ -54,6 +59,8 @@ describe('the intent loop', () => {
         return Promise.resolve(api.get(key) ?? pods.objects.get(key));
       },
       acceptVanished,
+      // The patient wait for an hour, or for a ring.
+      backoffMs: patient ? [3_600_000, 3_600_000] : [20, 100],
       log: silent,
       signal: stop.signal,
     });
@@ -135,7 +142,7 @@ describe('the intent loop', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('releases the old uid before it allocates for a Pod of the same name', async () => {
+  it('asks for a Pod of the same name before it releases what the old one left', async () => {
     const { pods, allocator, reconciler } = world({ holdings: [holding('a', { uid: 'old' })] });
     const order: string[] = [];
     const { allocate, release } = allocator;
@@ -144,7 +151,7 @@ describe('the intent loop', () => {
     pods.put(wanting('a', { uid: 'new' }));
     reconciler.start();
     await until(() => order.length === 2);
-    expect(order).to.deep.equal(['release old', 'allocate new']);
+    expect(order).to.deep.equal(['allocate new', 'release old']);
   });
 
   it('knows a static Pod by the hash that its mirror carries', async () => {
@@ -181,6 +188,22 @@ describe('the intent loop', () => {
     await until(() => accepting.allocator.released.length === 20);
   });
 
+  it('judges together what a list implies to be gone, and looks at each when they are few', async () => {
+    const many = Array.from({ length: 20 }, (_, index) => holding(`p${index}`, { seq: index + 1 }));
+    const { pods, allocator, reconciler, lookedUp } = world({ holdings: many });
+    for (const { pod } of many) pods.put(wanting(pod));
+    reconciler.start();
+    await settled();
+    for (const { pod } of many.slice(0, 11)) pods.drop(wanting(pod), false);
+    pods.tell({ kind: 'listed' });
+    await settled();
+    expect(allocator.released).to.deep.equal([]);
+    for (const { pod } of many.slice(0, 9)) pods.put(wanting(pod));
+    pods.tell({ kind: 'listed' });
+    await until(() => allocator.released.length === 2);
+    expect(lookedUp).to.have.members(['default/p9', 'default/p10']);
+  });
+
   it('goes on releasing once the missing are back in a list', async () => {
     const many = Array.from({ length: 20 }, (_, index) => holding(`p${index}`, { seq: index + 1 }));
     const { pods, allocator, reconciler } = world({ holdings: many });
@@ -193,7 +216,7 @@ describe('the intent loop', () => {
   });
 
   it('says why a Pod waits, and that it waits no more', async () => {
-    const { pods, allocator, said, reconciler, facts } = world();
+    const { pods, allocator, said, reconciler, facts } = world({ patient: true });
     allocator.refuse = () => new IpledgerError('SUBNET_FULL', 'subnet macvlan has no free address');
     reconciler.start();
     pods.put(wanting('a'));
@@ -213,6 +236,17 @@ describe('the intent loop', () => {
     expect(said[1]?.happening).to.include({ type: 'Normal', reason: 'PodNetworkAllocated' });
   });
 
+  it('asks again when a container has ended that may still have answered on the address', async () => {
+    const { pods, allocator, reconciler, facts } = world({ patient: true });
+    allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'container c may still answer on it');
+    reconciler.start();
+    pods.put(wanting('a'));
+    await until(() => allocator.allocated.length === 1);
+    allocator.refuse = undefined;
+    facts(51, { kind: 'unbound', subnet: 'macvlan' });
+    await until(() => allocator.allocated.length === 2);
+  });
+
   it('keeps a Pod waiting for a network, a Subnet, and their correction', async () => {
     const { pods, networks, objects, allocator, said, reconciler, facts } = world({ subnets: [] });
     networks.drop(macvlan);
@@ -230,8 +264,18 @@ describe('the intent loop', () => {
     await until(() => allocator.allocated.length === 1);
   });
 
+  it('asks as soon as its network is there', async () => {
+    const { pods, networks, allocator, reconciler } = world({ patient: true });
+    networks.drop(macvlan);
+    reconciler.start();
+    pods.put(wanting('a'));
+    await settled();
+    networks.put(macvlan);
+    await until(() => allocator.allocated.length === 1);
+  });
+
   it('says nothing of a Subnet that is applied together with its Pods', async () => {
-    const { pods, objects, allocator, said, reconciler, facts } = world({ subnets: [] });
+    const { pods, objects, allocator, said, reconciler, facts } = world({ subnets: [], patient: true });
     reconciler.start();
     pods.put(wanting('a'));
     objects.put(subnetNamed('macvlan'));

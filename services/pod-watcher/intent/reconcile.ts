@@ -1,6 +1,6 @@
 /**
  * The loop that brings the ledger to what the Pods want: Allocate for who lives and holds nothing, Release for who holds
- * something and is gone or finished. One command at a time for each Pod name, old uids first.
+ * something and is gone or finished. One command at a time for each Pod name.
  *
  * Level-triggered: a turn looks at the Pod as it is and at what the ledger says that its name holds; what happened in
  * between does not matter. The one thing remembered is the evidence that a Pod was seen to go.
@@ -37,13 +37,14 @@ export interface ReconcilerOptions {
   readonly lookUp: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
   /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
   readonly acceptVanished: boolean;
+  /** How long a Pod that was refused waits, at first and at most, when nothing rings for it. */
+  readonly backoffMs?: readonly [first: number, most: number];
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 const concurrency = 64;
-const firstBackoffMs = 500;
-const mostBackoffMs = 30_000;
+const usualBackoffMs = [500, 30_000] as const;
 /** What arrives together (a Subnet and its Pods, many releases) is answered together. */
 const ringMs = 50;
 /** An allocator that does not answer is no news for a Pod before this many tries. */
@@ -70,7 +71,8 @@ export class Reconciler implements Reader {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    const { log, signal } = options;
+    const { log, signal, backoffMs = usualBackoffMs } = options;
+    const [firstBackoffMs, mostBackoffMs] = backoffMs;
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
     options.pods.subscribe((change) => this.#onPod(change));
@@ -87,6 +89,8 @@ export class Reconciler implements Reader {
 
   /** Looks again at who waits for this: "subnet:<name>", "provider:<provider>" or "network:<namespace>/<name>". */
   ring(topic: string): void {
+    // Before the start nobody waits: the start looks at everybody.
+    if (!this.#started) return;
     if (this.#rung.size === 0) setTimeout(() => this.#answerRing(), ringMs).unref();
     this.#rung.add(topic);
   }
@@ -100,7 +104,8 @@ export class Reconciler implements Reader {
       if (fact.kind === 'ended') {
         this.ring(`subnet:${fact.subnet}`);
         this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
-      } else if (fact.kind === 'given')
+      } else if (fact.kind === 'unbound') this.ring(`subnet:${fact.subnet}`);
+      else if (fact.kind === 'given')
         this.#queue.add(keyOf({ namespace: fact.holding.namespace, name: fact.holding.pod }));
       else if (fact.kind === 'configured') {
         this.ring(`subnet:${fact.subnet.name}`);
@@ -159,18 +164,22 @@ export class Reconciler implements Reader {
     for (const key of holdings.pods()) this.#queue.add(key);
   }
 
+  /**
+   * Who lives under the name first, then who is gone: what a namesake still holds is passed on to a Pod that asks for it, and
+   * only the rest is released.
+   */
   async #turn(key: string): Promise<Outcome> {
-    const released = await this.#releaseEnded(key);
     const pod = this.#options.pods.objects.get(key);
     const life = pod && lifeOf(pod, Date.now());
-    if (!pod || life?.state !== 'alive') {
+    let served: Outcome = 'done';
+    if (pod && life?.state === 'alive') {
+      if (life.endsInMs !== undefined) this.#queue.addAfter(key, life.endsInMs);
+      if (!this.#options.holdings.settled(key, pod.identity)) served = await this.#serve(key, pod);
+    } else {
       this.#waiting.end(key);
       this.#told.delete(key);
-      return released;
     }
-    if (life.endsInMs !== undefined) this.#queue.addAfter(key, life.endsInMs);
-    if (this.#options.holdings.settled(key, pod.identity)) return released;
-    const served = await this.#serve(key, pod);
+    const released = await this.#releaseEnded(key);
     return served === 'done' ? released : served;
   }
 

@@ -135,7 +135,8 @@ function sender(config: KubeConfig, server: string): Send {
         if (response.statusCode === 401) known = undefined;
         resolve(response);
       });
-      request.once('error', reject);
+      // Also after the head has arrived, when nobody waits for it any more: an abort is told here, too.
+      request.on('error', reject);
       request.end(bytes);
     });
   };

@@ -96,6 +96,11 @@ describe('what an event says', () => {
     expect(factsOf(event({ subnetRetired: {} }))).to.deep.equal([{ kind: 'retired', subnet: 'macvlan' }]);
   });
 
+  it('tells that a container has ended, which may free an address', () => {
+    const addressUnbound = { attachment, addresses: ['10.0.0.2'], containerId: 'c', interface: 'net1' };
+    expect(factsOf(event({ addressUnbound }))).to.deep.equal([{ kind: 'unbound', subnet: 'macvlan' }]);
+  });
+
   it('may be nothing to us, and is never skipped unknown', () => {
     expect(factsOf(event({ ledgerCreated: { ledger: 'l' } }))).to.deep.equal([]);
     expect(

@@ -50,6 +50,8 @@ export type Fact =
       readonly uid: string;
     }
   | { readonly kind: 'bound'; readonly seq: number; readonly interface: string; readonly node: string }
+  /** A container's end: an address of the subnet that was released before may be free now. */
+  | { readonly kind: 'unbound'; readonly subnet: string }
   | { readonly kind: 'configured'; readonly subnet: SubnetInForce }
   | { readonly kind: 'retired'; readonly subnet: string };
 
@@ -93,7 +95,8 @@ export function factsOf(event: Event): Fact[] {
     return [{ kind: 'configured', subnet: { name: event.subnet, spec, source: sourceOf(source) } }];
   }
   if (event.subnetRetired) return [{ kind: 'retired', subnet: event.subnet }];
-  if (event.ledgerCreated || event.allocationRefused || event.addressUnbound) return [];
+  if (event.addressUnbound) return [{ kind: 'unbound', subnet: event.subnet }];
+  if (event.ledgerCreated || event.allocationRefused) return [];
   throw new UnknownEvent(
     `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: bring it to the allocator's version`,
   );

@@ -83,7 +83,9 @@ describe('the view of what is held', () => {
     const { view, last } = watched();
     view.facts([{ kind: 'configured', subnet: inForce('macvlan') }], 2);
     expect(view.subnet('macvlan')?.spec.provider).to.equal('macvlan.default');
-    view.facts([{ kind: 'retired', subnet: 'macvlan' }], 3);
+    view.facts([{ kind: 'unbound', subnet: 'macvlan' }], 3);
+    expect(view.subnet('macvlan')).not.to.equal(undefined);
+    view.facts([{ kind: 'retired', subnet: 'macvlan' }], 4);
     expect(view.subnet('macvlan')).to.equal(undefined);
     expect(last().subnets).to.deep.equal(['macvlan']);
   });

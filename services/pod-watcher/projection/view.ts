@@ -85,7 +85,7 @@ export class View implements Reader {
       else if (fact.kind === 'ended') touch(this.#take(fact.seq));
       else if (fact.kind === 'bound') touch(this.#bind(fact));
       else if (fact.kind === 'configured') this.#subnets.set(fact.subnet.name, fact.subnet);
-      else this.#subnets.delete(fact.subnet);
+      else if (fact.kind === 'retired') this.#subnets.delete(fact.subnet);
       const subnet = subnetOf(fact);
       if (subnet !== undefined) subnets.add(subnet);
     }
@@ -133,6 +133,7 @@ function subnetOf(fact: Fact): string | undefined {
     case 'configured':
       return fact.subnet.name;
     case 'bound':
+    case 'unbound':
       return undefined;
   }
 }

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describeState } from '../domain/describe.ts';
+import type { Event } from '../domain/event.ts';
+import { Journal } from '../domain/journal.ts';
+import { evolve, initialState } from '../domain/state.ts';
+import { chain, emptyHead, type Envelope, follow, type Head, parseEvent } from './chain.ts';
+
+const golden = readFileSync(join(import.meta.dirname, '../../../test/golden/events-v1.ndjson'), 'utf8')
+  .trimEnd()
+  .split('\n');
+
+/** Follows lines from the beginning, as an auditor would. */
+function audit(lines: readonly string[]): Head {
+  let head = emptyHead;
+  for (const line of lines) head = follow(head, parseEvent(line));
+  return head;
+}
+
+/** A line of the golden file with something else in it. */
+const edited = (index: number, change: object): string =>
+  JSON.stringify({ ...(JSON.parse(golden[index] as string) as Envelope), ...change });
+
+describe('Events of version 1, as they were ever written', () => {
+  it('are at hand, one of each type at least', () => {
+    const types = golden.map((line) => parseEvent(line).envelope.type);
+    const known: Record<Event['type'], true> = {
+      LedgerCreated: true,
+      SubnetConfigured: true,
+      SubnetRetired: true,
+      AddressAllocated: true,
+      AddressTransferred: true,
+      AllocationRefused: true,
+      AddressBound: true,
+      AddressUnbound: true,
+      AddressReleased: true,
+    };
+    expect(Object.keys(known).filter((type) => !types.includes(type as Event['type']))).to.deep.equal([]);
+  });
+
+  it('are one chain: each names the SHA-256 of the bytes of the one before', () => {
+    let previous = '';
+    for (const line of golden) {
+      expect((JSON.parse(line) as Envelope).prev).to.equal(previous);
+      previous = createHash('sha256').update(line).digest('hex');
+    }
+    expect(audit(golden)).to.include({ seq: golden.length, hash: previous });
+    expect(previous, 'this file is never edited: a new version gets one of its own').to.equal(
+      'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
+    );
+  });
+
+  it('are evolved from the beginning to the state that they always meant', () => {
+    const state = initialState();
+    for (const line of golden) evolve(state, parseEvent(line).sequenced, new Journal());
+    const { subnets, pods, sandboxes, macs } = describeState(state) as Record<string, unknown[]>;
+    expect({ ledger: state.ledger, pods: pods?.map((pod) => (pod as [string])[0]) }).to.deep.equal({
+      ledger: '01KG9AG8M00000000000000001',
+      pods: ['default/db-0', 'default/dual'],
+    });
+    expect(macs).to.deep.equal([
+      ['macvlan/02:00:00:53:6b:bb', { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 }],
+    ]);
+    expect(sandboxes).to.deep.equal([['container-of-db-0/net1', ['macvlan/172.17.0.100']]]);
+    expect(subnets?.map((subnet) => (subnet as { name: string }).name)).to.deep.equal(['dual', 'macvlan']);
+  });
+
+  it('would be written again byte by byte', () => {
+    let before = emptyHead;
+    for (const line of golden) {
+      const { envelope, sequenced } = parseEvent(line);
+      const { seq: _seq, at, ...event } = sequenced;
+      const { stored, head } = chain(before, event, {
+        id: envelope.id,
+        command: envelope.cmd,
+        part: envelope.part,
+        at,
+        clock: Date.parse(envelope.clock ?? envelope.at),
+        actor: envelope.actor,
+        before: envelope.before,
+      });
+      expect(stored.text).to.equal(line);
+      expect(stored).to.deep.equal(parseEvent(line));
+      before = head;
+    }
+  });
+});
+
+describe('The chain', () => {
+  it('shows an edit, of any byte of the past', () => {
+    const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
+    expect(() => audit(forged)).to.throw('the chain is broken at event 5');
+    expect(() => audit([...golden.slice(0, 3), edited(3, { prev: 'f00' })])).to.throw(
+      'the chain is broken at event 4: it names f00 before it',
+    );
+  });
+
+  it('shows a gap, also at the beginning', () => {
+    expect(() => audit([...golden.slice(0, 2), ...golden.slice(3)])).to.throw('not dense: event 4 follows 2');
+    expect(() => audit(golden.slice(1))).to.throw('not dense: event 2 follows 0');
+  });
+
+  it('shows a swap, and a repetition', () => {
+    const [one, two, three] = golden as [string, string, string];
+    expect(() => audit([one, three, two])).to.throw('not dense: event 3 follows 1');
+    expect(() => audit([one, two, two])).to.throw('not dense: event 2 follows 2');
+    expect(() => audit([one, edited(2, { seq: 2 })])).to.throw('the chain is broken at event 2');
+  });
+
+  it('says what the clock said only where the ledger’s time differs', () => {
+    const event: Event = { type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } };
+    const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, actor: 'somebody', before: {} } as const;
+    expect(chain(emptyHead, event, { ...wrapping, clock: 2_000 }).stored.envelope).to.not.have.property('clock');
+    const early = chain(emptyHead, event, { ...wrapping, clock: 1_000 }).stored;
+    expect(early.envelope).to.include({ at: '1970-01-01T00:00:02.000Z', clock: '1970-01-01T00:00:01.000Z' });
+  });
+});
+
+describe('A reader of events', () => {
+  const refusal = (line: string): unknown => {
+    try {
+      parseEvent(line);
+    } catch (error) {
+      return error;
+    }
+    throw new Error('it was read');
+  };
+
+  it('stops at a version that it cannot read, and says what to do', () => {
+    expect(refusal(edited(4, { v: 2 }))).to.deep.include({
+      code: 'LEDGER_DAMAGED',
+      message: 'event 5 has schema version 2; this program reads 1: upgrade it',
+    });
+  });
+
+  it('stops at a type that it does not know', () => {
+    expect(refusal(edited(4, { type: 'AddressTeleported' }))).to.deep.include({
+      code: 'LEDGER_DAMAGED',
+      message: 'event 5 is of type AddressTeleported, which this program does not know: upgrade it',
+    });
+    expect(refusal(edited(4, { type: 'toString' }))).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('stops at what is no event at all', () => {
+    for (const line of ['', 'null', '[]', '{"seq":1}', '"v"', '{"v":1}', edited(4, { part: undefined })]) {
+      const error = refusal(line);
+      expect(error, line).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/a line of the log is no (event|JSON): /);
+    }
+    for (const change of [{ at: 'noon' }, { data: null }, { before: undefined }, { seq: '5' }])
+      expect(refusal(edited(4, change)), JSON.stringify(change)).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+});

@@ -1,0 +1,138 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
+import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
+import { type Proxy, startProxy } from '../../../test/harness/proxy.ts';
+import { openRun, type Run } from '../../../test/harness/run.ts';
+import { describeState } from '../domain/describe.ts';
+import { allocate } from '../domain/specification.ts';
+import { emptyHead } from './chain.ts';
+import { connectEtcd, EtcdLedger } from './etcd.ts';
+import { describeLedger } from './ledger.contract.ts';
+import { Replica } from './replica.ts';
+import {
+  ask,
+  batchOf,
+  carryOut,
+  createLedger,
+  describeFold,
+  failureOf,
+  logOf,
+  macvlan,
+  never,
+  startWriter,
+  typesOf,
+} from './specification.ts';
+
+const begun = batchOf(emptyHead, [{ type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } }]);
+
+describe('On a real etcd', () => {
+  let run: Run;
+  let etcd: Etcd;
+  let client: Etcd3;
+  beforeEach(() => client.delete().all());
+  before(async function () {
+    this.timeout(120_000);
+    run = openRun();
+    etcd = await startEtcd(run);
+    client = connectEtcd([etcd.endpoint]);
+  });
+  after(async () => {
+    client.close();
+    await run.end();
+  });
+
+  describeLedger('the etcd ledger', () =>
+    Promise.resolve({
+      ledger: new EtcdLedger(client),
+      put: async (key, text) => void (await client.put(key).value(text)),
+      everything: () => client.getAll().strings(),
+      created: async (key) => BigInt((await client.get(key).exec()).kvs[0]?.create_revision ?? 0),
+    }),
+  );
+
+  describe('behind a bad network', () => {
+    let proxy: Proxy;
+    let far: Etcd3;
+    let ledger: EtcdLedger;
+    beforeEach(async () => {
+      proxy = await startProxy(run, etcd.endpoint);
+      far = connectEtcd([`http://${proxy.endpoint}`]);
+      ledger = new EtcdLedger(far);
+      expect(await ledger.head(never)).to.deep.equal(emptyHead);
+    });
+    afterEach(() => far.close());
+
+    it('an append whose reply is lost is of unknown outcome; the log shows that it happened', async () => {
+      proxy.swallow('replies');
+      const lost = ledger.append(begun);
+      while (proxy.swallowedBytes === 0) await turn();
+      proxy.cut();
+      expect(await lost).to.have.property('kind', 'unknown');
+      proxy.mend();
+      expect(await ledger.head(never)).to.deep.equal(begun.head.after);
+      const [line] = await ledger.readEach([1], never);
+      expect(line?.text).to.equal(begun.events[0]?.text);
+      expect(await ledger.append(begun), 'and it never happens twice').to.deep.equal({ kind: 'moved' });
+    });
+
+    it('an append that gets lost is of unknown outcome; it did not happen', async () => {
+      proxy.swallow('requests');
+      const lost = ledger.append(begun);
+      while (proxy.swallowedBytes === 0) await turn();
+      proxy.cut();
+      expect(await lost).to.have.property('kind', 'unknown');
+      proxy.mend();
+      expect(await ledger.head(never)).to.deep.equal(emptyHead);
+    });
+
+    it('an append that nobody answers is of unknown outcome when its time is up; it may happen later', async () => {
+      proxy.hold('requests');
+      expect(await ledger.append(begun)).to.have.property('kind', 'unknown');
+      proxy.mend();
+      const { seq } = await ledger.head(never);
+      expect(seq).to.be.oneOf([0, 1]);
+    });
+
+    it('a read that nobody answers is UNAVAILABLE when its time is up', async () => {
+      proxy.hold('replies');
+      const error = await failureOf(ledger.head(never));
+      expect(error).to.have.property('code', 'UNAVAILABLE');
+      expect(error.message).to.match(/^etcd does not answer: /);
+    });
+
+    it('the bell rings again after its watch was cut, also while it can’t be opened', async () => {
+      const controller = new AbortController();
+      const bell = ledger.bell(controller.signal)[Symbol.asyncIterator]();
+      proxy.refuse();
+      proxy.cut();
+      await bell.next();
+      proxy.mend();
+      await new EtcdLedger(client).append(begun);
+      do await bell.next();
+      while ((await ledger.head(never)).seq === 0);
+      controller.abort();
+    });
+
+    it('100 lost replies of 100 are resolved rightly: everybody is answered once, nothing is given twice', async () => {
+      const near = new EtcdLedger(client);
+      const { writer, replica, stop } = await startWriter(ledger);
+      await carryOut(writer, createLedger(), macvlan);
+      for (let round = 0; round < 100; round++) {
+        proxy.swallow('replies');
+        const asked = writer.submit(ask(allocate(`pod-${round}`)));
+        while ((await near.head(never)).seq < 3 + round);
+        proxy.cut();
+        proxy.mend();
+        const { answer, head } = await asked;
+        expect(answer).to.deep.equal({ events: 1, addresses: [`172.17.0.${11 + round}`] });
+        expect(head.seq).to.equal(3 + round);
+      }
+      await stop();
+      const log = await logOf(ledger);
+      expect(typesOf(log).filter((type) => type === 'AddressAllocated')).to.have.length(100);
+      expect(describeState(replica.state)).to.deep.equal(describeFold(log));
+      expect(describeState((await Replica.load(ledger, never)).state)).to.deep.equal(describeFold(log));
+    });
+  });
+});

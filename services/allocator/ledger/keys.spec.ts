@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Allocation, Binding, Claim } from '../domain/claim.ts';
+import type { Attachment } from '../domain/event.ts';
+import { emptyHead, type Head } from './chain.ts';
+import {
+  addressKey,
+  claimNameOf,
+  claimText,
+  endOf,
+  headText,
+  logKey,
+  logPrefix,
+  parseClaim,
+  parseHead,
+  parseSubnet,
+  subnetKey,
+  subnetText,
+} from './keys.ts';
+
+const name = { subnet: 'macvlan', address: '172.17.0.11' };
+const anyText = fc.string({ unit: 'binary', maxLength: 20 });
+const anySeq = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const anyInstant = fc.integer({ min: 0, max: Date.parse('2999-12-31T23:59:59.999Z') });
+const optional = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+  fc.option(value, { nil: undefined });
+
+const anyAttachment: fc.Arbitrary<Attachment> = fc.record({
+  namespace: anyText,
+  pod: anyText,
+  provider: anyText,
+  ordinal: fc.nat(23),
+});
+const anyBinding: fc.Arbitrary<Binding> = fc.record({
+  alloc: anySeq,
+  attachment: anyAttachment,
+  containerId: anyText,
+  interface: anyText,
+  node: anyText,
+  bootId: anyText,
+  at: anyInstant,
+});
+const anyAllocation: fc.Arbitrary<Allocation> = fc
+  .record({
+    attachment: anyAttachment,
+    uid: anyText,
+    owner: optional(fc.record({ kind: anyText, name: anyText, uid: anyText })),
+    node: anyText,
+    addresses: fc.array(fc.record({ address: fc.ipV4(), cidr: anyText, gateway: anyText }), { maxLength: 2 }),
+    mac: anyText,
+    interface: anyText,
+    cause: fc.constantFrom('dynamic', 'static', 'pool', 'reservation', 'import'),
+    routes: fc.array(fc.record({ dst: anyText, gw: anyText }), { maxLength: 3 }),
+    defaultRoute: optional(fc.boolean()),
+    seq: anySeq,
+    at: anyInstant,
+  })
+  .map(({ owner, defaultRoute, ...rest }) => ({
+    ...rest,
+    subnet: name.subnet,
+    ...(owner && { owner }),
+    ...(defaultRoute !== undefined && { defaultRoute }),
+  }));
+const anyClaim: fc.Arbitrary<Claim> = fc
+  .record({
+    last: anySeq,
+    lastAt: anyInstant,
+    allocation: optional(anyAllocation),
+    bindings: fc.array(anyBinding, { maxLength: 3 }),
+    released: optional(fc.record({ seq: anySeq, at: anyInstant, uid: anyText })),
+  })
+  .map(({ allocation, released, ...rest }) => ({
+    ...rest,
+    ...(allocation && { allocation }),
+    ...(released && { released }),
+  }));
+
+/** What everything that cannot be read is reported as. */
+const damaged = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+    return (error as Error).message;
+  }
+  throw new Error('it was read');
+};
+
+describe('The value of a claim’s key', () => {
+  it('says all of any claim, in one line', () => {
+    fc.assert(
+      fc.property(anyClaim, (claim) => {
+        const text = claimText(claim);
+        expect(parseClaim(name, text)).to.deep.equal(claim);
+        expect(text).to.not.match(/[\n\r]/);
+      }),
+    );
+  });
+
+  it('reads well: "alloc" beside the holder, times as text', () => {
+    const claim: Claim = { last: 9, lastAt: 0, bindings: [], released: { seq: 9, at: 0, uid: 'uid-of-a-pod' } };
+    expect(claimText(claim)).to.equal(
+      '{"last":9,"at":"1970-01-01T00:00:00.000Z","bindings":[],"released":{"seq":9,"at":"1970-01-01T00:00:00.000Z","uid":"uid-of-a-pod"}}',
+    );
+  });
+
+  it('that is no claim is refused, and the message names the key', () => {
+    const at = '"at":"2026-01-31T08:00:00.000Z"';
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      `{"last":"9",${at},"bindings":[]}`,
+      `{"last":9,${at}}`,
+      '{"last":9,"at":"noon","bindings":[]}',
+      `{"last":9,${at},"bindings":[],"holder":{${at}}}`,
+      `{"last":9,${at},"bindings":[{"at":""}]}`,
+    ])
+      expect(damaged(() => parseClaim(name, text))).to.equal(
+        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is no claim: ${text}`,
+      );
+  });
+});
+
+describe('Keys', () => {
+  it('of addresses say which address of which subnet', () => {
+    for (const address of ['172.17.0.11', 'fd00:10:16::2', '::1'])
+      expect(claimNameOf(addressKey({ subnet: 'a-subnet.example', address }))).to.deep.equal({
+        subnet: 'a-subnet.example',
+        address,
+      });
+  });
+
+  it('that are none are refused', () => {
+    for (const key of [
+      '/ipledger/v1/head',
+      '/ipledger/v1/addr/',
+      '/ipledger/v1/addr/macvlan',
+      '/ipledger/v1/addr/macvlan/',
+      '/ipledger/v1/addr//172.17.0.11',
+      '/ipledger/v1/addr/macvlan/172.17.0.11/24',
+    ])
+      expect(damaged(() => claimNameOf(key))).to.contain(key);
+  });
+
+  it('of events are in the order of their numbers', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(), (one, other) => {
+        expect(Buffer.compare(Buffer.from(logKey(one)), Buffer.from(logKey(other)))).to.equal(Math.sign(one - other));
+        expect(logKey(one) < endOf(logPrefix)).to.be.true;
+      }),
+    );
+    expect(logKey(42)).to.equal('/ipledger/v1/log/0000000000000042');
+    expect(endOf(logPrefix)).to.equal('/ipledger/v1/log0');
+  });
+});
+
+describe('The value of the head’s key', () => {
+  const head: Head = { ledger: '01KG', epoch: 2, seq: 42, hash: 'abc', at: Date.parse('2026-01-31T08:00:00.000Z') };
+  const text = '{"ledger":"01KG","epoch":2,"seq":42,"hash":"abc","at":"2026-01-31T08:00:00.000Z"}';
+
+  it('is written in one way, since it is compared byte by byte', () => {
+    expect(headText(head)).to.equal(text);
+    expect(headText({ ...emptyHead, ...head })).to.equal(text);
+    expect(parseHead(text)).to.deep.equal(head);
+  });
+
+  it('that was written in another way is refused: no append would ever find it', () => {
+    for (const other of [
+      text.replaceAll(',', ', '),
+      text.replace('.000Z', 'Z'),
+      text.replace('"seq":42', '"seq":"42"'),
+      text.replace('"hash":"abc"', '"hash":7'),
+      text.replace('}', ',"more":1}'),
+      '{}',
+      'null',
+      '',
+    ])
+      expect(damaged(() => parseHead(other))).to.equal(`the value of /ipledger/v1/head is no head: ${other}`);
+  });
+});
+
+describe('The value of a subnet’s key', () => {
+  const spec = {
+    cidrBlock: '172.17.0.0/16',
+    gateway: '172.17.0.1',
+    excludeIps: ['172.17.0.1'],
+    provider: 'macvlan.default',
+    protocol: 'IPv4',
+    cooldownMs: 0,
+    bindingTimeoutMs: 0,
+  } as const;
+
+  it('says its spec and where that came from', () => {
+    const source = { uid: 'uid-of-subnet', generation: 3 };
+    const key = subnetKey('macvlan');
+    expect(parseSubnet(key, subnetText({ spec, source }))).to.deep.equal({ name: 'macvlan', spec, source });
+    expect(parseSubnet(key, subnetText({ spec }))).to.deep.equal({ name: 'macvlan', spec });
+  });
+
+  it('that is none is refused', () => {
+    for (const text of ['', '{}', '{"spec":{}}'])
+      expect(damaged(() => parseSubnet(subnetKey('macvlan'), text))).to.contain('/ipledger/v1/subnet/macvlan');
+  });
+});

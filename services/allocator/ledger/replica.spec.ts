@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { describeState } from '../domain/describe.ts';
+import { allocate, allocateAll } from '../domain/specification.ts';
+import type { StoredEvent } from './chain.ts';
+import { addressKey, headKey, logKey } from './keys.ts';
+import { MemoryLedger } from './memory.ts';
+import { Replica } from './replica.ts';
+import {
+  bind,
+  carryOut,
+  createLedger,
+  describeFold,
+  failureOf,
+  inSmall,
+  logOf,
+  macvlan,
+  never,
+  release,
+  small,
+  startWriter,
+  type Working,
+} from './specification.ts';
+import { UnreliableLedger } from './unreliable.ts';
+
+describe('A replica that stands by', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: Working;
+  let standby: Replica;
+  beforeEach(async () => {
+    memory = new MemoryLedger();
+    ledger = new UnreliableLedger(memory);
+    working = await startWriter(memory);
+    await carryOut(working.writer, createLedger(), macvlan, small);
+    standby = await Replica.load(ledger, never);
+  });
+  afterEach(async () => void (await working.stop()));
+
+  it('is where it was loaded: head, state and revisions', async () => {
+    await carryOut(working.writer, allocate('a'));
+    const loaded = await Replica.load(memory, never);
+    expect(loaded.head).to.deep.equal(working.replica.head);
+    expect(describeState(loaded.state)).to.deep.equal(describeState(working.replica.state));
+    const name = { subnet: 'macvlan', address: '172.17.0.11' };
+    expect(loaded.revisionOf(name)).to.equal(working.replica.revisionOf(name)).and.to.not.equal(0n);
+    expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
+  });
+
+  it('follows the log: state, revisions and time', async () => {
+    await carryOut(working.writer, allocate('a'), bind('a'), release('a'), allocate('b', inSmall));
+    await standby.catchUp(never);
+    expect(standby.head).to.deep.equal(working.replica.head);
+    expect(describeState(standby.state)).to.deep.equal(describeFold(await logOf(memory)));
+    for (const name of [
+      { subnet: 'macvlan', address: '172.17.0.11' },
+      { subnet: 'small', address: '10.0.0.2' },
+    ])
+      expect(standby.revisionOf(name)).to.equal(working.replica.revisionOf(name));
+    expect(standby.clock.read().at).to.be.at.least(standby.head.at);
+    await standby.catchUp(never);
+    expect(standby.head).to.deep.equal(working.replica.head);
+  });
+
+  it('can write on, since it knows what the writer knew', async () => {
+    await carryOut(working.writer, allocate('a'), bind('a'));
+    await standby.catchUp(never);
+    await working.stop();
+    working = await startWriter(memory, { replica: standby });
+    await carryOut(working.writer, release('a'), allocate('b'));
+    expect(describeState(standby.state)).to.deep.equal(describeFold(await logOf(memory)));
+    expect(standby.state.fenced.size).to.equal(0);
+  });
+
+  it('hands on whole commands, and knows them for a while', async () => {
+    const heard: number[][] = [];
+    const stop = standby.onCommitted((events) => heard.push(events.map(({ envelope: { seq } }) => seq)));
+    await carryOut(working.writer, allocateAll('a', [{}, { ordinal: 1 }, { ordinal: 2 }]), allocate('b'));
+    await standby.catchUp(never);
+    expect(heard).to.deep.equal([[4, 5, 6], [7]]);
+    stop();
+    await carryOut(working.writer, allocate('c'));
+    await standby.catchUp(never);
+    expect(heard).to.have.length(2);
+    const seqs = (events: readonly StoredEvent[] | undefined) => events?.map(({ envelope: { seq } }) => seq);
+    expect(seqs(standby.recentFrom(4))).to.deep.equal([4, 5, 6, 7, 8]);
+    expect(seqs(standby.recentFrom(8))).to.deep.equal([8]);
+    expect(seqs(standby.recentFrom(9))).to.deep.equal([]);
+    expect(standby.recentFrom(3), 'from before it was loaded').to.equal(undefined);
+  });
+
+  it('applies a command whole or not yet, though a page ends inside it', async () => {
+    const paged = new MemoryLedger(memory.limits, 2);
+    const writing = await startWriter(paged);
+    const following = await Replica.load(paged, never);
+    const heard: number[][] = [];
+    following.onCommitted((events) => heard.push(events.map(({ envelope: { seq } }) => seq)));
+    await carryOut(writing.writer, createLedger(), macvlan, small, allocateAll('b', [{}, { ordinal: 1 }]));
+    await writing.stop();
+    await following.catchUp(never);
+    expect(heard).to.deep.equal([[1], [2], [3], [4, 5]]);
+  });
+
+  it('is as it was when the log cannot be read, and goes on from there', async () => {
+    await carryOut(working.writer, allocate('a'));
+    ledger.failingReads = 1;
+    expect(await failureOf(standby.catchUp(never))).to.have.property('code', 'UNAVAILABLE');
+    expect(standby.head.seq).to.equal(3);
+    await standby.catchUp(never);
+    expect(standby.head.seq).to.equal(4);
+  });
+
+  describe('stops with LEDGER_DAMAGED', () => {
+    const damage = async (): Promise<string> => {
+      const before = describeState(standby.state);
+      const error = await failureOf(standby.catchUp(never));
+      expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(describeState(standby.state), 'and with its state').to.deep.equal(before);
+      return error.message;
+    };
+    const edit = (seq: number, from: string, to: string): void => {
+      const text = memory.get(logKey(seq)) as string;
+      expect(text).to.contain(from);
+      memory.put(logKey(seq), text.replace(from, to));
+    };
+    beforeEach(() => carryOut(working.writer, allocateAll('a', [{}, { ordinal: 1 }])));
+
+    it('at an event that was edited', async () => {
+      edit(4, '"uid-a"', '"uid-x"');
+      expect(await damage()).to.match(/^the chain is broken at event 5: it names/);
+    });
+
+    it('at an event of a version or a type that it does not know', async () => {
+      edit(5, '"v":1', '"v":2');
+      expect(await damage()).to.equal('event 5 has schema version 2; this program reads 1: upgrade it');
+      edit(5, '"v":2', '"v":1');
+      edit(5, 'AddressAllocated', 'AddressTeleported');
+      expect(await damage()).to.contain('of type AddressTeleported');
+    });
+
+    it('where an event is missing, in the middle or at the end', async () => {
+      edit(4, '"seq":4', '"seq":7');
+      expect(await damage()).to.equal('the log is not dense: event 7 follows 3');
+      edit(4, '"part":[1,2]', '"part":[3,2]');
+      expect(await damage()).to.equal('the log is not dense: event 7 follows 3');
+    });
+
+    it('where the log ends before the head does', async () => {
+      edit(5, '"part":[2,2]', '"part":[2,3]');
+      expect(await damage()).to.contain('the log has no whole command after event 3');
+    });
+
+    it('when the head went back, as after a backup was restored', async () => {
+      const before = memory.get(headKey) as string;
+      await standby.catchUp(never);
+      await carryOut(working.writer, allocate('b'));
+      await standby.catchUp(never);
+      memory.put(headKey, before);
+      expect(await damage()).to.match(/^the ledger was rewound: this replica knows it up to .*"seq":6.*"seq":5/);
+    });
+
+    it('when the head is another event of the same number', async () => {
+      await standby.catchUp(never);
+      memory.put(headKey, (memory.get(headKey) as string).replace(/"hash":"./, '"hash":"_'));
+      expect(await damage()).to.match(/^the ledger was rewound/);
+    });
+  });
+
+  it('does not start on keys that say nothing', async () => {
+    memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.99' }), '{"last":1');
+    const error = await failureOf(Replica.load(memory, never));
+    expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+    expect(error.message).to.contain('/ipledger/v1/addr/macvlan/172.17.0.99 is no claim');
+  });
+});

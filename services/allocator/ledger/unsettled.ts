@@ -1,0 +1,43 @@
+/**
+ * Appends of unknown outcome. All of them stand behind the same head and want the same place in the log: at most one of them
+ * happens, and whatever the log has in that place is the end of all others.
+ */
+import type { Seq } from '../domain/event.ts';
+import type { Decided, Queued } from './ask.ts';
+import type { StoredEvent } from './chain.ts';
+
+interface Append {
+  readonly seq: Seq;
+  /** Of its first event, by which it is known again. */
+  readonly id: string;
+  readonly decided: readonly Decided[];
+}
+
+export class Unsettled {
+  #appends: Append[] = [];
+
+  /** An append that begins with this event may have happened, or happen yet. */
+  add({ envelope: { seq, id } }: StoredEvent, decided: readonly Decided[]): void {
+    this.#appends.push({ seq, id, decided });
+  }
+
+  /** Whether something may still be written for a request: until that is known, nobody can say that nothing is. */
+  mayWrite(queued: Queued): boolean {
+    return this.#appends.some(({ decided }) => decided.some((each) => each.writes && each.queued === queued));
+  }
+
+  /** What happened, by the event that the log has in their place; undefined while it has none. Forgets them otherwise. */
+  settle(eventAt: (seq: Seq) => StoredEvent | undefined): readonly Decided[] {
+    const [first] = this.#appends;
+    const there = first && eventAt(first.seq)?.envelope.id;
+    if (there === undefined) return [];
+    const happened = this.#appends.find(({ id }) => id === there);
+    this.#appends = [];
+    return happened?.decided ?? [];
+  }
+
+  /** Another append has taken their place. */
+  forget(): void {
+    this.#appends = [];
+  }
+}

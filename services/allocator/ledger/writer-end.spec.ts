@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { allocate } from '../domain/specification.ts';
+import { addressKey, headKey, logKey, writerKey } from './keys.ts';
+import { MemoryLedger } from './memory.ts';
+import {
+  afterAWhile,
+  ask,
+  carryOut,
+  createLedger,
+  failureOf,
+  gate,
+  macvlan,
+  never,
+  small,
+  startWriter,
+  type Working,
+} from './specification.ts';
+import { UnreliableLedger } from './unreliable.ts';
+
+describe('The writer stops', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: Working;
+  beforeEach(async () => {
+    memory = new MemoryLedger();
+    ledger = new UnreliableLedger(memory);
+    working = await startWriter(ledger);
+    await carryOut(working.writer, createLedger(), macvlan, small);
+  });
+  afterEach(async () => void (await working.stop()));
+
+  const submit = (...args: Parameters<typeof ask>) => working.writer.submit(ask(...args));
+
+  it('taking more when 20,000 wait', async () => {
+    const held = gate();
+    ledger.faults.push(async (append) => {
+      await held.opened;
+      return append();
+    });
+    const first = submit(allocate('a'));
+    await afterAWhile();
+    const question = { answer: () => 0, actor: '', signal: never };
+    const waiting = Array.from({ length: 20_000 }, () => working.writer.submit(question));
+    const error = await failureOf(working.writer.submit(question));
+    expect(error).to.deep.include({
+      code: 'OVERLOADED',
+      message: '20000 requests are waiting already: try again later',
+    });
+    held.open();
+    await Promise.all([first, ...waiting]);
+    await working.writer.submit(question);
+  });
+
+  it('with NOT_WRITER for all that waits and all that comes', async () => {
+    const held = gate();
+    ledger.faults.push(async () => {
+      await held.opened;
+      return { kind: 'unknown', reason: 'connection lost' };
+    });
+    const inFlight = failureOf(submit(allocate('a')));
+    await afterAWhile();
+    const waiting = failureOf(submit(allocate('b')));
+    const stopped = working.stop();
+    held.open();
+    expect(await stopped).to.equal(undefined);
+    for (const answer of [inFlight, waiting, failureOf(submit(allocate('c')))])
+      expect(await answer).to.have.property('code', 'NOT_WRITER');
+  });
+
+  it('when another is the writer', async () => {
+    const term = memory.put(writerKey, '{}');
+    const deposed = await startWriter(memory, { term: term + 1n });
+    expect(await failureOf(deposed.writer.submit(ask(allocate('a'))))).to.have.property('code', 'NOT_WRITER');
+    expect(await deposed.stop()).to.equal(undefined);
+    const { writer, stop } = await startWriter(memory, { term });
+    await writer.submit(ask(allocate('a')));
+    await stop();
+  });
+
+  const tampered: [string, () => void, string][] = [
+    [
+      'the log goes on with what is no event',
+      () => memory.put(logKey(4), '{"forged":true}'),
+      'a line of the log is no event',
+    ],
+    [
+      'the head was written by hand',
+      () => memory.put(headKey, (memory.get(headKey) as string).replace('"epoch":1', '"epoch":2')),
+      'the ledger was rewound',
+    ],
+    [
+      'the head’s event is gone',
+      () => memory.put(headKey, (memory.get(headKey) as string).replace('"seq":3', '"seq":4')),
+      'the log has no whole command after event 3',
+    ],
+  ];
+  for (const [what, tamper, message] of tampered)
+    it(`with LEDGER_DAMAGED, and answers nobody wrong, when ${what}`, async () => {
+      tamper();
+      expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
+      const ended = (await working.stop()) as Error;
+      expect(ended).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(ended.message).to.contain(message);
+      expect(memory.get(addressKey({ subnet: 'macvlan', address: '172.17.0.11' }))).to.equal(undefined);
+    });
+});
