@@ -24,6 +24,11 @@ export class Waiting {
     });
   }
 
+  /** How many wait now. */
+  get count(): number {
+    return [...this.#bells.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Resolves at the next committed event about the Pod, or with the signal. */
   nextEvent(namespace: string, pod: string, signal: AbortSignal): Promise<void> {
     const key = podKey(namespace, pod);

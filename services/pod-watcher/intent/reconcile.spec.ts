@@ -163,6 +163,20 @@ describe('the intent loop', () => {
     expect(allocator.allocated[0]?.pod?.uid).to.equal('hash');
   });
 
+  it('does not take the deletion of a mirror for the end of its static Pod', async () => {
+    const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' };
+    const { pods, allocator, reconciler } = world({ holdings: [holding('a', { uid: 'hash' })] });
+    const mirror = wanting('a', { annotations });
+    pods.put(mirror);
+    reconciler.start();
+    pods.drop(mirror);
+    await settled();
+    pods.put({ ...mirror, uid: 'another mirror' });
+    await settled();
+    expect(allocator.released).to.deep.equal([]);
+    expect(allocator.allocated).to.deep.equal([]);
+  });
+
   it('believes of a Pod that was deleted unseen only what the API says of it', async () => {
     const { allocator, reconciler, api } = world({ holdings: [holding('gone'), holding('late', { seq: 8 })] });
     api.set('default/late', wanting('late'));

@@ -47,6 +47,8 @@ const concurrency = 64;
 const usualBackoffMs = [500, 30_000] as const;
 /** What arrives together (a Subnet and its Pods, many releases) is answered together. */
 const ringMs = 50;
+/** A kubelet looks after the mirrors of its static Pods about once a minute. */
+const mirrorGraceMs = 120_000;
 /** An allocator that does not answer is no news for a Pod before this many tries. */
 const silentTries = 3;
 
@@ -130,7 +132,10 @@ export class Reconciler implements Reader {
       this.#noted.delete(key);
       // A deletion that a list implies is judged with all others of that list, at its end.
       if (!change.witnessed) return;
-      if (this.#options.holdings.uids(key).includes(change.object.identity)) this.#witness(key, change.object.identity);
+      const { identity, uid } = change.object;
+      // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
+      if (identity !== uid) return this.#queue.addAfter(key, mirrorGraceMs);
+      if (this.#options.holdings.uids(key).includes(identity)) this.#witness(key, identity);
     }
     this.#queue.add(key);
   }

@@ -116,7 +116,7 @@ describe('Allocate, several attachments', () => {
     const { thenRefused } = given([subnetConfigured()]).when(
       allocateAll('one', [{}, { provider: 'other.default', subnets: ['other'] }]),
     );
-    thenRefused('SUBNET_UNKNOWN', /attachment other\.default\/0 of Pod default\/one/);
+    thenRefused('SUBNET_UNKNOWN', /^attachment other\.default\/0: no subnet other is configured/);
   });
 
   it('gives only what a Pod does not hold yet', () => {

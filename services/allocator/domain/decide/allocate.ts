@@ -32,18 +32,20 @@ export function allocate(state: State, command: Allocate): Event[] {
     };
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
-    events.push(...naming(attachment, () => eventsFor(state, command, { request, attachment, held, taken })));
+    events.push(...naming(attachment, command, () => eventsFor(state, command, { request, attachment, held, taken })));
   }
   return events;
 }
 
-/** A refusal says which attachment it is about. */
-function naming<Result>(attachment: Attachment, work: () => Result): Result {
+/** A refusal says which attachment it is about; to a person only where there are several. */
+function naming<Result>(attachment: Attachment, { attachments }: Allocate, work: () => Result): Result {
   try {
     return work();
   } catch (thrown) {
-    if (thrown instanceof Refused) throw new Refused(thrown.refusal.code, thrown.refusal.message, attachment);
-    throw thrown;
+    if (!(thrown instanceof Refused)) throw thrown;
+    const { code, message } = thrown.refusal;
+    const which = attachments.length > 1 ? `attachment ${attachmentKey(attachment)}: ` : '';
+    throw new Refused(code, which + message, attachment);
   }
 }
 
@@ -74,12 +76,12 @@ function eventsFor(state: State, command: Allocate, { request, attachment, held,
   return held ? [supersede(held, command.pod.uid), allocated] : [allocated];
 }
 
-function choose(state: State, command: Allocate, { request, attachment, taken }: Wanted): Choice {
+function choose(state: State, command: Allocate, { request, taken }: Wanted): Choice {
   const subnets = request.subnets.flatMap((name) => state.subnets.get(name) ?? []);
   if (subnets.length === 0)
     throw new Refused(
       'SUBNET_UNKNOWN',
-      `attachment ${attachmentKey(attachment)} of Pod ${describe(command)}: no subnet ${request.subnets.join(' or ') || '(none named)'} is configured`,
+      `no subnet ${request.subnets.join(' or ') || '(none named)'} is configured, which Pod ${describe(command)} asks for`,
     );
   return request.candidates.length === 0
     ? pickDynamic(state, { subnets, taken, now: command.now })
