@@ -4,8 +4,8 @@ import type { Allocator } from './allocator.ts';
 import { patience, persistently } from './patience.ts';
 import type { CniRequest } from './wire.ts';
 
-// The plugin waits 10 s.
-const delMs = 8_000;
+// The plugin waits 10 s; what cannot be done by then is left to be done later.
+const delMs = 4_000;
 
 /**
  * Also late, repeated, for an unknown container, and without a network namespace (after a reboot there is none).

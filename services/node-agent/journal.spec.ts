@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type Journal, replay } from './journal.ts';
-import type { CniRequest } from './wire.ts';
+import { type Journal, leave as leaveDel, replay } from './journal.ts';
+import { type CniRequest, parseRequest } from './wire.ts';
 
 const signal = new AbortController().signal;
 
@@ -73,6 +73,23 @@ describe('DELs that found no agent', () => {
     expect(await replay(journal(failing), signal)).to.equal(0);
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
     expect(await replay(journal(), signal)).to.equal(1);
+  });
+
+  it('are left by the agent itself when it finds no allocator, and read as they were asked', async () => {
+    const asked = parseRequest('del', JSON.stringify(entry('c1').request));
+    const seen: CniRequest[] = [];
+    const keep = (request: CniRequest): Promise<void> => Promise.resolve(void seen.push(request));
+    rmSync(folder, { recursive: true });
+    for (let times = 0; times < 2; times++) await leaveDel(folder, '/run/a.sock', asked);
+    expect(await replay(journal(keep), signal)).to.equal(1);
+    expect(seen).to.deep.equal([asked]);
+  });
+
+  it('never leave the folder by a container’s name', async () => {
+    const asked = parseRequest('del', JSON.stringify(entry('../../etc/x').request));
+    const thrown: unknown = await leaveDel(folder, '/run/a.sock', asked).catch((error: unknown) => error);
+    expect(thrown).to.be.instanceOf(Error).with.property('message').that.contains('no file can be named so');
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 
   it('need no folder', async () => {

@@ -1,8 +1,9 @@
 /**
- * DELs that found no agent: the plugin leaves each as a file `<container>@<interface>.json`, so that the Pod can go, and the
- * agent of that socket does them when it is back. A file goes only when its DEL is done.
+ * DELs that could not be done, because a Pod must be able to go: each is left as a file `<container>@<interface>.json`, by the
+ * plugin when it finds no agent, by the agent when it finds no allocator. The agent of that socket does them when it can. A
+ * file goes only when its DEL is done.
  */
-import { readdir, readFile, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { pause } from '../../lib/deadline.ts';
@@ -20,6 +21,31 @@ export interface Journal {
   readonly sockets: readonly string[];
   readonly del: (request: CniRequest, signal: AbortSignal) => Promise<unknown>;
   readonly log: Logger;
+}
+
+/**
+ * Leaves a DEL to be done later. A repeated one replaces its own file.
+ * @param socket one of the agent's own, by which it knows the file again.
+ * @throws the system's error
+ */
+export async function leave(folder: string, socket: string, request: CniRequest): Promise<void> {
+  const { cniType, podName, podNamespace, containerId, netns, interface: name, provider } = request;
+  if (/[/\0]|^\.\.?$/.test(containerId + name))
+    throw new Error(`container ${containerId} ${name}: no file can be named so`);
+  const wire = {
+    cni_type: cniType,
+    pod_name: podName,
+    pod_namespace: podNamespace,
+    container_id: containerId,
+    net_ns: netns,
+    if_name: name,
+    provider,
+  };
+  const path = join(folder, `${containerId}@${name}.json`);
+  const draft = `${path}.${process.pid}`;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(draft, JSON.stringify({ server_socket: socket, request: wire }), { mode: 0o600 });
+  await rename(draft, path);
 }
 
 /** Does what is left there, now and every few seconds, until the signal is aborted. What fails is tried again. */
@@ -47,7 +73,7 @@ export async function replay(journal: Journal, signal: AbortSignal): Promise<num
       log.warn({ err: error, file: join(folder, name) }, 'a DEL that was left here could not be done yet');
     }
   }
-  if (done > 0) log.info({ done, folder }, 'did the DELs that had found no agent');
+  if (done > 0) log.info({ done, folder }, 'did the DELs that had been left');
   return done;
 }
 

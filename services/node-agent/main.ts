@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
+import { IpledgerError } from '../../lib/errors.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
@@ -11,7 +12,7 @@ import { add } from './add.ts';
 import { allocatorBy } from './allocator.ts';
 import { createApi, type Serve } from './api.ts';
 import { del } from './del.ts';
-import { replayForever } from './journal.ts';
+import { leave, replayForever } from './journal.ts';
 import { kubernetesApi, podUidFrom } from './pods.ts';
 import { sandboxOfNode } from './sandbox.ts';
 import { type Published, publish } from './socket.ts';
@@ -47,7 +48,7 @@ const options = new Command('node-agent')
       .default(''),
   )
   .addOption(
-    new Option('--journal <folder>', 'where the plugin leaves DELs that found no agent')
+    new Option('--journal <folder>', 'where DELs are left that found no agent, or no allocator')
       .env('IPLEDGER_JOURNAL')
       .default('/var/lib/cni/ipledger'),
   )
@@ -69,12 +70,13 @@ await run(log, async (life) => {
     log,
   };
   const inTurn = createTurns();
-  const serve: Serve = (verb, request, signal) =>
-    inTurn(turnOf(request), signal, async () => {
-      if (verb === 'add') return add(deps, request, signal);
-      await del(allocator, request, signal);
-      return '';
-    });
+  const end = (request: CniRequest, signal: AbortSignal): Promise<void> =>
+    inTurn(turnOf(request), signal, () => del(allocator, request, signal));
+  const serve: Serve = async (verb, request, signal) => {
+    if (verb === 'add') return inTurn(turnOf(request), signal, () => add(deps, request, signal));
+    await end(request, signal).catch((error: unknown) => leaveIfLater(request, error, signal));
+    return '';
+  };
 
   const published: Published[] = [];
   if (options.healthListen !== '') {
@@ -85,11 +87,18 @@ await run(log, async (life) => {
   published.push(...(await openSockets(serve, life)));
   log.info({ sockets: options.socket, node: options.node, allocator: options.allocator }, 'ready');
 
-  const left = (request: CniRequest, signal: AbortSignal): Promise<string> => serve('del', request, signal);
-  replayForever({ folder: options.journal, sockets: options.socket, del: left, log }, life.signal).catch(
+  replayForever({ folder: options.journal, sockets: options.socket, del: end, log }, life.signal).catch(
     (error: unknown) => life.fail(error),
   );
 });
+
+/** A Pod must be able to go while the allocator is away: its DEL is done when it is back. */
+async function leaveIfLater(request: CniRequest, error: unknown, signal: AbortSignal): Promise<void> {
+  const [socket] = options.socket;
+  if (IpledgerError.from(error).kind !== 'transient' || signal.aborted || socket === undefined) throw error;
+  await leave(options.journal, socket, request);
+  log.warn({ err: error, containerId: request.containerId }, 'DEL: the allocator is away; left to be done later');
+}
 
 /** What is done one at a time. */
 const turnOf = ({ containerId, interface: name }: CniRequest): string => `${containerId} ${name}`;

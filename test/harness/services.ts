@@ -61,11 +61,13 @@ export interface AgentSettings extends WatcherSettings {
   readonly node: string;
   /** Unix sockets that it listens on; the first is asked whether it is ready. */
   readonly sockets: readonly [string, ...string[]];
+  /** Folder of the DELs that are left to be done later (default: the plugin's, /var/lib/cni/ipledger). */
+  readonly journal?: string;
 }
 
 /** How a node-agent is started; ready when its socket answers. */
 export function agentLaunch(settings: AgentSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, tls } = settings;
+  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, journal, tls } = settings;
   return {
     ...node('node-agent', name),
     env: {
@@ -74,6 +76,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
       IPLEDGER_NODE: nodeName,
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...(journal !== undefined && { IPLEDGER_JOURNAL: journal }),
       ...tlsVariables(tls),
     },
     ready: (signal) => socketAnswers(sockets[0], signal),
@@ -151,6 +154,9 @@ export interface Agent extends Watcher {
   readonly socket: string;
 }
 
+/** Where an agent of the run keeps DELs for later; for the configuration of plugins, too. */
+export const agentJournal = (run: Run, name: string): string => join(run.folder, `${name}-journal`);
+
 /** Starts the agent of a node, listening on a socket in the run's folder. */
 export async function startAgent(run: Run, options: AgentOptions): Promise<Agent> {
   const { allocator, cluster, node: nodeName = 'node-1', name = `node-agent-${nodeName}`, tls } = options;
@@ -163,6 +169,7 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
     healthListen: health,
     node: nodeName,
     sockets: [socket],
+    journal: agentJournal(run, name),
     tls,
   });
   return Object.assign(await startServer(run, launch), { health, node: nodeName, socket });
