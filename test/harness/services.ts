@@ -154,9 +154,6 @@ export interface Agent extends Watcher {
   readonly socket: string;
 }
 
-/** Where an agent of the run keeps DELs for later; for the configuration of plugins, too. */
-export const agentJournal = (run: Run, name: string): string => join(run.folder, `${name}-journal`);
-
 /** Starts the agent of a node, listening on a socket in the run's folder. */
 export async function startAgent(run: Run, options: AgentOptions): Promise<Agent> {
   const { allocator, cluster, node: nodeName = 'node-1', name = `node-agent-${nodeName}`, tls } = options;
@@ -169,7 +166,7 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
     healthListen: health,
     node: nodeName,
     sockets: [socket],
-    journal: agentJournal(run, name),
+    journal: join(run.folder, `${name}-journal`),
     tls,
   });
   return Object.assign(await startServer(run, launch), { health, node: nodeName, socket });

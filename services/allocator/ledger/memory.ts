@@ -52,6 +52,11 @@ export class MemoryLedger implements Ledger {
     return this.#revision;
   }
 
+  /** Deletes a key past all rules. */
+  remove(key: string): void {
+    this.#keys.delete(key);
+  }
+
   /** The value of a key. */
   get(key: string): string | undefined {
     return this.#keys.get(key)?.text;
