@@ -2425,7 +2425,7 @@ export const ipledger = $root.ipledger = (() => {
 
             AllocateRequest.prototype.pod = null;
             AllocateRequest.prototype.attachments = $util.emptyArray;
-            AllocateRequest.prototype.deadline = "";
+            AllocateRequest.prototype.validMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             AllocateRequest.create = function(properties) {
                 return new AllocateRequest(properties);
@@ -2443,8 +2443,8 @@ export const ipledger = $root.ipledger = (() => {
                 if (message.attachments != null && message.attachments.length)
                     for (let i = 0; i < message.attachments.length; ++i)
                         $root.ipledger.v1.AttachmentRequest.encode(message.attachments[i], writer.uint32(18).fork(), _depth + 1).ldelim();
-                if (message.deadline != null && $Object.hasOwnProperty.call(message, "deadline") && message.deadline !== "")
-                    writer.uint32(26).string(message.deadline);
+                if (message.validMs != null && $Object.hasOwnProperty.call(message, "validMs") && (typeof message.validMs === "object" ? message.validMs.low || message.validMs.high : message.validMs !== 0))
+                    writer.uint32(24).uint64(message.validMs);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2493,12 +2493,12 @@ export const ipledger = $root.ipledger = (() => {
                             continue;
                         }
                     case 3: {
-                            if (wireType !== 2)
+                            if (wireType !== 0)
                                 break;
-                            if ((value = reader.stringVerify()).length)
-                                message.deadline = value;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.validMs = value;
                             else
-                                delete message.deadline;
+                                delete message.validMs;
                             continue;
                         }
                     }
@@ -2543,9 +2543,16 @@ export const ipledger = $root.ipledger = (() => {
                         message.attachments[i] = $root.ipledger.v1.AttachmentRequest.fromObject(object.attachments[i], _depth + 1);
                     }
                 }
-                if (object.deadline != null)
-                    if (typeof object.deadline !== "string" || object.deadline.length)
-                        message.deadline = $String(object.deadline);
+                if (object.validMs != null)
+                    if (typeof object.validMs === "object" ? object.validMs.low || object.validMs.high : $Number(object.validMs) !== 0)
+                        if ($util.Long)
+                            message.validMs = $util.Long.fromValue(object.validMs, true);
+                        else if (typeof object.validMs === "string")
+                            message.validMs = $parseInt(object.validMs, 10);
+                        else if (typeof object.validMs === "number")
+                            message.validMs = object.validMs;
+                        else if (typeof object.validMs === "object")
+                            message.validMs = new $util.LongBits(object.validMs.low >>> 0, object.validMs.high >>> 0).toNumber(true);
                 return message;
             };
 
@@ -2561,7 +2568,11 @@ export const ipledger = $root.ipledger = (() => {
                     object.attachments = [];
                 if (options.defaults) {
                     object.pod = null;
-                    object.deadline = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.validMs = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.validMs = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
                 }
                 if (message.pod != null && $Object.hasOwnProperty.call(message, "pod"))
                     object.pod = $root.ipledger.v1.Pod.toObject(message.pod, options, _depth + 1);
@@ -2570,8 +2581,13 @@ export const ipledger = $root.ipledger = (() => {
                     for (let j = 0; j < message.attachments.length; ++j)
                         object.attachments[j] = $root.ipledger.v1.AttachmentRequest.toObject(message.attachments[j], options, _depth + 1);
                 }
-                if (message.deadline != null && $Object.hasOwnProperty.call(message, "deadline"))
-                    object.deadline = message.deadline;
+                if (message.validMs != null && $Object.hasOwnProperty.call(message, "validMs"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.validMs = typeof message.validMs === "number" ? $BigInt(message.validMs) : $util.Long.fromBits(message.validMs.low >>> 0, message.validMs.high >>> 0, true).toBigInt();
+                    else if (typeof message.validMs === "number")
+                        object.validMs = options.longs === $String ? $String(message.validMs) : message.validMs;
+                    else
+                        object.validMs = options.longs === $String ? $util.Long.prototype.toString.call(message.validMs) : options.longs === $Number ? new $util.LongBits(message.validMs.low >>> 0, message.validMs.high >>> 0).toNumber(true) : message.validMs;
                 return object;
             };
 

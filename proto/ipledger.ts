@@ -12,7 +12,7 @@ export const IpamService = {
    * NOT_FOUND           a subnet that is not configured
    * ALREADY_EXISTS      an asked-for address (or MAC) is held; the message names the holder
    * RESOURCE_EXHAUSTED  no free address in the subnet
-   * DEADLINE_EXCEEDED   `deadline` had passed when the request was decided
+   * DEADLINE_EXCEEDED   `valid_ms` had passed when the request was decided
    * DATA_LOSS           the address's key was changed by something else than ipledger, and is fenced
    */
   allocate: unary<AllocateRequest, AllocateReply>('/ipledger.v1.Ipam/Allocate', 'AllocateRequest', 'AllocateReply'),
@@ -268,8 +268,11 @@ export interface AllocateRequest {
   pod?: Pod;
   /** All or none; 1 to 24. */
   attachments: AttachmentRequest[];
-  /** After this instant the request is refused, so that a late arrival cannot leak. "" for none. */
-  deadline: string;
+  /**
+   * Refused when it is decided later than this after its arrival, so that what nobody waits for any more cannot leak. A
+   * length of time and no instant: clocks of different machines are never compared. 0: no limit.
+   */
+  validMs: number;
 }
 
 export interface AllocateReply {

@@ -2,10 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Server } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import { ReflectionService } from '@grpc/reflection';
 import { Command, Option } from 'commander';
-import { HealthImplementation, protoPath as healthProtoPath } from 'grpc-health-check';
+import { HealthImplementation } from 'grpc-health-check';
 import { monotonicFactory } from 'ulid';
 import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -13,6 +11,7 @@ import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { serverCredentials, tlsFromEnvironment } from '../../lib/tls.ts';
 import type { Allocator } from './grpc/allocator.ts';
+import { addReflection } from './grpc/reflection.ts';
 import { addServices } from './grpc/services.ts';
 import { campaign, currentWriter } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
@@ -63,7 +62,7 @@ await run(log, async (life) => {
   log.info({ listen: options.listen, server }, 'listening');
 
   const candidate = { replica: options.replica, address: options.listen };
-  keepUp({
+  const kept = keepUp({
     replica,
     office,
     newId: monotonicFactory(),
@@ -72,6 +71,8 @@ await run(log, async (life) => {
     log,
     signal: life.signal,
   }).catch((error: unknown) => life.fail(error));
+  // Before the API and etcd go: what is in flight is answered, and the office handed over.
+  life.onStop(() => kept);
 });
 
 /** etcd may come up after us. */
@@ -96,9 +97,7 @@ function listen(allocator: Allocator, health: HealthImplementation, life: Lifecy
   });
   addServices(server, allocator, log);
   health.addToServer(server);
-  const ours = loadSync(new URL('../../proto/ipledger.proto', import.meta.url).pathname, { keepCase: true });
-  const reflected = { ...ours, ...loadSync(healthProtoPath, { keepCase: true }) };
-  new ReflectionService(reflected).addToServer(server);
+  addReflection(server);
   life.onStop(() => {
     server.forceShutdown();
   });

@@ -41,10 +41,12 @@ export async function keepUp(options: KeepUpOptions): Promise<void> {
 /** Follows the log until elected; undefined when the signal was aborted first. */
 async function standBy({ replica, elect, log, signal }: KeepUpOptions): Promise<Term | undefined> {
   const elected = new AbortController();
+  const unfit = new AbortController();
   const following = followLog(replica, AbortSignal.any([signal, elected.signal]), log);
   try {
-    return await Promise.race([elect(signal), following.then(() => undefined)]);
+    return await Promise.race([elect(AbortSignal.any([signal, unfit.signal])), following.then(() => undefined)]);
   } catch (error) {
+    unfit.abort(); // who can't follow must not be elected either
     if (signal.aborted) return undefined;
     throw error;
   } finally {
@@ -86,7 +88,8 @@ async function serveTerm({ replica, office, newId, onWriter, log, signal }: Keep
     const ledger = newId();
     const asked = { actor: 'allocator', signal: writing, answer: () => undefined };
     const created = writer.submit({ ...asked, command: (now) => ({ type: 'CreateLedger', now, ledger }) });
-    await Promise.race([created, working]);
+    const begun = await Promise.race([created.then(() => true), working.then(() => false)]);
+    if (!begun) return;
     office.writer = writer;
     onWriter(true);
     log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');

@@ -4,9 +4,19 @@ import type { ServerUnaryCall } from '@grpc/grpc-js';
 /** Where TLS is off nobody is known. */
 export const anonymous = 'anonymous';
 
-/** The authenticated identity of a call's peer; "anonymous" without TLS, or with a certificate that names no identity of ours. */
+/**
+ * The authenticated identity of a call's peer; "anonymous" without TLS, and with a certificate that does not name exactly one
+ * identity of ours.
+ */
 export function identityOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>): string {
-  const names = call.getAuthContext().sslPeerCertificate?.subjectaltname ?? '';
-  const found = /(?:^|, )URI:(ipledger:\/\/[a-z0-9./-]+)/.exec(names);
-  return found?.[1] ?? anonymous;
+  const [identity, ...more] = identitiesIn(call.getAuthContext().sslPeerCertificate?.subjectaltname ?? '');
+  return identity !== undefined && more.length === 0 ? identity : anonymous;
+}
+
+/** Node writes names as `DNS:a, URI:b`, and in quotes what has a comma or a quote in it: such a one is never ours. */
+function identitiesIn(names: string): string[] {
+  const entries = names.matchAll(/(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g);
+  return [...entries].flatMap(([, kind, value = '']) =>
+    kind === 'URI' && /^ipledger:\/\/[a-z]+(\/[A-Za-z0-9._-]+)?$/.test(value) ? [value] : [],
+  );
 }

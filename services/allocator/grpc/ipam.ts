@@ -3,7 +3,7 @@ import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
-import { canonicalAddress } from '../domain/address.ts';
+import { canonicalAddress, parseAddress, parseCidr } from '../domain/address.ts';
 import type { AttachmentRequest, Sandbox } from '../domain/command.ts';
 import { allocationForSandbox } from '../domain/decide/bind.ts';
 import type { Owner, Route } from '../domain/event.ts';
@@ -17,7 +17,7 @@ import {
 import { attachmentKey, heldBy, type State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { allocationMessage, positionOf, readReleaseCause, recordMessage } from './messages.ts';
-import { atMost, instant, limited, pageSize, required } from './read.ts';
+import { atMost, limited, name, pageSize, required } from './read.ts';
 import type { CallContext, Handlers } from './server.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -44,9 +44,9 @@ export function ipamHandlers(allocator: Allocator, waiting: Waiting): Handlers<t
 
 async function allocate(allocator: Allocator, request: api.AllocateRequest, context: CallContext) {
   const pod = {
-    namespace: required('pod.namespace', request.pod?.namespace),
-    name: required('pod.name', request.pod?.name),
-    uid: required('pod.uid', request.pod?.uid),
+    namespace: name('pod.namespace', request.pod?.namespace),
+    name: name('pod.name', request.pod?.name),
+    uid: name('pod.uid', request.pod?.uid),
     node: limited('pod.node', request.pod?.node ?? ''),
     ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
@@ -57,7 +57,7 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
       'INVALID_REQUEST',
       'attachments: each provider needs a different ordinal for each of its attachments',
     );
-  const deadline = instant('deadline', request.deadline);
+  const deadline = request.validMs > 0 ? allocator.replica.clock.read().at + request.validMs : undefined;
   const { answer, head } = await command(
     allocator,
     context,
@@ -74,8 +74,6 @@ const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
   name: limited('pod.owner.name', name),
   uid: limited('pod.owner.uid', uid),
 });
-
-const readRoute = ({ dst, gw }: api.Route): Route => ({ dst: limited('route.dst', dst), gw: limited('route.gw', gw) });
 
 function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
   if (request.pool !== '')
@@ -94,10 +92,10 @@ function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each names one address, or one of each family');
   return {
-    provider: required('provider', request.provider),
+    provider: name('provider', request.provider),
     ordinal: request.ordinal,
     interface: limited('interface', request.interface),
-    subnets: atMost('subnets', mostAttachments, request.subnets).map((name) => limited('subnet', name)),
+    subnets: atMost('subnets', mostAttachments, request.subnets).map((subnet) => limited('subnet', subnet)),
     candidates,
     mac: limited('mac', request.mac),
     routes: atMost('routes', mostRoutes, request.routes).map(readRoute),
@@ -105,9 +103,18 @@ function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
   };
 }
 
+/** Host bits in `dst` are allowed: whoever sets the route masks them. */
+function readRoute({ dst, gw }: api.Route): Route {
+  if (limited('route.dst', dst) !== '' && !parseCidr(dst))
+    throw new IpledgerError('INVALID_REQUEST', `routes: dst "${dst}" is no CIDR; leave it out for the default route`);
+  if (limited('route.gw', gw) !== '' && !parseAddress(gw))
+    throw new IpledgerError('INVALID_REQUEST', `routes: gw "${gw}" is no IP address`);
+  return { dst, gw };
+}
+
 async function release(allocator: Allocator, request: api.ReleaseRequest, context: CallContext) {
-  const [namespace, pod] = [required('namespace', request.namespace), required('pod', request.pod)];
-  const uid = required('pod_uid', request.podUid);
+  const [namespace, pod] = [name('namespace', request.namespace), name('pod', request.pod)];
+  const uid = name('pod_uid', request.podUid);
   const cause = readReleaseCause(request.cause);
   if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: a release says why');
   const evidence = limited('evidence', request.evidence);
@@ -125,12 +132,12 @@ type SandboxRequest = Pick<api.BindRequest, 'namespace' | 'pod' | 'podUid' | 'pr
 
 function readSandbox(request: SandboxRequest): Sandbox {
   return {
-    namespace: required('namespace', request.namespace),
-    pod: required('pod', request.pod),
-    uid: required('pod_uid', request.podUid),
-    provider: required('provider', request.provider),
-    containerId: required('container_id', request.containerId),
-    interface: required('interface', request.interface),
+    namespace: name('namespace', request.namespace),
+    pod: name('pod', request.pod),
+    uid: name('pod_uid', request.podUid),
+    provider: name('provider', request.provider),
+    containerId: name('container_id', request.containerId),
+    interface: name('interface', request.interface),
   };
 }
 
@@ -146,6 +153,7 @@ async function wait(allocator: Allocator, waiting: Waiting, request: api.WaitReq
     try {
       const { answer, head } = await question(allocator, context, (state) => lookFor(state, sandbox));
       if (answer.allocation) return { position: positionOf(head), allocation: allocationMessage(answer.allocation) };
+      if (answer.others.length > 0) throw allOthers(sandbox, answer.others);
       const patienceMs = answer.bound ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
       if (patienceMs <= 0 || context.signal.aborted) throw nothingCame(sandbox, answer, waiting, timeoutMs);
       await Promise.race([rung, pause(patienceMs, turn.signal)]);
@@ -159,6 +167,8 @@ interface Seen {
   readonly allocation: BoundAllocation | undefined;
   /** Whether some subnet has the provider. */
   readonly bound: boolean;
+  /** Interfaces of what this uid holds of the provider: all of them are set up under other names. */
+  readonly others: readonly string[];
   /** Another Pod of the same name, if one holds something of the provider. */
   readonly namesakeUid: string | undefined;
 }
@@ -166,12 +176,25 @@ interface Seen {
 function lookFor(state: State, sandbox: Sandbox): Seen {
   const { namespace, pod, provider } = sandbox;
   const allocation = allocationForSandbox(state, sandbox);
-  const namesake = heldBy(state, namespace, pod).find(({ attachment }) => attachment.provider === provider);
+  const held = heldBy(state, namespace, pod).filter(({ attachment }) => attachment.provider === provider);
+  const namesake = held.find(({ uid }) => uid !== sandbox.uid);
+  const own = held.filter(({ uid }) => uid === sandbox.uid);
+  const others = allocation ? [] : own.map((other) => other.interface);
   // '' and 'ovn' are the primary network's: whatever serves it is found by the Pod's annotations.
   const known = ['', 'ovn', sandbox.provider];
   const bound = known.slice(0, 2).includes(sandbox.provider) || providersOf(state).has(sandbox.provider);
-  return { allocation: allocation && withBindings(state, allocation), bound, namesakeUid: namesake?.uid };
+  return { allocation: allocation && withBindings(state, allocation), bound, others, namesakeUid: namesake?.uid };
 }
+
+/** What the Pod wants of this network it has, under other names: waiting brings nothing. */
+const allOthers = (
+  { namespace, pod, provider, interface: wanted }: Sandbox,
+  others: readonly string[],
+): IpledgerError =>
+  new IpledgerError(
+    'NOT_ALLOCATED',
+    `Pod ${namespace}/${pod} has no attachment of provider ${provider} left for interface ${wanted}: what it has is set up as ${others.join(', ')}; does its networks annotation name this network once too few?`,
+  );
 
 const providersOf = (state: State): Set<string> =>
   new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
@@ -216,12 +239,14 @@ async function bind(allocator: Allocator, request: api.BindRequest, context: Cal
 }
 
 async function unbind(allocator: Allocator, request: api.UnbindRequest, context: CallContext) {
-  const containerId = required('container_id', request.containerId);
-  const name = required('interface', request.interface);
+  const sandbox = {
+    containerId: name('container_id', request.containerId),
+    interface: name('interface', request.interface),
+  };
   const { answer, head } = await command(
     allocator,
     context,
-    (now) => ({ type: 'Unbind', now, containerId, interface: name }),
+    (now) => ({ type: 'Unbind', now, ...sandbox }),
     (_state, events) => events.length,
   );
   return { position: positionOf(head), unbound: answer };

@@ -23,13 +23,13 @@ export function atMost<Item>(name: string, most: number, items: readonly Item[])
   return items;
 }
 
-/** RFC 3339 text as milliseconds since 1970; undefined for ''. */
-export function instant(name: string, text: string): number | undefined {
-  if (text === '') return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text))
-    throw invalid(`${name} "${text}" is no RFC 3339 instant, as 2026-01-31T08:00:00.000Z`);
-  return at;
+/** A text that must be there and names something: no slash, space or control character, since keys are made of it. */
+export function name(field: string, text: string | undefined): string {
+  const found = required(field, text);
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[/\s\u0000-\u001f\u007f]/.test(found))
+    throw invalid(`${field} ${JSON.stringify(found)} has a slash, a space or a control character`);
+  return found;
 }
 
 /** A page size: 0 is the usual one, too large is cut to the largest. */

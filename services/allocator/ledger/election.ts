@@ -10,6 +10,10 @@ import type { Revision } from './ledger.ts';
 
 const leaseSeconds = 5;
 const renewMs = 1_500;
+/** Handing over at once is a courtesy: without it the lease ends by itself. */
+const resignTimeoutMs = 1_000;
+/** After a renewal that failed. */
+const renewAgainMs = 300;
 const renewTimeoutMs = 1_500;
 /** Given up this long before etcd would, so that two never believe it at once if their clocks run alike. */
 const marginMs = 500;
@@ -63,22 +67,28 @@ async function standOnce(
   const lease = client.lease(leaseSeconds, { autoKeepAlive: false });
   const id = await lease.grant();
   const key = Buffer.from(writerKey);
-  const reply = await client.kv.txn({
-    compare: [{ key, target: 'Create', result: 'Equal', create_revision: '0' }],
-    success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: id } }],
-  });
-  if (!reply.succeeded) {
+  const won = await client.kv
+    .txn({
+      compare: [{ key, target: 'Create', result: 'Equal', create_revision: '0' }],
+      success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: id } }],
+    })
+    .catch(async (error: unknown) => {
+      // Perhaps it happened; without its lease the key does not stand in the next one's way.
+      await lease.revoke().catch(() => undefined);
+      throw error;
+    });
+  if (!won.succeeded) {
     await lease.revoke();
     return undefined;
   }
   const lost = new AbortController();
   void keepAlive(lease, grantedAt, AbortSignal.any([signal, lost.signal]), log).then(() => lost.abort());
   return {
-    revision: BigInt(reply.header.revision),
+    revision: BigInt(won.header.revision),
     signal: AbortSignal.any([signal, lost.signal]),
     resign: async () => {
       lost.abort();
-      await lease.revoke();
+      await lease.revoke({ deadline: Date.now() + resignTimeoutMs });
     },
   };
 }
@@ -86,21 +96,22 @@ async function standOnce(
 /** Returns when the lease may have ended, counted from when its last renewal that succeeded was sent. */
 async function keepAlive(lease: Lease, grantedAt: number, signal: AbortSignal, log: Logger): Promise<void> {
   let renewedAt = grantedAt;
-  const validMs = leaseSeconds * 1000 - marginMs;
-  while (!signal.aborted && performance.now() < renewedAt + validMs) {
-    const expires = new AbortController();
-    const timer = setTimeout(() => expires.abort(), renewedAt + validMs - performance.now());
-    await pause(renewMs, AbortSignal.any([signal, expires.signal]));
-    clearTimeout(timer);
+  let nextMs = renewMs;
+  const leftMs = (): number => renewedAt + leaseSeconds * 1000 - marginMs - performance.now();
+  for (;;) {
+    await pause(Math.max(0, Math.min(nextMs, leftMs())), signal);
     if (signal.aborted) return;
+    if (leftMs() <= 0) break;
     const sentAt = performance.now();
     try {
-      await lease.keepaliveOnce({ deadline: Date.now() + renewTimeoutMs });
+      await lease.keepaliveOnce({ deadline: Date.now() + Math.min(renewTimeoutMs, leftMs()) });
       renewedAt = sentAt;
+      nextMs = renewMs;
     } catch (error) {
       log.warn({ err: error }, 'the writer lease could not be renewed');
       if (lease.revoked()) return;
+      nextMs = renewAgainMs;
     }
   }
-  if (!signal.aborted) log.error('the writer lease may have ended: stepping down');
+  log.error('the writer lease may have ended: stepping down');
 }

@@ -98,7 +98,7 @@ describe('the intent loop', () => {
     expect(allocator.allocated[0]).to.deep.include({
       pod: { namespace: 'default', name: 'a', uid: 'uid-a', node: '', owner: undefined },
     });
-    expect(Date.parse(allocator.allocated[0]?.deadline ?? '')).to.be.greaterThan(0);
+    expect(allocator.allocated[0]?.validMs).to.be.greaterThan(0);
   });
 
   it('leaves alone who holds already, who is on the host network, who is finished and who wants nothing', async () => {

@@ -244,11 +244,10 @@ export class Reconciler implements Reader {
   async #allocate(key: string, pod: Pod, plan: Plan): Promise<Outcome> {
     const { allocator, holdings, say, log, signal } = this.#options;
     const { namespace, name, identity: uid, node } = pod;
-    const deadline = new Date(Date.now() + allocateTimeoutMs).toISOString();
     const request = {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,
-      deadline,
+      validMs: allocateTimeoutMs,
     };
     holdings.begin(key, uid);
     try {

@@ -208,6 +208,16 @@ describe('Allocate, one of a list', () => {
   });
 });
 
+describe('Allocate, one of a long list', () => {
+  it('is refused with the first reasons only: what is refused becomes an event', () => {
+    const candidates = Array.from({ length: 200 }, (_, index) => [`172.17.1.${index}`]);
+    const taken = candidates.map(([address = ''], index) => allocated(`pod-${index}`, address));
+    given([subnetConfigured(), ...taken])
+      .when(allocate('late', { candidates }))
+      .thenRefused('ADDRESS_IN_USE', /172\.17\.1\.2 .*; and 197 more$/);
+  });
+});
+
 describe('Allocate, while somebody may still answer', () => {
   const one = inSmall('one', '10.0.0.2');
   const full = [one, inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
@@ -252,6 +262,16 @@ describe('Allocate, a Pod of the same name', () => {
           data: { ...one.data, uid: 'uid-new', alloc: 2, fromUid: 'uid-one' },
         },
       ]);
+  });
+
+  it('gets the gateway that the subnet has by then', () => {
+    const one = allocated('one', '172.17.0.11');
+    const moved = subnetConfigured('macvlan', { gateway: '172.17.255.254', excludeIps: ['172.17.255.254'] });
+    const { events } = given([subnetConfigured(), one, moved]).when(allocate('one', {}, recreated));
+    const addresses = [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.255.254' }];
+    expect(events.map(({ type, data }) => ({ type, ...data }))).to.containSubset([
+      { type: 'AddressTransferred', addresses },
+    ]);
   });
 
   it('releases what does not fit any more, and gives what is asked for', () => {

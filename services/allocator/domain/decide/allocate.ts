@@ -2,10 +2,10 @@
 import type { Allocate, AttachmentRequest } from '../command.ts';
 import type { Allocation } from '../claim.ts';
 import { canonicalMac } from '../address.ts';
-import type { AssignedAddress, Attachment, Event, Grant } from '../event.ts';
+import { type AssignedAddress, type Attachment, type Event, familyOf, type Grant } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { allocationOf, attachmentKey, type ConfiguredSubnet, type State } from '../state.ts';
-import { pickDynamic, pickStatic } from './pick.ts';
+import { assigned, pickDynamic, pickStatic } from './pick.ts';
 
 /** What one attachment will hold. */
 interface Choice {
@@ -62,7 +62,8 @@ function eventsFor(state: State, command: Allocate, { request, attachment, held,
   const mac = readMac(request.mac);
   if (held && fits(held, request)) {
     if (mac !== held.mac) refuseTakenMac(state, held.subnet, { mac, attachment, taken });
-    const grant = grantOf(command, { request, attachment, mac }, held.addresses, held.cause);
+    const addresses = asInForce(state, held);
+    const grant = grantOf(command, { request, attachment, mac }, addresses, held.cause);
     const passedOn = { ...grant, interface: request.interface || held.interface, alloc: held.seq, fromUid: held.uid };
     return [{ type: 'AddressTransferred', subnet: held.subnet, data: passedOn }];
   }
@@ -86,6 +87,15 @@ function choose(state: State, command: Allocate, { request, taken }: Wanted): Ch
   return request.candidates.length === 0
     ? pickDynamic(state, { subnets, taken, now: command.now })
     : pickStatic(state, { subnets, taken, now: command.now }, request.candidates);
+}
+
+/** What is held, with CIDR and gateway as the subnet has them now: they may have changed since it was given. */
+function asInForce(state: State, { subnet, addresses }: Allocation): readonly AssignedAddress[] {
+  const spaces = state.subnets.get(subnet)?.spaces ?? [];
+  return addresses.map((known) => {
+    const space = spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(known.address));
+    return space ? assigned(space, known.address) : known;
+  });
 }
 
 /** Whether what is held is what would be asked for. */

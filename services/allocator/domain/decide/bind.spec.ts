@@ -1,5 +1,17 @@
-import { allocated, bound, given, released, subnetConfigured, unbound, type Untimed } from '../specification.ts';
+import { expect } from 'chai';
 import type { Bind } from '../command.ts';
+import { decide } from '../decide.ts';
+import {
+  allocated,
+  bound,
+  fold,
+  given,
+  released,
+  start,
+  subnetConfigured,
+  unbound,
+  type Untimed,
+} from '../specification.ts';
 
 const one = allocated('one', '172.17.0.11');
 const bind = (more: Partial<Bind> = {}): Untimed => ({
@@ -88,6 +100,12 @@ describe('Unbind', () => {
 
   it('of an unknown container is done already', () => {
     given([subnetConfigured(), one]).when(unbind()).thenNothingHappens();
+  });
+
+  it('of a fenced address is done: a Pod must be able to go', () => {
+    const state = fold([subnetConfigured(), one, bound(one, 2)]);
+    state.fenced.add('macvlan/172.17.0.11');
+    expect(decide(state, { ...unbind(), now: start })).to.deep.equal({ kind: 'accepted', events: [] });
   });
 
   it('comes too late for a binding that a reboot of the node ended', () => {

@@ -4,7 +4,7 @@ import type { Bind, Sandbox, Unbind } from '../command.ts';
 import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, heldBy, sandboxKey, type State } from '../state.ts';
-import { refuseFenced } from './pick.ts';
+import { isFenced, refuseFenced } from './pick.ts';
 
 /**
  * Which allocation a CNI call is about: the Pod's attachment of that provider with that interface name; else the first that
@@ -48,12 +48,15 @@ export function bind(state: State, command: Bind): Event[] {
   ];
 }
 
-/** Ends that container's binding only, also late and after release; one that is unknown is ended already. @throws Refused ADDRESS_FENCED */
+/**
+ * Ends that container's binding only, also late and after release; one that is unknown is ended already. A fenced address is
+ * left as it is: a Pod must be able to go.
+ */
 export function unbind(state: State, { containerId, interface: name }: Unbind): Event[] {
   const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
   const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
-    refuseFenced(state, subnet, address);
+    if (isFenced(state, subnet, address)) continue;
     const binding = claimOf(state, subnet, address)?.bindings.find(
       (b) => b.containerId === containerId && b.interface === name,
     );

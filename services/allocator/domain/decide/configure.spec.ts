@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RequestedSubnet } from '../command.ts';
-import { allocated, given, released, subnetConfigured, type Untimed } from '../specification.ts';
+import { allocated, bound, given, released, subnetConfigured, type Untimed } from '../specification.ts';
 
 const one = allocated('one', '172.17.0.11');
 const apply = (spec: Partial<RequestedSubnet> = {}, name = 'macvlan'): Untimed => ({
@@ -50,6 +50,15 @@ describe('ApplySubnet', () => {
     given([subnetConfigured(), one])
       .when(apply({ cidrBlock: '172.18.0.0/16', gateway: '', excludeIps: [] }))
       .thenRefused('SUBNET_IN_USE', 'Pod default/one holds 172.17.0.11, which would be outside');
+  });
+
+  it('refuses a gateway that a Pod holds, or may still answer on', () => {
+    given([subnetConfigured(), one])
+      .when(apply({ gateway: '172.17.0.11' }))
+      .thenRefused('SUBNET_IN_USE', "172.17.0.11 can't become the gateway of subnet macvlan: Pod default/one holds it");
+    given([subnetConfigured(), one, bound(one, 2), released(one, 2)])
+      .when(apply({ gateway: '172.17.0.11' }))
+      .thenRefused('SUBNET_IN_USE', 'Pod default/one may still answer on it');
   });
 
   it('takes excludes that cover addresses in use: Pods keep what they hold', () => {

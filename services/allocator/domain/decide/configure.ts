@@ -3,7 +3,7 @@ import { parseAddress } from '../address.ts';
 import type { ApplySubnet, RetireSubnet } from '../command.ts';
 import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
-import type { State } from '../state.ts';
+import { claimOf, type State } from '../state.ts';
 import { normaliseSubnet, overlaps, type Subnet } from '../subnet.ts';
 
 /** @throws Refused SUBNET_INVALID, SUBNET_OVERLAP, SUBNET_IN_USE */
@@ -19,6 +19,7 @@ export function applySubnet(state: State, { name, spec: requested, source }: App
   if (known && JSON.stringify(known.subnet.spec) === JSON.stringify(subnet.spec)) return [];
   refuseOverlap(state, subnet);
   refuseStranding(state, subnet);
+  refuseTakenGateway(state, subnet);
   return [{ type: 'SubnetConfigured', subnet: name, data: { spec: subnet.spec, ...(source && { source }) } }];
 }
 
@@ -43,6 +44,19 @@ function refuseOverlap(state: State, subnet: Subnet): void {
         'SUBNET_OVERLAP',
         `subnet ${subnet.name} cidr ${subnet.spec.cidrBlock} is conflict with subnet ${other.name} cidr ${other.spec.cidrBlock}: both serve provider ${subnet.spec.provider}`,
       );
+}
+
+/** Two would answer on it. */
+function refuseTakenGateway(state: State, subnet: Subnet): void {
+  for (const { gatewayText } of subnet.families) {
+    const claim = claimOf(state, subnet.name, gatewayText);
+    const user = claim?.allocation?.attachment ?? claim?.bindings[0]?.attachment;
+    if (user)
+      throw new Refused(
+        'SUBNET_IN_USE',
+        `${gatewayText} can't become the gateway of subnet ${subnet.name}: Pod ${user.namespace}/${user.pod} ${claim?.allocation ? 'holds it' : 'may still answer on it'}`,
+      );
+  }
 }
 
 /** What a Pod holds stays inside its subnet: an address outside it could neither be answered for nor be counted. */

@@ -6,6 +6,9 @@ import type { AssignedAddress } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
 
+/** Of a long list only the first reasons are told: the refusal becomes an event, and events are small. */
+const mostReasons = 3;
+
 /** Where to look, and what is gone already. */
 export interface Search {
   /** Best first; at least one. */
@@ -56,9 +59,11 @@ export function pickStatic(state: State, search: Search, candidates: readonly (r
   const [first] = refusals;
   if (first && refusals.length === 1) throw first;
   const conflict = refusals.find(({ refusal }) => refusal.code !== 'ADDRESS_OUT_OF_RANGE') ?? first;
+  const reasons = refusals.slice(0, mostReasons).map(({ refusal }) => refusal.message);
+  if (refusals.length > mostReasons) reasons.push(`and ${refusals.length - mostReasons} more`);
   throw new Refused(
     conflict?.refusal.code ?? 'INVALID_REQUEST',
-    `AddressConflict: none of the addresses asked for can be given: ${refusals.map(({ refusal }) => refusal.message).join('; ')}`,
+    `AddressConflict: none of the addresses asked for can be given: ${reasons.join('; ')}`,
   );
 }
 
@@ -120,9 +125,13 @@ function grantable(
   return address;
 }
 
+/** Whether somebody else wrote the claim's key: nothing is decided about it. */
+export const isFenced = (state: State, subnet: string, address: string): boolean =>
+  state.fenced.has(`${subnet}/${address}`);
+
 /** @throws Refused ADDRESS_FENCED when somebody else wrote the claim's key. */
 export function refuseFenced(state: State, subnet: string, address: string): void {
-  if (state.fenced.has(`${subnet}/${address}`))
+  if (isFenced(state, subnet, address))
     throw new Refused(
       'ADDRESS_FENCED',
       `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it, then restart the allocator`,
@@ -167,7 +176,8 @@ function outOfRange(address: string, { subnet }: ConfiguredSubnet): Refused {
   );
 }
 
-const assigned = (space: AddressSpace, address: string): AssignedAddress => ({
+/** An address with what its subnet puts beside it. */
+export const assigned = (space: AddressSpace, address: string): AssignedAddress => ({
   address,
   cidr: space.subnetFamily.cidrText,
   gateway: space.subnetFamily.gatewayText,

@@ -1,5 +1,7 @@
-import { allocated, bound, given, released, subnetConfigured, type Untimed } from '../specification.ts';
+import { expect } from 'chai';
 import type { Release } from '../command.ts';
+import { decide } from '../decide.ts';
+import { allocated, bound, fold, given, released, start, subnetConfigured, type Untimed } from '../specification.ts';
 
 const one = allocated('one', '172.17.0.11');
 const release = (uid: string, more: Partial<Release> = {}): Untimed => ({
@@ -48,6 +50,18 @@ describe('Release', () => {
     given([subnetConfigured(), one])
       .when(release('uid-one', { alloc: 1 }))
       .thenNothingHappens();
+  });
+
+  it('leaves out what is fenced, and frees the rest; nothing else left, it says so', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    const state = fold([subnetConfigured(), one, second]);
+    state.fenced.add('macvlan/172.17.0.11');
+    const decided = decide(state, { ...release('uid-one'), now: start });
+    expect(decided).to.deep.equal({ kind: 'accepted', events: [released(second, 3)] });
+    const left = fold([subnetConfigured(), one]);
+    left.fenced.add('macvlan/172.17.0.11');
+    const refused = decide(left, { ...release('uid-one'), now: start });
+    expect(refused).to.have.nested.property('refusal.code', 'ADDRESS_FENCED');
   });
 
   it('does not wait for containers: the address is kept back while one may answer', () => {

@@ -2,15 +2,23 @@
 import type { Release } from '../command.ts';
 import type { Event } from '../event.ts';
 import { heldBy, type State } from '../state.ts';
-import { refuseFenced } from './pick.ts';
+import { isFenced, refuseFenced } from './pick.ts';
 
-/** Holding nothing (never, no more, or superseded by a newer uid) is success. @throws Refused ADDRESS_FENCED */
+/**
+ * Holding nothing (never, no more, or superseded by a newer uid) is success. A fenced address is left out: the Pod's others go.
+ * @throws Refused ADDRESS_FENCED when nothing but fenced ones is left.
+ */
 export function release(state: State, { namespace, pod, uid, cause, evidence, alloc }: Release): Event[] {
-  return heldBy(state, namespace, pod)
-    .filter((allocation) => allocation.uid === uid && (alloc === undefined || allocation.seq === alloc))
-    .map(({ seq, attachment, subnet, addresses: assigned }): Event => {
-      const addresses = assigned.map(({ address }) => address);
-      for (const address of addresses) refuseFenced(state, subnet, address);
-      return { type: 'AddressReleased', subnet, data: { alloc: seq, attachment, uid, addresses, cause, evidence } };
-    });
+  const held = heldBy(state, namespace, pod).filter(
+    (allocation) => allocation.uid === uid && (alloc === undefined || allocation.seq === alloc),
+  );
+  const free = held.filter(
+    ({ subnet, addresses }) => !addresses.some(({ address }) => isFenced(state, subnet, address)),
+  );
+  if (free.length === 0)
+    for (const { subnet, addresses } of held) for (const { address } of addresses) refuseFenced(state, subnet, address);
+  return free.map(({ seq, attachment, subnet, addresses: assigned }): Event => {
+    const addresses = assigned.map(({ address }) => address);
+    return { type: 'AddressReleased', subnet, data: { alloc: seq, attachment, uid, addresses, cause, evidence } };
+  });
 }

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { LedgerService } from '../../../proto/ipledger.ts';
+import { logKey } from '../ledger/keys.ts';
+import {
+  allocate,
+  applyMacvlan,
+  applySubnet,
+  bind,
+  release,
+  type Served,
+  serveAllocator,
+  unbind,
+} from './specification.ts';
+
+describe('Ledger.History', () => {
+  let served: Served;
+  const address = '172.17.0.11';
+  const here = { candidates: [{ addresses: [address] }] };
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+    await applySubnet(served, 'other', { cidrBlock: '172.17.0.0/24' });
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  const history = (request: object = {}) => served.call(LedgerService.history, { address, ...request });
+  const story = async (request: object = {}) => {
+    const { events, nextPageToken } = await history(request);
+    return [events.map(({ seq, type }) => `${seq} ${type}`), nextPageToken];
+  };
+
+  /** Two Pods after one another in macvlan, and one in other between them. */
+  async function live(): Promise<void> {
+    await allocate(served, 'a', here); // 4
+    await bind(served, 'a'); // 5
+    await allocate(served, 'x', { ...here, provider: 'other.default', subnets: ['other'] }); // 6
+    await allocate(served, 'unrelated', { candidates: [{ addresses: ['172.17.0.99'] }] }); // 7
+    await release(served, 'a'); // 8
+    await unbind(served, 'a'); // 9
+    await release(served, 'x'); // 10
+    await allocate(served, 'b', here); // 11
+  }
+
+  it('tells the story of an address, newest first, over all subnets', async () => {
+    await live();
+    expect(await story()).to.deep.equal([
+      [
+        '11 AddressAllocated',
+        '10 AddressReleased',
+        '9 AddressUnbound',
+        '8 AddressReleased',
+        '6 AddressAllocated',
+        '5 AddressBound',
+        '4 AddressAllocated',
+      ],
+      '',
+    ]);
+    expect((await history()).position).to.deep.include({ epoch: 1, seq: 11 });
+  });
+
+  it('tells it of one subnet', async () => {
+    await live();
+    expect((await story({ subnet: 'other' }))[0]).to.deep.equal(['10 AddressReleased', '6 AddressAllocated']);
+  });
+
+  it('tells it in pages, each going on where the last one ended, whatever happens meanwhile', async () => {
+    await live();
+    const seen: string[] = [];
+    let pageToken = '';
+    do {
+      const { events, nextPageToken } = await history({ pageSize: 2, pageToken });
+      expect(events.length).to.be.at.most(2);
+      seen.push(...events.map(({ seq }) => String(seq)));
+      pageToken = nextPageToken;
+      if (seen.length === 2) await release(served, 'b');
+    } while (pageToken !== '');
+    expect(seen.join(' ')).to.equal('11 10 9 8 6 5 4');
+  });
+
+  it('says what is stored, and the same parsed', async () => {
+    await live();
+    const { events } = await history();
+    const [given, released] = events;
+    expect(given?.stored).to.equal(served.memory.get(logKey(11)));
+    expect(given?.hash).to.equal(
+      createHash('sha256')
+        .update(given?.stored ?? '')
+        .digest('hex'),
+    );
+    expect(given).to.deep.include({
+      seq: 11,
+      type: 'AddressAllocated',
+      subnet: 'macvlan',
+      actor: 'anonymous',
+      part: 1,
+      parts: 1,
+      before: [{ address, seq: 9 }],
+    });
+    expect(given?.addressAllocated).to.deep.include({ uid: 'uid-b', cause: 'ALLOCATION_CAUSE_STATIC' });
+    expect(released?.addressReleased).to.deep.include({
+      cause: 'RELEASE_CAUSE_POD_DELETED',
+      addresses: [address],
+      alloc: 6,
+    });
+    const [stored] = events.map((event) => JSON.parse(event.stored) as object);
+    expect(stored).to.include({ id: given?.id, cmd: given?.command, at: given?.at, prev: given?.prev });
+  });
+
+  it('still tells it when the subnet is gone', async () => {
+    await applySubnet(served, 'gone', { cidrBlock: '10.9.0.0/24' });
+    await allocate(served, 'a', { provider: 'gone.default', subnets: ['gone'] });
+    await release(served, 'a');
+    const { events } = await served.call(LedgerService.history, { address: '10.9.0.2' });
+    expect(events).to.have.length(2);
+  });
+
+  const refused: [object, object][] = [
+    [{ address: '' }, { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'address is missing' }],
+    [
+      { address: '10.0.0.0/8' },
+      {
+        status: 'INVALID_ARGUMENT',
+        code: 'INVALID_REQUEST',
+        message: 'failed to parse IP 10.0.0.0/8: write one address without a mask',
+      },
+    ],
+    [
+      { address: '10.9.9.9' },
+      { status: 'NOT_FOUND', code: 'ADDRESS_UNKNOWN', message: '10.9.9.9 was never used in any subnet' },
+    ],
+    [
+      { address: '10.9.9.9', subnet: 'macvlan' },
+      { status: 'NOT_FOUND', code: 'ADDRESS_UNKNOWN', message: '10.9.9.9 was never used in subnet macvlan' },
+    ],
+    [
+      { pageToken: 'macvlan' },
+      {
+        status: 'INVALID_ARGUMENT',
+        code: 'INVALID_REQUEST',
+        message: 'page_token "macvlan" is not one that a reply gave',
+      },
+    ],
+  ];
+  for (const [request, refusal] of refused)
+    it(`refuses ${JSON.stringify(request)}`, async () => {
+      await allocate(served, 'a', here);
+      expect(await served.refusal(LedgerService.history, { address, ...request })).to.deep.equal(refusal);
+    });
+
+  it('says so when the log has a hole, or a line that is no event', async () => {
+    await live();
+    served.memory.put(logKey(8), 'oops');
+    expect(await served.refusal(LedgerService.history, { address })).to.deep.equal({
+      status: 'DATA_LOSS',
+      code: 'LEDGER_DAMAGED',
+      message: 'a line of the log is no JSON: oops',
+    });
+    served.memory.remove(logKey(8));
+    expect(await served.refusal(LedgerService.history, { address })).to.deep.equal({
+      status: 'DATA_LOSS',
+      code: 'LEDGER_DAMAGED',
+      message: `event 8, which the history of ${address} names, is not in the log`,
+    });
+  });
+});

@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import { IpamService } from '../../../proto/ipledger.ts';
+import {
+  allocate,
+  applyMacvlan,
+  applySubnet,
+  bind,
+  podAsks,
+  release,
+  sandboxOf,
+  type Served,
+  serveAllocator,
+  unbind,
+} from './specification.ts';
+
+describe('The life of an address, by Ipam', () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  const record = async (address: string, subnet = 'macvlan') =>
+    (await served.call(IpamService.get, { subnet, address })).record;
+
+  describe('Release', () => {
+    it('gives back what a Pod uid holds, all of it, and says how much', async () => {
+      await served.call(IpamService.allocate, {
+        pod: { namespace: 'default', name: 'a', uid: 'uid-a' },
+        attachments: [0, 1].map((ordinal) => ({ provider: 'macvlan.default', ordinal, subnets: ['macvlan'] })),
+      });
+      const { released, position } = await release(served, 'a');
+      expect([released, position?.seq]).to.deep.equal([2, 6]);
+      expect(await release(served, 'a')).to.deep.include({ released: 0, position });
+    });
+
+    it('gives back one allocation alone, when it is named', async () => {
+      const { seq } = await allocate(served, 'a');
+      const request = { namespace: 'default', pod: 'a', podUid: 'uid-a', cause: 'RELEASE_CAUSE_OPERATOR' } as const;
+      expect(await served.call(IpamService.release, { ...request, allocationSeq: seq + 1 })).to.include({
+        released: 0,
+      });
+      expect(await served.call(IpamService.release, { ...request, allocationSeq: seq })).to.include({ released: 1 });
+    });
+
+    it('never frees a newer owner, which is success', async () => {
+      await allocate(served, 'a');
+      await allocate(served, 'a', {}, { uid: 'uid-newer' });
+      expect(await release(served, 'a')).to.include({ released: 0 });
+      expect(await record('172.17.0.11')).to.have.nested.property('allocation.podUid', 'uid-newer');
+    });
+
+    const malformed: [object, string][] = [
+      [{ namespace: '' }, 'namespace is missing'],
+      [{ pod: '' }, 'pod is missing'],
+      [{ podUid: '' }, 'pod_uid is missing'],
+      [{ cause: 'RELEASE_CAUSE_UNSPECIFIED' }, 'cause is missing: a release says why'],
+      [{ evidence: 'x'.repeat(1_025) }, 'evidence is longer than 1024 bytes'],
+    ];
+    for (const [change, message] of malformed)
+      it(`refuses a request: ${message}`, async () => {
+        const request = {
+          namespace: 'd',
+          pod: 'a',
+          podUid: 'u',
+          cause: 'RELEASE_CAUSE_POD_DELETED',
+          ...change,
+        } as const;
+        expect(await served.refusal(IpamService.release, request)).to.deep.equal({
+          status: 'INVALID_ARGUMENT',
+          code: 'INVALID_REQUEST',
+          message,
+        });
+      });
+  });
+
+  describe('Bind and Unbind', () => {
+    it('record that a container uses the address, once', async () => {
+      await allocate(served, 'a');
+      const { allocation, position } = await bind(served, 'a');
+      expect(position?.seq).to.equal(4);
+      expect(allocation).to.include({ interface: 'net1', node: 'node-1' });
+      expect(allocation?.bindings.map(({ at: _, ...binding }) => binding)).to.deep.equal([
+        { containerId: 'container-of-a', interface: 'net1', node: 'node-1', bootId: 'boot-1' },
+      ]);
+      expect(await bind(served, 'a')).to.deep.equal({ allocation, position });
+    });
+
+    it('end that container’s binding only, also after the release, also twice', async () => {
+      await allocate(served, 'a');
+      await bind(served, 'a');
+      await served.call(IpamService.bind, {
+        ...sandboxOf('a'),
+        containerId: 'newer',
+        node: 'node-1',
+        bootId: 'boot-1',
+      });
+      await release(served, 'a');
+      expect(await unbind(served, 'a')).to.include({ unbound: 1 });
+      expect((await record('172.17.0.11'))?.bindings.map(({ containerId }) => containerId)).to.deep.equal(['newer']);
+      expect(await unbind(served, 'a')).to.include({ unbound: 0 });
+    });
+
+    it('refuse to bind what is not allocated', async () => {
+      const request = { ...sandboxOf('a'), node: 'node-1' };
+      expect(await served.refusal(IpamService.bind, request)).to.deep.equal({
+        status: 'NOT_FOUND',
+        code: 'NOT_ALLOCATED',
+        message: 'Pod default/a (uid uid-a) has no allocation for provider macvlan.default, interface net1',
+      });
+    });
+
+    it('refuse requests that leave something out', async () => {
+      for (const [field, name] of [
+        ['namespace', 'namespace'],
+        ['pod', 'pod'],
+        ['podUid', 'pod_uid'],
+        ['provider', 'provider'],
+        ['containerId', 'container_id'],
+        ['interface', 'interface'],
+        ['node', 'node'],
+      ] as const) {
+        const request = { ...sandboxOf('a'), node: 'node-1', [field]: '' };
+        const refusal = { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: `${name} is missing` };
+        expect(await served.refusal(IpamService.bind, request)).to.deep.equal(refusal);
+        if (field === 'containerId' || field === 'interface')
+          expect(await served.refusal(IpamService.unbind, request)).to.deep.equal(refusal);
+      }
+    });
+  });
+
+  describe('Get', () => {
+    it('tells where an address stands, through its whole life', async () => {
+      const stands = async () => (await record('172.17.0.11'))?.state;
+      expect(await stands()).to.equal('fresh');
+      await allocate(served, 'a');
+      expect(await stands()).to.equal('allocated');
+      await bind(served, 'a');
+      expect(await stands()).to.equal('bound');
+      await release(served, 'a');
+      expect(await stands()).to.equal('held');
+      await unbind(served, 'a');
+      expect(await stands()).to.equal('cooling');
+      served.pass(60_001);
+      expect(await stands()).to.equal('idle');
+      expect((await record('172.17.0.5'))?.state).to.equal('excluded');
+    });
+
+    it('tells all that is known', async () => {
+      const { at } = await allocate(served, 'a');
+      await bind(served, 'a');
+      expect((await record('172.17.0.11'))?.allocation).to.deep.include({ podUid: 'uid-a', at });
+      await release(served, 'a');
+      const released = await record('172.17.0.11');
+      expect(released).to.deep.include({
+        subnet: 'macvlan',
+        address: '172.17.0.11',
+        releasedFromUid: 'uid-a',
+        lastSeq: 5,
+      });
+      expect(released).to.not.have.property('allocation');
+      expect(Date.parse(released?.availableAt ?? '') - Date.parse(released?.releasedAt ?? '')).to.equal(3_600_000);
+    });
+
+    it('takes any spelling of an address', async () => {
+      await applySubnet(served, 'six', { cidrBlock: 'fd00::/64' });
+      expect(await record('FD00:0:0::0a', 'six')).to.include({ address: 'fd00::a', state: 'fresh' });
+    });
+
+    const unknown: [object, object][] = [
+      [
+        { subnet: 'x', address: '10.0.0.1' },
+        { status: 'NOT_FOUND', code: 'SUBNET_UNKNOWN', message: 'no subnet x is configured' },
+      ],
+      [
+        { address: '10.0.0.1' },
+        {
+          status: 'NOT_FOUND',
+          code: 'ADDRESS_UNKNOWN',
+          message: '10.0.0.1 is no host address of subnet macvlan, and was never used in it',
+        },
+      ],
+      [
+        { address: 'here' },
+        { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'failed to parse IP here: it is no address' },
+      ],
+      [{ subnet: '' }, { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'subnet is missing' }],
+      [{ address: '' }, { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'address is missing' }],
+    ];
+    for (const [request, refusal] of unknown)
+      it(`refuses ${JSON.stringify(request)}`, async () => {
+        expect(
+          await served.refusal(IpamService.get, { subnet: 'macvlan', address: '172.17.0.11', ...request }),
+        ).to.deep.equal(refusal);
+      });
+  });
+
+  describe('List', () => {
+    const pods = async (request: object = {}) => {
+      const { allocations, nextPageToken } = await served.call(IpamService.list, request);
+      return [allocations.map(({ attachment }) => attachment?.pod).join(' '), nextPageToken];
+    };
+    beforeEach(async () => {
+      await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
+      await allocate(served, 'a', {}, { node: 'node-1' });
+      await allocate(served, 'b', { provider: 'other.default', subnets: ['other'] });
+      await allocate(served, 'a', {}, { namespace: 'kube', node: 'node-2' });
+      await allocate(served, 'c');
+      await release(served, 'c');
+      await allocate(served, 'd', {}, { node: 'node-1' });
+    });
+
+    it('gives what is held now, in the order in which it was given, with a position', async () => {
+      expect(await pods()).to.deep.equal(['a b a d', '']);
+      const { position } = await served.call(IpamService.list, {});
+      expect(position).to.include({ epoch: 1, seq: served.replica.head.seq });
+    });
+
+    it('filters by subnet, namespace, Pod and node', async () => {
+      expect(await pods({ subnet: 'macvlan' })).to.deep.equal(['a a d', '']);
+      expect(await pods({ namespace: 'default' })).to.deep.equal(['a b d', '']);
+      expect(await pods({ pod: 'a' })).to.deep.equal(['a a', '']);
+      expect(await pods({ namespace: 'kube', pod: 'a' })).to.deep.equal(['a', '']);
+      expect(await pods({ node: 'node-1' })).to.deep.equal(['a d', '']);
+      expect(await pods({ node: 'node-1', namespace: 'kube' })).to.deep.equal(['', '']);
+    });
+
+    it('comes in pages, which stay right while others come and go', async () => {
+      const [first, token] = await pods({ pageSize: 2 });
+      expect(first).to.equal('a b');
+      await release(served, 'a');
+      await allocate(served, 'e');
+      const [second, next] = await pods({ pageSize: 2, pageToken: token });
+      expect(second).to.equal('a d');
+      expect(await pods({ pageSize: 2, pageToken: next })).to.deep.equal(['e', '']);
+    });
+
+    it('refuses a token that no reply gave', async () => {
+      for (const pageToken of ['x', '-1', '1.5'])
+        expect(await served.refusal(IpamService.list, { pageToken })).to.deep.equal({
+          status: 'INVALID_ARGUMENT',
+          code: 'INVALID_REQUEST',
+          message: `page_token "${pageToken}" is not one that a reply gave`,
+        });
+    });
+  });
+
+  it('is served by the writer only: another allocator says where that is', async () => {
+    await served.stepDown('10.0.0.7:7411');
+    expect(await served.refusal(IpamService.allocate, podAsks('a'))).to.deep.equal({
+      status: 'UNAVAILABLE',
+      code: 'NOT_WRITER',
+      message: 'this allocator stands by; the writer is at 10.0.0.7:7411',
+    });
+    await served.stepDown(undefined);
+    expect(await served.refusal(IpamService.list, {})).to.deep.equal({
+      status: 'UNAVAILABLE',
+      code: 'NOT_WRITER',
+      message: 'no allocator is the writer at this moment: try again',
+    });
+  });
+});

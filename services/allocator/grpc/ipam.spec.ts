@@ -1,0 +1,284 @@
+import { expect } from 'chai';
+import { IpamService } from '../../../proto/ipledger.ts';
+import { addressKey } from '../ledger/keys.ts';
+import {
+  allocate,
+  applyMacvlan,
+  applySubnet,
+  bind,
+  podAsks,
+  release,
+  type Served,
+  serveAllocator,
+} from './specification.ts';
+
+describe('Ipam.Allocate', () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  it('gives an address, with all that CNI must answer and the place in the ledger', async () => {
+    const reply = await served.call(IpamService.allocate, podAsks('samplepod'));
+    const at = reply.allocations[0]?.at;
+    expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(reply).to.deep.equal({
+      position: { epoch: 1, seq: 3, hash: served.replica.head.hash },
+      allocations: [
+        {
+          seq: 3,
+          attachment: { namespace: 'default', pod: 'samplepod', provider: 'macvlan.default', ordinal: 0 },
+          podUid: 'uid-samplepod',
+          node: '',
+          subnet: 'macvlan',
+          addresses: [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }],
+          mac: '',
+          interface: '',
+          cause: 'ALLOCATION_CAUSE_DYNAMIC',
+          routes: [],
+          at,
+          bindings: [],
+        },
+      ],
+    });
+  });
+
+  it('gives the same again, and writes nothing, whatever is asked by then', async () => {
+    const first = await served.call(IpamService.allocate, podAsks('a'));
+    const again = await served.call(
+      IpamService.allocate,
+      podAsks('a', { candidates: [{ addresses: ['172.17.9.9'] }] }),
+    );
+    expect(again).to.deep.equal(first);
+  });
+
+  it('gives all attachments of a Pod, in the order asked for, with owner, node, MAC, routes', async () => {
+    await applySubnet(served, 'dual', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112' });
+    const owner = { kind: 'StatefulSet', name: 'db', uid: 'uid-of-db' };
+    const { allocations } = await served.call(IpamService.allocate, {
+      pod: { namespace: 'default', name: 'db-0', uid: 'uid-db-0', node: 'node-1', owner },
+      attachments: [
+        { provider: 'dual.default', subnets: ['dual'], routes: [{ dst: '', gw: '10.16.0.1' }], defaultRoute: false },
+        {
+          provider: 'macvlan.default',
+          ordinal: 1,
+          interface: 'net7',
+          subnets: ['macvlan'],
+          candidates: [{ addresses: ['172.17.0.200'] }],
+          mac: '02-00-00-53-6B-BB',
+        },
+        { provider: 'macvlan.default', ordinal: 0, subnets: ['macvlan'] },
+      ],
+    });
+    expect(allocations.map(({ addresses }) => addresses.map(({ address }) => address))).to.deep.equal([
+      ['10.16.0.2', 'fd00:10:16::2'],
+      ['172.17.0.200'],
+      ['172.17.0.11'],
+    ]);
+    const [dual, fixed] = allocations;
+    expect(dual).to.deep.include({
+      owner,
+      node: 'node-1',
+      routes: [{ dst: '', gw: '10.16.0.1' }],
+      defaultRoute: false,
+    });
+    expect(fixed).to.deep.include({ interface: 'net7', mac: '02:00:00:53:6b:bb', cause: 'ALLOCATION_CAUSE_STATIC' });
+    expect(fixed).to.not.have.property('defaultRoute');
+  });
+
+  it('takes the first free of several candidates', async () => {
+    await allocate(served, 'a', { candidates: [{ addresses: ['172.17.0.20'] }] });
+    const candidates = ['172.17.0.20', '172.17.0.21'].map((address) => ({ addresses: [address] }));
+    const { addresses, cause } = await allocate(served, 'b', { candidates });
+    expect([addresses[0]?.address, cause]).to.deep.equal(['172.17.0.21', 'ALLOCATION_CAUSE_POOL']);
+  });
+
+  it('passes the address on to a Pod re-created under its name', async () => {
+    const before = await allocate(served, 'a');
+    const after = await allocate(served, 'a', {}, { uid: 'uid-again' });
+    expect(after.addresses).to.deep.equal(before.addresses);
+    expect(after).to.include({ podUid: 'uid-again', seq: 4 });
+  });
+
+  const long = 'x'.repeat(1_025);
+  const malformed: [string, object, string][] = [
+    ['no pod', { pod: undefined }, 'pod.namespace is missing'],
+    ['no name', { pod: { namespace: 'default', uid: 'u' } }, 'pod.name is missing'],
+    ['no uid', { pod: { namespace: 'default', name: 'a' } }, 'pod.uid is missing'],
+    [
+      'a text without end',
+      { pod: { namespace: long, name: 'a', uid: 'u' } },
+      'pod.namespace is longer than 1024 bytes',
+    ],
+    [
+      'an owner without end',
+      { pod: { namespace: 'd', name: 'a', uid: 'u', owner: { kind: long } } },
+      'pod.owner.kind is longer than 1024 bytes',
+    ],
+    ['nothing wanted', { attachments: [] }, 'attachments: at least one is needed'],
+    [
+      'too many attachments',
+      { attachments: Array.from({ length: 25 }, (_, ordinal) => ({ provider: 'p', ordinal })) },
+      'attachments: 25 of them, at most 24 are allowed',
+    ],
+    [
+      'one attachment twice',
+      { attachments: [{ provider: 'p' }, { provider: 'p' }] },
+      'attachments: each provider needs a different ordinal for each of its attachments',
+    ],
+    ['no provider', { attachments: [{}] }, 'provider is missing'],
+    [
+      'too many routes',
+      { attachments: [{ provider: 'p', routes: Array.from({ length: 65 }, () => ({})) }] },
+      'routes: 65 of them, at most 64 are allowed',
+    ],
+    [
+      'a route without end',
+      { attachments: [{ provider: 'p', routes: [{ dst: long }] }] },
+      'route.dst is longer than 1024 bytes',
+    ],
+    [
+      'too many candidates',
+      {
+        attachments: [{ provider: 'p', candidates: Array.from({ length: 257 }, () => ({ addresses: ['10.0.0.1'] })) }],
+      },
+      'candidates: 257 of them, at most 256 are allowed',
+    ],
+    [
+      'an empty candidate',
+      { attachments: [{ provider: 'p', candidates: [{}] }] },
+      'candidates: each names one address, or one of each family',
+    ],
+    [
+      'no address',
+      { attachments: [{ provider: 'p', candidates: [{ addresses: ['10.0.0.1/24'] }] }] },
+      'failed to parse IP 10.0.0.1/24: write one address without a mask',
+    ],
+    [
+      'a route that is none',
+      { attachments: [{ provider: 'p', routes: [{ dst: '10.0.0.0/33' }] }] },
+      'routes: dst "10.0.0.0/33" is no CIDR; leave it out for the default route',
+    ],
+    [
+      'a gateway that is none',
+      { attachments: [{ provider: 'p', routes: [{ gw: 'router' }] }] },
+      'routes: gw "router" is no IP address',
+    ],
+    [
+      'a slash in a name',
+      { pod: { namespace: 'a/b', name: 'c', uid: 'u' } },
+      'pod.namespace "a/b" has a slash, a space or a control character',
+    ],
+  ];
+  for (const [what, change, message] of malformed)
+    it(`refuses a request with ${what}`, async () => {
+      const refusal = await served.refusal(IpamService.allocate, { ...podAsks('a'), ...change });
+      expect(refusal).to.deep.equal({ status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message });
+    });
+
+  it('refuses what it does not serve yet', async () => {
+    expect(await served.refusal(IpamService.allocate, podAsks('a', { pool: 'blue' }))).to.deep.equal({
+      status: 'UNIMPLEMENTED',
+      code: 'NOT_IMPLEMENTED',
+      message: 'pool blue: this version serves no pools by name; list the addresses instead',
+    });
+  });
+
+  describe('says why it gives none:', () => {
+    const asking = (address: string) => ({ candidates: [{ addresses: [address] }] });
+    const refused = (...asks: Parameters<typeof podAsks>) => served.refusal(IpamService.allocate, podAsks(...asks));
+
+    it('the address is in use, and by whom', async () => {
+      const { at } = await allocate(served, 'holder', asking('172.17.0.100'));
+      expect(await refused('a', asking('172.17.0.100'))).to.deep.equal({
+        status: 'ALREADY_EXISTS',
+        code: 'ADDRESS_IN_USE',
+        message: `AddressConflict: 172.17.0.100 of subnet macvlan is in use by Pod default/holder (uid uid-holder, macvlan.default) since ${at}`,
+      });
+    });
+
+    it('the address is the gateway’s', async () => {
+      expect(await refused('a', asking('172.17.0.1'))).to.deep.equal({
+        status: 'ALREADY_EXISTS',
+        code: 'ADDRESS_IN_USE',
+        message: 'AddressConflict: 172.17.0.1 is the gateway of subnet macvlan',
+      });
+    });
+
+    it('the address is outside the subnet', async () => {
+      expect(await refused('a', asking('10.0.0.1'))).to.deep.equal({
+        status: 'INVALID_ARGUMENT',
+        code: 'ADDRESS_OUT_OF_RANGE',
+        message: 'AddressOutOfRange: 10.0.0.1 is not a host address of subnet macvlan (172.17.0.0/16)',
+      });
+    });
+
+    it('a container may still answer on it', async () => {
+      await allocate(served, 'gone', asking('172.17.0.100'));
+      await bind(served, 'gone');
+      await release(served, 'gone');
+      const { status, code, message } = await refused('a', asking('172.17.0.100'));
+      expect([status, code]).to.deep.equal(['ALREADY_EXISTS', 'ADDRESS_IN_USE']);
+      expect(message).to.contain('container container-of-gone on node node-1 may still answer on it');
+    });
+
+    it('the MAC is in use', async () => {
+      await allocate(served, 'holder', { mac: '02:00:00:00:00:01' });
+      expect(await refused('a', { mac: '02:00:00:00:00:01' })).to.deep.equal({
+        status: 'ALREADY_EXISTS',
+        code: 'MAC_IN_USE',
+        message: 'MAC 02:00:00:00:00:01 is in use in subnet macvlan by Pod default/holder (macvlan.default)',
+      });
+    });
+
+    it('the MAC is none', async () => {
+      expect(await refused('a', { mac: '01:00:00:00:00:01' })).to.deep.equal({
+        status: 'INVALID_ARGUMENT',
+        code: 'INVALID_REQUEST',
+        message: '01:00:00:00:00:01 is not a valid unicast MAC address: write six octets, 02:00:00:53:6b:bb',
+      });
+    });
+
+    it('the subnet is not configured', async () => {
+      expect(await refused('a', { subnets: ['x', 'y'] })).to.deep.equal({
+        status: 'NOT_FOUND',
+        code: 'SUBNET_UNKNOWN',
+        message: 'no subnet x or y is configured, which Pod default/a (uid uid-a) asks for',
+      });
+    });
+
+    it('the subnet is full, and what to do', async () => {
+      await applySubnet(served, 'tiny', { cidrBlock: '10.0.0.0/30', cooldownMs: 60_000 });
+      await allocate(served, 'first', { subnets: ['tiny'] });
+      expect(await refused('a', { subnets: ['tiny'] })).to.deep.equal({
+        status: 'RESOURCE_EXHAUSTED',
+        code: 'SUBNET_FULL',
+        message:
+          'NoAvailableAddress: subnet tiny (10.0.0.0/30) has no free address: IPv4: 1 of 1 addresses in use. Delete Pods that are not needed, or widen the subnet',
+      });
+      await release(served, 'first');
+      expect((await refused('a', { subnets: ['tiny'] })).message).to.match(
+        /1 released but resting \(the next is free at /,
+      );
+      served.pass(60_001);
+      expect((await allocate(served, 'a', { subnets: ['tiny'] })).addresses[0]?.address).to.equal('10.0.0.2');
+    });
+
+    it('the address’s key was written by somebody else', async () => {
+      served.memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.100' }), '{}');
+      const { status, code, message } = await refused('a', asking('172.17.0.100'));
+      expect([status, code]).to.deep.equal(['DATA_LOSS', 'ADDRESS_FENCED']);
+      expect(message).to.match(/^172\.17\.0\.100 of subnet macvlan is fenced: its key in etcd was changed/);
+      await allocate(served, 'b');
+    });
+
+    it('at such length as a header can hold', async () => {
+      const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(1_000, 'x'));
+      const { status, message } = await refused('a', { subnets });
+      expect(status).to.equal('NOT_FOUND');
+      expect(message).to.match(/^no subnet s0x+ or .* … \(shortened\)$/);
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { decode, encode } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import { parseEvent } from '../ledger/chain.ts';
+import { eventMessage } from './messages.ts';
+
+const golden = readFileSync(join(import.meta.dirname, '../../../test/golden/events-v1.ndjson'), 'utf8')
+  .trimEnd()
+  .split('\n');
+
+/** As a client sees it. */
+const received = (line: string): api.Event =>
+  decode('Event', encode('Event', eventMessage(parseEvent(line)))) as api.Event;
+
+/** Where the data of each type is found. */
+const fieldOf = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
+
+describe('An event on the wire', () => {
+  for (const [index, line] of golden.entries()) {
+    const { envelope, hash } = parseEvent(line);
+
+    it(`says all of ${envelope.type} (event ${index + 1} of the golden file), as stored and parsed`, () => {
+      const event = received(line);
+      const { seq, id, cmd: command, part, type, subnet, at, actor, prev } = envelope;
+      expect(event).to.deep.include({
+        seq,
+        id,
+        command,
+        part: part[0],
+        parts: part[1],
+        type,
+        subnet,
+        at,
+        actor,
+        prev,
+        hash,
+      });
+      expect(event.stored).to.equal(line);
+      expect(Object.fromEntries(event.before.map(({ address, seq: last }) => [address, last]))).to.deep.equal(
+        envelope.before,
+      );
+      const { cause, ...data } = envelope.data as { cause?: string };
+      const sent = (event as unknown as Record<string, { cause?: string }>)[fieldOf(type)];
+      expect(sent).to.deep.include(data);
+      if (cause !== undefined)
+        expect(sent?.cause).to.match(new RegExp(`_CAUSE_${cause.toUpperCase().replaceAll('-', '_')}$`));
+    });
+  }
+});

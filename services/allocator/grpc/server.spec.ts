@@ -1,0 +1,188 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { call, connect, stream } from '../../../lib/rpc.ts';
+import type { Method } from '../../../proto/codec.ts';
+import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
+import { afterAWhile, failureOf, gate, never, silent } from '../ledger/specification.ts';
+import { type CallContext, type Handlers, serve } from './server.ts';
+import { type Served, serveAllocator } from './specification.ts';
+
+const services = { Ipam: IpamService, Subnets: SubnetsService, Ledger: LedgerService };
+
+describe('The API', () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveAllocator();
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  /** What a method answers to an empty request: "served", or its error. */
+  function answerOf({ path, ...method }: Method<object, object>): Promise<'served' | IpledgerError> {
+    return new Promise((resolve) => {
+      const sent = served.client.makeBidiStreamRequest(path, method.requestSerialize, method.responseDeserialize);
+      sent.on('error', (error) => resolve(IpledgerError.from(error)));
+      sent.on('data', () => {
+        resolve('served');
+        sent.cancel();
+      });
+      sent.end({});
+    });
+  }
+
+  async function unserved(): Promise<string[]> {
+    const found: string[] = [];
+    for (const [service, methods] of Object.entries(services))
+      for (const method of Object.values(methods) as Method<object, object>[]) {
+        const answer = await answerOf(method);
+        if (answer === 'served' || answer.code !== 'NOT_IMPLEMENTED') continue;
+        expect((answer.cause as { code: number }).code).to.equal(status.UNIMPLEMENTED);
+        expect(answer.message).to.equal(
+          `${method.path} is not served by this version (docs/architecture.md lists what is)`,
+        );
+        found.push(`${service}.${method.path.split('/').at(-1)}`);
+      }
+    return found;
+  }
+
+  it('answers UNIMPLEMENTED to all that it does not serve: what the documents list, and nothing else', async () => {
+    const serves = [
+      ...['Allocate', 'Release', 'Wait', 'Bind', 'Unbind', 'Get', 'List'].map((name) => `Ipam.${name}`),
+      ...['ApplySubnet', 'DeleteSubnet', 'GetSubnet', 'ListSubnets'].map((name) => `Subnets.${name}`),
+      ...['Watch', 'History'].map((name) => `Ledger.${name}`),
+    ];
+    const all = Object.entries(services).flatMap(([service, methods]) =>
+      (Object.values(methods) as Method<object, object>[]).map(({ path }) => `${service}.${path.split('/').at(-1)}`),
+    );
+    const missing = await unserved();
+    expect(missing).to.have.members(all.filter((name) => !serves.includes(name)));
+
+    const architecture = join(import.meta.dirname, '../../../docs/architecture.md');
+    if (!existsSync(architecture)) return;
+    const listed = /<!-- unimplemented -->([^]*)<!-- \/unimplemented -->/.exec(readFileSync(architecture, 'utf8'))?.[1];
+    expect([...(listed ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name)).to.have.members(missing);
+  });
+});
+
+describe('A service', () => {
+  let server: Server;
+  let client: Client;
+
+  async function start(list: Handlers<typeof IpamService>['list'], watch?: Handlers<typeof LedgerService>['watch']) {
+    server = new Server();
+    serve(server, IpamService, { ...(list && { list }) }, silent);
+    serve(server, LedgerService, { ...(watch && { watch }) }, silent);
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+    client = connect(`127.0.0.1:${port}`, undefined);
+  }
+  afterEach(() => {
+    client.close();
+    server.forceShutdown();
+  });
+
+  const list = (options = {}): Promise<ListReply> =>
+    call(client, IpamService.list, {}, { timeoutMs: 20_000, ...options });
+  const watch = (signal = never) => stream(client, LedgerService.watch, {}, { silenceMs: 20_000, signal });
+  const refuse = (error: Error) => (): Promise<never> => Promise.reject(error);
+
+  it('says who calls: without TLS nobody is known', async () => {
+    await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
+    expect((await list()).nextPageToken).to.equal('anonymous');
+  });
+
+  it('turns an error of the vocabulary into its status, its code and its sentence', async () => {
+    await start(refuse(new IpledgerError('SUBNET_FULL', 'subnet macvlan is full')));
+    const error = await failureOf(list());
+    expect(error).to.include({ code: 'SUBNET_FULL', message: 'subnet macvlan is full' });
+    expect(error.cause).to.have.property('code', status.RESOURCE_EXHAUSTED);
+  });
+
+  it('calls everything else a bug', async () => {
+    await start(refuse(new TypeError('x is not a function')));
+    const error = await failureOf(list());
+    expect(error).to.include({ code: 'BUG', message: 'x is not a function' });
+    expect(error.cause).to.have.property('code', status.INTERNAL);
+  });
+
+  it('shortens a sentence that no header could hold', async () => {
+    await start(refuse(new IpledgerError('ADDRESS_IN_USE', 'ü'.repeat(1_000_000))));
+    const error = await failureOf(list());
+    expect(error.code).to.equal('ADDRESS_IN_USE');
+    expect(error.message).to.match(/^ü+ … \(shortened\)$/);
+  });
+
+  for (const [what, options] of [
+    ['is gone', (signal: AbortSignal) => ({ signal })],
+    ['has no more time', () => ({ timeoutMs: 100 })],
+  ] as const)
+    it(`tells the handler when the caller ${what}`, async () => {
+      const told = gate();
+      const entered = gate();
+      await start(async (_request, { signal }) => {
+        signal.addEventListener('abort', told.open);
+        entered.open();
+        await told.opened;
+        return {};
+      });
+      const leaving = new AbortController();
+      const failed = failureOf(list(options(leaving.signal)));
+      await entered.opened;
+      leaving.abort();
+      await told.opened;
+      expect((await failed).code).to.equal(what === 'is gone' ? 'CANCELLED' : 'DEADLINE_PASSED');
+    });
+
+  it('streams until the handler ends', async () => {
+    await start(undefined, async function* () {
+      for (const seq of [1, 2, 3]) yield await Promise.resolve({ position: { epoch: 1, seq } });
+    });
+    const seqs: (number | undefined)[] = [];
+    for await (const { position } of watch()) seqs.push(position?.seq);
+    expect(seqs).to.deep.equal([1, 2, 3]);
+  });
+
+  it('ends a stream with the error, behind what came before it', async () => {
+    await start(undefined, async function* () {
+      yield await Promise.resolve({ position: { epoch: 1, seq: 1 } });
+      throw new IpledgerError('LEDGER_DAMAGED', 'the log is not dense');
+    });
+    const replies = watch();
+    expect((await replies.next()).done).to.equal(false);
+    expect(await failureOf(replies.next())).to.include({ code: 'LEDGER_DAMAGED', message: 'the log is not dense' });
+  });
+
+  /** Streams large replies without end, and counts them. */
+  const flood = (produced: { count: number }, ended: () => void) =>
+    async function* (_request: unknown, { signal }: CallContext) {
+      try {
+        for (; !signal.aborted; produced.count++)
+          yield await Promise.resolve({ events: [{ stored: 'x'.repeat(100_000) }] });
+      } finally {
+        ended();
+      }
+    };
+
+  it('makes no more replies than a slow reader takes, and ends the handler when the reader is gone', async () => {
+    const ended = gate();
+    const produced = { count: 0 };
+    await start(undefined, flood(produced, ended.open));
+    const leaving = new AbortController();
+    const replies = watch(leaving.signal);
+    await replies.next();
+    let before = -1;
+    while (before < produced.count) {
+      before = produced.count;
+      await afterAWhile();
+    }
+    expect(produced.count).to.be.below(200);
+    leaving.abort();
+    await ended.opened;
+    await replies.next();
+  });
+});

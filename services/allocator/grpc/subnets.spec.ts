@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import { SubnetsService } from '../../../proto/ipledger.ts';
+import { allocate, applyMacvlan, applySubnet, release, type Served, serveAllocator } from './specification.ts';
+
+describe('Subnets', () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveAllocator();
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  describe('ApplySubnet', () => {
+    it('answers the spec as normalised, where it came from, and counts', async () => {
+      const source = { uid: 'uid-of-subnet', generation: 3 };
+      const spec = { cidrBlock: '172.17.3.4/16', excludeIps: ['172.17.0.0..172.17.0.10'], provider: 'macvlan.default' };
+      const reply = await served.call(SubnetsService.applySubnet, { name: 'macvlan', spec, source });
+      expect(reply).to.deep.equal({
+        position: { epoch: 1, seq: 2, hash: served.replica.head.hash },
+        subnet: {
+          name: 'macvlan',
+          spec: {
+            cidrBlock: '172.17.0.0/16',
+            gateway: '172.17.0.1',
+            excludeIps: ['172.17.0.0..172.17.0.10'],
+            provider: 'macvlan.default',
+            protocol: 'IPv4',
+            cooldownMs: 60_000,
+            bindingTimeoutMs: 3_600_000,
+          },
+          source,
+          usage: [
+            {
+              family: 4,
+              total: '65524',
+              inUse: '0',
+              available: '65524',
+              resting: '0',
+              inUseRange: '',
+              availableRange: '172.17.0.11-172.17.255.254',
+            },
+          ],
+        },
+      });
+    });
+
+    it('changes a subnet, and writes nothing when nothing changes', async () => {
+      const first = await applyMacvlan(served);
+      expect(await applyMacvlan(served)).to.deep.equal(first);
+      const { position, subnet } = await applySubnet(served, 'macvlan', { cidrBlock: '172.17.0.0/24', cooldownMs: 0 });
+      expect(position?.seq).to.equal(3);
+      expect(subnet?.spec).to.include({ cidrBlock: '172.17.0.0/24', cooldownMs: 0 });
+    });
+
+    it('counts more than 64 bits can', async () => {
+      const { subnet } = await applySubnet(served, 'six', { cidrBlock: 'fd00::/48' });
+      expect(subnet?.usage[0]).to.include({ family: 6, total: String(2n ** 80n - 3n) });
+    });
+
+    it('counts each family of a dual subnet', async () => {
+      await applySubnet(served, 'dual', { cidrBlock: 'fd00:10:16::/112,10.16.0.0/24' });
+      await allocate(served, 'a', { provider: 'dual.default', subnets: ['dual'] });
+      const { subnet } = await served.call(SubnetsService.getSubnet, { name: 'dual' });
+      expect(subnet?.usage.map(({ family, inUse, inUseRange }) => [family, inUse, inUseRange])).to.deep.equal([
+        [4, '1', '10.16.0.2'],
+        [6, '1', 'fd00:10:16::2'],
+      ]);
+    });
+
+    const broken: [string, object, string][] = [
+      ['without a name', { name: '' }, 'name is missing'],
+      [
+        'with a text without end',
+        { spec: { cidrBlock: '1'.repeat(1_025) } },
+        'spec.cidrBlock is longer than 1024 bytes',
+      ],
+      [
+        'with excludes without end',
+        { spec: { cidrBlock: '10.0.0.0/8', excludeIps: Array.from({ length: 4_097 }, () => '10.0.0.9') } },
+        'exclude_ips: 4097 of them, at most 4096 are allowed',
+      ],
+    ];
+    for (const [what, change, message] of broken)
+      it(`refuses a request ${what}`, async () => {
+        expect(await served.refusal(SubnetsService.applySubnet, { name: 'x', ...change })).to.deep.equal({
+          status: 'INVALID_ARGUMENT',
+          code: 'INVALID_REQUEST',
+          message,
+        });
+      });
+
+    it('refuses a spec that breaks rules, and names each', async () => {
+      const spec = { cidrBlock: '10.0.0.0/24', gateway: '10.1.0.1', excludeIps: ['here'], protocol: 'IPv5' };
+      const { status, code, message } = await served.refusal(SubnetsService.applySubnet, { name: 'x', spec });
+      expect([status, code]).to.deep.equal(['INVALID_ARGUMENT', 'SUBNET_INVALID']);
+      expect(message.split('; ')).to.have.members([
+        'ip here in excludeIps is not a valid address',
+        'gateway 10.1.0.1 is not in cidr 10.0.0.0/24',
+        'IPv5 is not a valid protocol type: it is IPv4, IPv6 or Dual',
+      ]);
+      expect((await served.refusal(SubnetsService.applySubnet, { name: 'x' })).message).to.match(
+        /^CIDRBlock: "" format error/,
+      );
+    });
+
+    it('refuses to overlap another subnet of the provider', async () => {
+      await applySubnet(served, 'one', { cidrBlock: '10.0.0.0/16', provider: 'net.default' });
+      await applySubnet(served, 'elsewhere', { cidrBlock: '10.0.0.0/16' });
+      const spec = { cidrBlock: '10.0.1.0/24', provider: 'net.default' };
+      expect(await served.refusal(SubnetsService.applySubnet, { name: 'two', spec })).to.deep.equal({
+        status: 'FAILED_PRECONDITION',
+        code: 'SUBNET_OVERLAP',
+        message:
+          'subnet two cidr 10.0.1.0/24 is conflict with subnet one cidr 10.0.0.0/16: both serve provider net.default',
+      });
+    });
+
+    it('refuses to strand an address in use', async () => {
+      await applyMacvlan(served);
+      await allocate(served, 'a', { candidates: [{ addresses: ['172.17.9.9'] }] });
+      const spec = { cidrBlock: '172.17.0.0/24', provider: 'macvlan.default' };
+      expect(await served.refusal(SubnetsService.applySubnet, { name: 'macvlan', spec })).to.deep.equal({
+        status: 'FAILED_PRECONDITION',
+        code: 'SUBNET_IN_USE',
+        message: "subnet macvlan can't become 172.17.0.0/24: Pod default/a holds 172.17.9.9, which would be outside",
+      });
+    });
+  });
+
+  describe('DeleteSubnet', () => {
+    it('retires a subnet, once', async () => {
+      await applyMacvlan(served);
+      const { position } = await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' });
+      expect(position?.seq).to.equal(3);
+      expect(await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' })).to.deep.equal({ position });
+      expect((await served.refusal(SubnetsService.getSubnet, { name: 'macvlan' })).code).to.equal('SUBNET_UNKNOWN');
+    });
+
+    it('refuses while an address of it is held', async () => {
+      await applyMacvlan(served);
+      await allocate(served, 'a');
+      expect(await served.refusal(SubnetsService.deleteSubnet, { name: 'macvlan' })).to.deep.equal({
+        status: 'FAILED_PRECONDITION',
+        code: 'SUBNET_IN_USE',
+        message: "subnet macvlan can't be retired: 1 of its addresses are held, the first by Pod default/a",
+      });
+      await release(served, 'a');
+      await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' });
+    });
+
+    it('keeps cooldowns: who configures the subnet again gets no address that rests', async () => {
+      await applyMacvlan(served);
+      await allocate(served, 'a');
+      await release(served, 'a');
+      await served.call(SubnetsService.deleteSubnet, { name: 'macvlan' });
+      await applyMacvlan(served);
+      expect((await allocate(served, 'b')).addresses[0]?.address).to.equal('172.17.0.12');
+    });
+
+    it('refuses a request without a name', async () => {
+      expect((await served.refusal(SubnetsService.deleteSubnet, {})).message).to.equal('name is missing');
+    });
+  });
+
+  describe('GetSubnet and ListSubnets', () => {
+    it('give counts and ranges as they are now', async () => {
+      await applyMacvlan(served);
+      for (const pod of ['a', 'b', 'c', 'd']) await allocate(served, pod);
+      await release(served, 'b');
+      const { position, subnet } = await served.call(SubnetsService.getSubnet, { name: 'macvlan' });
+      expect(position?.seq).to.equal(served.replica.head.seq);
+      expect(subnet?.usage).to.deep.equal([
+        {
+          family: 4,
+          total: '65524',
+          inUse: '3',
+          available: '65521',
+          resting: '1',
+          inUseRange: '172.17.0.11,172.17.0.13-172.17.0.14',
+          availableRange: '172.17.0.12,172.17.0.15-172.17.255.254',
+        },
+      ]);
+    });
+
+    it('give all, by name', async () => {
+      for (const name of ['b', 'a', 'c']) await applySubnet(served, name, { cidrBlock: '10.0.0.0/24' });
+      const { position, subnets } = await served.call(SubnetsService.listSubnets, {});
+      expect(subnets.map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
+      expect(position?.seq).to.equal(4);
+    });
+
+    it('refuse a subnet that is not configured', async () => {
+      expect(await served.refusal(SubnetsService.getSubnet, { name: 'x' })).to.deep.equal({
+        status: 'NOT_FOUND',
+        code: 'SUBNET_UNKNOWN',
+        message: 'no subnet x is configured',
+      });
+      expect((await served.call(SubnetsService.listSubnets, {})).subnets).to.deep.equal([]);
+    });
+  });
+});

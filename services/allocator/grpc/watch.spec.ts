@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import type { Client } from '@grpc/grpc-js';
+import { stream } from '../../../lib/rpc.ts';
+import type { Input } from '../../../proto/codec.ts';
+import { type Event, LedgerService, type WatchReply, type WatchRequest } from '../../../proto/ipledger.ts';
+import { allocateAll } from '../domain/specification.ts';
+import { logKey } from '../ledger/keys.ts';
+import { MemoryLedger } from '../ledger/memory.ts';
+import { Replica } from '../ledger/replica.ts';
+import {
+  afterAWhile,
+  carryOut,
+  createLedger,
+  failureOf,
+  macvlan,
+  never,
+  startWriter,
+} from '../ledger/specification.ts';
+import { ledgerHandlers } from './ledger.ts';
+import { allocate, applyMacvlan, applySubnet, release, type Served, serveAllocator } from './specification.ts';
+
+const silenceMs = 20_000;
+const seqsOf = (events: readonly Event[]): number[] => events.map(({ seq }) => seq);
+const upTo = (last: number, first = 1): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+describe('Ledger.Watch', () => {
+  let served: Served;
+  let leaving: AbortController;
+  beforeEach(async () => {
+    leaving = new AbortController();
+    served = await serveAllocator();
+    await applyMacvlan(served);
+  });
+  afterEach(async () => {
+    leaving.abort();
+    await served[Symbol.asyncDispose]();
+  });
+
+  const watch = (request: Input<WatchRequest> = {}, client: Client = served.client): AsyncGenerator<WatchReply> =>
+    stream(client, LedgerService.watch, request, { silenceMs, signal: leaving.signal });
+
+  async function next(replies: AsyncGenerator<WatchReply>): Promise<WatchReply> {
+    const step = await replies.next();
+    if (step.done) throw new Error('the stream has ended');
+    return step.value;
+  }
+
+  /** Replies until this event has come. */
+  async function until(seq: number, replies: AsyncGenerator<WatchReply>): Promise<WatchReply[]> {
+    const found: WatchReply[] = [];
+    while ((found.at(-1)?.events.at(-1)?.seq ?? 0) < seq) found.push(await next(replies));
+    return found;
+  }
+
+  it('says at once that it is there, and where the ledger stands', async () => {
+    const { epoch, seq, hash } = served.replica.head;
+    expect(await next(watch())).to.deep.equal({ position: { epoch, seq, hash }, events: [] });
+  });
+
+  it('gives what happens from now on, as it happens', async () => {
+    const replies = watch();
+    await next(replies);
+    await allocate(served, 'a');
+    const first = await next(replies);
+    expect(seqsOf(first.events)).to.deep.equal([3]);
+    expect(first.position).to.deep.equal({ epoch: 1, seq: 3, hash: first.events[0]?.hash });
+    await release(served, 'a');
+    expect(seqsOf((await next(replies)).events)).to.deep.equal([4]);
+  });
+
+  it('gives what happened from a position on, then what happens', async () => {
+    await allocate(served, 'a');
+    const replies = watch({ fromSeq: 2 });
+    await next(replies);
+    expect(seqsOf((await next(replies)).events)).to.deep.equal([2, 3]);
+    await allocate(served, 'b');
+    expect(seqsOf((await next(replies)).events)).to.deep.equal([4]);
+  });
+
+  it('gives what was not at hand from the log, whole commands in each reply', async () => {
+    const memory = new MemoryLedger(undefined, 7);
+    const earlier = await startWriter(memory);
+    await carryOut(earlier.writer, createLedger(), macvlan);
+    const wants = Array.from({ length: 23 }, (_, ordinal) => ({ ordinal }));
+    for (let pod = 0; pod < 52; pod++) await carryOut(earlier.writer, allocateAll(`pod-${pod}`, wants));
+    await earlier.stop();
+    const last = earlier.replica.head.seq;
+    expect(last).to.equal(2 + 52 * 23);
+
+    await using later = await serveAllocator(memory);
+    expect(later.replica.recentFrom(1)).to.equal(undefined);
+    const replies = watch({ fromSeq: 1 }, later.client);
+    const found = await until(last, replies);
+    const events = found.flatMap((reply) => reply.events);
+    expect(seqsOf(events)).to.deep.equal(upTo(last));
+    for (const { position, events: some } of found.slice(1)) {
+      expect(some.at(-1)).to.deep.include({ part: some.at(-1)?.parts, seq: position?.seq, hash: position?.hash });
+      expect(some.length).to.be.at.most(600);
+    }
+    await allocate(later, 'new');
+    expect(seqsOf((await next(replies)).events)).to.deep.equal([last + 1]);
+  });
+
+  it('gives one subnet’s alone, when asked; the position goes on all the same', async () => {
+    await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
+    const replies = watch({ fromSeq: 1, subnet: 'other' });
+    await next(replies);
+    expect((await next(replies)).events.map(({ seq, subnet }) => [seq, subnet])).to.deep.equal([[3, 'other']]);
+    await allocate(served, 'a');
+    const { events, position } = await next(replies);
+    expect([events, position?.seq]).to.deep.equal([[], 4]);
+  });
+
+  it('waits for an event that is yet to come', async () => {
+    const replies = watch({ fromSeq: 5 });
+    await next(replies);
+    for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
+    const [reply] = (await until(5, replies)).slice(-1);
+    expect(seqsOf(reply?.events ?? [])).to.deep.equal([5]);
+  });
+
+  it('gives a sign of life every few seconds, at a position that never goes back', async () => {
+    // A replica that follows nobody, and so is behind the log that it reads.
+    const behind = await Replica.load(served.memory, never);
+    for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
+    const { watch: handler } = ledgerHandlers({ ...served.allocator, replica: behind });
+    if (!handler) throw new Error('Watch is served');
+    const replies = handler({ fromSeq: 1, subnet: '' }, { actor: 'anonymous', signal: leaving.signal });
+    const signs = watch();
+    await next(signs);
+    const positions: (number | undefined)[] = [];
+    for await (const { position, events = [] } of replies) {
+      positions.push(position?.seq);
+      if (positions.length > 1 && events.length === 0) break;
+    }
+    expect(positions).to.deep.equal([2, 5, 5]);
+    expect(await next(signs)).to.deep.include({ events: [] });
+  });
+
+  it('is held up by a slow reader for nobody else, and the slow one misses nothing', async () => {
+    const slow = served.client.makeServerStreamRequest(
+      LedgerService.watch.path,
+      LedgerService.watch.requestSerialize,
+      LedgerService.watch.responseDeserialize,
+      { fromSeq: 1 },
+    );
+    slow.on('error', () => undefined);
+    slow.pause();
+    const quick = watch({ fromSeq: 1 });
+    const routes = Array.from({ length: 64 }, () => ({ dst: '192.168.0.0/24', gw: '172.17.0.254' }));
+    const pods = 300;
+    for (let pod = 0; pod < pods; pod++) await allocate(served, `pod-${pod}`, { routes });
+    await until(pods + 2, quick);
+    expect((await allocate(served, 'another')).seq).to.equal(pods + 3);
+    const seqs: number[] = [];
+    for await (const reply of slow) {
+      seqs.push(...seqsOf((reply as WatchReply).events));
+      if (seqs.length >= pods + 3) break;
+    }
+    slow.cancel();
+    expect(seqs).to.deep.equal(upTo(pods + 3));
+  });
+
+  it('leaves nothing behind of a caller that is gone', async () => {
+    const listening = new Set<object>();
+    const { replica } = served;
+    const listen = replica.onCommitted.bind(replica);
+    replica.onCommitted = (listener) => {
+      const stop = listen(listener);
+      listening.add(listener);
+      return () => {
+        listening.delete(listener);
+        stop();
+      };
+    };
+    const all = Array.from({ length: 5 }, () => watch());
+    await Promise.all(all.map(next));
+    const waiting = all.map((replies) => replies.next());
+    await afterAWhile();
+    expect(listening.size).to.equal(5);
+    leaving.abort();
+    await Promise.all(waiting);
+    while (listening.size > 0) await afterAWhile();
+  });
+
+  const damages: [string, (memory: MemoryLedger) => void, object][] = [
+    [
+      'events that are not kept any more',
+      (memory) => memory.remove(logKey(1)),
+      { code: 'POSITION_GONE', message: 'event 1 is not in the log (any more): the first live one is 2' },
+    ],
+    [
+      'a gap',
+      (memory) => memory.remove(logKey(2)),
+      { code: 'LEDGER_DAMAGED', message: 'the log is not dense: event 3 follows 1' },
+    ],
+    [
+      'a log that ends too early',
+      (memory) => memory.remove(logKey(3)),
+      { code: 'LEDGER_DAMAGED', message: 'the log ends before event 3, which was there' },
+    ],
+    [
+      'an event of a newer version',
+      (memory) => memory.put(logKey(2), '{"v":2,"seq":2}'),
+      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 2; this program reads 1: upgrade it' },
+    ],
+  ];
+  for (const [what, damage, refusal] of damages)
+    it(`stops at ${what}`, async () => {
+      await allocate(served, 'a');
+      await using later = await serveAllocator(served.memory);
+      damage(served.memory);
+      const replies = watch({ fromSeq: 1 }, later.client);
+      await next(replies);
+      const error = await failureOf(
+        (async () => {
+          while (!(await replies.next()).done);
+        })(),
+      );
+      expect(error).to.deep.include(refusal);
+    });
+});

@@ -1,0 +1,147 @@
+/** A Subnet whose spec cannot be taken says so on its conditions and by an Event; what was in force before, stays. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { connect, call } from '../../lib/rpc.ts';
+import { SubnetsService } from '../../proto/ipledger.ts';
+import { expectAgreement } from './agreement.ts';
+import { eventually } from './eventually.ts';
+import { takePicture } from './picture.ts';
+import { plugin } from './plugin.ts';
+import {
+  addressOf,
+  eventOf,
+  makeNetwork,
+  makeNetworkAndSubnet,
+  makePod,
+  makeSubnet,
+  openScene,
+  type Scene,
+} from './scene.ts';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+describe('bad input: Subnets', function () {
+  this.timeout(60_000);
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+    await makeNetworkAndSubnet(scene, 'lan', '10.4.0.0/24');
+    await makePod(scene, 'web', 'lan');
+    await addressOf(scene, 'web', 'lan');
+  });
+  after(() => scene?.run.end());
+  afterEach(() => expectAgreement(scene.stack));
+
+  function expectConditions(subnet: string, wanted: Readonly<Record<string, string>>, says: RegExp): Promise<void> {
+    return eventually(async () => {
+      const { status } = await scene.kubernetes.get('Subnet', subnet);
+      const conditions = (status?.['conditions'] ?? []) as Condition[];
+      expect(Object.fromEntries(conditions.map(({ type, status: is }) => [type, is]))).to.deep.equal(wanted);
+      for (const { message } of conditions) expect(message).to.match(says);
+    });
+  }
+
+  async function expectRefusal(subnet: string, says: RegExp): Promise<void> {
+    await expectConditions(subnet, { Validated: 'False', Ready: 'False', Error: 'True' }, says);
+    await eventOf(scene, subnet, 'ValidateLogicalSwitchFailed', says);
+  }
+
+  async function subnetsInForce(): Promise<string[]> {
+    const { subnets } = await takePicture(scene.stack, scene.run.signal);
+    return subnets.map(({ name, spec }) => `${name} ${spec?.cidrBlock}`);
+  }
+
+  it('a CIDR that is none: also a Pod is told, and served when it is corrected', async () => {
+    await makeSubnet(scene, 'typo', { cidrBlock: '10.4.1.0/33' });
+    await makeNetwork(scene, 'typo');
+    await expectRefusal('typo', /^subnet typo cidr 10\.4\.1\.0\/33 is invalid$/);
+    await makePod(scene, 'pod-of-typo', 'typo');
+    await eventOf(
+      scene,
+      'pod-of-typo',
+      'PodNetworkUpdateFailed',
+      /provider typo\.default is not bound to any subnet: Subnet typo is not in force: subnet typo cidr 10\.4\.1\.0\/33 is invalid/,
+    );
+    await scene.kubernetes.patch('Subnet', 'typo', { spec: { cidrBlock: '10.4.1.0/24' } });
+    expect(await addressOf(scene, 'pod-of-typo', 'typo')).to.equal('10.4.1.2');
+    await expectConditions('typo', { Validated: 'True', Ready: 'True', Error: 'False' }, /^$/);
+  });
+
+  it('a gateway outside the CIDR', async () => {
+    await makeSubnet(scene, 'astray', { cidrBlock: '10.4.2.0/24', gateway: '10.4.3.1' });
+    await expectRefusal('astray', /^gateway 10\.4\.3\.1 is not in cidr 10\.4\.2\.0\/24$/);
+  });
+
+  it('everything that is wrong, at once', async () => {
+    await makeSubnet(scene, 'wild', {
+      cidrBlock: '10.4.2.0/24',
+      gateway: '10.4.2.255',
+      excludeIps: ['10.4.2.9..10.4.2.1'],
+    });
+    await expectRefusal(
+      'wild',
+      /10\.4\.2\.9\.\.10\.4\.2\.1 in excludeIps is not a valid ip range.*; 10\.4\.2\.255 is the broadcast ip/,
+    );
+  });
+
+  it('an overlap with another Subnet of the same provider', async () => {
+    await makeSubnet(scene, 'twin', { cidrBlock: '10.4.0.128/25', provider: 'lan.default' });
+    await expectRefusal(
+      'twin',
+      /^subnet twin cidr 10\.4\.0\.128\/25 is conflict with subnet lan cidr 10\.4\.0\.0\/24: both serve provider lan\.default$/,
+    );
+    expect(await subnetsInForce())
+      .to.include('lan 10.4.0.0/24')
+      .and.not.include('twin 10.4.0.128/25');
+  });
+
+  it('a CIDR that would strand who holds an address: the one before stays in force', async () => {
+    await scene.kubernetes.patch('Subnet', 'lan', { spec: { cidrBlock: '10.4.9.0/24', gateway: '10.4.9.1' } });
+    await expectRefusal(
+      'lan',
+      /^subnet lan can't become 10\.4\.9\.0\/24: Pod default\/web holds 10\.4\.0\.2, which would be outside$/,
+    );
+    expect(await subnetsInForce()).to.include('lan 10.4.0.0/24');
+    await scene.kubernetes.patch('Subnet', 'lan', { spec: { cidrBlock: '10.4.0.0/24', gateway: '10.4.0.1' } });
+    await expectConditions('lan', { Validated: 'True', Ready: 'True', Error: 'False' }, /^$/);
+  });
+
+  it('one that is deleted while in use serves whom it serves, nobody else, and goes with the last of them', async () => {
+    await makeNetworkAndSubnet(scene, 'doomed', '10.4.5.0/24');
+    await makePod(scene, 'last', 'doomed');
+    await addressOf(scene, 'last', 'doomed');
+    await scene.kubernetes.remove('Subnet', 'doomed');
+    // Of two objects the watcher may see either change first: a Pod that it saw before could still be served.
+    const log = (): string => readFileSync(scene.stack.watcher.log, 'utf8');
+    await eventually(() => expect(log()).to.match(/"subnet":"doomed".*Subnet is gone, its addresses are still held/));
+    await makePod(scene, 'late', 'doomed');
+    await eventOf(
+      scene,
+      'late',
+      'PodNetworkUpdateFailed',
+      /provider doomed\.default is not bound to any subnet: create a Subnet/,
+    );
+    const client = connect(scene.stack.allocator.endpoint, undefined);
+    const refused: unknown = await call(
+      client,
+      SubnetsService.deleteSubnet,
+      { name: 'doomed' },
+      { timeoutMs: 5_000 },
+    ).catch((error: unknown) => error);
+    client.close();
+    expect(refused).to.include({
+      code: 'SUBNET_IN_USE',
+      message: "subnet doomed can't be retired: 1 of its addresses are held, the first by Pod default/last",
+    });
+    const { result } = await plugin(scene, { pod: 'last', network: 'doomed' });
+    expect(result).to.have.nested.property('ips[0].address', '10.4.5.2/24');
+    await plugin(scene, { pod: 'last', network: 'doomed', command: 'DEL' });
+    await scene.kubernetes.remove('Pod', 'last');
+    await eventually(async () => expect(await subnetsInForce()).to.not.include('doomed 10.4.5.0/24'));
+  });
+});
