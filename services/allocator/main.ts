@@ -21,6 +21,7 @@ import { keepUp, type Office } from './office.ts';
 interface Options {
   readonly etcd: string;
   readonly listen: string;
+  readonly advertise?: string;
   readonly replica: string;
 }
 
@@ -33,6 +34,9 @@ const options = new Command('allocator')
   )
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
+  )
+  .addOption(
+    new Option('--advertise <host:port>', 'where others reach it, when that is not --listen').env('IPLEDGER_ADVERTISE'),
   )
   .addOption(
     new Option('--replica <id>', 'names this replica')
@@ -60,8 +64,12 @@ await run(log, async (life) => {
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const server = await listen(allocator, health, life);
   log.info({ listen: options.listen, server }, 'listening');
+  for (const name of replica.state.fenced)
+    log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
+  if (!tlsFromEnvironment(process.env) && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
+    log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
 
-  const candidate = { replica: options.replica, address: options.listen };
+  const candidate = { replica: options.replica, address: options.advertise ?? options.listen };
   const kept = keepUp({
     replica,
     office,
@@ -82,7 +90,7 @@ async function loadReplica(ledger: EtcdLedger, signal: AbortSignal): Promise<Rep
       return await Replica.load(ledger, signal);
     } catch (error) {
       if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
-      log.warn({ etcd: options.etcd }, 'etcd does not answer yet');
+      log.warn({ etcd: options.etcd, reason: IpledgerError.from(error).message }, 'the ledger cannot be loaded yet');
       await pause(backoffMs(attempt, 100, 2_000), signal);
     }
   }

@@ -79,6 +79,7 @@ async function serveTerm({ replica, office, newId, onWriter, log, signal }: Keep
     } catch (error) {
       const reason = IpledgerError.from(error);
       if (reason.kind === 'damaged') throw reason;
+      log.warn({ reason: reason.message }, 'elected, but the log cannot be read yet');
       await pause(backoffMs(attempt, 100, 1_000), writing);
     }
   }
@@ -95,7 +96,8 @@ async function serveTerm({ replica, office, newId, onWriter, log, signal }: Keep
     log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');
     await working;
   } catch (error) {
-    if (IpledgerError.from(error).kind === 'damaged') throw error;
+    // Of anything but an outage the state may have suffered: only a new process is sure of what it knows.
+    if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before it began');
   }
 }

@@ -46,7 +46,12 @@ export async function question<Answer>(
 async function writerOf({ writer, writerAddress }: Allocator): Promise<Writer> {
   const here = writer();
   if (here) return here;
-  const elsewhere = await writerAddress().catch(() => undefined);
+  const elsewhere = await writerAddress().catch((error: unknown) => {
+    throw new IpledgerError(
+      'UNAVAILABLE',
+      `who the writer is cannot be told: etcd could not be read: ${String(error)}`,
+    );
+  });
   throw new IpledgerError(
     'NOT_WRITER',
     elsewhere

@@ -37,6 +37,7 @@ async function* watch(
     position: positionOf(reached.seq > replica.head.seq ? reached : replica.head),
     events: [],
   });
+  if (next > replica.head.seq + 1) await refuseBeyond(replica, next, signal);
   yield signOfLife();
   while (!signal.aborted) {
     const bell = new AbortController();
@@ -56,6 +57,16 @@ async function* watch(
     }
     if (!bell.signal.aborted) yield signOfLife();
   }
+}
+
+/** This replica may be behind, by little; whoever knows more than the ledger itself has to be told so. */
+async function refuseBeyond(replica: Replica, from: Seq, signal: AbortSignal): Promise<void> {
+  const head = await replica.ledger.head(signal);
+  if (from > head.seq + 1)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `event ${from} is beyond the ledger, whose head is ${head.seq}: was etcd restored from a backup? Begin with a new snapshot`,
+    );
 }
 
 /** The committed events from a position on, whole commands at a time. */

@@ -112,12 +112,18 @@ describe('Ledger.Watch', () => {
     expect([events, position?.seq]).to.deep.equal([[], 4]);
   });
 
-  it('waits for an event that is yet to come', async () => {
-    const replies = watch({ fromSeq: 5 });
+  it('waits for the event that comes next', async () => {
+    const replies = watch({ fromSeq: 3 });
     await next(replies);
-    for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
-    const [reply] = (await until(5, replies)).slice(-1);
-    expect(seqsOf(reply?.events ?? [])).to.deep.equal([5]);
+    await allocate(served, 'a');
+    const [reply] = (await until(3, replies)).slice(-1);
+    expect(seqsOf(reply?.events ?? [])).to.deep.equal([3]);
+  });
+
+  it('refuses a position beyond the ledger: whoever knows more than it was there before a restore', async () => {
+    const error = await failureOf(next(watch({ fromSeq: 5 })));
+    expect(error).to.have.property('code', 'POSITION_GONE');
+    expect(error.message).to.contain('event 5 is beyond the ledger, whose head is 2');
   });
 
   it('gives a sign of life every few seconds, at a position that never goes back', async () => {

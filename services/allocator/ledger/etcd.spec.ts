@@ -98,7 +98,7 @@ describe('On a real etcd', () => {
       proxy.hold('replies');
       const error = await failureOf(ledger.head(never));
       expect(error).to.have.property('code', 'UNAVAILABLE');
-      expect(error.message).to.match(/^etcd does not answer: /);
+      expect(error.message).to.match(/^etcd could not be read: /);
     });
 
     it('the bell rings again after its watch was cut, also while it can’t be opened', async () => {

@@ -15,24 +15,26 @@ import {
 import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
+import type { ClaimName } from '../domain/journal.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
   addressPrefix,
-  claimNameOf,
   endOf,
   headKey,
   headText,
   logKey,
   logPrefix,
-  parseClaim,
   parseHead,
   parseSubnet,
+  readClaim,
   subnetKey,
   subnetPrefix,
   writerKey,
 } from './keys.ts';
-import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, StoredLine } from './ledger.ts';
+import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, Revision, StoredLine } from './ledger.ts';
+
+type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revision };
 
 /** etcd's default limits (128 operations, 1.5 MiB) with room for keys and framing. */
 const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
@@ -74,16 +76,17 @@ export class EtcdLedger implements Ledger {
     const { headers, kvs } = await this.#range({ key: bytes(headKey) }, signal);
     const head = kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
     const at = headers.revision;
-    const claims = [];
+    const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
     for await (const page of this.#prefix(addressPrefix, at, signal))
       for (const kv of page) {
-        const name = claimNameOf(kv.key.toString('utf8'));
-        claims.push({ ...name, claim: parseClaim(name, textOf(kv)), revision: BigInt(kv.mod_revision) });
+        const { name, claim } = readClaim(kv.key.toString('utf8'), textOf(kv));
+        if (claim) claims.push({ ...name, claim, revision: BigInt(kv.mod_revision) });
+        else unreadable.push(name);
       }
     const subnets = [];
     for await (const page of this.#prefix(subnetPrefix, at, signal))
       for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), textOf(kv)));
-    return { ledger: head.ledger, head, claims, revisions: claims, subnets };
+    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets };
   }
 
   async append(batch: Batch): Promise<Appended> {
@@ -176,7 +179,7 @@ export class EtcdLedger implements Ledger {
       const { header, kvs, more } = await this.#client.kv.range(request);
       return { headers: header, kvs, more };
     } catch (error) {
-      throw new IpledgerError('UNAVAILABLE', `etcd does not answer: ${messageOf(error)}`, { cause: error });
+      throw new IpledgerError('UNAVAILABLE', `etcd could not be read: ${messageOf(error)}`, { cause: error });
     }
   }
 

@@ -38,6 +38,22 @@ export function claimNameOf(key: string): ClaimName {
   return { subnet, address };
 }
 
+/** A claim key as it is found: what it says, or that it says nothing that we wrote. */
+export interface FoundClaim {
+  readonly name: ClaimName;
+  readonly claim: Claim | undefined;
+}
+
+/** What an address key and its value say. @throws IpledgerError LEDGER_DAMAGED for a key that is none. */
+export function readClaim(key: string, text: string): FoundClaim {
+  const name = claimNameOf(key);
+  try {
+    return { name, claim: parseClaim(name, text) };
+  } catch {
+    return { name, claim: undefined };
+  }
+}
+
 interface StoredBinding extends Omit<Binding, 'at'> {
   readonly at: string;
 }

@@ -49,6 +49,8 @@ export type Appended =
 export interface LoadedSnapshot extends Snapshot {
   readonly head: Head;
   readonly revisions: readonly (ClaimName & { readonly revision: Revision })[];
+  /** Address keys whose value is no claim: somebody edited them. */
+  readonly unreadable: readonly ClaimName[];
 }
 
 /** A line of the log. */

@@ -6,14 +6,13 @@ import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
   addressPrefix,
-  claimNameOf,
   headKey,
   headText,
   logKey,
   logPrefix,
-  parseClaim,
   parseHead,
   parseSubnet,
+  readClaim,
   subnetKey,
   subnetPrefix,
   writerKey,
@@ -74,12 +73,14 @@ export class MemoryLedger implements Ledger {
 
   async load(signal: AbortSignal): Promise<LoadedSnapshot> {
     const head = await this.head(signal);
-    const claims = [...this.#withPrefix(addressPrefix)].map(([key, { text, modified }]) => {
-      const name = claimNameOf(key);
-      return { ...name, claim: parseClaim(name, text), revision: modified };
-    });
+    const found = [...this.#withPrefix(addressPrefix)].map(([key, { text, modified }]) => ({
+      ...readClaim(key, text),
+      revision: modified,
+    }));
+    const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
+    const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
     const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
-    return { ledger: head.ledger, head, claims, revisions: claims, subnets };
+    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets };
   }
 
   async append(batch: Batch): Promise<Appended> {

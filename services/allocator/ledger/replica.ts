@@ -16,6 +16,7 @@ import type { Ledger, Revision, StoredLine } from './ledger.ts';
 /** How many of the last events are kept at hand, so that those who follow closely cost no read of etcd. */
 const recentEvents = 10_000;
 const mostRefusals = 10_000;
+const refusalsAgainMs = 3_600_000;
 
 type Listener = (events: readonly StoredEvent[]) => void;
 
@@ -29,8 +30,8 @@ export class Replica {
   readonly #revisions = new Map<string, Revision>();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
-  /** "uid/reason" of what the log refused, the latest last. */
-  readonly #refusals = new Set<string>();
+  /** "uid/reason" of what the log refused, with the time of it; the latest last. */
+  readonly #refusals = new Map<string, number>();
   /** Events of a command whose last part has not been read yet. */
   #incomplete: StoredEvent[] = [];
 
@@ -42,11 +43,15 @@ export class Replica {
     clock.observe(head.at);
   }
 
-  /** The replica at the ledger's present snapshot. @throws IpledgerError UNAVAILABLE; Error for keys that are no claims. */
+  /**
+   * The replica at the ledger's present snapshot. An address whose key cannot be read is fenced, and everything else goes on.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for a head, a subnet or an address key's name that is none.
+   */
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock()): Promise<Replica> {
     const snapshot = await ledger.load(signal);
     const replica = new Replica(ledger, restore(snapshot), snapshot.head, clock);
     for (const { revision, ...name } of snapshot.revisions) replica.#revisions.set(nameText(name), revision);
+    for (const name of snapshot.unreadable) replica.state.fenced.add(nameText(name));
     return replica;
   }
 
@@ -60,9 +65,14 @@ export class Replica {
     return this.#revisions.get(nameText(name)) ?? 0n;
   }
 
-  /** Whether the log says already that this Pod uid was refused for this reason; as far as remembered. */
+  /**
+   * Whether the log need not be told (again) that this Pod uid was refused for this reason. With more refused Pods than are
+   * remembered, at most so many are told an hour: the log is for ever, and a Pod that waits asks again every few seconds.
+   */
   knowsRefusal(refusal: AllocationRefused): boolean {
-    return this.#refusals.has(refusalKey(refusal));
+    if (this.#refusals.has(refusalKey(refusal))) return true;
+    const [oldestAt = 0] = this.#refusals.values();
+    return this.#refusals.size >= mostRefusals && oldestAt > this.clock.read().at - refusalsAgainMs;
   }
 
   /** Calls the listener with the events of one or more whole commands, once they are committed. Returns how to stop. */
@@ -136,9 +146,9 @@ export class Replica {
   }
 
   #rememberRefusal(refusal: AllocationRefused): void {
-    const [oldest] = this.#refusals;
+    const [oldest] = this.#refusals.keys();
     if (oldest !== undefined && this.#refusals.size >= mostRefusals) this.#refusals.delete(oldest);
-    this.#refusals.add(refusalKey(refusal));
+    this.#refusals.set(refusalKey(refusal), this.#head.at);
   }
 }
 

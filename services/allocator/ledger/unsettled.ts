@@ -21,6 +21,11 @@ export class Unsettled {
     this.#appends.push({ seq, id, decided });
   }
 
+  /** How many there are. */
+  get count(): number {
+    return this.#appends.length;
+  }
+
   /** Whether something may still be written for a request: until that is known, nobody can say that nothing is. */
   mayWrite(queued: Queued): boolean {
     return this.#appends.some(({ decided }) => decided.some((each) => each.writes && each.queued === queued));

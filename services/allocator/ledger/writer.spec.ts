@@ -221,9 +221,9 @@ describe('The writer', () => {
       await working.stop();
       const narrow = new MemoryLedger({ ops: 128, bytes: 4_000 });
       working = await startWriter(narrow);
-      await carryOut(working.writer, createLedger(), macvlan, allocate('holder', taken));
-      const candidates = Array.from({ length: 50 }, () => ['172.17.0.100']);
-      expect(await failureOf(submit(allocate('a', { candidates })))).to.have.property('code', 'ADDRESS_IN_USE');
+      await carryOut(working.writer, createLedger(), macvlan);
+      const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(250, 'x'));
+      expect(await failureOf(submit(allocate('a', { subnets })))).to.have.property('code', 'SUBNET_UNKNOWN');
       expect(typesOf(await logOf(narrow))).to.not.include('AllocationRefused');
     });
   });

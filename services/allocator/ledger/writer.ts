@@ -27,6 +27,8 @@ import { Unsettled } from './unsettled.ts';
 const mostQueued = 20_000;
 /** Not more than a transaction could hold, so that what is decided is seldom undone for want of room. */
 const mostInBatch = 128;
+/** After so many appends of unknown outcome in a row somebody else may try. */
+const mostUnsettled = 100;
 /** How long to wait after an append of unknown outcome, doubling. */
 const usualRetry = { firstMs: 50, mostMs: 1_000 };
 
@@ -47,6 +49,9 @@ export class Writer {
   #wake: () => void = () => undefined;
   #ended: IpledgerError | undefined;
   readonly #unsettled = new Unsettled();
+  /** So many of the queue's first are decided one in a batch, since together they were rejected. */
+  #alone = 0;
+  #reason = 'it does not answer';
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -92,6 +97,22 @@ export class Writer {
     const builder = new BatchBuilder(this.#options.replica);
     const decided = this.#onlyProvable(builder, this.#decideQueued(builder));
     if (decided.length === 0) return this.#queue.length === 0 ? 'done' : this.#lookAgain(signal);
+    try {
+      return await this.#settle(builder, decided, signal);
+    } catch (error) {
+      // A bug of ours: the state may hold what is not committed, and nobody may go on with it.
+      const bug = IpledgerError.from(error);
+      if (bug.kind === 'bug') for (const { queued } of decided) queued.reject(bug);
+      throw error;
+    }
+  }
+
+  /** Proves a batch and answers it, or finds out why not. */
+  async #settle(
+    builder: BatchBuilder,
+    decided: readonly Decided[],
+    signal: AbortSignal,
+  ): Promise<'done' | 'retry' | 'deposed'> {
     const appended = await this.#prove(builder, signal);
     if (appended.kind === 'appended') {
       if (builder.events.length > 0) this.#commit(builder, appended.revision);
@@ -100,13 +121,19 @@ export class Writer {
     }
     const [first] = builder.events;
     builder.rollBack();
-    if (appended.kind === 'rejected') {
+    if (appended.kind === 'rejected' && decided.length === 1) {
       const error = new IpledgerError('BUG', `the transaction can't be: ${appended.reason}`);
       for (const { queued } of decided) queued.reject(error);
       return 'done';
     }
-    if (appended.kind === 'unknown' && first) this.#unsettled.add(first, decided);
     this.#queue.unshift(...decided.map(({ queued }) => queued));
+    if (appended.kind === 'rejected') {
+      // One of them is at fault, or etcd's limits are lower than ours: each is tried by itself.
+      this.#alone = decided.length;
+      return 'done';
+    }
+    if (appended.kind === 'unknown' && first) this.#unsettled.add(first, decided);
+    if (this.#unsettled.count > mostUnsettled) return 'deposed';
     return this.#recover(appended, signal);
   }
 
@@ -118,7 +145,9 @@ export class Writer {
   /** Takes commands from the queue into the batch, until it is full. */
   #decideQueued(builder: BatchBuilder): Decided[] {
     const decided: Decided[] = [];
-    while (decided.length < mostInBatch) {
+    const most = this.#alone > 0 ? 1 : mostInBatch;
+    if (this.#alone > 0) this.#alone--;
+    while (decided.length < most) {
       const queued = this.#queue.shift();
       if (!queued) break;
       if (queued.ask.signal.aborted) {
@@ -216,8 +245,11 @@ export class Writer {
       }
       return 'done';
     }
-    if (appended.kind === 'unknown')
+    if (appended.kind === 'unknown') {
+      this.#reason = appended.reason;
       log.warn({ reason: appended.reason }, 'the outcome of an append is unknown: reading the log');
+      this.#dropExpired();
+    }
     return this.#lookAgain(signal);
   }
 
@@ -235,6 +267,7 @@ export class Writer {
     } catch (error) {
       const reason = IpledgerError.from(error);
       if (reason.kind === 'damaged') throw reason;
+      this.#reason = reason.message;
       log.warn({ reason: reason.message }, 'the log cannot be read');
       this.#dropExpired();
       return 'retry';
@@ -245,7 +278,8 @@ export class Writer {
   #dropExpired(): void {
     const [expired, waiting] = [this.#queue.filter(isExpired), this.#queue.filter((queued) => !isExpired(queued))];
     this.#queue = waiting;
-    for (const { reject } of expired) reject(new IpledgerError('UNAVAILABLE', 'etcd does not answer'));
+    const message = `etcd takes nothing in: ${this.#reason}`;
+    for (const { reject } of expired) reject(new IpledgerError('UNAVAILABLE', message));
   }
 
   #rung(signal: AbortSignal): Promise<void> {
