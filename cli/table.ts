@@ -2,7 +2,7 @@
 
 /**
  * One line for the head and each row. An empty cell shows as "-", so that columns can be counted by `awk`.
- * Laid out here because cli-table3 looks at every row for each row: 50,000 of them took it a minute.
+ * Laid out here because a package for it looked at every row for each row: 50,000 of them took it a minute.
  */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => printable(cell) || '-'))];

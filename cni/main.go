@@ -74,7 +74,7 @@ func add(args *skel.CmdArgs) error {
 	if own, _ := ns.CheckNetNS(args.Netns); own && args.NetnsOverride == "" {
 		return types.NewError(types.ErrInvalidNetNS, "CNI_NETNS is the plugin's own network namespace", args.Netns)
 	}
-	// The agent itself gives up on an ADD after 20 s, on a DEL after 8 s, and says why.
+	// The agent itself gives up on an ADD after 20 s, on a DEL after 4 s, and says why.
 	status, body, err := post(conf.ServerSocket, "/api/v1/add", request, 30*time.Second)
 	if err != nil {
 		return rpcFailed("request ip: %v", err)

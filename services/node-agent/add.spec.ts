@@ -227,6 +227,55 @@ describe('ADD', () => {
     ]);
   });
 
+  const unbound = [
+    { namespace: 'default', pod: 'p', provider: 'macvlan.default', containerId: 'c1', interface: 'net1' },
+  ];
+
+  it('ends the binding again when the sandbox could not be prepared, and says why that was', async () => {
+    const allocator = new FakeAllocator({ unbind: failing(new IpledgerError('UNAVAILABLE', 'away')) });
+    const sandbox = { prepare: () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no such link')) };
+    const error = await refusal(add({ ...setUp(allocator).deps, sandbox }, request(), never()));
+    expect(error).to.include({ code: 'SANDBOX_FAILED', message: 'no such link' });
+    expect(allocator.unbinds).to.deep.equal(unbound);
+  });
+
+  it('ends the binding again when its caller hung up while the sandbox was prepared', async () => {
+    const caller = new AbortController();
+    const allocator = new FakeAllocator();
+    const sandbox = { prepare: () => Promise.resolve(caller.abort()) };
+    const error = await refusal(add({ ...setUp(allocator).deps, sandbox }, request(), caller.signal));
+    expect(error.code).to.equal('CANCELLED');
+    expect(allocator.unbinds).to.deep.equal(unbound);
+  });
+
+  it('prepares nothing for a caller that hung up during the bind', async () => {
+    const caller = new AbortController();
+    const { deps, prepared } = setUp(new FakeAllocator({ bind: () => caller.abort() }));
+    await refusal(add(deps, request(), caller.signal));
+    expect(prepared).to.deep.equal([]);
+  });
+
+  it('leaves the binding of an ADD that is answered', async () => {
+    const allocator = new FakeAllocator();
+    await add(setUp(allocator).deps, request(), never());
+    expect(allocator.unbinds).to.deep.equal([]);
+  });
+
+  it('ends what a Bind without an answer may have bound, though the next try was refused', async () => {
+    const outcomes = [
+      new IpledgerError('UNAVAILABLE', 'connection lost'),
+      new IpledgerError('NOT_ALLOCATED', 'released just now'),
+    ];
+    const allocator = new FakeAllocator({
+      bind: () => {
+        throw outcomes.shift() ?? new Error('asked once more than twice');
+      },
+    });
+    const error = await refusal(add(setUp(allocator).deps, request(), never()));
+    expect(error.message).to.contain('released just now');
+    expect(allocator.unbinds).to.deep.equal(unbound);
+  });
+
   it('does not keep asking for a caller that hung up', async () => {
     const caller = new AbortController();
     const allocator = new FakeAllocator({

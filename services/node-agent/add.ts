@@ -2,6 +2,7 @@
  * CNI ADD: wait until the allocation exists, record that this container has it, prepare the sandbox, and only then answer.
  * Nothing is answered from memory: when the allocator cannot say, the ADD waits, and at last fails with the reason.
  */
+import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
@@ -11,11 +12,11 @@ import type { PodUid } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 import { answerAdd, type CniRequest, defaultFamily, faultOf, routesFor } from './wire.ts';
 
-// The plugin gives up after 30 s: these must end before that, one after the other.
+// The plugin gives up after 30 s: these, and the 4 s of preparing the sandbox, must end before that, one after the other.
 const waitMs = 20_000;
 const waitGraceMs = 1_000;
-const bindMs = 4_000;
-const unbindMs = 3_000;
+const bindMs = 3_000;
+const unbindMs = 1_500;
 
 export interface AddDeps {
   readonly allocator: Allocator;
@@ -28,7 +29,8 @@ export interface AddDeps {
 }
 
 /**
- * @param signal aborted when the caller hung up: then it is not bound.
+ * @param signal aborted when the caller hung up. Whenever that is, and whatever fails: an ADD that ends without an answer
+ * leaves no binding, for a DEL may be long in coming, and until then nobody else would get the address.
  * @returns the body of the answer
  * @throws IpledgerError with the sentence that becomes the CNI error
  */
@@ -39,7 +41,7 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
       'data path not available: type kube-ovn makes NICs only on Kube-OVN; use it as ipam.type of another plugin, as macvlan',
     );
   const waiting = patience(waitMs, signal);
-  const uid = request.podUid || (await persistently(waiting, () => deps.podUid(request, signal)));
+  const uid = request.podUid || (await persistently(waiting, (leftMs) => deps.podUid(request, within(leftMs, signal))));
   const who = {
     namespace: request.podNamespace,
     pod: request.podName,
@@ -55,38 +57,51 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
     deps.allocator.wait({ ...who, timeoutMs: leftMs }, { timeoutMs: leftMs + waitGraceMs, signal }),
   ).catch(explained);
   checkRoutes(request, promised);
-  if (signal.aborted) throw new IpledgerError('CANCELLED', 'the caller hung up');
-  const allocation = await bind(deps, who, signal).catch(explained);
-  await deps.sandbox.prepare(
-    {
-      netns: request.netns,
-      interface: request.interface,
-      cniType: request.cniType,
-      mac: allocation.mac,
-      replacedDefaults: new Set(routesFor(request, allocation).flatMap((route) => defaultFamily(route) ?? [])),
-    },
-    signal,
-  );
-  return answerAdd(request, allocation);
+  refuseGone(signal);
+  return answeredOrUnbound(deps, who, async () => {
+    const allocation = await bind(deps, who).catch(explained);
+    refuseGone(signal);
+    await prepare(deps, request, allocation, signal);
+    refuseGone(signal);
+    return answerAdd(request, allocation);
+  });
 }
 
-/** Once sent, a Bind is seen through to its outcome, and undone when its caller has gone meanwhile. */
-async function bind({ allocator, node, bootId, log }: AddDeps, who: Bound, signal: AbortSignal): Promise<Allocation> {
+function refuseGone(signal: AbortSignal): void {
+  if (signal.aborted) throw new IpledgerError('CANCELLED', 'the caller hung up');
+}
+
+/** Once sent, a Bind is seen through to its outcome: its caller's signal does not reach it. */
+function bind({ allocator, node, bootId }: AddDeps, who: Bound): Promise<Allocation> {
   const unhurried = new AbortController().signal;
-  const allocation = await persistently(patience(bindMs, unhurried), (leftMs) =>
+  return persistently(patience(bindMs, unhurried), (leftMs) =>
     allocator.bind({ ...who, node, bootId }, { timeoutMs: leftMs }),
   );
-  if (!signal.aborted) return allocation;
-  const { namespace, pod, provider, containerId } = who;
+}
+
+function prepare({ sandbox }: AddDeps, request: CniRequest, allocation: Allocation, signal: AbortSignal) {
+  const { netns, interface: name, cniType } = request;
+  const replacedDefaults = new Set(routesFor(request, allocation).flatMap((route) => defaultFamily(route) ?? []));
+  return sandbox.prepare({ netns, interface: name, cniType, mac: allocation.mac, replacedDefaults }, signal);
+}
+
+/** The one place where a binding is ended again. Ending one that never came to be does nothing. */
+async function answeredOrUnbound(deps: AddDeps, who: Bound, work: () => Promise<string>): Promise<string> {
   try {
-    await allocator.unbind(
-      { namespace, pod, provider, containerId, interface: who.interface },
-      { timeoutMs: unbindMs },
-    );
-  } catch (error) {
-    log.warn({ err: error, ...who }, 'ADD: the caller hung up, and its binding could not be ended; its DEL will');
+    return await work();
+  } catch (thrown) {
+    await unbind(deps, who);
+    throw thrown;
   }
-  throw new IpledgerError('CANCELLED', 'the caller hung up');
+}
+
+async function unbind({ allocator, log }: AddDeps, who: Bound): Promise<void> {
+  const { namespace, pod, provider, containerId, interface: name } = who;
+  try {
+    await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: unbindMs });
+  } catch (error) {
+    log.warn({ err: error, ...who }, 'ADD failed, and its binding could not be ended; its DEL will');
+  }
 }
 
 interface Bound {

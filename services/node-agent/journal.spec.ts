@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type Journal, leave as leaveDel, replay } from './journal.ts';
+import { createReplay, type Journal, leave as leaveDel } from './journal.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const signal = new AbortController().signal;
@@ -11,6 +11,12 @@ const signal = new AbortController().signal;
 describe('DELs that found no agent', () => {
   let folder: string;
   const done: string[] = [];
+
+  const warnings: Record<string, unknown>[] = [];
+  const log = pino(
+    { level: 'warn' },
+    { write: (line: string) => void warnings.push(JSON.parse(line) as Record<string, unknown>) },
+  );
 
   const journal = (del?: Journal['del']): Journal => ({
     folder,
@@ -21,8 +27,11 @@ describe('DELs that found no agent', () => {
         done.push(`${request.containerId} ${request.interface} ${request.provider}`);
         return Promise.resolve();
       }),
-    log: pino({ level: 'silent' }),
+    log,
   });
+
+  /** One pass of an agent that has just started. */
+  const replay = (of: Journal): Promise<number> => createReplay(of)(signal);
 
   const leave = (name: string, entry: unknown): void =>
     writeFileSync(join(folder, name), typeof entry === 'string' ? entry : JSON.stringify(entry));
@@ -42,6 +51,7 @@ describe('DELs that found no agent', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'ipledger-journal-'));
     done.length = 0;
+    warnings.length = 0;
   });
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -49,30 +59,84 @@ describe('DELs that found no agent', () => {
   it('are done, and their files go', async () => {
     leave('c1@net1.json', entry('c1'));
     leave('c2@net1.json', entry('c2', '/run/../run/a.sock'));
-    expect(await replay(journal(), signal)).to.equal(2);
+    expect(await replay(journal())).to.equal(2);
     expect(done).to.deep.equal(['c1 net1 a.b', 'c2 net1 a.b']);
     expect(readdirSync(folder)).to.deep.equal([]);
-    expect(await replay(journal(), signal)).to.equal(0);
+    expect(await replay(journal())).to.equal(0);
   });
 
-  it('stay when they belong to another agent, are not finished being written, or can’t be read', async () => {
+  it('stay when they belong to another agent, or are not finished being written', async () => {
     leave('c1@net1.json', entry('c1', '/run/b.sock'));
     leave('c2@net1.json.4711', entry('c2'));
-    leave('c3@net1.json', '{"server_socket":');
-    leave('c4@net1.json', { server_socket: '/run/a.sock', request: {} });
     mkdirSync(join(folder, 'c5@net1.json'));
     leave('c6@net1.json', entry('c6'));
-    expect(await replay(journal(), signal)).to.equal(1);
+    expect(await replay(journal())).to.equal(1);
     expect(done).to.deep.equal(['c6 net1 a.b']);
-    expect(readdirSync(folder)).to.have.length(5);
+    expect(readdirSync(folder)).to.have.members(['c1@net1.json', 'c2@net1.json.4711', 'c5@net1.json']);
+  });
+
+  it('are put aside when they can’t be understood, with one warning each', async () => {
+    leave('c3@net1.json', '{"server_socket":');
+    leave('c4@net1.json', { server_socket: '/run/a.sock', request: {} });
+    leave('c5@net1.json', { request: {} });
+    leave('c6@net1.json', entry('c6'));
+    const again = createReplay(journal());
+    expect(await again(signal)).to.equal(1);
+    expect(await again(signal)).to.equal(0);
+    expect(readdirSync(folder)).to.have.members([3, 4, 5].map((of) => `c${of}@net1.json.broken`));
+    expect(warnings.map(({ file }) => file)).to.deep.equal([3, 4, 5].map((of) => join(folder, `c${of}@net1.json`)));
+  });
+
+  it('of others do not keep an agent from its own, however many there are', async () => {
+    for (let other = 0; other < 1_100; other++) leave(`b${other}@net1.json`, entry(`b${other}`, '/run/b.sock'));
+    leave('c1@net1.json', entry('c1'));
+    expect(await replay(journal())).to.equal(1);
+    expect(done).to.deep.equal(['c1 net1 a.b']);
+  });
+
+  it('are looked at some at a time, and all in the end', async () => {
+    for (const container of ['c1', 'c2', 'c3', 'c4', 'c5'])
+      leave(`${container}@net1.json`, entry(container, container === 'c5' ? '/run/a.sock' : '/run/b.sock'));
+    const some = createReplay(journal(), 2);
+    expect([await some(signal), await some(signal), await some(signal)]).to.deep.equal([0, 0, 1]);
+    leave('c0@net1.json', entry('c0'));
+    expect([await some(signal), await some(signal)]).to.deep.equal([0, 1]);
+    expect(done).to.deep.equal(['c5 net1 a.b', 'c0 net1 a.b']);
+  });
+
+  it('that no agent may ever do, since their socket is another, are spoken of when their number changes', async () => {
+    const counts = (): unknown[] => warnings.map(({ unclaimed }) => unclaimed);
+    const again = createReplay(journal());
+    leave('c1@net1.json', entry('c1', '/run/typo.sock'));
+    await again(signal);
+    await again(signal);
+    expect(counts()).to.deep.equal([1]);
+    expect(warnings[0]).to.deep.include({ folder, sockets: ['/run/typo.sock'] });
+    leave('c2@net1.json', entry('c2', '/run/typo.sock'));
+    await again(signal);
+    expect(counts()).to.deep.equal([1, 2]);
+    for (const container of ['c1', 'c2']) rmSync(join(folder, `${container}@net1.json`));
+    await again(signal);
+    expect(counts()).to.deep.equal([1, 2]);
+  });
+
+  it('that another agent or pass did meanwhile are no failure', async () => {
+    leave('c1@net1.json', entry('c1'));
+    leave('c2@net1.json', entry('c2'));
+    const racing = (): Promise<void> => {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+      return Promise.resolve();
+    };
+    expect(await replay(journal(racing))).to.equal(1);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('stay until they succeed', async () => {
     leave('c1@net1.json', entry('c1'));
     const failing = (_request: CniRequest): Promise<void> => Promise.reject(new Error('the allocator is away'));
-    expect(await replay(journal(failing), signal)).to.equal(0);
+    expect(await replay(journal(failing))).to.equal(0);
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
-    expect(await replay(journal(), signal)).to.equal(1);
+    expect(await replay(journal())).to.equal(1);
   });
 
   it('are left by the agent itself when it finds no allocator, and read as they were asked', async () => {
@@ -81,7 +145,7 @@ describe('DELs that found no agent', () => {
     const keep = (request: CniRequest): Promise<void> => Promise.resolve(void seen.push(request));
     rmSync(folder, { recursive: true });
     for (let times = 0; times < 2; times++) await leaveDel(folder, '/run/a.sock', asked);
-    expect(await replay(journal(keep), signal)).to.equal(1);
+    expect(await replay(journal(keep))).to.equal(1);
     expect(seen).to.deep.equal([asked]);
   });
 
@@ -94,6 +158,6 @@ describe('DELs that found no agent', () => {
 
   it('need no folder', async () => {
     rmSync(folder, { recursive: true });
-    expect(await replay(journal(), signal)).to.equal(0);
+    expect(await replay(journal())).to.equal(0);
   });
 });

@@ -1,9 +1,9 @@
 /**
  * DELs that could not be done, because a Pod must be able to go: each is left as a file `<container>@<interface>.json`, by the
  * plugin when it finds no agent, by the agent when it finds no allocator. The agent of that socket does them when it can. A
- * file goes only when its DEL is done.
+ * file goes only when its DEL is done; one that can't be understood is put aside as `<name>.broken`, for a person.
  */
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { pause } from '../../lib/deadline.ts';
@@ -11,7 +11,8 @@ import type { Logger } from '../../lib/log.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const everyMs = 15_000;
-const mostAtOnce = 1_000;
+const mostAtOnce = 10_000;
+const mostNamed = 8;
 
 const entrySchema = z.object({ server_socket: z.string(), request: z.unknown() });
 
@@ -50,37 +51,91 @@ export async function leave(folder: string, socket: string, request: CniRequest)
 
 /** Does what is left there, now and every few seconds, until the signal is aborted. What fails is tried again. */
 export async function replayForever(journal: Journal, signal: AbortSignal): Promise<void> {
+  const replay = createReplay(journal);
   while (!signal.aborted) {
-    await replay(journal, signal);
+    await replay(signal);
     await pause(everyMs, signal);
   }
 }
 
-/** Does what is left there once; resolves to how many DELs were done. */
-export async function replay(journal: Journal, signal: AbortSignal): Promise<number> {
+/**
+ * Makes the function that does once what is left there, and resolves to how many DELs were done. Each pass goes on behind
+ * the file where the one before stopped, so that no number of others' files, or of such as fail, keeps one from its turn.
+ * @param most how many files one pass reads
+ */
+export function createReplay(journal: Journal, most = mostAtOnce): (signal: AbortSignal) => Promise<number> {
   const { folder, log } = journal;
-  const files = await readdir(folder).catch(() => []); // no folder: no plugin ever left anything
-  const entries = files
-    .filter((name) => name.endsWith('.json'))
-    .toSorted()
-    .slice(0, mostAtOnce);
-  let done = 0;
-  for (const name of entries) {
-    if (signal.aborted) break;
-    try {
-      if (await replayOne(journal, join(folder, name), signal)) done += 1;
-    } catch (error) {
-      log.warn({ err: error, file: join(folder, name) }, 'a DEL that was left here could not be done yet');
+  let last = '';
+  let unclaimed = 0;
+
+  return async (signal) => {
+    const names = await entriesOf(folder);
+    const next = names.findIndex((name) => name > last);
+    const inTurn = next > 0 ? [...names.slice(next), ...names.slice(0, next)] : names;
+    const others: string[] = [];
+    let done = 0;
+    for (const name of inTurn.slice(0, most)) {
+      if (signal.aborted) return done;
+      last = name;
+      const replayed = await replayOne(journal, join(folder, name), signal);
+      if (replayed.kind === 'done') done += 1;
+      if (replayed.kind === 'unclaimed') others.push(replayed.socket);
     }
-  }
-  if (done > 0) log.info({ done, folder }, 'did the DELs that had been left');
-  return done;
+    if (done > 0) log.info({ done, folder }, 'did the DELs that had been left');
+    if (others.length > 0 && others.length !== unclaimed)
+      log.warn(
+        { unclaimed: others.length, sockets: [...new Set(others)].slice(0, mostNamed), folder },
+        'DELs are left for sockets that are not served here: if no other agent serves them, correct server_socket in the network configuration, and in these files',
+      );
+    unclaimed = others.length;
+    return done;
+  };
 }
 
-async function replayOne({ sockets, del }: Journal, path: string, signal: AbortSignal): Promise<boolean> {
-  const { server_socket: socket, request } = entrySchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return false;
-  await del(parseRequest('del', JSON.stringify(request)), signal);
-  await unlink(path);
-  return true;
+/** No folder: no plugin ever left anything. */
+async function entriesOf(folder: string): Promise<string[]> {
+  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return found
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+type Left =
+  | { readonly kind: 'ours'; readonly request: CniRequest }
+  | { readonly kind: 'unclaimed'; readonly socket: string }
+  | { readonly kind: 'broken'; readonly error: unknown };
+
+type Replayed = { readonly kind: 'done' | 'not done' } | Extract<Left, { kind: 'unclaimed' }>;
+
+async function replayOne(journal: Journal, path: string, signal: AbortSignal): Promise<Replayed> {
+  const { del, log } = journal;
+  try {
+    const left = understand(journal, await readFile(path, 'utf8'));
+    if (left.kind === 'unclaimed') return left;
+    if (left.kind === 'broken') {
+      await rename(path, `${path}.broken`);
+      log.warn({ err: left.error, file: path }, 'a DEL that was left here cannot be understood; put aside as .broken');
+      return { kind: 'not done' };
+    }
+    await del(left.request, signal);
+    await rm(path, { force: true });
+    return { kind: 'done' };
+  } catch (error) {
+    // A file that is gone was done by another agent of the same socket, which is starting or ending.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.warn({ err: error, file: path }, 'a DEL that was left here could not be done yet');
+    return { kind: 'not done' };
+  }
+}
+
+/** Whose it is comes first: what others' requests look like is not known here. */
+function understand({ sockets }: Journal, text: string): Left {
+  try {
+    const { server_socket: socket, request } = entrySchema.parse(JSON.parse(text));
+    if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
+    return { kind: 'ours', request: parseRequest('del', JSON.stringify(request)) };
+  } catch (error) {
+    return { kind: 'broken', error };
+  }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { getEventListeners } from 'node:events';
 import { createTurns } from './turns.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
@@ -63,6 +64,13 @@ describe('turns', () => {
     expect([gone.started(), third.started()]).to.deep.equal([false, true]);
     third.finish();
     await waiting;
+  });
+
+  it('leave nothing on the signal of their caller', async () => {
+    const inTurn = createTurns();
+    const { signal } = new AbortController();
+    for (let turn = 0; turn < 3; turn++) await inTurn('k', signal, () => Promise.resolve());
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
   });
 
   it('have a longest line', async () => {

@@ -1,5 +1,4 @@
 /** One at a time for each key, in the order of asking: a repeated ADD must not overtake the first, nor a DEL its ADD. */
-import { once } from 'node:events';
 import { IpledgerError } from '../../lib/errors.ts';
 
 const mostInLine = 16;
@@ -24,7 +23,7 @@ export function createTurns(): TakeTurn {
     line.end = before.then(() => done.promise);
     lines.set(key, line);
     try {
-      await Promise.race([before, aborted(signal)]);
+      await endOrAbort(before, signal);
       if (signal.aborted) throw new IpledgerError('CANCELLED', `the caller of ${key} is gone`);
       return await work();
     } finally {
@@ -35,6 +34,15 @@ export function createTurns(): TakeTurn {
   };
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
+/** Leaves no listener behind: a signal that lives as long as the process is passed for many turns. */
+async function endOrAbort(end: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const listener = (): void => resolve();
+  signal.addEventListener('abort', listener);
+  try {
+    await Promise.race([end, aborted]);
+  } finally {
+    signal.removeEventListener('abort', listener);
+  }
 }

@@ -19,7 +19,7 @@ try {
     () => startAll({ folder, settings, signal }),
     waiting,
   );
-  console.log(tableOf(rows));
+  process.stdout.write(tableOf(rows));
   if (!daemonSocket)
     console.log(
       `${kubeOvnSocket} is not ours (somebody else answers there, or we are not root): NETCONFPATH names agent-1.sock`,
