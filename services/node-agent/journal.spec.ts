@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createReplay, type Journal, leave as leaveDel } from './journal.ts';
+import { createReplay, type Journal, leave as leaveDel, forget } from './journal.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const signal = new AbortController().signal;
@@ -147,6 +147,19 @@ describe('DELs that found no agent', () => {
     for (let times = 0; times < 2; times++) await leaveDel(folder, '/run/a.sock', asked);
     expect(await replay(journal(keep))).to.equal(1);
     expect(seen).to.deep.equal([asked]);
+  });
+
+  it('are not done once the container has its address again', async () => {
+    leave('c1@net1.json', entry('c1'));
+    const asked = parseRequest('del', JSON.stringify(entry('c1').request));
+    const lateOnes: boolean[] = [];
+    const overtaken: Journal['del'] = async (_request, isLeft) => {
+      await forget(folder, asked);
+      lateOnes.push(isLeft());
+    };
+    await replay(journal(overtaken));
+    expect(lateOnes).to.deep.equal([false]);
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 
   it('never leave the folder by a container’s name', async () => {

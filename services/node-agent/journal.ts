@@ -3,6 +3,7 @@
  * plugin when it finds no agent, by the agent when it finds no allocator. The agent of that socket does them when it can. A
  * file goes only when its DEL is done; one that can't be understood is put aside as `<name>.broken`, for a person.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -20,9 +21,12 @@ export interface Journal {
   readonly folder: string;
   /** Whose entries are done here; other agents on this machine may share the folder. */
   readonly sockets: readonly string[];
-  readonly del: (request: CniRequest, signal: AbortSignal) => Promise<unknown>;
+  /** Does a DEL when its turn comes, if it is left still by then. */
+  readonly del: (request: CniRequest, isLeft: () => boolean, signal: AbortSignal) => Promise<unknown>;
   readonly log: Logger;
 }
+
+const fileOf = ({ containerId, interface: name }: CniRequest): string => `${containerId}@${name}.json`;
 
 /**
  * Leaves a DEL to be done later. A repeated one replaces its own file.
@@ -42,11 +46,16 @@ export async function leave(folder: string, socket: string, request: CniRequest)
     if_name: name,
     provider,
   };
-  const path = join(folder, `${containerId}@${name}.json`);
+  const path = join(folder, fileOf(request));
   const draft = `${path}.${process.pid}`;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(draft, JSON.stringify({ server_socket: socket, request: wire }), { mode: 0o600 });
   await rename(draft, path);
+}
+
+/** The container has the address (again): a DEL that was left from before must not end that. */
+export async function forget(folder: string, request: CniRequest): Promise<void> {
+  await rm(join(folder, fileOf(request)), { force: true });
 }
 
 /** Does what is left there, now and every few seconds, until the signal is aborted. What fails is tried again. */
@@ -118,7 +127,7 @@ async function replayOne(journal: Journal, path: string, signal: AbortSignal): P
       log.warn({ err: left.error, file: path }, 'a DEL that was left here cannot be understood; put aside as .broken');
       return { kind: 'not done' };
     }
-    await del(left.request, signal);
+    await del(left.request, () => existsSync(path), signal);
     await rm(path, { force: true });
     return { kind: 'done' };
   } catch (error) {

@@ -12,7 +12,7 @@ import { add } from './add.ts';
 import { allocatorBy } from './allocator.ts';
 import { createApi, type Serve } from './api.ts';
 import { del } from './del.ts';
-import { leave, replayForever } from './journal.ts';
+import { forget, type Journal, leave, replayForever } from './journal.ts';
 import { kubernetesApi, podUidFrom } from './pods.ts';
 import { sandboxOfNode } from './sandbox.ts';
 import { type Published, publish } from './socket.ts';
@@ -70,13 +70,16 @@ await run(log, async (life) => {
     log,
   };
   const inTurn = createTurns();
-  const end = (request: CniRequest, signal: AbortSignal): Promise<void> =>
-    inTurn(turnOf(request), signal, () => del(allocator, request, signal));
-  const serve: Serve = async (verb, request, signal) => {
-    if (verb === 'add') return inTurn(turnOf(request), signal, () => add(deps, request, signal));
-    await end(request, signal).catch((error: unknown) => leaveIfLater(request, error, signal));
-    return '';
-  };
+  const serve: Serve = (verb, request, signal) =>
+    inTurn(turnOf(request), signal, async () => {
+      if (verb === 'add') {
+        const answer = await add(deps, request, signal);
+        await forget(options.journal, request);
+        return answer;
+      }
+      await del(allocator, request, signal).catch((error: unknown) => leaveIfLater(request, error, signal));
+      return '';
+    });
 
   const published: Published[] = [];
   if (options.healthListen !== '') {
@@ -87,7 +90,11 @@ await run(log, async (life) => {
   published.push(...(await openSockets(serve, life)));
   log.info({ sockets: options.socket, node: options.node, allocator: options.allocator }, 'ready');
 
-  replayForever({ folder: options.journal, sockets: options.socket, del: end, log }, life.signal).catch(
+  const late: Journal['del'] = (request, isLeft, signal) =>
+    inTurn(turnOf(request), signal, async () => {
+      if (isLeft()) await del(allocator, request, signal);
+    });
+  replayForever({ folder: options.journal, sockets: options.socket, del: late, log }, life.signal).catch(
     (error: unknown) => life.fail(error),
   );
 });

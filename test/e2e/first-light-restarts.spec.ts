@@ -1,10 +1,11 @@
 /** Each part may be killed and started again: nothing is lost, nothing is given twice, and whoever waited goes on. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import type { CniAnswer } from '../harness/cni.ts';
 import { expectAgreement } from './agreement.ts';
 import { eventually } from './eventually.ts';
+import { takePicture } from './picture.ts';
 import { addressesIn, plugin } from './plugin.ts';
 import { addressOf, eventOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
 
@@ -23,6 +24,20 @@ describe('first light: restarts', function () {
   afterEach(() => expectAgreement(scene.stack));
 
   const add = (pod: string): Promise<CniAnswer> => plugin(scene, { pod, network: 'lan' });
+
+  it('the allocator: a DEL that was left meanwhile does not end the binding of an ADD that came after it', async () => {
+    const [agent] = scene.stack.agents;
+    const left = (): string[] => readdirSync(`${agent.socket.replace(/\.sock$/, '')}-journal`);
+    expect((await add('stays')).code).to.equal(0);
+    await scene.stack.allocator.kill();
+    expect((await plugin(scene, { pod: 'stays', network: 'lan', command: 'DEL' })).code).to.equal(0);
+    expect(left()).to.have.length(1);
+    await scene.stack.allocator.start();
+    expect((await add('stays')).code).to.equal(0);
+    await eventually(() => expect(left()).to.deep.equal([]));
+    const { allocations } = await takePicture(scene.stack, scene.run.signal);
+    expect(allocations.find(({ attachment }) => attachment?.pod === 'stays')?.bindings).to.have.length(1);
+  });
 
   it('the watcher: Pods that came and went meanwhile get and give back', async () => {
     const kept = await addressOf(scene, 'stays', 'lan');
