@@ -41,7 +41,7 @@ prerequisites: ## Debian packages; installed as root, else named
 node_modules: node_modules/.package-lock.json
 
 node_modules/.package-lock.json: package-lock.json | prerequisites
-	npm ci
+	npm ci --loglevel=error --no-update-notifier  # the packages bring Node 24: what npm's own Node cannot run is no concern
 	@touch $@
 
 .PHONY: programs
