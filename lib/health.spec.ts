@@ -20,6 +20,24 @@ describe('health over HTTP', () => {
     }
   });
 
+  it('tells what is missing when it is asked for its readiness', async () => {
+    let ready: boolean | string = 'nothing was heard from the allocator yet';
+    const health = await startHealth({ listen: '127.0.0.1:0', ready: () => ready, log });
+    const answer = async () => {
+      const response = await fetch(`http://${health.address}/readyz`);
+      return [response.status, await response.text()];
+    };
+    try {
+      expect(await answer()).to.deep.equal([503, 'not ready: nothing was heard from the allocator yet\n']);
+      ready = false;
+      expect(await answer()).to.deep.equal([503, 'not ready\n']);
+      ready = true;
+      expect(await answer()).to.deep.equal([200, 'ok\n']);
+    } finally {
+      await health.close();
+    }
+  });
+
   it('refuses a malformed address with a sentence', async () => {
     for (const listen of ['', '8081', 'localhost', '::1:80', '127.0.0.1:99999']) {
       const error: unknown = await startHealth({ listen, ready: () => true, log }).catch((thrown: unknown) => thrown);

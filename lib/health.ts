@@ -11,8 +11,8 @@ const closeDeadlineMs = 1_000;
 export interface HealthOptions {
   /** "host:port"; an IPv6 host in brackets; port 0 for any free one. */
   readonly listen: string;
-  /** Asked at each request; must be quick and must not throw. */
-  readonly ready: () => boolean;
+  /** Asked at each request; must be quick and must not throw. A text is no, and says what is missing. */
+  readonly ready: () => boolean | string;
   readonly log: Logger;
 }
 
@@ -45,15 +45,20 @@ export async function startHealth({ listen, ready, log }: HealthOptions): Promis
   return { address, close: () => close(server) };
 }
 
-function answer(url: string, ready: () => boolean): [number, string] {
+function answer(url: string, ready: HealthOptions['ready']): [number, string] {
   switch (url.split('?', 1)[0]) {
     case '/livez':
       return [200, 'ok'];
     case '/readyz':
-      return ready() ? [200, 'ok'] : [503, 'not ready'];
+      return readiness(ready());
     default:
       return [404, 'only /livez and /readyz are served here'];
   }
+}
+
+function readiness(ready: boolean | string): [number, string] {
+  if (typeof ready === 'string') return [503, `not ready: ${ready}`];
+  return ready ? [200, 'ok'] : [503, 'not ready'];
 }
 
 function parseListen(listen: string): { host: string; port: number } {

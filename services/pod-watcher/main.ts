@@ -6,14 +6,15 @@
  * The two halves meet at the ledger alone. One watcher is active at a time; the others stand by.
  */
 import { Command, Option } from 'commander';
-import { pause } from '../../lib/deadline.ts';
+import { pause, within } from '../../lib/deadline.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
 import { tlsFromEnvironment } from '../../lib/tls.ts';
-import { type Api, ApiError, connectApi } from './kubernetes/api.ts';
-import { acquireLease, type HeldLease, kubeOvnRuns } from './kubernetes/lease.ts';
+import { type Api, ApiError, connectApi, reasonOf } from './kubernetes/api.ts';
+import { kubeOvnObserver } from './kubernetes/kube-ovn.ts';
+import { acquireLease, type HeldLease } from './kubernetes/lease.ts';
 import { allocatorOver } from './ledger/allocator.ts';
 import { watchCluster } from './watch.ts';
 
@@ -25,6 +26,7 @@ interface Options {
 }
 
 const log = createLogger('pod-watcher');
+const kubeOvnLookMs = 2_000;
 
 function readOptions(): Options {
   return new Command('pod-watcher')
@@ -50,7 +52,7 @@ async function start(life: Lifecycle, { allocator, healthListen, namespace, acce
   const api = connectApi();
   const client = connect(allocator, tlsFromEnvironment(process.env));
   life.onStop(() => client.close());
-  let ready = (): boolean => false;
+  let ready = (): boolean | string => 'still starting';
   const health = await startHealth({ listen: healthListen, ready: () => ready(), log });
   life.onStop(() => health.close());
   log.info({ server: api.server, allocator }, 'starting');
@@ -61,7 +63,8 @@ async function start(life: Lifecycle, { allocator, healthListen, namespace, acce
     await refuseBesideKubeOvn(api, signal);
     // A standby is ready: it stands by. The active one is, when it knows the cluster and the ledger.
     const onStandby = (): void => void (ready = () => true);
-    lease = await acquireLease({ api, namespace, name: 'ipledger-pod-watcher', log, signal, onStandby });
+    const onRenewed = kubeOvnAlarm(api, life);
+    lease = await acquireLease({ api, namespace, name: 'ipledger-pod-watcher', log, signal, onStandby, onRenewed });
     if (!lease) return;
     const term = new AbortController();
     const watching = watchCluster({
@@ -74,22 +77,35 @@ async function start(life: Lifecycle, { allocator, healthListen, namespace, acce
     });
     ready = () => watching.ready;
     await lease.ended;
-    ready = () => false;
+    ready = () => 'the Lease was lost';
     term.abort();
   }
 }
 
-/** @throws Error when Kube-OVN's controller runs on this cluster. Waits for the API server to say so, or not. */
+/** @throws Error when Kube-OVN's controller runs on this cluster. Waits until it is known whether it does. */
 async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  const look = kubeOvnObserver(api);
+  for (let looks = 0; !signal.aborted; looks++) {
     try {
-      const why = await kubeOvnRuns(api, signal);
-      if (why === undefined) return;
-      throw new Error(why);
+      const sight = await look(signal);
+      if (sight === 'away') return;
+      if (sight !== 'unsure') throw new Error(sight.runs);
+      if (looks === 0) log.info("Kube-OVN's controller has left a Lease: waiting to see whether it renews it");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       log.warn({ reason: error.message }, 'the Kubernetes API does not answer, trying again');
-      await pause(2_000, signal);
     }
+    await pause(kubeOvnLookMs, signal);
   }
+}
+
+/** Kube-OVN may be deployed while this watcher is active: who calls this now and then stops the program then. */
+function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
+  const look = kubeOvnObserver(api);
+  return () => {
+    look(within(kubeOvnLookMs, signal)).then(
+      (sight) => typeof sight === 'object' && fail(new Error(sight.runs)),
+      (error: unknown) => log.debug({ reason: reasonOf(error) }, "Kube-OVN's Lease could not be looked at"),
+    );
+  };
 }

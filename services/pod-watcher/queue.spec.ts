@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
+import { IpledgerError } from '../../lib/errors.ts';
 import { silent, until } from './fakes.ts';
+import { ApiError } from './kubernetes/api.ts';
 import { type Outcome, Queue } from './queue.ts';
 
 describe('the work queue', () => {
@@ -56,6 +59,36 @@ describe('the work queue', () => {
     expect(tries).to.deep.equal([0, 1, 2, 3]);
     expect(queue.tries('a')).to.equal(0);
   });
+
+  for (const [what, error, level] of [
+    ['that the allocator is away', new IpledgerError('UNAVAILABLE', 'no'), 'debug'],
+    ['that the API server is away', new ApiError(503, 'no'), 'debug'],
+    ['what the allocator refuses', new IpledgerError('INVALID_REQUEST', 'no'), 'warn'],
+    ['what the API server refuses', new ApiError(403, 'no'), 'warn'],
+    ['a bug', new Error('no'), 'error'],
+  ] as const)
+    it(`says ${what} as ${level}${level === 'debug' ? '' : ', at first and then now and then'}`, async () => {
+      const lines: string[] = [];
+      const log = pino(
+        { level: 'debug', base: null, formatters: { level: (label) => ({ label }) } },
+        { write: (line) => void lines.push(line) },
+      );
+      let tries = 0;
+      const queue = new Queue({
+        concurrency: 1,
+        firstBackoffMs: 1,
+        mostBackoffMs: 1,
+        work: () => (++tries <= 41 ? Promise.reject(error) : Promise.resolve('done')),
+        log,
+        signal: stop.signal,
+      });
+      queue.start();
+      queue.add('default/a');
+      await until(() => tries === 42);
+      const said = lines.map((line) => JSON.parse(line) as { label: string; key: string });
+      expect(said.filter(({ label }) => label === level)).to.have.length(level === 'debug' ? 41 : 3);
+      expect(said.every(({ key }) => key === 'default/a')).to.equal(true);
+    });
 
   it('does not make who is added wait for his backoff', async () => {
     let worked = 0;

@@ -6,7 +6,7 @@
 import { backoffMs } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import { ApiError } from './kubernetes/api.ts';
+import { ApiError, reasonOf } from './kubernetes/api.ts';
 
 /** 'done'; or 'again', after a backoff that grows until 'done'. A throw counts as 'again' and is logged. */
 export type Outcome = 'done' | 'again';
@@ -19,6 +19,8 @@ export interface QueueOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
+
+const triesBetweenWarnings = 20;
 
 export class Queue {
   readonly #options: QueueOptions;
@@ -103,12 +105,15 @@ export class Queue {
     }
   }
 
-  /** That the allocator or the API server is away is said once by who watches it, not once for each key. */
+  /**
+   * That the allocator or the API server is away is said once by who watches it, not once for each key. What no waiting will
+   * mend is said at first, and now and then while it lasts.
+   */
   #complain(error: unknown, key: string): void {
-    const { log } = this.#options;
-    if (error instanceof ApiError || (error instanceof IpledgerError && error.kind !== 'bug'))
-      log.debug({ reason: error.message, key }, 'work failed, trying again');
-    else log.error({ err: error, key }, 'work failed, trying again');
+    const tries = this.tries(key);
+    const level = tries % triesBetweenWarnings === 0 ? seriousness(error) : 'debug';
+    const what = level === 'error' ? { err: error } : { reason: reasonOf(error) };
+    this.#options.log[level]({ ...what, key, tries }, 'work failed, trying again');
   }
 
   #cancelTimer(key: string): void {
@@ -121,4 +126,10 @@ export class Queue {
     this.#ready.clear();
     this.#dirty.clear();
   }
+}
+
+function seriousness(error: unknown): 'debug' | 'warn' | 'error' {
+  if (error instanceof ApiError) return error.reaction === 'later' ? 'debug' : 'warn';
+  if (!(error instanceof IpledgerError) || error.kind === 'bug') return 'error';
+  return error.kind === 'transient' ? 'debug' : 'warn';
 }

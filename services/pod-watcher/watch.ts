@@ -10,9 +10,10 @@ import { Events } from './kubernetes/events.ts';
 import { Source } from './kubernetes/list-watch.ts';
 import { ips, networkDefinitions, type Pod, pods, subnets, toPod } from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
-import type { Allocator } from './ledger/allocator.ts';
+import { type Allocator, watchSilenceMs } from './ledger/allocator.ts';
 import { follow } from './ledger/follow.ts';
 import { Projector } from './projection/project.ts';
+import { readiness } from './readiness.ts';
 
 export interface WatchOptions {
   readonly api: Api;
@@ -24,8 +25,8 @@ export interface WatchOptions {
   readonly fail: (error: unknown) => void;
 }
 
-/** Starts; `ready` once all is known and both halves work. */
-export function watchCluster(options: WatchOptions): { readonly ready: boolean } {
+/** Starts. `ready` is true while all is known and kept up with and both halves work, else it says what is missing. */
+export function watchCluster(options: WatchOptions): { readonly ready: true | string } {
   const { api, allocator, log, signal, fail } = options;
   const sources = {
     pods: new Source(api, pods, log),
@@ -37,7 +38,8 @@ export function watchCluster(options: WatchOptions): { readonly ready: boolean }
   const projector = new Projector({ api, allocator, log, signal, ...sources });
 
   let snapshots = 0;
-  let ready = false;
+  let heardAt = -Infinity;
+  let started = false;
   const startWhenKnown = (): void => {
     const known = snapshots > 0 && Object.values(sources).every(({ listed }) => listed);
     if (!known || starting) return;
@@ -46,20 +48,34 @@ export function watchCluster(options: WatchOptions): { readonly ready: boolean }
     // The Subnets first: a Pod that finds its Subnet in force need not wait for it.
     configurer.start().then(() => {
       reconciler.start();
-      ready = true;
+      started = true;
       log.info({ pods: sources.pods.objects.size, subnets: sources.subnets.objects.size }, 'ready');
     }, fail);
   };
   let starting = false;
-  const knowledge = { snapshot: () => ((snapshots += 1), startWhenKnown()), facts: () => undefined };
+  const onHeard = (): void => void (heardAt = performance.now());
+  const onSnapshot = (): void => {
+    snapshots += 1;
+    onHeard();
+    startWhenKnown();
+  };
+  const knowledge = { snapshot: onSnapshot, facts: () => undefined };
   for (const source of Object.values(sources)) {
     source.subscribe((change: { kind: string }) => (change.kind === 'listed' ? startWhenKnown() : undefined));
     void source.run(signal);
   }
-  follow({ allocator, readers: [...readers, projector.view, knowledge], log, signal }).catch(fail);
+  follow({ allocator, readers: [...readers, projector.view, knowledge], onHeard, log, signal }).catch(fail);
   return {
     get ready() {
-      return ready;
+      const ofSources = Object.entries(sources).map(([name, { listed, silentMs, mostSilentMs }]) => ({
+        name,
+        known: listed,
+        silentMs,
+        mostSilentMs,
+      }));
+      const silentMs = performance.now() - heardAt;
+      const ofAllocator = { name: 'the allocator', known: snapshots > 0, silentMs, mostSilentMs: watchSilenceMs };
+      return readiness(started, [...ofSources, ofAllocator]);
     },
   };
 }

@@ -66,6 +66,15 @@ describe('who holds addresses, or may', () => {
     expect(holdings.uids(pod)).to.deep.equal([]);
   });
 
+  it('keeps what is asked for when the ledger is rewound, and knows what is granted thereafter', () => {
+    const holdings = after(100, 7, 80);
+    holdings.begin(pod, 'asking');
+    holdings.snapshot({ seq: 50, holdings: [holding('a', { seq: 7 })], subnets: [] });
+    expect(holdings.uids(pod)).to.have.members([uid, 'asking']);
+    holdings.granted(pod, 'asking', { seqs: [51], seq: 51 });
+    expect(holdings.settled(pod, 'asking')).to.equal(true);
+  });
+
   it('keeps the uids of one name apart', () => {
     const holdings = after(10, 7);
     holdings.begin(pod, 'other');

@@ -210,6 +210,7 @@ describe('why nothing can be asked for', () => {
     ['macvlan', { [key('mac_address')]: '00:00:54:17:2A' }, `00:00:54:17:2A is not a valid ${key('mac_address')}`],
     ['macvlan', { [key('ip_pool')]: 'pool-1' }, 'names IPPool pool-1: IPPools are not served yet'],
     ['macvlan', { [key('ip_pool')]: '10.0.0.1,x' }, `x in ${key('ip_pool')} is not a valid address`],
+    ['macvlan', { [key('ip_family')]: 'ipv6' }, `${key('ip_family')}: choosing a family is not served yet`],
     ['macvlan', { [key('routes')]: '{' }, `invalid routes for pod default/web-1: ${key('routes')}`],
     ['macvlan', { [key('default_route')]: 'yes' }, `yes is not a valid ${key('default_route')}: want true or false`],
   ];

@@ -36,6 +36,7 @@ describe('the intent loop', () => {
     acceptVanished = false,
     subnets = ['macvlan'],
     patient = false,
+    mirrorGraceMs = 3_600_000,
   } = {}) {
     const pods = new FakeSource<Pod>();
     const networks = new FakeSource<NetworkDefinition>();
@@ -61,6 +62,7 @@ describe('the intent loop', () => {
       acceptVanished,
       // The patient wait for an hour, or for a ring.
       backoffMs: patient ? [3_600_000, 3_600_000] : [20, 100],
+      mirrorGraceMs,
       log: silent,
       signal: stop.signal,
     });
@@ -72,7 +74,10 @@ describe('the intent loop', () => {
     const facts = (seq: number, ...each: Fact[]): void => {
       for (const reader of readers) reader.facts(each, seq);
     };
-    return { pods, networks, objects, allocator, said, api, lookedUp, reconciler, facts };
+    const rewind = (seq: number, ...left: Holding[]): void => {
+      for (const reader of readers) reader.snapshot({ ...snapshot, seq, holdings: left });
+    };
+    return { pods, networks, objects, allocator, said, api, lookedUp, reconciler, facts, rewind };
   }
 
   const wanting = (name: string, parts: PodParts = {}): Pod =>
@@ -163,18 +168,46 @@ describe('the intent loop', () => {
     expect(allocator.allocated[0]?.pod?.uid).to.equal('hash');
   });
 
-  it('does not take the deletion of a mirror for the end of its static Pod', async () => {
+  describe('does not take the deletion of a mirror for the end of its static Pod', () => {
     const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' };
-    const { pods, allocator, reconciler } = world({ holdings: [holding('a', { uid: 'hash' })] });
     const mirror = wanting('a', { annotations });
-    pods.put(mirror);
-    reconciler.start();
-    pods.drop(mirror);
-    await settled();
-    pods.put({ ...mirror, uid: 'another mirror' });
-    await settled();
-    expect(allocator.released).to.deep.equal([]);
-    expect(allocator.allocated).to.deep.equal([]);
+    const held = holding('a', { uid: 'hash' });
+
+    it('when it is made again', async () => {
+      const { pods, allocator, reconciler } = world({ holdings: [held] });
+      pods.put(mirror);
+      reconciler.start();
+      pods.drop(mirror);
+      await settled();
+      pods.put({ ...mirror, uid: 'another mirror' });
+      await settled();
+      expect(allocator.released).to.deep.equal([]);
+      expect(allocator.allocated).to.deep.equal([]);
+    });
+
+    for (const witnessed of [true, false])
+      it(`whatever else makes it look meanwhile, ${witnessed ? 'seen' : 'inferred from a list'}`, async () => {
+        const { pods, allocator, reconciler, facts, rewind } = world({ holdings: [held] });
+        pods.put(mirror);
+        reconciler.start();
+        pods.drop(mirror, witnessed);
+        pods.tell({ kind: 'listed' });
+        await settled();
+        rewind(60, held);
+        await settled();
+        facts(61, { kind: 'given', holding: { ...held, seq: 61, ordinal: 1 } });
+        await settled();
+        expect(allocator.released).to.deep.equal([]);
+      });
+
+    it('for longer than a kubelet takes to make it again', async () => {
+      const { pods, allocator, reconciler } = world({ holdings: [held], mirrorGraceMs: 40 });
+      pods.put(mirror);
+      reconciler.start();
+      pods.drop(mirror);
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ podUid: 'hash', evidence: 'not in the Kubernetes API' });
+    });
   });
 
   it('believes of a Pod that was deleted unseen only what the API says of it', async () => {
@@ -331,6 +364,22 @@ describe('the intent loop', () => {
     expect(allocator.allocated).to.deep.equal([]);
     facts(51, ended(holding('a')));
     await until(() => allocator.allocated.length === 1);
+  });
+
+  it('allocates anew for the living what a rewound ledger has forgotten, and releases what it gives again', async () => {
+    const { pods, allocator, reconciler, rewind, facts } = world({
+      holdings: [holding('a'), holding('b', { seq: 8 })],
+    });
+    for (const name of ['a', 'b']) pods.put(wanting(name));
+    reconciler.start();
+    await settled();
+    rewind(20, holding('b', { seq: 8 }));
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.pod?.name).to.equal('a');
+    facts(21, { kind: 'given', holding: holding('a', { seq: 21 }) });
+    pods.drop(wanting('a'));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'uid-a' });
   });
 
   it('releases what the ledger gives to a Pod that is gone already', async () => {

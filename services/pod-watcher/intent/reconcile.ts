@@ -15,6 +15,7 @@ import { type Allocator, allocateTimeoutMs } from '../ledger/allocator.ts';
 import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { type Outcome, Queue } from '../queue.ts';
+import { Bells } from './bells.ts';
 import type { Holdings } from './holdings.ts';
 import { lifeOf } from './life.ts';
 import { type Network, networkOf } from './network.ts';
@@ -39,16 +40,16 @@ export interface ReconcilerOptions {
   readonly acceptVanished: boolean;
   /** How long a Pod that was refused waits, at first and at most, when nothing rings for it. */
   readonly backoffMs?: readonly [first: number, most: number];
+  /** How long a static Pod is believed to run on after its mirror was deleted. */
+  readonly mirrorGraceMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 const concurrency = 64;
 const usualBackoffMs = [500, 30_000] as const;
-/** What arrives together (a Subnet and its Pods, many releases) is answered together. */
-const ringMs = 50;
 /** A kubelet looks after the mirrors of its static Pods about once a minute. */
-const mirrorGraceMs = 120_000;
+const usualMirrorGraceMs = 120_000;
 /** An allocator that does not answer is no news for a Pod before this many tries. */
 const silentTries = 3;
 
@@ -61,13 +62,15 @@ export class Reconciler implements Reader {
   readonly #options: ReconcilerOptions;
   readonly #queue: Queue;
   readonly #waiting = new Waiting();
+  readonly #bells = new Bells(this.#waiting, (key) => this.#queue.add(key));
   readonly #networks = new Map<string, Network>();
   /** Uids that were seen to go while they held something, by Pod. */
   readonly #seenGone = new Map<string, Set<string>>();
+  /** By Pod: until then (of performance.now()) it is not taken to be gone, though it is not in the API. */
+  readonly #notGoneBefore = new Map<string, number>();
   /** Pods whose Events are to be closed with a good one; and those told what is not ours. */
   readonly #told = new Set<string>();
   readonly #noted = new Map<string, string>();
-  readonly #rung = new Set<string>();
   #halted = false;
   #started = false;
 
@@ -84,29 +87,32 @@ export class Reconciler implements Reader {
   /** Begins; Pods, networks, Subnets and the ledger's snapshot must be known by now. */
   start(): void {
     this.#started = true;
+    this.#lookAtAll();
+    this.#queue.start();
+  }
+
+  #lookAtAll(): void {
     this.#judgeMissing();
     for (const key of this.#options.pods.objects.keys()) this.#queue.add(key);
-    this.#queue.start();
   }
 
   /** Looks again at who waits for this: "subnet:<name>", "provider:<provider>" or "network:<namespace>/<name>". */
   ring(topic: string): void {
     // Before the start nobody waits: the start looks at everybody.
-    if (!this.#started) return;
-    if (this.#rung.size === 0) setTimeout(() => this.#answerRing(), ringMs).unref();
-    this.#rung.add(topic);
+    if (this.#started) this.#bells.ring(topic);
   }
 
+  /** What a Pod was given may be missing from the new one: a ledger may be rewound. */
   snapshot(): void {
-    if (this.#started) this.#judgeMissing();
+    if (this.#started) this.#lookAtAll();
   }
 
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
       if (fact.kind === 'ended') {
-        this.ring(`subnet:${fact.subnet}`);
+        this.#bells.freed(`subnet:${fact.subnet}`);
         this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
-      } else if (fact.kind === 'unbound') this.ring(`subnet:${fact.subnet}`);
+      } else if (fact.kind === 'unbound') this.#bells.freed(`subnet:${fact.subnet}`);
       else if (fact.kind === 'given')
         this.#queue.add(keyOf({ namespace: fact.holding.namespace, name: fact.holding.pod }));
       else if (fact.kind === 'configured') {
@@ -114,12 +120,6 @@ export class Reconciler implements Reader {
         this.ring(`provider:${fact.subnet.spec.provider}`);
       }
     }
-  }
-
-  #answerRing(): void {
-    const topics = [...this.#rung];
-    this.#rung.clear();
-    for (const topic of topics) for (const key of this.#waiting.on(topic)) this.#queue.add(key);
   }
 
   #onPod(change: Change<Pod>): void {
@@ -130,14 +130,20 @@ export class Reconciler implements Reader {
     const key = keyOf(change.object);
     if (change.kind === 'gone') {
       this.#noted.delete(key);
-      // A deletion that a list implies is judged with all others of that list, at its end.
-      if (!change.witnessed) return;
       const { identity, uid } = change.object;
       // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
-      if (identity !== uid) return this.#queue.addAfter(key, mirrorGraceMs);
+      if (identity !== uid) return this.#awaitMirror(key);
+      // A deletion that a list implies is judged with all others of that list, at its end.
+      if (!change.witnessed) return;
       if (this.#options.holdings.uids(key).includes(identity)) this.#witness(key, identity);
     }
     this.#queue.add(key);
+  }
+
+  #awaitMirror(key: string): void {
+    const { mirrorGraceMs = usualMirrorGraceMs } = this.#options;
+    this.#notGoneBefore.set(key, performance.now() + mirrorGraceMs);
+    this.#queue.addAfter(key, mirrorGraceMs);
   }
 
   #witness(key: string, uid: string): void {
@@ -199,7 +205,10 @@ export class Reconciler implements Reader {
       await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
       holdings.released(key, uid);
     }
-    if (holdings.uids(key).length === 0) this.#seenGone.delete(key);
+    if (holdings.uids(key).length === 0) {
+      this.#seenGone.delete(key);
+      this.#notGoneBefore.delete(key);
+    }
     return outcome;
   }
 
@@ -218,7 +227,7 @@ export class Reconciler implements Reader {
     }
     if (pod) return ended('RELEASE_CAUSE_POD_DELETED', `the name belongs to Pod uid ${pod.identity} now`);
     if (this.#seenGone.get(key)?.has(uid)) return ended('RELEASE_CAUSE_POD_DELETED', '');
-    if (this.#halted) return 'unsure';
+    if (this.#halted || performance.now() < (this.#notGoneBefore.get(key) ?? 0)) return 'unsure';
     const found = await lookUp(key, signal);
     return found?.identity === uid ? 'unsure' : ended('RELEASE_CAUSE_POD_DELETED', 'not in the Kubernetes API');
   }

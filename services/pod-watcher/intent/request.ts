@@ -25,6 +25,9 @@ export interface Wanted {
 /** The request; or what is wrong with the annotations, which it names. */
 export function requestOf(wanted: Wanted): Result<Input<AttachmentRequest>> {
   const { selection, provider, ordinal, subnets } = wanted;
+  const [familyKey, family] = annotation(wanted, 'ip_family');
+  if (family !== '')
+    return problem(`${familyKey}: choosing a family is not served yet; name a Subnet of that family instead`);
   const candidates = candidatesOf(wanted);
   if (!candidates.ok) return candidates;
   const mac = macOf(wanted);

@@ -24,7 +24,7 @@ export class Waiting {
     return this.#pods.delete(pod);
   }
 
-  /** Who waits for a topic, longest first. */
+  /** Who waits for a topic; who has begun, or tried again, longest ago comes first. */
   on(topic: string): string[] {
     return [...(this.#topics.get(topic) ?? [])];
   }

@@ -14,7 +14,7 @@ describe('Kubernetes Events', () => {
   beforeEach(() => {
     api = new FakeApi();
     stop = new AbortController();
-    events = new Events(api, silent, stop.signal);
+    events = new Events(api, silent, stop.signal, { newsMs: 20 });
   });
   afterEach(() => stop.abort());
 
@@ -57,10 +57,36 @@ describe('Kubernetes Events', () => {
     await until(() => api.objects.size === 2);
   });
 
+  it('are rewritten now and then only, with the newest message, when each one is news', async () => {
+    events = new Events(api, silent, stop.signal, { newsMs: 3_600_000 });
+    for (let times = 0; times < 5; times++) {
+      events.say(pod, { ...full, message: `subnet ${times} is full` });
+      await settled();
+    }
+    expect(api.writes).to.have.length(1);
+    expect(stored()[0]).to.include({ message: 'subnet 0 is full', count: 1 });
+  });
+
+  it('count all that was said while one was not rewritten', async () => {
+    for (let times = 0; times < 5; times++) events.say(pod, { ...full, message: `subnet ${times} is full` });
+    await until(() => stored().some((each) => 'message' in each && each.message === 'subnet 4 is full'));
+    expect(stored()[0]).to.include({ count: 5 });
+  });
+
+  it('say the news that came while one was being written, in time', async () => {
+    api.onWrite = () => {
+      api.onWrite = undefined;
+      events.say(pod, { ...full, message: 'news' });
+    };
+    events.say(pod, full);
+    await until(() => api.writes.length === 2);
+    expect(stored()[0]).to.include({ message: 'news', count: 2 });
+  });
+
   it('go on counting one from before a restart, and begin anew when the API server forgot it', async () => {
     events.say(pod, full);
     await until(() => api.objects.size === 1);
-    const again = new Events(api, silent, stop.signal);
+    const again = new Events(api, silent, stop.signal, { newsMs: 20 });
     again.say(pod, full);
     await until(() => stored().some((each) => 'count' in each && each.count === 2));
     api.objects.clear();

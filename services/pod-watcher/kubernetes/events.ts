@@ -2,7 +2,7 @@
  * Kubernetes Events, for people: one object for each (object, reason), whose message is the latest and whose count grows.
  *
  * They are a courtesy: nothing waits for them, nothing fails with them. What repeats without news is written at most once
- * a minute, and what cannot be kept up with is dropped.
+ * a minute, news of the same kind every 10 seconds, and what cannot be kept up with is dropped.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../../../lib/log.ts';
@@ -37,9 +37,17 @@ interface Series {
   readonly written: string;
 }
 
+/** How soon after it was written a series may be written again. */
+export interface EventPace {
+  /** With another message. */
+  readonly newsMs: number;
+  /** With the same. */
+  readonly repeatMs: number;
+}
+
+const usualPace: EventPace = { newsMs: 10_000, repeatMs: 60_000 };
 const component = 'ipledger-pod-watcher';
 const mostSeries = 4_096;
-const repeatMs = 60_000;
 const messageMaxLength = 1_024;
 const concurrency = 4;
 /** After this many failures in a row an Event is given up. */
@@ -49,11 +57,13 @@ export class Events {
   readonly #api: Api;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
+  readonly #pace: EventPace;
   /** In order of use; the longest unused are forgotten first. */
   readonly #series = new Map<string, Series>();
   readonly #queue: Queue;
 
-  constructor(api: Api, log: Logger, signal: AbortSignal) {
+  constructor(api: Api, log: Logger, signal: AbortSignal, pace: Partial<EventPace> = {}) {
+    this.#pace = { ...usualPace, ...pace };
     this.#api = api;
     this.#log = log;
     this.#signal = signal;
@@ -68,18 +78,29 @@ export class Events {
     const known = this.#series.get(key);
     const { writtenAt, written, unwritten } = known ?? { writtenAt: -Infinity, written: '', unwritten: 0 };
     this.#series.delete(key);
-    this.#series.set(key, { regarding, happening, unwritten: unwritten + 1, writtenAt, written });
+    const series = { regarding, happening, unwritten: unwritten + 1, writtenAt, written };
+    this.#series.set(key, series);
     for (const oldest of this.#series.keys()) {
       if (this.#series.size <= mostSeries) break;
       this.#series.delete(oldest);
     }
-    if (happening.message !== written) this.#queue.add(key);
-    else this.#queue.addAfter(key, Math.max(0, writtenAt + repeatMs - performance.now()));
+    this.#queue.addAfter(key, this.#dueInMs(series));
+  }
+
+  #dueInMs({ happening, written, writtenAt }: Series): number {
+    const { newsMs, repeatMs } = this.#pace;
+    return Math.max(0, writtenAt + (happening.message === written ? repeatMs : newsMs) - performance.now());
   }
 
   async #write(key: string): Promise<'done' | 'again'> {
     const series = this.#series.get(key);
     if (!series || series.unwritten === 0) return 'done';
+    // Said while it was being written: the queue asks at once.
+    const dueInMs = this.#dueInMs(series);
+    if (dueInMs > 0) {
+      this.#queue.addAfter(key, dueInMs);
+      return 'done';
+    }
     try {
       await this.#createOrCount(key, series);
     } catch (error) {

@@ -34,6 +34,8 @@ export interface LeaseOptions {
   readonly signal: AbortSignal;
   /** Called when somebody else holds the lease, and is alive as far as is known. */
   readonly onStandby: () => void;
+  /** Called each time that the held lease was renewed. */
+  readonly onRenewed?: () => void;
   readonly pace?: Partial<LeasePace>;
 }
 
@@ -44,7 +46,8 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-function leases(namespace: string): string {
+/** The Leases of a namespace. */
+export function leases(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 }
 
@@ -107,6 +110,7 @@ class Lease {
         // Asked for longer than the lease lasts, an answer would be worth nothing.
         await this.#renew(within(this.pace.renewWithinMs, signal));
         renewedAt = startedAt;
+        this.#options.onRenewed?.();
       } catch (error) {
         if (signal.aborted) return;
         const lost = error instanceof Taken || performance.now() - renewedAt > this.pace.renewWithinMs;
@@ -170,33 +174,11 @@ class Taken extends Error {
   override readonly name = 'Taken';
 }
 
-function holder(lease: Raw): string {
+/** Who holds a Lease; "" for nobody. */
+export function holder(lease: Raw): string {
   return text(record(lease['spec'])['holderIdentity']);
 }
 
 function transitions(lease: Raw): number {
   return Number(record(lease['spec'])['leaseTransitions'] ?? 0);
-}
-
-/**
- * Kube-OVN's own controller keeps the same objects; two controllers on them corrupt both.
- * @returns who holds its Lease, as a sentence for a person; undefined when nobody does, or did not renew it in time.
- * @throws ApiError
- */
-export async function kubeOvnRuns(api: Api, signal: AbortSignal): Promise<string | undefined> {
-  const [namespace, name] = ['kube-system', 'kube-ovn-controller'];
-  let lease: Raw;
-  try {
-    lease = record(await read(api, objectPath(leases(namespace), name), signal));
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
-  const spec = record(lease['spec']);
-  const freshUntil = Date.parse(text(spec['renewTime'])) + Number(spec['leaseDurationSeconds'] ?? 0) * 1_000;
-  if (holder(lease) === '' || !(freshUntil > Date.now())) return undefined;
-  return (
-    `Kube-OVN's controller is running: ${holder(lease)} holds the Lease ${namespace}/${name} (renewed ${text(spec['renewTime'])}). ` +
-    'Two controllers on the same Subnets and IPs corrupt both: stop kube-ovn-controller first, then start this watcher'
-  );
 }

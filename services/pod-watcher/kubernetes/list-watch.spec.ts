@@ -136,7 +136,8 @@ describe('list and watch', () => {
     expect(watch?.get('allowWatchBookmarks')).to.equal('true');
     expect(Number(watch?.get('timeoutSeconds'))).to.be.within(270, 330);
     expect(source.listed).to.equal(true);
-    expect(source.silentMs).to.be.at.least(0);
+    expect(source.silentMs).to.be.within(0, source.mostSilentMs);
+    expect(source.mostSilentMs).to.equal(60_000);
   });
 
   it('tells additions, changes and deletions, and drops repeats', async () => {

@@ -107,6 +107,11 @@ export class Source<T extends Named> {
     return performance.now() - this.#heardAt;
   }
 
+  /** Who hears nothing for longer does not know how things are. */
+  get mostSilentMs(): number {
+    return this.#pace.silenceMs;
+  }
+
   /** Lists and watches until the signal is aborted; resolves then, and never throws. */
   async run(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted;) {

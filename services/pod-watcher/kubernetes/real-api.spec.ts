@@ -10,7 +10,8 @@ import { podPatch } from '../projection/pod.ts';
 import { countsOf, statusPatch } from '../projection/subnet-status.ts';
 import { type Api, type ApiError, connectApi } from './api.ts';
 import { Events } from './events.ts';
-import { acquireLease, kubeOvnRuns } from './lease.ts';
+import { kubeOvnObserver } from './kube-ovn.ts';
+import { acquireLease } from './lease.ts';
 import { Source } from './list-watch.ts';
 import { ips, networkDefinitions, pods, subnets, toPod } from './objects.ts';
 import { create, mergePatch, objectPath, podPath, read, remove } from './patch.ts';
@@ -159,7 +160,7 @@ describe('on a real API server, with the watcher’s own permissions', function 
   });
 
   it('says Events about Pods and Subnets', async () => {
-    const events = new Events(api, silent, stop.signal);
+    const events = new Events(api, silent, stop.signal, { newsMs: 100 });
     await createPod('told');
     const { uid } = toPod(await read(api, podPath('default', 'told'), stop.signal));
     const say = (message: string): void =>
@@ -209,12 +210,29 @@ describe('on a real API server, with the watcher’s own permissions', function 
       ]),
     ).not.to.equal('');
     await lease?.release();
-    expect(await kubeOvnRuns(api, stop.signal)).to.equal(undefined);
-    const renewTime = new Date().toISOString().replace('Z', '000Z');
-    const spec = { holderIdentity: 'kube-ovn-controller-0', leaseDurationSeconds: 3_600, renewTime };
-    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
-    await create(admin, { path, body: { metadata: { name: 'kube-ovn-controller' }, spec }, signal: stop.signal });
-    expect(await kubeOvnRuns(api, stop.signal)).to.contain('kube-ovn-controller-0 holds the Lease');
+  });
+
+  it('sees whether Kube-OVN’s own controller renews its Lease', async () => {
+    const look = kubeOvnObserver(api);
+    expect(await look(stop.signal)).to.equal('away');
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    const holderIdentity = 'kube-ovn-controller-0';
+    const renewed = (ms: number) => new Date(Date.now() + ms).toISOString().replace('Z', '000Z');
+    const body = {
+      metadata: { name: 'kube-ovn-controller' },
+      spec: { holderIdentity, leaseDurationSeconds: 3_600, renewTime: renewed(0) },
+    };
+    await create(admin, { path: leases, body, signal: stop.signal });
+    expect(await look(stop.signal)).to.equal('unsure');
+    const renewal = { spec: { renewTime: renewed(2_000) } };
+    await mergePatch(admin, {
+      path: objectPath(leases, 'kube-ovn-controller'),
+      body: renewal,
+      signal: stop.signal,
+    });
+    expect(await look(stop.signal))
+      .to.have.property('runs')
+      .that.contains('kube-ovn-controller-0 holds the Lease');
   });
 
   it('may not do what it need not', async () => {
@@ -223,6 +241,7 @@ describe('on a real API server, with the watcher’s own permissions', function 
     expect(
       await failure(mergePatch(api, { path: objectPath(subnets.path, 'big'), body: {}, signal: stop.signal })),
     ).to.include({ status: 403 });
+    expect(await failure(read(api, objectPath(ips.path, 'p.default'), stop.signal))).to.include({ status: 403 });
     expect(await failure(read(api, '/api/v1/secrets', stop.signal))).to.include({ status: 403 });
   });
 });

@@ -36,8 +36,8 @@ export interface Allocator {
 export const allocateTimeoutMs = 10_000;
 const callTimeoutMs = 10_000;
 const listPageSize = 1_000;
-/** The allocator gives a sign of life every few seconds. */
-const watchSilenceMs = 20_000;
+/** The allocator gives a sign of life every few seconds: one that is silent for longer is away. */
+export const watchSilenceMs = 20_000;
 
 /** Speaks through an open channel. */
 export function allocatorOver(client: Client): Allocator {

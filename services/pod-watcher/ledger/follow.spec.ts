@@ -33,7 +33,7 @@ function event(seq: number, data: Partial<Event>, [part, parts] = [1, 1]): Event
     at: '',
     actor: '',
     before: [],
-    prev: '',
+    prev: `hash-${seq - 1}`,
     stored: '',
   };
   return { ...common, seq, part, parts, subnet: 'macvlan', hash: `hash-${seq}`, ...data };
@@ -64,6 +64,10 @@ const allocated = (seq: number, parts?: [number, number]): Event =>
     parts,
   );
 const reply = (...events: Event[]): WatchReply => ({ position: position(events.at(-1)?.seq ?? 0), events });
+const signOfLife = (seq: number, epoch = 1, hash = `hash-${seq}`): WatchReply => ({
+  position: { epoch, seq, hash },
+  events: [],
+});
 
 describe('following the ledger', () => {
   let stop: AbortController;
@@ -106,13 +110,15 @@ describe('following the ledger', () => {
       facts: (facts: readonly Fact[], seq: number) =>
         void told.push(`${seq}: ${facts.map(({ kind }) => kind).join(' ')}`),
     };
-    const following = follow({ allocator, readers: [reader], log: silent, signal: stop.signal });
+    const heard = { count: 0 };
+    const onHeard = (): void => void (heard.count += 1);
+    const following = follow({ allocator, readers: [reader], onHeard, log: silent, signal: stop.signal });
     following.catch(() => undefined);
-    return { told, watchedFrom, pages, following };
+    return { told, watchedFrom, pages, heard, following };
   }
 
   it('begins with the state at a position, and goes on after it', async () => {
-    const { told, watchedFrom } = world([[reply(), reply(released(11, 3)), reply(allocated(12))]]);
+    const { told, watchedFrom } = world([[signOfLife(10), reply(released(11, 3)), reply(allocated(12))]]);
     await until(() => told.length === 3);
     expect(told).to.deep.equal(['snapshot 10: 3', '11: ended', '12: given']);
     expect(watchedFrom).to.deep.equal([11]);
@@ -143,19 +149,32 @@ describe('following the ledger', () => {
       expect(watchedFrom).to.deep.equal([11, 12]);
     });
 
-  it('begins anew when its position is gone, or the ledger was rewound', async () => {
-    for (const cause of [new IpledgerError('POSITION_GONE', 'gone'), { position: position(5, 2), events: [] }]) {
-      const { told, watchedFrom } = world(
-        [[cause], [reply(allocated(21))]],
-        [
-          { at: 10, seqs: [3] },
-          { at: 20, seqs: [15] },
-        ],
-      );
-      await until(() => told.length === 3);
-      expect(told).to.deep.equal(['snapshot 10: 3', 'snapshot 20: 15', '21: given']);
+  for (const [what, cause] of [
+    ['its position is gone', new IpledgerError('POSITION_GONE', 'gone')],
+    ['the ledger says that it was rewound', signOfLife(10, 2)],
+    ['the ledger ends before its position', signOfLife(5)],
+    ['another event stands at its position', signOfLife(10, 1, 'other')],
+    ['the next event does not follow on its own', reply({ ...allocated(11), prev: 'other' })],
+    ['an event does not follow on the one before', reply(allocated(11), { ...allocated(12), prev: 'other' })],
+  ] as const)
+    it(`begins anew when ${what}`, async () => {
+      const lists = [
+        { at: 10, seqs: [3] },
+        { at: 20, seqs: [15] },
+      ];
+      const { told, watchedFrom } = world([[signOfLife(10), cause], [reply(allocated(21))]], lists);
+      await until(() => told.includes('21: given'));
+      expect(told.filter((each) => each !== '11: given')).to.deep.equal([
+        'snapshot 10: 3',
+        'snapshot 20: 15',
+        '21: given',
+      ]);
       expect(watchedFrom).to.deep.equal([11, 21]);
-    }
+    });
+
+  it('tells each time that something was heard', async () => {
+    const { heard } = world([[signOfLife(10), reply(allocated(11))]]);
+    await until(() => heard.count === 2);
   });
 
   it('stops at an event that it does not know, and says what to do', async () => {

@@ -29,6 +29,8 @@ export interface Reader {
 export interface FollowOptions {
   readonly allocator: Pick<Allocator, 'list' | 'listSubnets' | 'watch'>;
   readonly readers: readonly Reader[];
+  /** Called at each reply, signs of life included. */
+  readonly onHeard?: () => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -44,7 +46,7 @@ const patience = 3;
  * Follows until the signal is aborted; resolves then. Whatever breaks, it goes on where it was.
  * @throws UnknownEvent, which no retry can mend.
  */
-export async function follow({ allocator, readers, log, signal }: FollowOptions): Promise<void> {
+export async function follow({ allocator, readers, onHeard, log, signal }: FollowOptions): Promise<void> {
   let at: Position | undefined;
   for (let breaks = 0; !signal.aborted; breaks++) {
     try {
@@ -55,9 +57,9 @@ export async function follow({ allocator, readers, log, signal }: FollowOptions)
         log.info({ seq: at.seq, holdings: snapshot.holdings.length }, 'ledger: snapshot taken');
       }
       for await (const reply of allocator.watch(at.seq + 1, signal)) {
-        breaks = 0;
         at = takeReply(at, reply, readers);
-        if (!at) break;
+        breaks = 0;
+        onHeard?.();
       }
     } catch (thrown) {
       if (signal.aborted) return;
@@ -93,21 +95,30 @@ async function takeSnapshot(
   return { snapshot: { seq: position.seq, holdings: [...holdings.values()], subnets: inForce }, position };
 }
 
-/** The position after the reply; undefined when the ledger was rewound and all must be read anew. */
-function takeReply(from: Position, reply: WatchReply, readers: readonly Reader[]): Position | undefined {
-  const { epoch } = positionOf(reply.position);
-  if (epoch !== from.epoch) return undefined;
+/**
+ * The position after the reply.
+ * @throws IpledgerError POSITION_GONE when the ledger was rewound below `from`, whatever was written to it since.
+ */
+function takeReply(from: Position, { position, events }: WatchReply, readers: readonly Reader[]): Position {
+  const head = positionOf(position);
+  const replaced = head.seq === from.seq && head.hash !== from.hash;
+  if (head.epoch !== from.epoch || head.seq < from.seq || replaced) throw rewound(from);
   let command: Fact[] = [];
-  let { seq } = from;
-  for (const event of reply.events) {
+  let { seq, hash } = from;
+  for (const event of events) {
     if (event.seq !== seq + 1) throw new IpledgerError('UNAVAILABLE', `event ${event.seq} arrived after event ${seq}`);
-    seq = event.seq;
+    if (event.prev !== hash) throw rewound({ seq, hash });
+    ({ seq, hash } = event);
     command.push(...factsOf(event));
     if (event.part < event.parts) continue;
     for (const reader of readers) reader.facts(command, seq);
     command = [];
   }
-  return { epoch, seq, hash: reply.events.at(-1)?.hash ?? from.hash };
+  return { epoch: from.epoch, seq, hash };
+}
+
+function rewound({ seq, hash }: Pick<Position, 'seq' | 'hash'>): IpledgerError {
+  return new IpledgerError('POSITION_GONE', `the ledger was rewound: event ${seq} (${hash}) is not in it any more`);
 }
 
 function positionOf(position: Position | undefined): Position {

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { readiness } from './readiness.ts';
+
+const pods = { name: 'pods', known: true, silentMs: 10_000, mostSilentMs: 150_000 };
+const allocator = { name: 'the allocator', known: true, silentMs: 19_000, mostSilentMs: 20_000 };
+
+describe('whether the watcher is ready', () => {
+  it('is yes when it has started and hears all it must hear', () => {
+    expect(readiness(true, [pods, allocator])).to.equal(true);
+  });
+
+  it('is no until all is known and both halves work', () => {
+    expect(readiness(false, [pods, { ...allocator, known: false }])).to.equal('still to be read: the allocator');
+    expect(readiness(false, [pods, allocator])).to.equal('still starting');
+  });
+
+  it('becomes no again when somebody falls silent, and names him', () => {
+    const silent = { ...allocator, silentMs: 21_400 };
+    expect(readiness(true, [pods, silent])).to.equal('nothing heard of the allocator for 21 s');
+    expect(readiness(true, [{ ...pods, silentMs: 151_000 }, silent])).to.equal(
+      'nothing heard of pods for 151 s, of the allocator for 21 s',
+    );
+  });
+});
