@@ -2,8 +2,8 @@
 import { duplex, serverStream, unary } from './codec.ts';
 
 /**
- * Who holds which address. Allocate, Release, Bind and Unbind are idempotent: the same request again gives the same answer
- * and writes nothing.
+ * Who holds which address. Allocate, Release, Bind and Unbind are idempotent: the same request again writes nothing, and
+ * Allocate and Bind answer as before.
  */
 export const IpamService = {
   /**
