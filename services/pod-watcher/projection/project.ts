@@ -37,8 +37,11 @@ export interface ProjectorOptions {
 const concurrency = 16;
 const firstBackoffMs = 200;
 const mostBackoffMs = 30_000;
-/** A Subnet's counts change with each Pod; its status is written this long after the first change. */
-const statusMs = 250;
+/**
+ * A Subnet's counts change with each Pod; its status is written this long after the first change. Counting the ranges of a
+ * large subnet takes the allocator tens of milliseconds, in the queue in which commands wait, too.
+ */
+const statusMs = 1_000;
 
 export class Projector {
   readonly view: View;
