@@ -67,6 +67,25 @@ describe('The writer stops', () => {
       expect(await answer).to.have.property('code', 'NOT_WRITER');
   });
 
+  it('when a hundred appends in a row are of unknown outcome: perhaps somebody else has more luck', async () => {
+    ledger.faults.push(...Array.from({ length: 200 }, () => ledger.lostRequest));
+    expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
+    expect(ledger.faults.length).to.be.within(90, 110);
+    const next = await startWriter(memory);
+    await next.writer.submit(ask(allocate('a')));
+    await next.stop();
+  });
+
+  it('at a bug of its own, which it does not keep from those who wait', async () => {
+    working.replica.revisionOf = () => {
+      throw new TypeError('oops');
+    };
+    const errors = await Promise.all([failureOf(submit(allocate('a'))), failureOf(submit(allocate('b')))]);
+    for (const error of errors) expect(error).to.deep.include({ code: 'BUG', message: 'oops' });
+    expect(await failureOf(submit(allocate('c')))).to.have.property('code', 'NOT_WRITER');
+    expect(await working.stop()).to.have.property('message', 'oops');
+  });
+
   it('when another is the writer', async () => {
     const term = memory.put(writerKey, '{}');
     const deposed = await startWriter(memory, { term: term + 1n });

@@ -136,6 +136,13 @@ describe('An append of unknown outcome', () => {
     expect(await count('AddressAllocated')).to.equal(6);
   });
 
+  it('that never happened is forgotten, and not in the way of the next', async () => {
+    ledger.faults.push(ledger.lostRequest);
+    await submit(allocate('a'));
+    ledger.faults.push(ledger.lostReply);
+    expect((await submit(release('a'))).answer.events).to.equal(1);
+  });
+
   it('is not taken for settled by a writer’s event in its place', async () => {
     const rival = await startWriter(memory);
     ledger.faults.push(async () => {
