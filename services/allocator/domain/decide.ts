@@ -17,6 +17,9 @@ export type Decision =
   /** Nothing changes. `record` is for the log, which need not repeat one that it has. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly record: AllocationRefused | undefined };
 
+/** Of a message in the log: whoever asked is told all of it. */
+const mostMessageLength = 2_000;
+
 /** Decides one command against the state, which it does not change. */
 export function decide(state: State, command: Command): Decision {
   try {
@@ -31,7 +34,8 @@ export function decide(state: State, command: Command): Decision {
 /** Why a Pod did not get its addresses belongs to the record; what merely came too late does not. */
 function recordOf(command: Command, { code, message, attachment }: Refusal): AllocationRefused | undefined {
   if (command.type !== 'Allocate' || !attachment) return undefined;
-  return { type: 'AllocationRefused', subnet: '', data: { attachment, uid: command.pod.uid, reason: code, message } };
+  const data = { attachment, uid: command.pod.uid, reason: code, message: message.slice(0, mostMessageLength) };
+  return { type: 'AllocationRefused', subnet: '', data };
 }
 
 function eventsOf(state: State, command: Command): readonly Event[] {

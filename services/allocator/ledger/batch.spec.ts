@@ -166,6 +166,16 @@ describe('A batch that is full', () => {
     expect(replica.state.subnets.size).to.equal(0);
   });
 
+  it('turns down an event that is too large to be read in pages, and is as before it', async () => {
+    const { replica, builder } = await empty();
+    add(builder, replica, createLedger());
+    const before = { head: builder.head, state: describeState(replica.state) };
+    const excludeIps = Array.from({ length: 2_000 }, (_, index) => `10.0.${index >> 7}.${2 * (index % 128)}`);
+    const wide = applySubnet('wide', { cidrBlock: '10.0.0.0/8', gateway: '', excludeIps, provider: 'wide.default' });
+    expect(() => add(builder, replica, wide)).to.throw('SubnetConfigured would be an event of');
+    expect({ head: builder.head, state: describeState(replica.state) }).to.deep.equal(before);
+  });
+
   it('turns down what evolve cannot apply, and is as before it', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, macvlan);

@@ -5,12 +5,16 @@
 import type { Event } from '../domain/event.ts';
 import { addressesOf } from '../domain/event.ts';
 import { Journal, type Undo } from '../domain/journal.ts';
+import { Refused } from '../domain/refusal.ts';
 import { claimOf, evolve } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
 import { addressKey, claimText, logKey, subnetKey, subnetText } from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
+
+/** So that readers can bound their pages. */
+const mostEventBytes = 16 << 10;
 
 /** How a command's events are marked. */
 export interface CommandStamp {
@@ -46,7 +50,7 @@ export class BatchBuilder {
    * Evolves the state by one command's events.
    * @returns how to take them back, right until more is added; undefined, and the state as before, when they do not fit with
    *   what is there.
-   * @throws whatever evolve throws; the state is then as before.
+   * @throws Refused for an event that is too large; whatever evolve throws. The state is then as before.
    */
   add(events: readonly Event[], stamp: CommandStamp): Undo | undefined {
     const savepoint = this.#journal.savepoint();
@@ -95,10 +99,16 @@ export class BatchBuilder {
     for (const address of addressesOf(event)) before[address] = claimOf(state, event.subnet, address)?.last ?? 0;
     const wrapping = { id: newId(), command, part, at: reading.at, clock: reading.clock, actor, before };
     const { stored, head } = chain(this.#head, event, wrapping);
+    const eventBytes = Buffer.byteLength(stored.text);
+    if (eventBytes > mostEventBytes)
+      throw new Refused(
+        'INVALID_REQUEST',
+        `${event.type} would be an event of ${eventBytes} bytes, at most ${mostEventBytes} are allowed: ask for less, or write excludes as ranges`,
+      );
     evolve(state, stored.sequenced, this.#journal);
     this.#events.push(stored);
     this.#head = head;
-    this.#bytes += Buffer.byteLength(stored.text) + logKey(stored.envelope.seq).length;
+    this.#bytes += eventBytes + logKey(stored.envelope.seq).length;
     // What is written beside it repeats its data, and so is about as large.
     for (const address of Object.keys(before)) {
       const claim = claimOf(state, event.subnet, address);

@@ -219,7 +219,7 @@ describe('The writer', () => {
 
     it('not when it is larger than a transaction, and refuses all the same', async () => {
       await working.stop();
-      const narrow = new MemoryLedger({ ops: 128, bytes: 4_000 });
+      const narrow = new MemoryLedger({ ops: 128, bytes: 3_000 });
       working = await startWriter(narrow);
       await carryOut(working.writer, createLedger(), macvlan);
       const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(250, 'x'));
