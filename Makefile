@@ -29,6 +29,7 @@ demo: node_modules cni ## Pods with attachments get their addresses, end to end,
 
 .PHONY: test
 test: check cni programs ## checks, then unit, contract and end-to-end suites on real servers (SPEC=glob: only these)
+	cd cni && go test ./...
 	@$(own_cluster) mocha '$(SPEC)'
 
 # ---- what they need ------------------------------------------------------------------------------------------------
