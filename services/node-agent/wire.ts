@@ -3,9 +3,10 @@
  * empty are Kube-OVN's, so that its unmodified plugin works against this agent. Answers carry both of its shapes: `ips`
  * (v1.16 and later) and the flat, comma-joined fields of the versions before.
  */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { IpledgerError } from '../../lib/errors.ts';
+import { isAddress, isCidr } from '../../lib/ip.ts';
 import type { Allocation, Route } from '../../proto/ipledger.ts';
 
 export const verbs = ['add', 'del'] as const;
@@ -162,16 +163,4 @@ export function faultOf({ dst, gw }: Route): string | undefined {
 export function defaultFamily({ dst, gw }: Route): 4 | 6 | undefined {
   if (dst !== '' && !dst.endsWith('/0')) return undefined;
   return isIPv4(gw === '' ? dst.slice(0, -'/0'.length) : gw) ? 4 : 6;
-}
-
-const isAddress = (address: string): boolean => isIPv4(address) || (isIPv6(address) && !address.includes('%'));
-
-function isCidr(cidr: string): boolean {
-  const [address = '', length = '', ...more] = cidr.split('/');
-  return (
-    more.length === 0 &&
-    isAddress(address) &&
-    /^\d{1,3}$/.test(length) &&
-    Number(length) <= (isIPv4(address) ? 32 : 128)
-  );
 }

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { isCidr } from '../../../lib/ip.ts';
 import type { AddressSet, Route } from '../../../proto/ipledger.ts';
 import { ok, problem, type Result } from './result.ts';
 
@@ -98,10 +99,4 @@ export function parseRoutes(value: string): Result<Route[]> {
     routes.push({ dst, gw });
   }
   return ok(routes);
-}
-
-function isCidr(value: string): boolean {
-  const [address = '', length = '', ...more] = value.split('/');
-  const family = isIP(address);
-  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
 }
