@@ -13,7 +13,9 @@ import { evolve, initialState, type State } from '../domain/state.ts';
 import type { Ask } from './ask.ts';
 import { chain, type Head, parseEvent, type StoredEvent } from './chain.ts';
 import type { Batch, Ledger } from './ledger.ts';
+import { MemoryLedger } from './memory.ts';
 import { Replica } from './replica.ts';
+import { UnreliableLedger } from './unreliable.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
 export const never = new AbortController().signal;
@@ -124,6 +126,15 @@ export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> =
     return ended;
   };
   return { replica, writer, stop };
+}
+
+/** A writer on a ledger behind a bad network that knows both subnets; the ledger itself beside it. */
+export async function startUnreliable(more: Partial<WriterOptions> = {}) {
+  const memory = new MemoryLedger();
+  const ledger = new UnreliableLedger(memory);
+  const working = await startWriter(ledger, more);
+  await carryOut(working.writer, createLedger(), macvlan, small);
+  return { memory, ledger, working };
 }
 
 /** Has a writer do this, one after the other. */

@@ -1,31 +1,25 @@
 import { expect } from 'chai';
 import { allocate } from '../domain/specification.ts';
 import { addressKey, headKey, logKey, writerKey } from './keys.ts';
-import { MemoryLedger } from './memory.ts';
+import type { MemoryLedger } from './memory.ts';
 import {
   afterAWhile,
   ask,
-  carryOut,
-  createLedger,
   failureOf,
   gate,
-  macvlan,
   never,
-  small,
+  startUnreliable,
   startWriter,
   type Working,
 } from './specification.ts';
-import { UnreliableLedger } from './unreliable.ts';
+import type { UnreliableLedger } from './unreliable.ts';
 
 describe('The writer stops', () => {
   let memory: MemoryLedger;
   let ledger: UnreliableLedger;
   let working: Working;
   beforeEach(async () => {
-    memory = new MemoryLedger();
-    ledger = new UnreliableLedger(memory);
-    working = await startWriter(ledger);
-    await carryOut(working.writer, createLedger(), macvlan, small);
+    ({ memory, ledger, working } = await startUnreliable());
   });
   afterEach(async () => void (await working.stop()));
 

@@ -18,6 +18,7 @@ import {
   macvlan,
   release,
   small,
+  startUnreliable,
   startWriter,
   typesOf,
   unbind,
@@ -176,10 +177,7 @@ describe('An append that is refused', () => {
   let ledger: UnreliableLedger;
   let working: Working;
   beforeEach(async () => {
-    memory = new MemoryLedger();
-    ledger = new UnreliableLedger(memory);
-    working = await startWriter(ledger);
-    await carryOut(working.writer, createLedger(), macvlan, small);
+    ({ memory, ledger, working } = await startUnreliable());
   });
   afterEach(async () => void (await working.stop()));
 

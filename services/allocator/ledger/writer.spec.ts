@@ -21,21 +21,19 @@ import {
   never,
   release,
   small,
+  startUnreliable,
   startWriter,
   typesOf,
   type Working,
 } from './specification.ts';
-import { UnreliableLedger } from './unreliable.ts';
+import type { UnreliableLedger } from './unreliable.ts';
 
 describe('The writer', () => {
   let memory: MemoryLedger;
   let ledger: UnreliableLedger;
   let working: Working;
   beforeEach(async () => {
-    memory = new MemoryLedger();
-    ledger = new UnreliableLedger(memory);
-    working = await startWriter(ledger);
-    await carryOut(working.writer, createLedger(), macvlan, small);
+    ({ memory, ledger, working } = await startUnreliable());
   });
   afterEach(async () => void (await working.stop()));
 
