@@ -1,5 +1,4 @@
 /** A replica's life: stand by, following the log with a warm state, until elected; write until the term ends; stand by again. */
-import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Term } from './ledger/election.ts';
@@ -69,20 +68,12 @@ async function followLog(replica: Replica, signal: AbortSignal, log: Logger): Pr
   }
 }
 
-/** Everything that was acknowledged before is in the state when the first command of the term is decided. */
+/**
+ * The first command of the term is our own: its proof has the writer read whatever the log has beyond the state, so that
+ * everything acknowledged before is in it when the first caller's command is decided.
+ */
 async function serveTerm({ replica, office, newId, onWriter, log, signal }: KeepUpOptions, term: Term): Promise<void> {
   const writing = AbortSignal.any([signal, term.signal]);
-  for (let attempt = 0; !writing.aborted; attempt++) {
-    try {
-      await replica.catchUp(writing);
-      break;
-    } catch (error) {
-      const reason = IpledgerError.from(error);
-      if (reason.kind === 'damaged') throw reason;
-      log.warn({ reason: reason.message }, 'elected, but the log cannot be read yet');
-      await pause(backoffMs(attempt, 100, 1_000), writing);
-    }
-  }
   const writer = new Writer({ replica, newId, term: term.revision, log });
   const working = writer.run(writing);
   try {

@@ -1,6 +1,7 @@
 /** A state as plain data, for comparing two of them: everything that deciding depends on, and nothing else. */
 import { formatAddress } from './address.ts';
 import type { AddressSpace } from './address-space.ts';
+import { claimKey } from './journal.ts';
 import type { State } from './state.ts';
 
 /** How many fresh addresses of each space are named: enough to see the order in which they would be given. */
@@ -14,10 +15,7 @@ export function describeState(state: State): object {
     ledger: state.ledger,
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
-    sandboxes: sorted(state.sandboxes).map(([key, names]) => [
-      key,
-      names.map(({ subnet, address }) => `${subnet}/${address}`).toSorted(),
-    ]),
+    sandboxes: sorted(state.sandboxes).map(([key, names]) => [key, names.map(claimKey).toSorted()]),
     macs: sorted(state.macs),
     subnets: sorted(state.subnets).map(([name, { subnet, source, spaces }]) => ({
       name,

@@ -12,6 +12,9 @@ export interface ClaimName {
   readonly address: string;
 }
 
+/** The name as one text: the key of a claim in maps and sets. */
+export const claimKey = ({ subnet, address }: ClaimName): string => `${subnet}/${address}`;
+
 /** A place in the journal to return to. */
 export interface Savepoint {
   readonly undos: number;
@@ -30,7 +33,7 @@ export class Journal {
 
   /** Remembers that a claim changed, so that its key is written. */
   touch(claim: ClaimName): void {
-    const key = `${claim.subnet}/${claim.address}`;
+    const key = claimKey(claim);
     if (!this.#touched.has(key)) this.#touched.set(key, claim);
   }
 

@@ -2,6 +2,7 @@
  * A batch in the making: commands are decided, in order, against the state plus what the batch did to it so far. What does
  * not fit one transaction is left for the next; a command is never cut.
  */
+import type { Claim } from '../domain/claim.ts';
 import type { Event } from '../domain/event.ts';
 import { addressesOf } from '../domain/event.ts';
 import { Journal, type Undo } from '../domain/journal.ts';
@@ -29,6 +30,7 @@ export class BatchBuilder {
   readonly #replica: Replica;
   readonly #journal = new Journal();
   readonly #events: StoredEvent[] = [];
+  readonly #texts = new WeakMap<Claim, string>();
   #head: Head;
   #bytes = 0;
 
@@ -83,7 +85,7 @@ export class BatchBuilder {
     const claims = this.#journal.touched.map((name) => {
       const claim = claimOf(state, name.subnet, name.address);
       if (!claim) throw new Error(`${addressKey(name)} was touched and has no claim`);
-      return { name, text: claimText(claim), known: this.#replica.revisionOf(name) };
+      return { name, text: this.#textOf(claim), known: this.#replica.revisionOf(name) };
     });
     const subnets = [...this.#configuredSubnets()].map((name) => {
       const configured = state.subnets.get(name);
@@ -113,10 +115,17 @@ export class BatchBuilder {
     for (const address of Object.keys(before)) {
       const claim = claimOf(state, event.subnet, address);
       const key = addressKey({ subnet: event.subnet, address });
-      if (claim) this.#bytes += Buffer.byteLength(claimText(claim)) + 2 * key.length;
+      if (claim) this.#bytes += Buffer.byteLength(this.#textOf(claim)) + 2 * key.length;
     }
     if (event.type === 'SubnetConfigured')
       this.#bytes += Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
+  }
+
+  /** Claims are immutable: each is written out once, for its size and for the transaction. */
+  #textOf(claim: Claim): string {
+    const text = this.#texts.get(claim) ?? claimText(claim);
+    this.#texts.set(claim, text);
+    return text;
   }
 
   #configuredSubnets(): Set<string> {

@@ -4,7 +4,7 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { AllocationRefused, Seq } from '../domain/event.ts';
-import { type ClaimName, Journal } from '../domain/journal.ts';
+import { claimKey, type ClaimName, Journal } from '../domain/journal.ts';
 import { restore } from '../domain/restore.ts';
 import { evolve, type State } from '../domain/state.ts';
 import { addressesOf } from '../domain/event.ts';
@@ -19,8 +19,6 @@ const mostRefusals = 10_000;
 const refusalsAgainMs = 3_600_000;
 
 type Listener = (events: readonly StoredEvent[]) => void;
-
-const nameText = ({ subnet, address }: ClaimName): string => `${subnet}/${address}`;
 
 export class Replica {
   readonly ledger: Ledger;
@@ -50,8 +48,8 @@ export class Replica {
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock()): Promise<Replica> {
     const snapshot = await ledger.load(signal);
     const replica = new Replica(ledger, restore(snapshot), snapshot.head, clock);
-    for (const { revision, ...name } of snapshot.revisions) replica.#revisions.set(nameText(name), revision);
-    for (const name of snapshot.unreadable) replica.state.fenced.add(nameText(name));
+    for (const { revision, ...name } of snapshot.revisions) replica.#revisions.set(claimKey(name), revision);
+    for (const name of snapshot.unreadable) replica.state.fenced.add(claimKey(name));
     return replica;
   }
 
@@ -62,7 +60,7 @@ export class Replica {
 
   /** When the key of a claim was last written, as far as the log tells; 0n for never. */
   revisionOf(name: ClaimName): Revision {
-    return this.#revisions.get(nameText(name)) ?? 0n;
+    return this.#revisions.get(claimKey(name)) ?? 0n;
   }
 
   /**
@@ -116,7 +114,7 @@ export class Replica {
     this.clock.observe(head.at);
     for (const { sequenced } of events) {
       for (const address of addressesOf(sequenced))
-        this.#revisions.set(nameText({ subnet: sequenced.subnet, address }), revision);
+        this.#revisions.set(claimKey({ subnet: sequenced.subnet, address }), revision);
       if (sequenced.type === 'AllocationRefused') this.#rememberRefusal(sequenced);
     }
     this.#recent.push(...events);

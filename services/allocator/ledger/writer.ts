@@ -16,7 +16,7 @@ import type { Logger } from '../../../lib/log.ts';
 import { decide } from '../domain/decide.ts';
 import type { AllocationRefused } from '../domain/event.ts';
 import { Refused } from '../domain/refusal.ts';
-import type { Undo } from '../domain/journal.ts';
+import { claimKey, type Undo } from '../domain/journal.ts';
 import type { Ask, Decided, Proven, Queued } from './ask.ts';
 import { BatchBuilder } from './batch.ts';
 import type { StoredEvent } from './chain.ts';
@@ -239,9 +239,9 @@ export class Writer {
     const { replica, log } = this.#options;
     if (appended.kind === 'deposed') return 'deposed';
     if (appended.kind === 'fenced') {
-      for (const { subnet, address } of appended.claims) {
-        replica.state.fenced.add(`${subnet}/${address}`);
-        log.error({ subnet, address }, 'fenced: the key of this address was changed by something else than ipledger');
+      for (const name of appended.claims) {
+        replica.state.fenced.add(claimKey(name));
+        log.error(name, 'fenced: the key of this address was changed by something else than ipledger');
       }
       return 'done';
     }

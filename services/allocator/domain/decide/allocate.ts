@@ -3,6 +3,7 @@ import type { Allocate, AttachmentRequest } from '../command.ts';
 import type { Allocation } from '../claim.ts';
 import { canonicalMac } from '../address.ts';
 import { type AssignedAddress, type Attachment, type Event, familyOf, type Grant } from '../event.ts';
+import { claimKey } from '../journal.ts';
 import { Refused } from '../refusal.ts';
 import { allocationOf, attachmentKey, type ConfiguredSubnet, type State } from '../state.ts';
 import { assigned, pickDynamic, pickStatic } from './pick.ts';
@@ -70,7 +71,7 @@ function eventsFor(state: State, command: Allocate, { request, attachment, held,
   const { configured, addresses } = choose(state, command, { request, attachment, held, taken });
   const subnet = configured.subnet.name;
   refuseTakenMac(state, subnet, { mac, attachment, taken });
-  for (const { address } of addresses) taken.add(`${subnet}/${address}`);
+  for (const { address } of addresses) taken.add(claimKey({ subnet, address }));
   const cause = request.candidates.length === 0 ? 'dynamic' : request.candidates.length === 1 ? 'static' : 'pool';
   const grant = grantOf(command, { request, attachment, mac }, addresses, cause);
   const allocated: Event = { type: 'AddressAllocated', subnet, data: grant };

@@ -3,6 +3,7 @@ import type { AddressSpace } from '../address-space.ts';
 import { formatAddress, parseAddress } from '../address.ts';
 import type { Claim } from '../claim.ts';
 import type { AssignedAddress } from '../event.ts';
+import { claimKey } from '../journal.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
 
@@ -106,7 +107,7 @@ function grantable(
   if (value < hosts.first || value > hosts.last) throw outOfRange(address, configured);
   if (value === gateway)
     throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${address} is the gateway of subnet ${name}`);
-  if (search.taken.has(`${name}/${address}`))
+  if (search.taken.has(claimKey({ subnet: name, address })))
     throw new Refused(
       'ADDRESS_IN_USE',
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
@@ -127,7 +128,7 @@ function grantable(
 
 /** Whether somebody else wrote the claim's key: nothing is decided about it. */
 export const isFenced = (state: State, subnet: string, address: string): boolean =>
-  state.fenced.has(`${subnet}/${address}`);
+  state.fenced.has(claimKey({ subnet, address }));
 
 /** @throws Refused ADDRESS_FENCED when somebody else wrote the claim's key. */
 export function refuseFenced(state: State, subnet: string, address: string): void {
@@ -141,7 +142,7 @@ export function refuseFenced(state: State, subnet: string, address: string): voi
 function bestFree(state: State, configured: ConfiguredSubnet, space: AddressSpace, search: Search): string | undefined {
   const { name, spec } = configured.subnet;
   for (const address of space.candidates(search.now, spec, (text) => claimOf(state, name, text))) {
-    const key = `${name}/${address}`;
+    const key = claimKey({ subnet: name, address });
     if (!search.taken.has(key) && !state.fenced.has(key)) return address;
   }
   return undefined;
