@@ -11,13 +11,17 @@ own_cluster := env -u KUBECONFIG
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
 
 # ---- running it ----------------------------------------------------------------------------------------------------
 
 .PHONY: up
-up: node_modules cni ## start everything on loopback in the background (NODES=n, LISTEN=ADDR, KUBECONFIG with YES=1)
+up: node_modules cni ## start everything on loopback in the background (NODES=n, TLS=1, LISTEN=ADDR, KUBECONFIG with YES=1)
 	@node test/harness/up.ts
+
+.PHONY: certs
+certs: node_modules ## an authority and a certificate for each part, in .cache/certs (CERTS=dir, NODES, ALLOCATORS, OPERATORS, RENEW=1)
+	@node test/harness/certs.ts
 
 .PHONY: down
 down: node_modules ## stop what `up` started (PURGE=1: remove its data and what it installed, too)
@@ -28,15 +32,33 @@ demo: node_modules cni ## Pods with attachments get their addresses, end to end,
 	@$(own_cluster) node test/demo/demo.ts
 
 .PHONY: test
-test: check cni programs ## checks, then unit, contract and end-to-end suites on real servers (SPEC=glob: only these)
+test: check cni programs node-packages ## checks, then unit, contract and end-to-end suites on real servers (SPEC=glob: only these)
 	cd cni && go test ./...
 	@$(own_cluster) mocha '$(SPEC)'
+
+.PHONY: e2e-node
+e2e-node: cni programs node-packages ## two whole nodes: kubelet, containerd, real sandboxes, power cuts (root; part of test)
+	@$(own_cluster) mocha 'test/node/**/*.spec.ts'
+
+.PHONY: chaos
+chaos: SPEC = test/faults/*.spec.ts
+chaos: cni programs ## the faults suite for hours: longer absences, more Pods, many rounds (ROUNDS=n, FAULT_SEED=n, SPEC=glob)
+	@$(own_cluster) CHAOS=1 mocha '$(SPEC)'
+
+.PHONY: conformance
+conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
+	@$(own_cluster) node test/conformance/main.ts $(CASES)
 
 # ---- what they need ------------------------------------------------------------------------------------------------
 
 .PHONY: prerequisites
 prerequisites: ## Debian packages; installed as root, else named
 	@sh test/harness/prerequisites
+
+# Where they can't be had, the suites that need them say so, and are skipped.
+.PHONY: node-packages
+node-packages:
+	@sh test/harness/prerequisites node || true
 
 .PHONY: node_modules
 node_modules: node_modules/.package-lock.json

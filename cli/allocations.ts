@@ -12,7 +12,8 @@ const pagesMost = 10_000;
 
 const head = ['SUBNET', 'ADDRESS', 'POD', 'PROVIDER', 'INTERFACE', 'NODE', 'BOUND', 'CAUSE', 'SINCE'];
 
-interface Filter {
+/** Which allocations; an absent field matches all. */
+export interface Filter {
   readonly subnet?: string;
   readonly namespace?: string;
   readonly pod?: string;
@@ -27,7 +28,7 @@ export function addAllocations(program: Command): void {
     .option('--node <name>', 'only of Pods on this node')
     .action(({ subnet, namespace, pod, node, ...options }: VerbOptions & Filter) =>
       answer(options, async (allocator) => {
-        const { position, allocations } = await everyPage(allocator, { subnet, namespace, pod, node });
+        const { position, allocations } = await everyAllocation(allocator, { subnet, namespace, pod, node });
         return {
           content: { position, allocations },
           table: () => (allocations.length > 0 ? table(head, allocations.map(row)) : ''),
@@ -38,7 +39,7 @@ export function addAllocations(program: Command): void {
 }
 
 /** All pages of the list; the position is the last one's. */
-async function everyPage(
+export async function everyAllocation(
   allocator: Allocator,
   filter: { [Name in keyof Filter]: Filter[Name] | undefined },
 ): Promise<{ position: Position | undefined; allocations: Allocation[] }> {

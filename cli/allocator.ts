@@ -39,7 +39,7 @@ export function openAllocator(endpoint: string, signal: AbortSignal): Allocator 
 
 function connectTo(endpoint: string) {
   try {
-    return connect(endpoint, tlsFromEnvironment(process.env));
+    return connect(endpoint, tlsFromEnvironment(process.env, undefined));
   } catch (error) {
     throw new Failure('usage', error instanceof Error ? error.message : String(error), { cause: error });
   }
@@ -53,16 +53,10 @@ function neverAnswered({ code, cause }: IpledgerError): boolean {
 }
 
 function unreachable(endpoint: string, error: IpledgerError): Failure {
-  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${timeoutMs / 1_000} s` : plainReason(error.message);
+  const reason = error.message.replace(/^no connection: /, '');
+  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${timeoutMs / 1_000} s` : reason;
   const what = `cannot reach the allocator at ${endpoint} (${why})`;
   return new Failure('unreachable', `${what}: is it running? IPLEDGER_ENDPOINT or --allocator say where`, {
     cause: error,
   });
-}
-
-/** "connect ECONNREFUSED 127.0.0.1:1" out of what grpc-js wraps it in. */
-function plainReason(details: string): string {
-  return details
-    .replace(/^No connection established\. Last error: (Error: )?/, '')
-    .replace(/\.? Resolution note: .*$/s, '');
 }

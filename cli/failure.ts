@@ -7,6 +7,10 @@ export const exitStatus = {
   refused: 1,
   /** The command line or the environment makes no sense. */
   usage: 2,
+  /** `check`: the ledger and the Kubernetes API do not agree. */
+  disagreement: 1,
+  /** `check`: nothing is known, since they could not be compared. */
+  notCompared: 2,
   /** No allocator answered. */
   unreachable: 3,
   /** Ended by Ctrl-C, as shells say it. */

@@ -84,8 +84,11 @@ function told(event: Event): { attachment?: Attachment | undefined; uid?: string
     return { ...addressBound, detail: `${name} of container ${short(containerId)} on ${node}` };
   }
   if (addressUnbound) {
-    const { interface: name, containerId } = addressUnbound;
-    return { ...addressUnbound, detail: `${name} of container ${short(containerId)}` };
+    const { interface: name, containerId, cause } = addressUnbound;
+    // That its container was deleted goes without saying
+    const usual = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_CONTAINER_DELETED'].includes(cause);
+    const why = usual ? '' : causeText(cause);
+    return { ...addressUnbound, detail: join(': ', why, `${name} of container ${short(containerId)}`) };
   }
   return { detail: '' };
 }

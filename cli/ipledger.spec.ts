@@ -207,7 +207,15 @@ const lifeOfAnAddress: Input<Event>[] = [
     type: 'AddressReleased',
     addressReleased: { ...samplepod, cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED', evidence: 'node node-a is gone' },
   },
-  { type: 'AddressUnbound', addressUnbound: { attachment, containerId: 'c0ffee'.repeat(8), interface: 'net1' } },
+  {
+    type: 'AddressUnbound',
+    addressUnbound: {
+      attachment,
+      containerId: 'c0ffee'.repeat(8),
+      interface: 'net1',
+      cause: 'UNBIND_CAUSE_NODE_DELETED',
+    },
+  },
   {
     type: 'AddressBound',
     addressBound: { ...samplepod, containerId: 'c0ffee'.repeat(8), interface: 'net1', node: 'node-a' },
@@ -240,12 +248,12 @@ describe('ipledger history', () => {
     const u = uid;
     expect(stdout).to.equal(
       [
-        'SEQ  TIME                      EVENT               POD                DETAIL                                    SUBNET   UID                                   ACTOR',
-        `9    2026-11-17T14:09:00.000Z  AddressReleased     default/samplepod  garbage-collected: node node-a is gone    macvlan  ${u}  ipledger://watcher`,
-        '8    2026-11-17T14:08:00.000Z  AddressUnbound      default/samplepod  net1 of container c0ffeec0ffee            macvlan  -                                     ipledger://watcher',
-        `7    2026-11-17T14:07:00.000Z  AddressBound        default/samplepod  net1 of container c0ffeec0ffee on node-a  macvlan  ${u}  ipledger://watcher`,
-        `6    2026-11-17T14:06:00.000Z  AddressTransferred  default/samplepod  from uid old                              macvlan  ${u}  ipledger://watcher`,
-        '5    2026-11-17T14:05:00.000Z  AddressAllocated    default/samplepod  dynamic                                   macvlan  old                                   ipledger://watcher',
+        'SEQ  TIME                      EVENT               POD                DETAIL                                        SUBNET   UID                                   ACTOR',
+        `9    2026-11-17T14:09:00.000Z  AddressReleased     default/samplepod  garbage-collected: node node-a is gone        macvlan  ${u}  ipledger://watcher`,
+        '8    2026-11-17T14:08:00.000Z  AddressUnbound      default/samplepod  node-deleted: net1 of container c0ffeec0ffee  macvlan  -                                     ipledger://watcher',
+        `7    2026-11-17T14:07:00.000Z  AddressBound        default/samplepod  net1 of container c0ffeec0ffee on node-a      macvlan  ${u}  ipledger://watcher`,
+        `6    2026-11-17T14:06:00.000Z  AddressTransferred  default/samplepod  from uid old                                  macvlan  ${u}  ipledger://watcher`,
+        '5    2026-11-17T14:05:00.000Z  AddressAllocated    default/samplepod  dynamic                                       macvlan  old                                   ipledger://watcher',
         '',
       ].join('\n'),
     );
@@ -369,7 +377,7 @@ describe('the ipledger command', () => {
   it('prints its help and its version', async () => {
     const help = await run(['--help']);
     expect(help.status).to.equal(0);
-    expect(help.stdout).to.contain('allocations').and.to.contain('Exit status:');
+    expect(help.stdout).to.contain('allocations').and.to.contain('Exit status');
     const version = await run(['--version']);
     expect(version.status).to.equal(0);
     expect(version.stdout).to.match(/^\d+\.\d+\.\d+\n$/);

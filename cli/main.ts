@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import project from '../package.json' with { type: 'json' };
 import { addAllocations } from './allocations.ts';
+import { addCheck } from './check.ts';
 import { exitStatus, explain } from './failure.ts';
 import { addHistory } from './history.ts';
 import { addShow } from './show.ts';
@@ -18,10 +19,11 @@ const program = new Command('ipledger')
     'after',
     `
 Environment:
-  IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT (127.0.0.1:7411)
+  IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT, or several joined with commas (127.0.0.1:7411)
   IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
+  KUBECONFIG                         the cluster that check reads
 
-Exit status:
+Exit status (check has its own):
   0  done
   ${exitStatus.refused}  refused, or not known to the ledger
   ${exitStatus.usage}  wrong usage
@@ -30,6 +32,7 @@ Exit status:
 addShow(program);
 addAllocations(program);
 addHistory(program);
+addCheck(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

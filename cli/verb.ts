@@ -15,16 +15,19 @@ export function addVerb(program: Command, usage: string, description: string): C
     .description(description)
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(outputFormats).default('table'))
     .addOption(
-      new Option('--allocator <host:port>', 'where the allocator is')
+      new Option('--allocator <host:port>', 'where the allocator is; its replicas joined with commas')
         .env('IPLEDGER_ENDPOINT')
         .default('127.0.0.1:7411'),
     );
 }
 
-/** Asks the allocator and prints the answer; Ctrl-C ends the asking. */
-export async function answer(options: VerbOptions, ask: (allocator: Allocator) => Promise<Answer>): Promise<void> {
+/** Asks the allocator and prints the answer; Ctrl-C ends the asking, and aborts the signal. */
+export async function answer(
+  options: VerbOptions,
+  ask: (allocator: Allocator, signal: AbortSignal) => Promise<Answer>,
+): Promise<void> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   using allocator = openAllocator(options.allocator, interrupted.signal);
-  print(options.output, await ask(allocator));
+  print(options.output, await ask(allocator, interrupted.signal));
 }

@@ -82,6 +82,14 @@ func macvlan(version, socket, more string) string {
 		`"ipam":{"type":"kube-ovn","server_socket":%q,"provider":"macvlan.default"%s}}`, version, socket, more)
 }
 
+const missingList = `{"cniVersion":"1.1.0","code":7,"details":"cni.dev/valid-attachments is required for GC: the list of ` +
+	`what is still attached, which may be empty","msg":"Invalid Configuration"}`
+
+// with adds a field to a configuration.
+func with(config, field string) string {
+	return strings.TrimSuffix(config, "}") + "," + field + "}"
+}
+
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var value any
@@ -124,7 +132,30 @@ func TestConfigurationAndEnvironment(t *testing.T) {
 		"no container": {config: valid, env: []string{"CNI_CONTAINERID="},
 			want: `{"cniVersion":"1.0.0","code":4,"details":"","msg":"required env variables [CNI_CONTAINERID] missing"}`},
 		"an impossible interface name": {config: valid, env: []string{"CNI_IFNAME=a/b"},
-			want: `{"cniVersion":"1.0.0","code":4,"details":"","msg":"interface name contains / or : or whitespace characters"}`},
+			want: `{"cniVersion":"1.0.0","code":4,"details":"CNI_IFNAME=a/b","msg":"interface name contains / or : or whitespace characters"}`},
+		"an interface name of 16 letters": {config: valid, env: []string{"CNI_IFNAME=sixteen-letters-"},
+			want: `{"cniVersion":"1.0.0","code":4,"details":"CNI_IFNAME=sixteen-letters- interface name should be less than 16 ` +
+				`characters","msg":"interface name is too long"}`},
+		"an impossible container": {config: valid, env: []string{"CNI_CONTAINERID=-c1"},
+			want: `{"cniVersion":"1.0.0","code":4,"details":"CNI_CONTAINERID=-c1","msg":"invalid characters in containerID"}`},
+		"GC without CNI_PATH": {command: "GC", config: macvlan("1.1.0", "/s", ""), env: []string{"CNI_PATH="},
+			want: `{"cniVersion":"1.1.0","code":4,"details":"","msg":"required env variables [CNI_PATH] missing"}`},
+		"CHECK without prevResult": {command: "CHECK", config: macvlan("1.0.0", "/s", ""),
+			want: `{"cniVersion":"1.0.0","code":7,"details":"prevResult is required for CHECK: the result of the ADD",` +
+				`"msg":"Invalid Configuration"}`},
+		"CHECK with nonsense as prevResult": {command: "CHECK",
+			config: with(macvlan("1.0.0", "/s", ""), `"prevResult":{"ips":[{"address":"here"}]}`),
+			want:   `{"cniVersion":"1.0.0","code":6,"details":"invalid CIDR address: here","msg":"failed to load prevResult"}`},
+		"GC without a list": {command: "GC", config: macvlan("1.1.0", "/s", ""), want: missingList},
+		"GC with null as list": {command: "GC", want: missingList,
+			config: with(macvlan("1.1.0", "/s", ""), `"cni.dev/valid-attachments":null`)},
+		"GC with the list's old name": {command: "GC", want: missingList,
+			config: with(macvlan("1.1.0", "/s", ""), `"cni.dev/attachments":[]`)},
+		"GC with nonsense as list": {command: "GC",
+			config: with(macvlan("1.1.0", "/s", ""), `"cni.dev/valid-attachments":{}`),
+			want:   `{"cniVersion":"1.1.0","code":6,"details":"json: cannot unmarshal object into Go struct field `},
+		"GC before CNI 1.1.0": {command: "GC", config: valid,
+			want: `{"cniVersion":"1.0.0","code":1,"details":"","msg":"config version does not allow GC"}`},
 		"an unknown command": {command: "PUT", config: valid,
 			want: `{"cniVersion":"1.0.0","code":4,"details":"","msg":"unknown CNI_COMMAND: PUT"}`},
 		"its own network namespace": {config: valid, env: []string{"CNI_NETNS=/proc/self/ns/net"},
@@ -145,19 +176,6 @@ func TestConfigurationAndEnvironment(t *testing.T) {
 				t.Errorf("exit %d\n got %s\nwant %s", exitCode, out, c.want)
 			}
 		})
-	}
-}
-
-func TestCommandsWithoutWork(t *testing.T) {
-	for command, version := range map[string]string{"CHECK": "0.4.0", "STATUS": "1.1.0", "GC": "1.1.0"} {
-		if out, exitCode := run(t, command, macvlan(version, "/nonexistent/s", "")); out != "" || exitCode != 0 {
-			t.Errorf("%s: exit %d, %q", command, exitCode, out)
-		}
-	}
-	want := `{"cniVersion":"1.1.0","supportedVersions":["0.1.0","0.2.0","0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}`
-	out, exitCode := run(t, "VERSION", `{"cniVersion":"1.1.0"}`, "CNI_CONTAINERID=", "CNI_ARGS=")
-	if strings.TrimSpace(out) != want || exitCode != 0 {
-		t.Errorf("VERSION: exit %d, %s", exitCode, out)
 	}
 }
 
@@ -227,11 +245,25 @@ func TestAgentErrors(t *testing.T) {
 		"ADD answered with nonsense": {"ADD", 200, `{"ips":[{"ip":"10.0.0.2","cidr":"10.0.0.0"}]}`,
 			`{"cniVersion":"1.0.0","code":6,"details":"address \"10.0.0.2\" in subnet \"10.0.0.0\"",` +
 				`"msg":"the node agent's answer makes no CNI result"}`},
+		"CHECK that finds a difference": {"CHECK", 500, `{"error":"it differs","cni_code":101}`,
+			`{"cniVersion":"1.1.0","code":101,"details":"","msg":"it differs"}`},
+		"CHECK that can't be done": {"CHECK", 500, `{"error":"later"}`,
+			`{"cniVersion":"1.1.0","code":11,"details":"check return 500 later","msg":"RPC failed"}`},
+		"GC that can't be done": {"GC", 500, `{"error":"1 of 3"}`,
+			`{"cniVersion":"1.1.0","code":11,"details":"gc return 500 1 of 3","msg":"RPC failed"}`},
+		"STATUS without an allocator": {"STATUS", 500, `{"error":"etcd is away"}`,
+			`{"cniVersion":"1.1.0","code":50,"details":"status return 500 etcd is away","msg":"ipledger is not available"}`},
+		"STATUS refused for good": {"STATUS", 500, `{"error":"no","cni_code":100}`,
+			`{"cniVersion":"1.1.0","code":50,"details":"no","msg":"ipledger is not available"}`},
 		"DEL refused": {"DEL", 500, `{"error":"later"}`,
 			`{"cniVersion":"1.0.0","code":11,"details":"delete ip return 500 {\"error\":\"later\"}","msg":"RPC failed"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, exitCode := run(t, c.command, macvlan("1.0.0", startAgent(t, c.status, c.body).socket, ""))
+			config := macvlan("1.0.0", startAgent(t, c.status, c.body).socket, "")
+			if c.command != "ADD" && c.command != "DEL" {
+				config = with(strings.Replace(config, "1.0.0", "1.1.0", 1), `"prevResult":{},"cni.dev/valid-attachments":[]`)
+			}
+			out, exitCode := run(t, c.command, config)
 			if exitCode != 1 || compact(t, out) != compact(t, c.want) {
 				t.Errorf("exit %d\n got %s\nwant %s", exitCode, out, c.want)
 			}
@@ -249,6 +281,11 @@ func TestNoAgent(t *testing.T) {
 		`directory: is the node agent running?","msg":"RPC failed"}`, socket)
 	if exitCode != 1 || strings.TrimSpace(out) != want {
 		t.Errorf("ADD: exit %d\n got %s\nwant %s", exitCode, out, want)
+	}
+
+	out, exitCode = run(t, "STATUS", strings.Replace(config, "1.0.0", "1.1.0", 1))
+	if exitCode != 1 || !strings.Contains(out, `"code":50,`) || !strings.Contains(out, "is the node agent running?") {
+		t.Errorf("STATUS: exit %d, %s", exitCode, out)
 	}
 
 	for range 2 { // a repeated DEL leaves no second file

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/containernetworking/cni/pkg/types"
@@ -59,7 +56,7 @@ type address struct{ IP, CIDR, Gateway string } // only read, and names in JSON 
 
 // post is one HTTP exchange. By hand, because net/http makes the program 6.5 MB instead of 3.1 and slower to start, and it
 // runs for every interface of every Pod. As HTTP/1.0, whose answers are never chunked and end with the connection.
-func post(socket, path string, request *cniRequest, timeout time.Duration) (status int, body []byte, err error) {
+func post(socket, path string, request any, timeout time.Duration) (status int, body []byte, err error) {
 	connection, err := net.Dial("unix", socket)
 	for deadline := time.Now().Add(2 * time.Second); err != nil && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond) // an agent that is being replaced is back within two seconds
@@ -81,17 +78,17 @@ func post(socket, path string, request *cniRequest, timeout time.Duration) (stat
 	return status, body, err
 }
 
-// leave writes a DEL into the journal, for the agent of its socket. A repeated DEL replaces its own file.
-func leave(request *cniRequest, to origin, cause error) error {
-	journal := cmp.Or(to.Journal, "/var/lib/cni/ipledger")
-	path := filepath.Join(journal, request.ContainerID+"@"+request.IfName+".json")
-	draft := fmt.Sprintf("%s.%d", path, os.Getpid()) // the agent passes over what does not end in .json
-	entry, _ := json.Marshal(map[string]any{"server_socket": to.ServerSocket, "request": request})
-	made, wrote := os.MkdirAll(journal, 0o700), os.WriteFile(draft, entry, 0o600)
-	if err := errors.Join(made, wrote, os.Rename(draft, path)); err != nil {
-		return rpcFailed("delete ip: %v; %v", cause, err)
+// understand reads what the agent says: an answer if the status is the wanted one, else why there is none.
+func understand(what string, status, wanted int, body []byte) (*cniResponse, error) {
+	response := &cniResponse{Error: string(body)} // shown as it is, if it is no JSON
+	err := json.Unmarshal(body, response)
+	if response.CNICode >= 100 {
+		return nil, types.NewError(response.CNICode, response.Error, "")
 	}
-	return nil
+	if status != wanted || (err != nil && wanted == 200) {
+		return nil, rpcFailed("%s return %d %s", what, status, response.Error)
+	}
+	return response, nil
 }
 
 // rpcFailed carries CNI code 11, try again later.

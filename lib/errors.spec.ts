@@ -49,7 +49,7 @@ describe('IpledgerError.from', () => {
     [status.INVALID_ARGUMENT, 'INVALID_REQUEST'],
     [status.RESOURCE_EXHAUSTED, 'OVERLOADED'],
     [status.PERMISSION_DENIED, 'PERMISSION_DENIED'],
-    [status.UNAUTHENTICATED, 'PERMISSION_DENIED'],
+    [status.UNAUTHENTICATED, 'UNAUTHENTICATED'],
     [status.INTERNAL, 'BUG'],
   ];
   for (const [code, expected] of byStatus)

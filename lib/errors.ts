@@ -35,6 +35,7 @@ const meanings = {
   PROVIDER_UNBOUND: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 400 },
   NOT_ALLOCATED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   ROUTE_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
+  CHECK_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SANDBOX_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   DEADLINE_PASSED: { kind: 'transient', grpc: status.DEADLINE_EXCEEDED, http: 500 },
   POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
@@ -43,6 +44,7 @@ const meanings = {
   OVERLOADED: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
   CANCELLED: { kind: 'transient', grpc: status.CANCELLED, http: 500 },
   LEDGER_DAMAGED: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
+  UNAUTHENTICATED: { kind: 'invalid', grpc: status.UNAUTHENTICATED, http: 500 },
   PERMISSION_DENIED: { kind: 'invalid', grpc: status.PERMISSION_DENIED, http: 500 },
   NOT_IMPLEMENTED: { kind: 'invalid', grpc: status.UNIMPLEMENTED, http: 500 },
   BUG: { kind: 'bug', grpc: status.INTERNAL, http: 500 },
@@ -124,8 +126,9 @@ function codeOfStatus(code: status): ErrorCode {
     case status.RESOURCE_EXHAUSTED:
       return 'OVERLOADED';
     case status.PERMISSION_DENIED:
-    case status.UNAUTHENTICATED:
       return 'PERMISSION_DENIED';
+    case status.UNAUTHENTICATED:
+      return 'UNAUTHENTICATED';
     default:
       return 'BUG';
   }

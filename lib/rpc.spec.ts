@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import type { Client, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import {
   IpamService,
@@ -9,10 +9,10 @@ import {
   type WatchReply,
   type WatchRequest,
 } from '../proto/ipledger.ts';
-import { refusal, serve, type Served } from '../test/grpc-server.ts';
+import { refusal, serve, type Served, type TestServer } from '../test/grpc-server.ts';
 import { pause } from './deadline.ts';
 import { IpledgerError } from './errors.ts';
-import { call, connect, stream } from './rpc.ts';
+import { call, connect, type Connection, fateOf, stream } from './rpc.ts';
 
 type ListCall = ServerUnaryCall<ListRequest, ListReply>;
 type WatchCall = ServerWritableStream<WatchRequest, { position: { epoch: number; seq: number } }>;
@@ -21,12 +21,12 @@ const patiently = { timeoutMs: 30_000 };
 const never = new AbortController().signal;
 const at = (seq: number) => ({ position: { epoch: 1, seq } });
 
-async function withServer(services: readonly Served[], use: (client: Client) => Promise<void>): Promise<void> {
+async function withServer(services: readonly Served[], use: (client: Connection) => Promise<void>): Promise<void> {
   await using server = await serve(...services);
   await withClient(server.endpoint, use);
 }
 
-async function withClient(endpoint: string, use: (client: Client) => Promise<void>): Promise<void> {
+async function withClient(endpoint: string, use: (client: Connection) => Promise<void>): Promise<void> {
   const client = connect(endpoint, undefined);
   try {
     await use(client);
@@ -36,12 +36,15 @@ async function withClient(endpoint: string, use: (client: Client) => Promise<voi
 }
 
 /** A peer that takes TCP connections and never says a word: a stopped process, or somebody else's port. */
-async function withSilentPeer(use: (client: Client) => Promise<void>): Promise<void> {
+async function withSilentPeer(
+  use: (client: Connection) => Promise<void>,
+  others: readonly string[] = [],
+): Promise<void> {
   const connections: { destroy(): void }[] = [];
   const server: Server = createServer((socket) => connections.push(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    await withClient(`127.0.0.1:${(server.address() as AddressInfo).port}`, use);
+    await withClient([`127.0.0.1:${(server.address() as AddressInfo).port}`, ...others].join(','), use);
   } finally {
     for (const connection of connections) connection.destroy();
     server.close();
@@ -139,8 +142,149 @@ describe('a call', () => {
   });
 });
 
+describe('a connection to several replicas', () => {
+  /** A replica that says its name. */
+  const replica = (name: string): Promise<TestServer> =>
+    serve([IpamService, { list: (_call: ListCall, answer: sendUnaryData<object>) => answer(null, reply(name)) }]);
+  const reply = (name: string) => ({ nextPageToken: name });
+  const asks = async (client: Connection, options = patiently): Promise<string> =>
+    (await call(client, IpamService.list, {}, options)).nextPageToken;
+
+  async function withReplicas(
+    names: readonly string[],
+    use: (client: Connection, replicas: readonly TestServer[]) => Promise<void>,
+  ): Promise<void> {
+    const replicas = await Promise.all(names.map(replica));
+    try {
+      await withClient(replicas.map(({ endpoint }) => endpoint).join(', '), (client) => use(client, replicas));
+    } finally {
+      for (const each of replicas) await each[Symbol.asyncDispose]();
+    }
+  }
+
+  it('asks the first, for as long as that answers', async () => {
+    await withReplicas(['a', 'b'], async (client) => {
+      for (let round = 0; round < 3; round++) expect(await asks(client)).to.equal('a');
+    });
+  });
+
+  it('passes over those that are not there, within one call', async () => {
+    await withReplicas(['a', 'b', 'c'], async (client, [a, b]) => {
+      await a?.[Symbol.asyncDispose]();
+      await b?.[Symbol.asyncDispose]();
+      for (let round = 0; round < 3; round++) expect(await asks(client)).to.equal('c');
+    });
+  });
+
+  it('goes on at another when the one that it speaks to is gone, and says so when none is left', async () => {
+    await withReplicas(['a', 'b'], async (client, [a, b]) => {
+      expect(await asks(client)).to.equal('a');
+      await a?.[Symbol.asyncDispose]();
+      expect(await asks(client)).to.equal('b');
+      await b?.[Symbol.asyncDispose]();
+      expect(await refused(asks(client))).to.include({ code: 'UNAVAILABLE' });
+    });
+  });
+
+  it('knows names as well as addresses', async () => {
+    await using a = await replica('a');
+    await withClient(`127.0.0.1:1,localhost:${a.endpoint.split(':')[1]}`, async (client) => {
+      expect(await asks(client)).to.equal('a');
+    });
+  });
+
+  it('ends a call to one that hangs with its deadline, and asks another next', async () => {
+    await using a = await replica('a');
+    await withSilentPeer(
+      async (client) => {
+        expect(await refused(asks(client, { timeoutMs: 100 }))).to.include({ code: 'DEADLINE_PASSED' });
+        expect(await asks(client)).to.equal('a');
+      },
+      [a.endpoint],
+    );
+  });
+
+  it('turns away once, however many calls fail together', async () => {
+    await using a = await replica('a');
+    await using b = await replica('b');
+    await withSilentPeer(
+      async (client) => {
+        const failed = Array.from({ length: 9 }, () => refused(asks(client, { timeoutMs: 100 })));
+        await Promise.all(failed);
+        expect(await asks(client)).to.equal('a');
+      },
+      [a.endpoint, b.endpoint],
+    );
+  });
+
+  it('sends a request once that may have been carried out; the next goes to another', async () => {
+    let received = 0;
+    const list = (incoming: ListCall) => {
+      received++;
+      (incoming as unknown as { call: { stream: { session: { destroy(): void } } } }).call.stream.session.destroy();
+    };
+    await using breaking = await serve([IpamService, { list }]);
+    await using a = await replica('a');
+    await withClient(`${breaking.endpoint},${a.endpoint}`, async (client) => {
+      expect(await refused(asks(client))).to.include({ code: 'UNAVAILABLE' });
+      expect(await asks(client)).to.equal('a');
+      expect(received).to.equal(1);
+    });
+  });
+
+  for (const code of ['NOT_WRITER', 'UNAVAILABLE'] as const)
+    it(`asks another next when one answers ${code}`, async () => {
+      const list = (_call: ListCall, answer: sendUnaryData<object>) =>
+        answer(refusal(new IpledgerError(code, 'not me')));
+      await using refusing = await serve([IpamService, { list }]);
+      await using a = await replica('a');
+      await withClient(`${refusing.endpoint},${a.endpoint}`, async (client) => {
+        const error = await refused(asks(client));
+        expect(error).to.include({ code, message: 'not me' });
+        expect(fateOf(error)).to.equal('refused');
+        expect(await asks(client)).to.equal('a');
+      });
+    });
+
+  it('takes a refusal for the answer that it is', async () => {
+    const list = (_call: ListCall, answer: sendUnaryData<object>) =>
+      answer(refusal(new IpledgerError('SUBNET_UNKNOWN', 'no such subnet')));
+    await using refusing = await serve([IpamService, { list }]);
+    await using a = await replica('a');
+    await withClient(`${refusing.endpoint},${a.endpoint}`, async (client) => {
+      for (let round = 0; round < 2; round++)
+        expect(await refused(asks(client))).to.include({ code: 'SUBNET_UNKNOWN' });
+    });
+  });
+
+  it('streams from another when one falls silent or is gone', async () => {
+    const watch = (received: WatchCall) => void received.write(at(7));
+    await using b = await serve([LedgerService, { watch }]);
+    const first = async (client: Connection): Promise<number> => {
+      for await (const { position } of stream(client, LedgerService.watch, {}, { silenceMs: 100, signal: never }))
+        return position?.seq ?? 0;
+      return 0;
+    };
+    await withSilentPeer(
+      async (client) => {
+        expect((await refused(first(client))).message).to.contain('nothing heard for 100 ms');
+        expect(await first(client)).to.equal(7);
+      },
+      [b.endpoint],
+    );
+    await withClient(`127.0.0.1:1,${b.endpoint}`, async (client) => {
+      expect(await refused(first(client))).to.include({ code: 'UNAVAILABLE' });
+      expect(await first(client)).to.equal(7);
+    });
+  });
+
+  it('needs one at least', () => {
+    expect(() => connect(' , ', undefined)).to.throw('no endpoint of an allocator: want host:port');
+  });
+});
+
 describe('a stream', () => {
-  const watching = (watch: (received: WatchCall) => void, use: (client: Client) => Promise<void>) =>
+  const watching = (watch: (received: WatchCall) => void, use: (client: Connection) => Promise<void>) =>
     withServer([[LedgerService, { watch }]], use);
   const options = { silenceMs: 30_000, signal: never };
 

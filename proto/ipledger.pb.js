@@ -1332,6 +1332,16 @@ export const ipledger = $root.ipledger = (() => {
             return values;
         })();
 
+        v1.UnbindCause = (function() {
+            const valuesById = $Object.create(null), values = $Object.create(valuesById);
+            values[valuesById[0] = "UNBIND_CAUSE_UNSPECIFIED"] = 0;
+            values[valuesById[1] = "UNBIND_CAUSE_CONTAINER_DELETED"] = 1;
+            values[valuesById[2] = "UNBIND_CAUSE_GARBAGE_COLLECTED"] = 2;
+            values[valuesById[3] = "UNBIND_CAUSE_NODE_REBOOTED"] = 3;
+            values[valuesById[4] = "UNBIND_CAUSE_NODE_DELETED"] = 4;
+            return values;
+        })();
+
         v1.AssignedAddress = (function() {
 
             const AssignedAddress = function (properties) {
@@ -4228,6 +4238,7 @@ export const ipledger = $root.ipledger = (() => {
             UnbindRequest.prototype.provider = "";
             UnbindRequest.prototype.containerId = "";
             UnbindRequest.prototype["interface"] = "";
+            UnbindRequest.prototype.cause = 0;
 
             UnbindRequest.create = function(properties) {
                 return new UnbindRequest(properties);
@@ -4250,6 +4261,8 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(34).string(message.containerId);
                 if (message["interface"] != null && $Object.hasOwnProperty.call(message, "interface") && message["interface"] !== "")
                     writer.uint32(42).string(message["interface"]);
+                if (message.cause != null && $Object.hasOwnProperty.call(message, "cause") && message.cause !== 0)
+                    writer.uint32(48).int32(message.cause);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -4328,6 +4341,15 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message["interface"];
                             continue;
                         }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.cause = value;
+                            else
+                                delete message.cause;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -4370,6 +4392,32 @@ export const ipledger = $root.ipledger = (() => {
                 if (object["interface"] != null)
                     if (typeof object["interface"] !== "string" || object["interface"].length)
                         message["interface"] = $String(object["interface"]);
+                if (object.cause !== 0 && (typeof object.cause !== "string" || $root.ipledger.v1.UnbindCause[object.cause] !== 0))
+                    switch (object.cause) {
+                    case "UNBIND_CAUSE_UNSPECIFIED":
+                    case 0:
+                        message.cause = 0;
+                        break;
+                    case "UNBIND_CAUSE_CONTAINER_DELETED":
+                    case 1:
+                        message.cause = 1;
+                        break;
+                    case "UNBIND_CAUSE_GARBAGE_COLLECTED":
+                    case 2:
+                        message.cause = 2;
+                        break;
+                    case "UNBIND_CAUSE_NODE_REBOOTED":
+                    case 3:
+                        message.cause = 3;
+                        break;
+                    case "UNBIND_CAUSE_NODE_DELETED":
+                    case 4:
+                        message.cause = 4;
+                        break;
+                    default:
+                        if (typeof object.cause === "number" && (object.cause | 0) === object.cause)
+                            message.cause = object.cause;
+                    }
                 return message;
             };
 
@@ -4387,6 +4435,7 @@ export const ipledger = $root.ipledger = (() => {
                     object.provider = "";
                     object.containerId = "";
                     object["interface"] = "";
+                    object.cause = options.enums === $String ? "UNBIND_CAUSE_UNSPECIFIED" : 0;
                 }
                 if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace"))
                     object.namespace = message.namespace;
@@ -4398,6 +4447,8 @@ export const ipledger = $root.ipledger = (() => {
                     object.containerId = message.containerId;
                 if (message["interface"] != null && $Object.hasOwnProperty.call(message, "interface"))
                     object["interface"] = message["interface"];
+                if (message.cause != null && $Object.hasOwnProperty.call(message, "cause"))
+                    object.cause = options.enums === $String ? $root.ipledger.v1.UnbindCause[message.cause] === $undefined ? message.cause : $root.ipledger.v1.UnbindCause[message.cause] : message.cause;
                 return object;
             };
 
@@ -4545,6 +4596,579 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return UnbindReply;
+        })();
+
+        v1.ListBindingsRequest = (function() {
+
+            const ListBindingsRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ListBindingsRequest.prototype.node = "";
+            ListBindingsRequest.prototype.pageSize = 0;
+            ListBindingsRequest.prototype.pageToken = "";
+            ListBindingsRequest.prototype.minSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ListBindingsRequest.prototype.consistency = 0;
+
+            ListBindingsRequest.create = function(properties) {
+                return new ListBindingsRequest(properties);
+            };
+
+            ListBindingsRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node") && message.node !== "")
+                    writer.uint32(10).string(message.node);
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize") && message.pageSize !== 0)
+                    writer.uint32(16).uint32(message.pageSize);
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken") && message.pageToken !== "")
+                    writer.uint32(26).string(message.pageToken);
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq") && (typeof message.minSeq === "object" ? message.minSeq.low || message.minSeq.high : message.minSeq !== 0))
+                    writer.uint32(32).uint64(message.minSeq);
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency") && message.consistency !== 0)
+                    writer.uint32(40).int32(message.consistency);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ListBindingsRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ListBindingsRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.node = value;
+                            else
+                                delete message.node;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.pageSize = value;
+                            else
+                                delete message.pageSize;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pageToken = value;
+                            else
+                                delete message.pageToken;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.minSeq = value;
+                            else
+                                delete message.minSeq;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.consistency = value;
+                            else
+                                delete message.consistency;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ListBindingsRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ListBindingsRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ListBindingsRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ListBindingsRequest();
+                if (object.node != null)
+                    if (typeof object.node !== "string" || object.node.length)
+                        message.node = $String(object.node);
+                if (object.pageSize != null)
+                    if ($Number(object.pageSize) !== 0)
+                        message.pageSize = object.pageSize >>> 0;
+                if (object.pageToken != null)
+                    if (typeof object.pageToken !== "string" || object.pageToken.length)
+                        message.pageToken = $String(object.pageToken);
+                if (object.minSeq != null)
+                    if (typeof object.minSeq === "object" ? object.minSeq.low || object.minSeq.high : $Number(object.minSeq) !== 0)
+                        if ($util.Long)
+                            message.minSeq = $util.Long.fromValue(object.minSeq, true);
+                        else if (typeof object.minSeq === "string")
+                            message.minSeq = $parseInt(object.minSeq, 10);
+                        else if (typeof object.minSeq === "number")
+                            message.minSeq = object.minSeq;
+                        else if (typeof object.minSeq === "object")
+                            message.minSeq = new $util.LongBits(object.minSeq.low >>> 0, object.minSeq.high >>> 0).toNumber(true);
+                if (object.consistency !== 0 && (typeof object.consistency !== "string" || $root.ipledger.v1.Consistency[object.consistency] !== 0))
+                    switch (object.consistency) {
+                    case "CONSISTENCY_LINEARIZABLE":
+                    case 0:
+                        message.consistency = 0;
+                        break;
+                    case "CONSISTENCY_LOCAL":
+                    case 1:
+                        message.consistency = 1;
+                        break;
+                    default:
+                        if (typeof object.consistency === "number" && (object.consistency | 0) === object.consistency)
+                            message.consistency = object.consistency;
+                    }
+                return message;
+            };
+
+            ListBindingsRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.node = "";
+                    object.pageSize = 0;
+                    object.pageToken = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.minSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.minSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.consistency = options.enums === $String ? "CONSISTENCY_LINEARIZABLE" : 0;
+                }
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node"))
+                    object.node = message.node;
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize"))
+                    object.pageSize = message.pageSize;
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken"))
+                    object.pageToken = message.pageToken;
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.minSeq = typeof message.minSeq === "number" ? $BigInt(message.minSeq) : $util.Long.fromBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.minSeq === "number")
+                        object.minSeq = options.longs === $String ? $String(message.minSeq) : message.minSeq;
+                    else
+                        object.minSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.minSeq) : options.longs === $Number ? new $util.LongBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0).toNumber(true) : message.minSeq;
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency"))
+                    object.consistency = options.enums === $String ? $root.ipledger.v1.Consistency[message.consistency] === $undefined ? message.consistency : $root.ipledger.v1.Consistency[message.consistency] : message.consistency;
+                return object;
+            };
+
+            ListBindingsRequest.prototype.toJSON = function() {
+                return ListBindingsRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ListBindingsRequest;
+        })();
+
+        v1.ListBindingsReply = (function() {
+
+            const ListBindingsReply = function (properties) {
+                this.bindings = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ListBindingsReply.prototype.position = null;
+            ListBindingsReply.prototype.bindings = $util.emptyArray;
+            ListBindingsReply.prototype.nextPageToken = "";
+
+            ListBindingsReply.create = function(properties) {
+                return new ListBindingsReply(properties);
+            };
+
+            ListBindingsReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.bindings != null && message.bindings.length)
+                    for (let i = 0; i < message.bindings.length; ++i)
+                        $root.ipledger.v1.SandboxBinding.encode(message.bindings[i], writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken") && message.nextPageToken !== "")
+                    writer.uint32(26).string(message.nextPageToken);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ListBindingsReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ListBindingsReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.bindings && message.bindings.length))
+                                message.bindings = [];
+                            message.bindings.push($root.ipledger.v1.SandboxBinding.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.nextPageToken = value;
+                            else
+                                delete message.nextPageToken;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ListBindingsReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ListBindingsReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ListBindingsReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ListBindingsReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.ListBindingsReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.bindings) {
+                    if (!$Array.isArray(object.bindings))
+                        throw $TypeError(".ipledger.v1.ListBindingsReply.bindings: array expected");
+                    message.bindings = $Array(object.bindings.length);
+                    for (let i = 0; i < object.bindings.length; ++i) {
+                        if (!$util.isObject(object.bindings[i]))
+                            throw $TypeError(".ipledger.v1.ListBindingsReply.bindings: object expected");
+                        message.bindings[i] = $root.ipledger.v1.SandboxBinding.fromObject(object.bindings[i], _depth + 1);
+                    }
+                }
+                if (object.nextPageToken != null)
+                    if (typeof object.nextPageToken !== "string" || object.nextPageToken.length)
+                        message.nextPageToken = $String(object.nextPageToken);
+                return message;
+            };
+
+            ListBindingsReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults)
+                    object.bindings = [];
+                if (options.defaults) {
+                    object.position = null;
+                    object.nextPageToken = "";
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.bindings && message.bindings.length) {
+                    object.bindings = $Array(message.bindings.length);
+                    for (let j = 0; j < message.bindings.length; ++j)
+                        object.bindings[j] = $root.ipledger.v1.SandboxBinding.toObject(message.bindings[j], options, _depth + 1);
+                }
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken"))
+                    object.nextPageToken = message.nextPageToken;
+                return object;
+            };
+
+            ListBindingsReply.prototype.toJSON = function() {
+                return ListBindingsReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ListBindingsReply;
+        })();
+
+        v1.SandboxBinding = (function() {
+
+            const SandboxBinding = function (properties) {
+                this.addresses = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SandboxBinding.prototype.attachment = null;
+            SandboxBinding.prototype.subnet = "";
+            SandboxBinding.prototype.addresses = $util.emptyArray;
+            SandboxBinding.prototype.binding = null;
+
+            SandboxBinding.create = function(properties) {
+                return new SandboxBinding(properties);
+            };
+
+            SandboxBinding.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.attachment != null && $Object.hasOwnProperty.call(message, "attachment"))
+                    $root.ipledger.v1.Attachment.encode(message.attachment, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
+                    writer.uint32(18).string(message.subnet);
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(26).string(message.addresses[i]);
+                if (message.binding != null && $Object.hasOwnProperty.call(message, "binding"))
+                    $root.ipledger.v1.Binding.encode(message.binding, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SandboxBinding.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.SandboxBinding();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.attachment = $root.ipledger.v1.Attachment.decode(reader, reader.size(), $undefined, _depth + 1, message.attachment);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.subnet = value;
+                            else
+                                delete message.subnet;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.binding = $root.ipledger.v1.Binding.decode(reader, reader.size(), $undefined, _depth + 1, message.binding);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            SandboxBinding.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.SandboxBinding)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.SandboxBinding: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.SandboxBinding();
+                if (object.attachment != null) {
+                    if (!$util.isObject(object.attachment))
+                        throw $TypeError(".ipledger.v1.SandboxBinding.attachment: object expected");
+                    message.attachment = $root.ipledger.v1.Attachment.fromObject(object.attachment, _depth + 1);
+                }
+                if (object.subnet != null)
+                    if (typeof object.subnet !== "string" || object.subnet.length)
+                        message.subnet = $String(object.subnet);
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.SandboxBinding.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
+                if (object.binding != null) {
+                    if (!$util.isObject(object.binding))
+                        throw $TypeError(".ipledger.v1.SandboxBinding.binding: object expected");
+                    message.binding = $root.ipledger.v1.Binding.fromObject(object.binding, _depth + 1);
+                }
+                return message;
+            };
+
+            SandboxBinding.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults)
+                    object.addresses = [];
+                if (options.defaults) {
+                    object.attachment = null;
+                    object.subnet = "";
+                    object.binding = null;
+                }
+                if (message.attachment != null && $Object.hasOwnProperty.call(message, "attachment"))
+                    object.attachment = $root.ipledger.v1.Attachment.toObject(message.attachment, options, _depth + 1);
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
+                    object.subnet = message.subnet;
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
+                if (message.binding != null && $Object.hasOwnProperty.call(message, "binding"))
+                    object.binding = $root.ipledger.v1.Binding.toObject(message.binding, options, _depth + 1);
+                return object;
+            };
+
+            SandboxBinding.prototype.toJSON = function() {
+                return SandboxBinding.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return SandboxBinding;
         })();
 
         v1.GetRequest = (function() {
@@ -7175,6 +7799,7 @@ export const ipledger = $root.ipledger = (() => {
 
             const Subnet = function (properties) {
                 this.usage = [];
+                this.fenced = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -7185,6 +7810,7 @@ export const ipledger = $root.ipledger = (() => {
             Subnet.prototype.spec = null;
             Subnet.prototype.source = null;
             Subnet.prototype.usage = $util.emptyArray;
+            Subnet.prototype.fenced = $util.emptyArray;
 
             Subnet.create = function(properties) {
                 return new Subnet(properties);
@@ -7206,6 +7832,9 @@ export const ipledger = $root.ipledger = (() => {
                 if (message.usage != null && message.usage.length)
                     for (let i = 0; i < message.usage.length; ++i)
                         $root.ipledger.v1.Usage.encode(message.usage[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.fenced != null && message.fenced.length)
+                    for (let i = 0; i < message.fenced.length; ++i)
+                        writer.uint32(42).string(message.fenced[i]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -7268,6 +7897,14 @@ export const ipledger = $root.ipledger = (() => {
                             message.usage.push($root.ipledger.v1.Usage.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.fenced && message.fenced.length))
+                                message.fenced = [];
+                            message.fenced.push(reader.stringVerify());
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -7318,6 +7955,13 @@ export const ipledger = $root.ipledger = (() => {
                         message.usage[i] = $root.ipledger.v1.Usage.fromObject(object.usage[i], _depth + 1);
                     }
                 }
+                if (object.fenced) {
+                    if (!$Array.isArray(object.fenced))
+                        throw $TypeError(".ipledger.v1.Subnet.fenced: array expected");
+                    message.fenced = $Array(object.fenced.length);
+                    for (let i = 0; i < object.fenced.length; ++i)
+                        message.fenced[i] = $String(object.fenced[i]);
+                }
                 return message;
             };
 
@@ -7329,8 +7973,10 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
-                if (options.arrays || options.defaults)
+                if (options.arrays || options.defaults) {
                     object.usage = [];
+                    object.fenced = [];
+                }
                 if (options.defaults) {
                     object.name = "";
                     object.spec = null;
@@ -7346,6 +7992,11 @@ export const ipledger = $root.ipledger = (() => {
                     object.usage = $Array(message.usage.length);
                     for (let j = 0; j < message.usage.length; ++j)
                         object.usage[j] = $root.ipledger.v1.Usage.toObject(message.usage[j], options, _depth + 1);
+                }
+                if (message.fenced && message.fenced.length) {
+                    object.fenced = $Array(message.fenced.length);
+                    for (let j = 0; j < message.fenced.length; ++j)
+                        object.fenced[j] = message.fenced[j];
                 }
                 return object;
             };
@@ -11783,6 +12434,7 @@ export const ipledger = $root.ipledger = (() => {
             AddressUnbound.prototype.addresses = $util.emptyArray;
             AddressUnbound.prototype.containerId = "";
             AddressUnbound.prototype["interface"] = "";
+            AddressUnbound.prototype.cause = 0;
 
             AddressUnbound.create = function(properties) {
                 return new AddressUnbound(properties);
@@ -11804,6 +12456,8 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(26).string(message.containerId);
                 if (message["interface"] != null && $Object.hasOwnProperty.call(message, "interface") && message["interface"] !== "")
                     writer.uint32(34).string(message["interface"]);
+                if (message.cause != null && $Object.hasOwnProperty.call(message, "cause") && message.cause !== 0)
+                    writer.uint32(40).int32(message.cause);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -11869,6 +12523,15 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message["interface"];
                             continue;
                         }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.cause = value;
+                            else
+                                delete message.cause;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -11914,6 +12577,32 @@ export const ipledger = $root.ipledger = (() => {
                 if (object["interface"] != null)
                     if (typeof object["interface"] !== "string" || object["interface"].length)
                         message["interface"] = $String(object["interface"]);
+                if (object.cause !== 0 && (typeof object.cause !== "string" || $root.ipledger.v1.UnbindCause[object.cause] !== 0))
+                    switch (object.cause) {
+                    case "UNBIND_CAUSE_UNSPECIFIED":
+                    case 0:
+                        message.cause = 0;
+                        break;
+                    case "UNBIND_CAUSE_CONTAINER_DELETED":
+                    case 1:
+                        message.cause = 1;
+                        break;
+                    case "UNBIND_CAUSE_GARBAGE_COLLECTED":
+                    case 2:
+                        message.cause = 2;
+                        break;
+                    case "UNBIND_CAUSE_NODE_REBOOTED":
+                    case 3:
+                        message.cause = 3;
+                        break;
+                    case "UNBIND_CAUSE_NODE_DELETED":
+                    case 4:
+                        message.cause = 4;
+                        break;
+                    default:
+                        if (typeof object.cause === "number" && (object.cause | 0) === object.cause)
+                            message.cause = object.cause;
+                    }
                 return message;
             };
 
@@ -11931,6 +12620,7 @@ export const ipledger = $root.ipledger = (() => {
                     object.attachment = null;
                     object.containerId = "";
                     object["interface"] = "";
+                    object.cause = options.enums === $String ? "UNBIND_CAUSE_UNSPECIFIED" : 0;
                 }
                 if (message.attachment != null && $Object.hasOwnProperty.call(message, "attachment"))
                     object.attachment = $root.ipledger.v1.Attachment.toObject(message.attachment, options, _depth + 1);
@@ -11943,6 +12633,8 @@ export const ipledger = $root.ipledger = (() => {
                     object.containerId = message.containerId;
                 if (message["interface"] != null && $Object.hasOwnProperty.call(message, "interface"))
                     object["interface"] = message["interface"];
+                if (message.cause != null && $Object.hasOwnProperty.call(message, "cause"))
+                    object.cause = options.enums === $String ? $root.ipledger.v1.UnbindCause[message.cause] === $undefined ? message.cause : $root.ipledger.v1.UnbindCause[message.cause] : message.cause;
                 return object;
             };
 

@@ -37,6 +37,8 @@ export const IpamService = {
   bind: unary<BindRequest, BindReply>('/ipledger.v1.Ipam/Bind', 'BindRequest', 'BindReply'),
   /** Ends one container's binding; also late, also after release. An unknown binding is success. */
   unbind: unary<UnbindRequest, UnbindReply>('/ipledger.v1.Ipam/Unbind', 'UnbindRequest', 'UnbindReply'),
+  /** The bindings in force, also those of addresses that were released meanwhile, in pages: who may answer on what. */
+  listBindings: unary<ListBindingsRequest, ListBindingsReply>('/ipledger.v1.Ipam/ListBindings', 'ListBindingsRequest', 'ListBindingsReply'),
   /**
    * What is known of one address now.
    * NOT_FOUND  the subnet is unknown, or the address is outside it and was never used
@@ -200,6 +202,14 @@ export type ReleaseCause =
   | 'RELEASE_CAUSE_OPERATOR'
   | 'RELEASE_CAUSE_GARBAGE_COLLECTED';
 
+/** Why a container no longer has an address. */
+export type UnbindCause =
+  | 'UNBIND_CAUSE_UNSPECIFIED'
+  | 'UNBIND_CAUSE_CONTAINER_DELETED'
+  | 'UNBIND_CAUSE_GARBAGE_COLLECTED'
+  | 'UNBIND_CAUSE_NODE_REBOOTED'
+  | 'UNBIND_CAUSE_NODE_DELETED';
+
 /** One address with what a CNI answer needs beside it. */
 export interface AssignedAddress {
   address: string;
@@ -351,12 +361,41 @@ export interface UnbindRequest {
   provider: string;
   containerId: string;
   interface: string;
+  /** Unspecified: the container was deleted. */
+  cause: UnbindCause;
 }
 
 export interface UnbindReply {
   position?: Position;
   /** How many bindings this request ended. */
   unbound: number;
+}
+
+export interface ListBindingsRequest {
+  /** "" matches every node. */
+  node: string;
+  /** At most 1,000; 0 means 500. */
+  pageSize: number;
+  /** From the reply before; "" for the first page. */
+  pageToken: string;
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface ListBindingsReply {
+  position?: Position;
+  /** By container and interface. */
+  bindings: SandboxBinding[];
+  /** "" on the last page. */
+  nextPageToken: string;
+}
+
+/** A container's binding, with what it is bound to. */
+export interface SandboxBinding {
+  attachment?: Attachment;
+  subnet: string;
+  addresses: string[];
+  binding?: Binding;
 }
 
 export interface GetRequest {
@@ -485,6 +524,11 @@ export interface Subnet {
   spec?: SubnetSpec;
   source?: SourceObject;
   usage: Usage[];
+  /**
+   * Addresses whose key was changed by something else than ipledger, as far as the replica that answers noticed: nothing is
+   * decided about them. A writer notices when it would change the key itself.
+   */
+  fenced: string[];
 }
 
 export interface ApplySubnetRequest {
@@ -673,6 +717,7 @@ export interface AddressUnbound {
   addresses: string[];
   containerId: string;
   interface: string;
+  cause: UnbindCause;
 }
 
 export interface AddressTransferred {

@@ -1,21 +1,33 @@
-/** The allocator: follows the ledger, writes it while it is the writer, and serves the gRPC API. */
+/**
+ * The allocator: follows the ledger, writes it while it is the writer, and serves the gRPC API, of which it passes on to the
+ * writer what only that can answer.
+ */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { Server } from '@grpc/grpc-js';
 import { Command, Option } from 'commander';
+import type { Etcd3 } from 'etcd3';
 import { HealthImplementation } from 'grpc-health-check';
-import { monotonicFactory } from 'ulid';
 import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
-import { serverCredentials, tlsFromEnvironment } from '../../lib/tls.ts';
+import { connect } from '../../lib/rpc.ts';
+import { serverCredentials, type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
 import type { Allocator } from './grpc/allocator.ts';
+import { authorization } from './grpc/authorization.ts';
+import { Forwarder } from './grpc/forward.ts';
 import { addReflection } from './grpc/reflection.ts';
 import { addServices } from './grpc/services.ts';
-import { campaign, currentWriter } from './ledger/election.ts';
+import { keepHealth } from './health.ts';
+import { etcdAccess } from './ledger/access.ts';
+import { campaign, type Candidate, observeWriter, type Term } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
+import { idSource } from './ledger/ids.ts';
+import { Membership } from './ledger/members.ts';
 import { Replica } from './ledger/replica.ts';
+import { eventVersions } from './ledger/upcast.ts';
 import { keepUp, type Office } from './office.ts';
 
 interface Options {
@@ -28,7 +40,7 @@ interface Options {
 const options = new Command('allocator')
   .description('hands out addresses and keeps the ledger of who had them')
   .addOption(
-    new Option('--etcd <urls>', 'the ledger: http://host:port, several joined with commas')
+    new Option('--etcd <urls>', 'the ledger: http(s)://host:port, several joined with commas')
       .env('IPLEDGER_ETCD')
       .makeOptionMandatory(),
   )
@@ -47,41 +59,79 @@ const options = new Command('allocator')
   .opts<Options>();
 
 const log = createLogger('allocator');
+const drainMs = 3_000;
 
 await run(log, async (life) => {
-  const etcd = connectEtcd(options.etcd.split(','));
+  const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
   life.onStop(() => etcd.close());
+  const self = { replica: options.replica, address: options.advertise ?? reachable(options.listen) };
+  const tls = tlsFromEnvironment(process.env, log);
+  const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
+  const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
+  const office: Office = { writer: undefined, follower: undefined };
+  let writerSeenAt = -Infinity;
+  const onWriter = (writer: Candidate | undefined): void => {
+    if (writer) writerSeenAt = performance.now();
+    forwarder.turnTo(writer && writer.replica !== self.replica ? writer.address : undefined);
+  };
+  // Aborted after the last answer: until then who was told to stop stands by, and passes on what only the next writer can do.
+  const over = new AbortController();
+  const working = [membership.run(over.signal), observeWriter(etcd, onWriter, over.signal, log)];
+  life.onStop(async () => {
+    over.abort();
+    await Promise.all(working);
+    forwarder.close();
+  });
+
   const ledger = new EtcdLedger(etcd);
   const replica = await loadReplica(ledger, life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
 
-  const office: Office = { writer: undefined };
   const allocator: Allocator = {
     replica,
     writer: () => office.writer,
-    writerAddress: async () => (await currentWriter(etcd))?.address,
+    follower: () => office.follower,
+    writerAddress: () => forwarder.writerAddress,
   };
-  const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const server = await listen(allocator, health, life);
+  const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
+  const server = await listen({ allocator, forwarder, health, tls }, life);
   log.info({ listen: options.listen, server }, 'listening');
   for (const name of replica.state.fenced)
     log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
-  if (!tlsFromEnvironment(process.env) && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
+  if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
     log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
 
-  const candidate = { replica: options.replica, address: options.advertise ?? options.listen };
-  const kept = keepUp({
-    replica,
-    office,
-    newId: monotonicFactory(),
-    elect: (signal) => campaign(etcd, candidate, signal, log),
-    onWriter: (writing) => health.setStatus('', writing ? 'SERVING' : 'NOT_SERVING'),
-    log,
-    signal: life.signal,
-  }).catch((error: unknown) => life.fail(error));
-  // Before the API and etcd go: what is in flight is answered, and the office handed over.
-  life.onStop(() => kept);
+  const elect = candidacy(etcd, self, membership, life.signal);
+  const onOffice = (writing: boolean): void => (writing ? forwarder.turnHere() : undefined);
+  const eventVersion = () => membership.eventVersion;
+  const newId = idSource();
+  const kept = keepUp({ replica, office, newId, elect, eventVersion, onWriter: onOffice, log, signal: over.signal });
+  working.push(kept.catch((error: unknown) => life.fail(error)));
+  const writerlessMs = (): number => performance.now() - writerSeenAt;
+  working.push(
+    keepHealth({ office, writerlessMs, set: (service, status) => health.setStatus(service, status) }, over.signal),
+  );
 });
+
+/** How this replica is elected: while its clock is right, and until it is told to stop; it goes on standing by then. */
+function candidacy(etcd: Etcd3, self: Candidate, membership: Membership, stopping: AbortSignal) {
+  return async (signal: AbortSignal): Promise<Term> => {
+    const standing = AbortSignal.any([signal, stopping]);
+    while (!standing.aborted) {
+      await membership.agreed(standing);
+      const fit = AbortSignal.any([standing, membership.off]);
+      const term = await campaign(etcd, self, fit, log).catch(() => undefined); // which is the signal’s doing
+      if (term) return term;
+    }
+    if (!signal.aborted) await once(signal, 'abort');
+    return Promise.reject(signal.reason as Error);
+  };
+}
+
+/** Where others reach who listens on all addresses. */
+function reachable(listen: string): string {
+  return listen.replace(/^(0\.0\.0\.0|\[::\]):/, `${hostname()}:`);
+}
 
 /** etcd may come up after us. */
 async function loadReplica(ledger: EtcdLedger, signal: AbortSignal): Promise<Replica> {
@@ -96,22 +146,47 @@ async function loadReplica(ledger: EtcdLedger, signal: AbortSignal): Promise<Rep
   }
 }
 
+interface Serving {
+  readonly allocator: Allocator;
+  readonly forwarder: Forwarder;
+  readonly health: HealthImplementation;
+  readonly tls: Tls;
+}
+
 /** Serves the API, health and reflection. Resolves to the port. */
-function listen(allocator: Allocator, health: HealthImplementation, life: Lifecycle): Promise<number> {
+function listen({ allocator, forwarder, health, tls }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
     'grpc.max_receive_message_length': 1 << 20,
     'grpc.max_connection_idle_ms': 300_000,
     'grpc.keepalive_time_ms': 30_000,
+    interceptors: tls ? [authorization(log)] : [],
   });
-  addServices(server, allocator, log);
+  addServices(server, allocator, {
+    log,
+    forward: (passage, here) => forwarder.answer(passage, here),
+    stopping: life.signal,
+  });
   health.addToServer(server);
   addReflection(server);
-  life.onStop(() => {
-    server.forceShutdown();
-  });
   return new Promise((resolve, reject) => {
-    server.bindAsync(options.listen, serverCredentials(tlsFromEnvironment(process.env)), (error, port) =>
-      error ? reject(error) : resolve(port),
-    );
+    server.bindAsync(options.listen, serverCredentials(tls), (error, port) => {
+      if (error) return reject(error);
+      life.onStop(() => drain(server));
+      resolve(port);
+    });
+  });
+}
+
+/** Takes nothing in any more, and waits a while for what is in progress. */
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, drainMs);
+    server.tryShutdown(() => {
+      clearTimeout(late);
+      resolve();
+    });
   });
 }

@@ -2,13 +2,17 @@
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Term } from './ledger/election.ts';
+import { Follower } from './ledger/follower.ts';
 import type { Replica } from './ledger/replica.ts';
+import type { EventVersion } from './ledger/upcast.ts';
 import { Writer } from './ledger/writer.ts';
 
-/** Who is in office here. */
+/** Who answers here: one of them, or for a moment, between standing by and writing, neither. */
 export interface Office {
   /** While we are the writer. */
   writer: Writer | undefined;
+  /** While we stand by. */
+  follower: Follower | undefined;
 }
 
 export interface KeepUpOptions {
@@ -17,6 +21,8 @@ export interface KeepUpOptions {
   readonly newId: () => string;
   /** Resolves once we are the writer. */
   readonly elect: (signal: AbortSignal) => Promise<Term>;
+  /** The newest schema version that all live replicas can read. */
+  readonly eventVersion: () => EventVersion;
   readonly onWriter: (writing: boolean) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -38,10 +44,12 @@ export async function keepUp(options: KeepUpOptions): Promise<void> {
 }
 
 /** Follows the log until elected; undefined when the signal was aborted first. */
-async function standBy({ replica, elect, log, signal }: KeepUpOptions): Promise<Term | undefined> {
+async function standBy({ replica, office, elect, log, signal }: KeepUpOptions): Promise<Term | undefined> {
   const elected = new AbortController();
   const unfit = new AbortController();
-  const following = followLog(replica, AbortSignal.any([signal, elected.signal]), log);
+  const follower = new Follower(replica, log);
+  const following = follower.run(AbortSignal.any([signal, elected.signal]));
+  office.follower = follower;
   try {
     return await Promise.race([elect(AbortSignal.any([signal, unfit.signal])), following.then(() => undefined)]);
   } catch (error) {
@@ -50,21 +58,8 @@ async function standBy({ replica, elect, log, signal }: KeepUpOptions): Promise<
     throw error;
   } finally {
     elected.abort();
-    await following;
-  }
-}
-
-async function followLog(replica: Replica, signal: AbortSignal, log: Logger): Promise<void> {
-  const bell = replica.ledger.bell(signal)[Symbol.asyncIterator]();
-  while (!(await bell.next()).done) {
-    try {
-      await replica.catchUp(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      const reason = IpledgerError.from(error);
-      if (reason.kind === 'damaged') throw reason;
-      log.warn({ reason: reason.message }, 'the log cannot be read');
-    }
+    // The state belongs to one of them at a time.
+    await following.finally(() => (office.follower = undefined));
   }
 }
 
@@ -72,9 +67,10 @@ async function followLog(replica: Replica, signal: AbortSignal, log: Logger): Pr
  * The first command of the term is our own: its proof has the writer read whatever the log has beyond the state, so that
  * everything acknowledged before is in it when the first caller's command is decided.
  */
-async function serveTerm({ replica, office, newId, onWriter, log, signal }: KeepUpOptions, term: Term): Promise<void> {
+async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
+  const { replica, office, newId, eventVersion, onWriter, log, signal } = options;
   const writing = AbortSignal.any([signal, term.signal]);
-  const writer = new Writer({ replica, newId, term: term.revision, log });
+  const writer = new Writer({ replica, newId, term: term.revision, eventVersion, log });
   const working = writer.run(writing);
   try {
     const ledger = newId();

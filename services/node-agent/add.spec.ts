@@ -1,75 +1,11 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../lib/errors.ts';
-import type { Input } from '../../proto/codec.ts';
-import type { Allocation, BindRequest, UnbindRequest, WaitRequest } from '../../proto/ipledger.ts';
 import { add, type AddDeps } from './add.ts';
-import type { Allocator } from './allocator.ts';
 import { del } from './del.ts';
+import { allocation, failing, FakeAllocator, never, refusal, request } from './fakes.ts';
 import type { Preparation } from './sandbox.ts';
-import { type CniRequest, parseRequest } from './wire.ts';
-
-const allocation: Allocation = {
-  seq: 7,
-  podUid: 'u-1',
-  node: '',
-  subnet: 'macvlan',
-  addresses: [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }],
-  mac: '',
-  interface: '',
-  cause: 'ALLOCATION_CAUSE_DYNAMIC',
-  routes: [],
-  at: '',
-  bindings: [],
-};
-
-const request = (changes: object = {}): CniRequest =>
-  parseRequest(
-    'add',
-    JSON.stringify({
-      cni_type: 'macvlan',
-      pod_name: 'p',
-      pod_namespace: 'default',
-      container_id: 'c1',
-      net_ns: '/ns',
-      if_name: 'net1',
-      provider: 'macvlan.default',
-      pod_uid: 'u-1',
-      ...changes,
-    }),
-  );
-
-/** Records what it was asked; `behave` says how each call goes. */
-class FakeAllocator implements Allocator {
-  readonly waits: Input<WaitRequest>[] = [];
-  readonly binds: Input<BindRequest>[] = [];
-  readonly unbinds: Input<UnbindRequest>[] = [];
-  readonly behave: { wait?: () => void | Promise<void>; bind?: () => void; unbind?: () => void };
-  readonly has: Allocation;
-
-  constructor(behave: FakeAllocator['behave'] = {}, has: Allocation = allocation) {
-    this.behave = behave;
-    this.has = has;
-  }
-
-  async wait(asked: Input<WaitRequest>): Promise<Allocation> {
-    this.waits.push(asked);
-    await this.behave.wait?.();
-    return this.has;
-  }
-
-  async bind(asked: Input<BindRequest>): Promise<Allocation> {
-    this.binds.push(asked);
-    this.behave.bind?.();
-    return Promise.resolve(this.has);
-  }
-
-  async unbind(asked: Input<UnbindRequest>): Promise<void> {
-    this.unbinds.push(asked);
-    this.behave.unbind?.();
-    return Promise.resolve();
-  }
-}
+import type { CniRequest } from './wire.ts';
 
 function setUp(allocator: FakeAllocator) {
   const prepared: Preparation[] = [];
@@ -87,22 +23,6 @@ function setUp(allocator: FakeAllocator) {
     log: pino({ level: 'silent' }),
   };
   return { deps, prepared };
-}
-
-const never = (): AbortSignal => new AbortController().signal;
-
-/** Throws `error` the first `times` times. */
-function failing(error: IpledgerError, times = Infinity): () => void {
-  let left = times;
-  return () => {
-    if (left-- > 0) throw error;
-  };
-}
-
-async function refusal(work: Promise<unknown>): Promise<IpledgerError> {
-  const outcome: unknown = await work.catch((error: unknown) => error);
-  expect(outcome).to.be.instanceOf(IpledgerError);
-  return outcome as IpledgerError;
 }
 
 describe('ADD', () => {
@@ -140,6 +60,14 @@ describe('ADD', () => {
     await add(setUp(allocator).deps, request(), never());
     expect(allocator.waits).to.have.length(3);
     expect(allocator.binds).to.have.length(2);
+  });
+
+  it('gives a Bind what time the wait has left, while a standby takes over', async function () {
+    this.timeout(20_000);
+    const takingOver = new IpledgerError('NOT_WRITER', 'no allocator is the writer at this moment');
+    const allocator = new FakeAllocator({ bind: failing(takingOver, 8) }); // some 4 s
+    await add(setUp(allocator).deps, request(), never());
+    expect(allocator.binds).to.have.length(9);
   });
 
   it('says why there is no address, behind the words of Kube-OVN', async () => {
@@ -195,12 +123,32 @@ describe('ADD', () => {
     const allocator = new FakeAllocator({}, { ...allocation, mac: '02:00:00:00:00:01', routes });
     const { deps, prepared } = setUp(allocator);
     await add(deps, request({ routes: [{ dst: '10.0.0.0/8', gw: '172.17.0.9' }] }), never());
-    const wanted = { netns: '/ns', interface: 'net1', cniType: 'macvlan', mac: '02:00:00:00:00:01' };
+    const wanted = { netns: '/ns', interface: 'net1', cniType: 'macvlan', mac: '02:00:00:00:00:01', ipv6: false };
     expect(prepared).to.deep.equal([{ ...wanted, replacedDefaults: new Set([6]) }]);
 
     const sandbox = { prepare: () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no such link')) };
     const error = await refusal(add({ ...deps, sandbox }, request(), never()));
     expect(error).to.include({ httpStatus: 500, message: 'no such link' });
+  });
+
+  it('has the sandbox made ready for an IPv6 address', async () => {
+    const addresses = [...allocation.addresses, { address: 'fd00::b', cidr: 'fd00::/64', gateway: '' }];
+    const { deps, prepared } = setUp(new FakeAllocator({}, { ...allocation, addresses }));
+    await add(deps, request(), never());
+    expect(prepared.map(({ ipv6 }) => ipv6)).to.deep.equal([true]);
+  });
+
+  it('stops asking for a caller that hung up, and ends what its last Bind may have bound', async () => {
+    const caller = new AbortController();
+    const allocator = new FakeAllocator({
+      bind: () => {
+        caller.abort();
+        throw new IpledgerError('UNAVAILABLE', 'away');
+      },
+    });
+    await refusal(add(setUp(allocator).deps, request(), caller.signal));
+    expect(allocator.binds).to.have.length(1);
+    expect(allocator.unbinds).to.have.length(1);
   });
 
   it('has no data path for NICs of Kube-OVN’s own kind', async () => {

@@ -2,12 +2,13 @@
  * CNI ADD: wait until the allocation exists, record that this container has it, prepare the sandbox, and only then answer.
  * Nothing is answered from memory: when the allocator cannot say, the ADD waits, and at last fails with the reason.
  */
+import { isIPv6 } from 'node:net';
 import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
-import { patience, persistently } from './patience.ts';
+import { type Patience, patience, persistently } from './patience.ts';
 import type { PodUid } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 import { answerAdd, type CniRequest, defaultFamily, faultOf, routesFor } from './wire.ts';
@@ -41,15 +42,7 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
       'data path not available: type kube-ovn makes NICs only on Kube-OVN; use it as ipam.type of another plugin, as macvlan',
     );
   const waiting = patience(waitMs, signal);
-  const uid = request.podUid || (await persistently(waiting, (leftMs) => deps.podUid(request, within(leftMs, signal))));
-  const who = {
-    namespace: request.podNamespace,
-    pod: request.podName,
-    podUid: uid,
-    provider: request.provider,
-    containerId: request.containerId,
-    interface: request.interface,
-  };
+  const who = await callerOf(deps.podUid, request, waiting);
   const explained = (error: unknown): never => {
     throw explain(request, IpledgerError.from(error));
   };
@@ -59,7 +52,7 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
   checkRoutes(request, promised);
   refuseGone(signal);
   return answeredOrUnbound(deps, who, async () => {
-    const allocation = await bind(deps, who).catch(explained);
+    const allocation = await bind(deps, who, waiting).catch(explained);
     refuseGone(signal);
     await prepare(deps, request, allocation, signal);
     refuseGone(signal);
@@ -71,18 +64,22 @@ function refuseGone(signal: AbortSignal): void {
   if (signal.aborted) throw new IpledgerError('CANCELLED', 'the caller hung up');
 }
 
-/** Once sent, a Bind is seen through to its outcome: its caller's signal does not reach it. */
-function bind({ allocator, node, bootId }: AddDeps, who: Bound): Promise<Allocation> {
-  const unhurried = new AbortController().signal;
-  return persistently(patience(bindMs, unhurried), (leftMs) =>
-    allocator.bind({ ...who, node, bootId }, { timeoutMs: leftMs }),
+/**
+ * Once sent, a Bind is seen through to its outcome: its caller's signal does not reach it. What the wait has left of its time is
+ * added to its own, for while a standby takes over.
+ */
+function bind({ allocator, node, bootId }: AddDeps, who: Bound, { until, signal }: Patience): Promise<Allocation> {
+  const patient = { until: Math.max(until, performance.now() + bindMs), signal };
+  return persistently(patient, (leftMs) =>
+    allocator.bind({ ...who, node, bootId }, { timeoutMs: Math.min(leftMs, bindMs) }),
   );
 }
 
 function prepare({ sandbox }: AddDeps, request: CniRequest, allocation: Allocation, signal: AbortSignal) {
   const { netns, interface: name, cniType } = request;
   const replacedDefaults = new Set(routesFor(request, allocation).flatMap((route) => defaultFamily(route) ?? []));
-  return sandbox.prepare({ netns, interface: name, cniType, mac: allocation.mac, replacedDefaults }, signal);
+  const ipv6 = allocation.addresses.some(({ address }) => isIPv6(address));
+  return sandbox.prepare({ netns, interface: name, cniType, mac: allocation.mac, ipv6, replacedDefaults }, signal);
 }
 
 /** The one place where a binding is ended again. Ending one that never came to be does nothing. */
@@ -102,6 +99,14 @@ async function unbind({ allocator, log }: AddDeps, who: Bound): Promise<void> {
   } catch (error) {
     log.warn({ err: error, ...who }, 'ADD failed, and its binding could not be ended; its DEL will');
   }
+}
+
+/** Who asks; a caller that doesn't tell the Pod's uid is looked up. */
+export async function callerOf(podUid: PodUid, request: CniRequest, patient: Patience): Promise<Bound> {
+  const { podNamespace: namespace, podName: pod, provider, containerId, interface: name } = request;
+  const uid =
+    request.podUid || (await persistently(patient, (leftMs) => podUid(request, within(leftMs, patient.signal))));
+  return { namespace, pod, podUid: uid, provider, containerId, interface: name };
 }
 
 interface Bound {

@@ -1,12 +1,13 @@
-/** What the agent asks the allocator: three calls of the gRPC API. */
-import type { Client } from '@grpc/grpc-js';
+/** What the agent asks the allocator: four calls of the gRPC API. */
 import { IpledgerError } from '../../lib/errors.ts';
-import { call, type CallOptions } from '../../lib/rpc.ts';
+import { call, type CallOptions, type Connection } from '../../lib/rpc.ts';
 import type { Input } from '../../proto/codec.ts';
 import {
   type Allocation,
   type BindRequest,
   IpamService,
+  type ListBindingsReply,
+  type ListBindingsRequest,
   type UnbindRequest,
   type WaitRequest,
 } from '../../proto/ipledger.ts';
@@ -16,16 +17,18 @@ export interface Allocator {
   wait(request: Input<WaitRequest>, options: CallOptions): Promise<Allocation>;
   bind(request: Input<BindRequest>, options: CallOptions): Promise<Allocation>;
   unbind(request: Input<UnbindRequest>, options: CallOptions): Promise<void>;
+  listBindings(request: Input<ListBindingsRequest>, options: CallOptions): Promise<ListBindingsReply>;
 }
 
-/** The allocator at the other end of a channel. */
-export function allocatorBy(client: Client): Allocator {
+/** The allocator at the other end of a connection. */
+export function allocatorBy(connection: Connection): Allocator {
   return {
-    wait: async (request, options) => present(await call(client, IpamService.wait, request, options)),
-    bind: async (request, options) => present(await call(client, IpamService.bind, request, options)),
+    wait: async (request, options) => present(await call(connection, IpamService.wait, request, options)),
+    bind: async (request, options) => present(await call(connection, IpamService.bind, request, options)),
     unbind: async (request, options) => {
-      await call(client, IpamService.unbind, request, options);
+      await call(connection, IpamService.unbind, request, options);
     },
+    listBindings: (request, options) => call(connection, IpamService.listBindings, request, options),
   };
 }
 

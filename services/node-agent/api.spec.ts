@@ -35,7 +35,7 @@ describe('the daemon socket', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ipledger-api-'));
     socketPath = join(folder, 's');
-    serve = (verb) => Promise.resolve(verb === 'add' ? '{"ips":[]}' : '');
+    serve = ({ verb }) => Promise.resolve(verb === 'add' ? '{"ips":[]}' : '');
     api = createApi((...args) => serve(...args), pino({ level: 'silent' }));
     await publish(api.server, socketPath);
   });
@@ -66,12 +66,14 @@ describe('the daemon socket', () => {
 
   it('gives the request, as read, to whoever serves it', async () => {
     const seen: unknown[] = [];
-    serve = (verb, asked) => {
-      seen.push([verb, asked.podName, asked.interface]);
+    serve = (asked) => {
+      seen.push(asked);
       return Promise.resolve('{}');
     };
     await send();
-    expect(seen).to.deep.equal([['add', 'p', 'net1']]);
+    expect(seen).to.have.length(1);
+    expect(seen[0]).to.have.property('verb', 'add');
+    expect(seen[0]).to.have.property('request').that.includes({ podName: 'p', interface: 'net1' });
   });
 
   it('speaks JSON only, whatever its parameters', async () => {
@@ -82,8 +84,21 @@ describe('the daemon socket', () => {
     expect((await send({ headers: { ...json, accept: 'text/html, */*;q=0.1' } })).status).to.equal(200);
   });
 
-  it('knows two paths, and POST', async () => {
-    expect((await send({ path: '/api/v1/check' })).status).to.equal(404);
+  it('takes CHECK, GC and STATUS, and answers them with nothing', async () => {
+    const bodies = {
+      check: JSON.stringify({ ...(JSON.parse(body) as object), addresses: ['172.17.0.11/16'] }),
+      gc: JSON.stringify({ provider: 'a.b', attachments: [{ container_id: 'c1', if_name: 'net1' }] }),
+      status: '{}',
+    };
+    for (const [verb, sent] of Object.entries(bodies))
+      expect(await send({ path: `/api/v1/${verb}`, body: sent }), verb).to.include({ status: 204, body: '' });
+    const incomplete = await send({ path: '/api/v1/gc', body: '{"provider":"a.b"}' });
+    expect(incomplete.status).to.equal(400);
+    expect(errorOf(incomplete)).to.match(/^parse gc request failed: attachments: /);
+  });
+
+  it('knows no other path, and POST alone', async () => {
+    expect((await send({ path: '/api/v1/version' })).status).to.equal(404);
     expect((await send({ method: 'PUT' })).status).to.equal(405);
   });
 
@@ -128,7 +143,7 @@ describe('the daemon socket', () => {
   it('tells whoever serves when the caller hangs up', async () => {
     const { promise: hungUp, resolve } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    serve = async (_verb, _asked, signal) => {
+    serve = async (_asked, signal) => {
       begin();
       await once(signal, 'abort');
       resolve();
@@ -144,7 +159,7 @@ describe('the daemon socket', () => {
 
   it('tells those who wait, when it is stopped, to try again', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    serve = async (_verb, _asked, signal) => {
+    serve = async (_asked, signal) => {
       begin();
       await once(signal, 'abort');
       throw new IpledgerError('CANCELLED', 'stopped');

@@ -1,18 +1,19 @@
 /**
- * The HTTP side of the daemon socket: POST of JSON to /api/v1/add and /api/v1/del. Statuses are Kube-OVN's: 200 with the
- * answer to ADD, 204 to DEL, 400 and 500 with a body that says the error, 415 and 406 where the client can't speak JSON.
+ * The HTTP side of the daemon socket: POST of JSON to /api/v1/add, del, check, gc and status. Statuses are Kube-OVN's: 200 with
+ * the answer to ADD, 204 to all else, 400 and 500 with a body that says the error, 415 and 406 where the client can't speak JSON.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import { answerError, type CniRequest, parseRequest, type Verb, verbs } from './wire.ts';
+import { type Asked, parseAsked, type Verb, verbs } from './asked.ts';
+import { answerError } from './wire.ts';
 
 const mostBodyBytes = 1 << 20;
 const mostConnections = 4096;
 const closeDeadlineMs = 8_000;
 
-/** Does an ADD or DEL; resolves to the body of the answer, '' for none. The signal is aborted when the caller hangs up. */
-export type Serve = (verb: Verb, request: CniRequest, signal: AbortSignal) => Promise<string>;
+/** Does what is asked; resolves to the body of the answer, '' for none. The signal is aborted when the caller hangs up. */
+export type Serve = (asked: Asked, signal: AbortSignal) => Promise<string>;
 
 export interface Api {
   readonly server: Server;
@@ -46,12 +47,12 @@ async function handle(serve: Serve, exchange: Exchange, log: Logger): Promise<vo
   const refusal = refusalOf(request, verb);
   if (refusal || !verb) return reply(exchange, refusal ?? 404, '');
   const startedAt = performance.now();
-  let asked: CniRequest | undefined;
+  let asked: Asked | undefined;
   try {
-    asked = parseRequest(verb, await readBody(request));
-    const body = await serve(verb, asked, AbortSignal.any([gone.signal, stopping]));
+    asked = parseAsked(verb, await readBody(request));
+    const body = await serve(asked, AbortSignal.any([gone.signal, stopping]));
     reply(exchange, body === '' ? 204 : 200, body);
-    log.info({ verb, ...described(asked), ms: since(startedAt) }, `${verb}: done`);
+    log[verb === 'status' ? 'debug' : 'info']({ verb, ...described(asked), ms: since(startedAt) }, `${verb}: done`);
   } catch (thrown) {
     const error = meaningOf(thrown, gone.signal, stopping);
     reply(exchange, error.httpStatus, answerError(error));
@@ -67,12 +68,12 @@ function meaningOf(thrown: unknown, gone: AbortSignal, stopping: AbortSignal): I
   return IpledgerError.from(thrown);
 }
 
-const described = ({ podNamespace, podName, provider, containerId, interface: name }: CniRequest) => ({
-  pod: `${podNamespace}/${podName}`,
-  provider,
-  containerId,
-  interface: name,
-});
+function described(asked: Asked): object {
+  if (asked.verb === 'status') return {};
+  if (asked.verb === 'gc') return { provider: asked.provider, valid: asked.valid.length };
+  const { podNamespace, podName, provider, containerId, interface: name } = asked.request;
+  return { pod: `${podNamespace}/${podName}`, provider, containerId, interface: name };
+}
 
 const since = (startedAt: number): number => Math.round(performance.now() - startedAt);
 

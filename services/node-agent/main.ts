@@ -1,23 +1,23 @@
-/** The node agent: serves the plugin's ADD and DEL on the daemon socket of one node, and asks the allocator for each. */
+/** The node agent: serves the CNI plugin on the daemon socket of one node, and asks the allocator for each of its requests. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
-import { IpledgerError } from '../../lib/errors.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
 import { tlsFromEnvironment } from '../../lib/tls.ts';
-import { add } from './add.ts';
 import { allocatorBy } from './allocator.ts';
 import { createApi, type Serve } from './api.ts';
+import { turnOf } from './bindings.ts';
 import { del } from './del.ts';
-import { forget, type Journal, leave, replayForever } from './journal.ts';
+import { type Journal, replayForever } from './journal.ts';
 import { kubernetesApi, podUidFrom } from './pods.ts';
+import { earlierBoots } from './reboot.ts';
 import { sandboxOfNode } from './sandbox.ts';
+import { serveBy } from './serve.ts';
 import { type Published, publish } from './socket.ts';
 import { createTurns } from './turns.ts';
-import type { CniRequest } from './wire.ts';
 
 interface Options {
   readonly allocator: string;
@@ -25,6 +25,7 @@ interface Options {
   readonly node: string;
   readonly healthListen: string;
   readonly journal: string;
+  readonly bootIdFile: string;
 }
 
 const list = (text: string, before: readonly string[] | undefined): string[] => [
@@ -34,7 +35,11 @@ const list = (text: string, before: readonly string[] | undefined): string[] => 
 
 const options = new Command('node-agent')
   .description("serves the CNI plugin's requests of one node")
-  .addOption(new Option('--allocator <host:port>', 'the allocator').env('IPLEDGER_ENDPOINT').makeOptionMandatory())
+  .addOption(
+    new Option('--allocator <host:port>', 'the allocator; its replicas joined with commas')
+      .env('IPLEDGER_ENDPOINT')
+      .makeOptionMandatory(),
+  )
   .addOption(
     new Option('--socket <path>', 'a unix socket to serve on; repeatable, or joined with commas')
       .env('IPLEDGER_SOCKETS')
@@ -52,34 +57,38 @@ const options = new Command('node-agent')
       .env('IPLEDGER_JOURNAL')
       .default('/var/lib/cni/ipledger'),
   )
+  .addOption(
+    new Option('--boot-id-file <path>', 'says which boot of the node this is; bindings of others are void')
+      .env('IPLEDGER_BOOT_ID_FILE')
+      .default('/proc/sys/kernel/random/boot_id'),
+  )
   .parse()
   .opts<Options>();
 
 const log = createLogger('node-agent');
 
 await run(log, async (life) => {
-  const client = connect(options.allocator, tlsFromEnvironment(process.env));
-  life.onStop(() => client.close());
-  const allocator = allocatorBy(client);
-  const deps = {
+  const connection = connect(options.allocator, tlsFromEnvironment(process.env, log));
+  life.onStop(() => connection.close());
+  const [socket] = options.socket;
+  if (socket === undefined) throw new Error('--socket names none: want the path of a unix socket');
+  const journal = { folder: options.journal, socket };
+  const allocator = allocatorBy(connection);
+  const inTurn = createTurns();
+  const bootId = bootIdOf(options.bootIdFile);
+  const boots = earlierBoots({ allocator, node: options.node, inTurn, log }, bootId);
+  const podUid = podUidFrom(kubernetesApi());
+  const serve = serveBy({
     allocator,
-    podUid: podUidFrom(kubernetesApi()),
+    podUid,
     sandbox: sandboxOfNode,
     node: options.node,
-    bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    bootId,
     log,
-  };
-  const inTurn = createTurns();
-  const serve: Serve = (verb, request, signal) =>
-    inTurn(turnOf(request), signal, async () => {
-      if (verb === 'add') {
-        const answer = await add(deps, request, signal);
-        await forget(options.journal, request);
-        return answer;
-      }
-      await del(allocator, request, signal).catch((error: unknown) => leaveIfLater(request, error, signal));
-      return '';
-    });
+    inTurn,
+    boots,
+    journal,
+  });
 
   const published: Published[] = [];
   if (options.healthListen !== '') {
@@ -88,27 +97,24 @@ await run(log, async (life) => {
     life.onStop(() => health.close());
   }
   published.push(...(await openSockets(serve, life)));
-  log.info({ sockets: options.socket, node: options.node, allocator: options.allocator }, 'ready');
+  log.info({ sockets: options.socket, node: options.node, allocator: options.allocator, bootId }, 'ready');
 
   const late: Journal['del'] = (request, isLeft, signal) =>
     inTurn(turnOf(request), signal, async () => {
       if (isLeft()) await del(allocator, request, signal);
     });
-  replayForever({ folder: options.journal, sockets: options.socket, del: late, log }, life.signal).catch(
-    (error: unknown) => life.fail(error),
-  );
+  const behind = [
+    boots.end(life.signal),
+    replayForever({ folder: options.journal, sockets: options.socket, del: late, log }, life.signal),
+  ];
+  Promise.all(behind).catch((error: unknown) => life.fail(error));
 });
 
-/** A Pod must be able to go while the allocator is away: its DEL is done when it is back. */
-async function leaveIfLater(request: CniRequest, error: unknown, signal: AbortSignal): Promise<void> {
-  const [socket] = options.socket;
-  if (IpledgerError.from(error).kind !== 'transient' || signal.aborted || socket === undefined) throw error;
-  await leave(options.journal, socket, request);
-  log.warn({ err: error, containerId: request.containerId }, 'DEL: the allocator is away; left to be done later');
+function bootIdOf(file: string): string {
+  const bootId = readFileSync(file, 'utf8').trim();
+  if (bootId === '') throw new Error(`--boot-id-file ${file} is empty: bindings of an earlier boot could not be told`);
+  return bootId;
 }
-
-/** What is done one at a time. */
-const turnOf = ({ containerId, interface: name }: CniRequest): string => `${containerId} ${name}`;
 
 function openSockets(serve: Serve, life: Lifecycle): Promise<Published[]> {
   return Promise.all(

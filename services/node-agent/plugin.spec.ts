@@ -169,6 +169,7 @@ describe('the plugin and the agent', () => {
       provider: 'macvlan.default',
       containerId: 'c1',
       interface: 'net1',
+      cause: 'UNBIND_CAUSE_UNSPECIFIED',
     });
   });
 

@@ -4,10 +4,13 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { z } from 'zod';
 import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
+import { createGate } from './gate.ts';
 import type { CniRequest } from './wire.ts';
 
 const readMs = 5_000;
 const mostBytes = 4 << 20;
+const readsAtOnce = 16;
+const mostWaiting = 4_096;
 
 /** @throws IpledgerError NOT_ALLOCATED when there is no such Pod; UNAVAILABLE when the API can't be asked now */
 export type PodUid = (pod: Pick<CniRequest, 'podNamespace' | 'podName'>, signal: AbortSignal) => Promise<string>;
@@ -21,10 +24,11 @@ const podSchema = z.object({
 
 /** Reads the Pod, once each time: its namesake of yesterday had another uid. */
 export function podUidFrom(get: ApiGet): PodUid {
+  const gate = createGate(readsAtOnce, mostWaiting);
   return async ({ podNamespace, podName }, signal) => {
     const failed = `get pod ${podNamespace}/${podName} failed`;
     const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
-    const { status, body } = await get(path, within(readMs, signal)).catch((error: unknown) => {
+    const { status, body } = await gate(signal, () => get(path, within(readMs, signal))).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API could not be asked: ${why}`, {
         cause: error,

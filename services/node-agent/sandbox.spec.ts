@@ -12,6 +12,7 @@ const wanted = (changes: Partial<Preparation>): Preparation => ({
   interface: 'net1',
   cniType: 'macvlan',
   mac: '',
+  ipv6: false,
   replacedDefaults: new Set(),
   ...changes,
 });
@@ -25,6 +26,10 @@ async function refusal(changes: Partial<Preparation>): Promise<string> {
 describe('a sandbox', () => {
   it('is not entered when there is nothing to do', async () => {
     await sandboxOfNode.prepare(wanted({}), signal);
+  });
+
+  it('that is not there is left to the plugin that gives it an IPv6 address', async () => {
+    await sandboxOfNode.prepare(wanted({ ipv6: true }), signal);
   });
 
   it('is refused when it is not there, or is the node itself', async () => {
@@ -79,6 +84,31 @@ describe('a real network namespace (needs root)', () => {
 
   it('is told that ipvlan shares its master’s MAC', async () => {
     expect(await refusal({ netns, mac, cniType: 'ipvlan' })).to.contain('ipvlan');
+  });
+
+  const ipv6 = (of: string, name: string): string => inside('cat', `/proc/sys/net/ipv6/conf/${of}/${name}`).trim();
+
+  it('where IPv6 is switched off has it on the link that gets an IPv6 address, which heeds no router', async () => {
+    inside('sh', '-c', 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6');
+    await sandboxOfNode.prepare(wanted({ netns, ipv6: true }), signal);
+    expect([ipv6('net1', 'disable_ipv6'), ipv6('lo', 'disable_ipv6'), ipv6('net1', 'accept_ra')]).to.deep.equal([
+      '0',
+      '0',
+      '0',
+    ]);
+    expect([ipv6('peer', 'disable_ipv6'), ipv6('peer', 'accept_ra')]).to.deep.equal(['1', '1']);
+    inside('ip', 'address', 'add', 'fd09::2/64', 'dev', 'net1', 'nodad');
+  });
+
+  it('whose link is made later has that as its default', async () => {
+    inside('sh', '-c', 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6');
+    await sandboxOfNode.prepare(wanted({ netns, ipv6: true, interface: 'net9' }), signal);
+    expect([ipv6('default', 'disable_ipv6'), ipv6('default', 'accept_ra')]).to.deep.equal(['0', '0']);
+  });
+
+  it('is prepared for a crowd, a few at a time', async () => {
+    const crowd = Array.from({ length: 60 }, () => sandboxOfNode.prepare(wanted({ netns, ipv6: true }), signal));
+    await Promise.all(crowd);
   });
 
   it('loses its default routes of the replaced family, and no other route', async () => {

@@ -1,11 +1,18 @@
 /** What has to be done inside a Pod's network namespace. All of it is here, through `nsenter`, with a deadline. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
+import { createGate } from './gate.ts';
 
+// From the caller's asking, the time in line included.
 const deadlineMs = 4_000;
+const atOnce = 8;
+const mostWaiting = 4_096;
+
+const gate = createGate(atOnce, mostWaiting);
 
 const run = promisify(execFile);
 
@@ -16,6 +23,8 @@ export interface Preparation {
   readonly cniType: string;
   /** The MAC that the link must have; '' to leave it as it is. */
   readonly mac: string;
+  /** Whether the interface gets an IPv6 address. */
+  readonly ipv6: boolean;
   /** Families whose default routes give way to those of this interface. */
   readonly replacedDefaults: ReadonlySet<4 | 6>;
 }
@@ -27,15 +36,20 @@ export interface Sandbox {
 
 /** The sandboxes of this node; needs root, nsenter and ip. */
 export const sandboxOfNode: Sandbox = {
-  async prepare(wanted, callerSignal) {
-    if (wanted.mac === '' && wanted.replacedDefaults.size === 0) return;
+  prepare: async (wanted, callerSignal) => {
+    if (wanted.mac === '' && wanted.replacedDefaults.size === 0 && !(wanted.ipv6 && existsSync(wanted.netns))) return;
     const signal = within(deadlineMs, callerSignal);
-    await refuseOwn(wanted.netns);
-    if (wanted.mac !== '') await setMac(wanted, signal);
-    for (const family of wanted.replacedDefaults)
-      await ip(wanted.netns, [`-${family}`, 'route', 'flush', 'exact', 'default'], signal);
+    await gate(signal, () => prepare(wanted, signal));
   },
 };
+
+async function prepare(wanted: Preparation, signal: AbortSignal): Promise<void> {
+  await refuseOwn(wanted.netns);
+  if (wanted.mac !== '') await setMac(wanted, signal);
+  if (wanted.ipv6) await letIpv6(wanted, signal);
+  for (const family of wanted.replacedDefaults)
+    await ip(wanted.netns, [`-${family}`, 'route', 'flush', 'exact', 'default'], signal);
+}
 
 /** A runtime that names the node's own namespace must not cost the node its routes. */
 async function refuseOwn(netns: string): Promise<void> {
@@ -72,9 +86,31 @@ async function setMac({ netns, interface: name, cniType, mac }: Preparation, sig
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-async function ip(netns: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+/**
+ * A namespace may have IPv6 switched off, and then takes no address. And a router on the wire must give the interface neither
+ * an address nor a route: it has what the ledger says. Detection of duplicates stays as it is. A link that is not there yet
+ * begins with the namespace's defaults. `/proc/sys/net` shows whoever looks the namespace that he is in.
+ */
+async function letIpv6({ netns, interface: name }: Preparation, signal: AbortSignal): Promise<void> {
+  const script = `
+    cd /proc/sys/net/ipv6/conf || exit
+    [ -d "$1" ] || set -- default
+    echo 0 >lo/disable_ipv6 && echo 0 >"$1/disable_ipv6" && echo 0 >"$1/accept_ra"`;
+  await inside(netns, ['sh', '-c', script, 'sh', name], signal, `IPv6 sysctls of ${name}`);
+}
+
+const ip = (netns: string, args: readonly string[], signal: AbortSignal): Promise<string> =>
+  inside(netns, ['ip', ...args], signal);
+
+/** @param what it is called in an error */
+async function inside(
+  netns: string,
+  command: readonly string[],
+  signal: AbortSignal,
+  what = command.join(' '),
+): Promise<string> {
   try {
-    const { stdout } = await run('nsenter', [`--net=${netns}`, 'ip', ...args], {
+    const { stdout } = await run('nsenter', [`--net=${netns}`, ...command], {
       signal,
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 20,
@@ -83,6 +119,6 @@ async function ip(netns: string, args: readonly string[], signal: AbortSignal): 
   } catch (error) {
     const stderr = (error as { stderr?: string }).stderr?.trim() || String(error);
     const said = signal.aborted ? `given up (the deadline is ${deadlineMs} ms)` : stderr;
-    throw new IpledgerError('SANDBOX_FAILED', `in ${netns}: ip ${args.join(' ')}: ${said}`, { cause: error });
+    throw new IpledgerError('SANDBOX_FAILED', `in ${netns}: ${what}: ${said}`, { cause: error });
   }
 }

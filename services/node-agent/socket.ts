@@ -8,6 +8,9 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, statSync, unli
 import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 
+/** Callers that the kernel keeps while we are busy; as many as all Pods of a node that starts. It cuts this to its somaxconn. */
+const backlog = 4_096;
+
 /** A server that can be found at a path. */
 export interface Published {
   /** Whether callers of that path still reach this server. */
@@ -68,7 +71,7 @@ function answers(path: string): Promise<boolean> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => {
+    server.listen({ path, backlog }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -5,27 +5,32 @@
  */
 import { isIPv4 } from 'node:net';
 import { z } from 'zod';
-import { IpledgerError } from '../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import { isAddress, isCidr } from '../../lib/ip.ts';
 import type { Allocation, Route } from '../../proto/ipledger.ts';
 
-export const verbs = ['add', 'del'] as const;
-export type Verb = (typeof verbs)[number];
-
 const mostRoutes = 64;
 
-const text = z.string().max(1024);
+/** Any field of a request. */
+export const text = z.string().max(1024);
 const optionalText = text.nullish().transform((value) => value ?? '');
 const route = z.object({ dst: optionalText, gw: optionalText });
 
-const requestSchema = z
+/** What the kernel takes for the name of an interface; Multus may leave it out. */
+const interfaceName = optionalText.refine(
+  (name) => /^(?!\.{1,2}$)[^/:\s]{0,15}$/.test(name),
+  'no interface can be named so',
+);
+
+/** An ADD, DEL or CHECK; unknown fields are ignored. */
+export const requestSchema = z
   .object({
     cni_type: optionalText,
     pod_name: text.min(1),
     pod_namespace: text.min(1),
     container_id: text.min(1),
     net_ns: optionalText,
-    if_name: optionalText,
+    if_name: interfaceName,
     provider: optionalText,
     routes: z.array(route).max(mostRoutes).nullish(),
     pod_uid: optionalText,
@@ -45,7 +50,7 @@ const requestSchema = z
     podUid: wire.pod_uid,
   }));
 
-/** An ADD or DEL as the plugin sent it; unknown fields are ignored. */
+/** A request about a container, as the plugin sent it. */
 export type CniRequest = z.output<typeof requestSchema>;
 
 /** "<nad>.<namespace>.ovn.<interface>" is one of several NICs on the same network: all share the provider without it. */
@@ -57,10 +62,10 @@ function lookupName(provider: string, ifName: string): string {
 }
 
 /**
- * Reads the body of a request.
+ * Reads a body.
  * @throws IpledgerError INVALID_REQUEST, "parse add request failed: …"
  */
-export function parseRequest(verb: Verb, body: string): CniRequest {
+export function parseAs<Schema extends z.ZodType>(verb: string, schema: Schema, body: string): z.output<Schema> {
   const failed = (why: string) => new IpledgerError('INVALID_REQUEST', `parse ${verb} request failed: ${why}`);
   if (body.trim() === '') throw failed('the body is empty');
   let json: unknown;
@@ -69,10 +74,13 @@ export function parseRequest(verb: Verb, body: string): CniRequest {
   } catch (error) {
     throw failed(String(error));
   }
-  const parsed = requestSchema.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw failed(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
 }
+
+/** Reads a request about a container; as `parseAs`. */
+export const parseRequest = (verb: string, body: string): CniRequest => parseAs(verb, requestSchema, body);
 
 interface WireRoute {
   dst?: string;
@@ -143,13 +151,13 @@ export const routesFor = (request: CniRequest, allocation: Allocation): Route[] 
 
 const wireRoute = ({ dst, gw }: Route): WireRoute => ({ ...(dst !== '' && { dst }), ...(gw !== '' && { gw }) });
 
-/** CNI code, from 100 on, of errors that a runtime need not try again soon. */
-const lastingCniCode = 100;
+/** CNI codes, from 100 on, of errors that a runtime need not try again soon. */
+const lastingCniCodes: Partial<Record<ErrorCode, number>> = { NOT_IMPLEMENTED: 100, CHECK_FAILED: 101 };
 
 /** The body that says an error. */
 export function answerError(error: IpledgerError): string {
-  const lasting = error.code === 'NOT_IMPLEMENTED' && { cni_code: lastingCniCode };
-  return JSON.stringify({ ...empty, error: error.message, ...lasting } satisfies CniAnswer);
+  const cni_code = lastingCniCodes[error.code];
+  return JSON.stringify({ ...empty, error: error.message, ...(cni_code && { cni_code }) } satisfies CniAnswer);
 }
 
 /** What is wrong with a route, for a person; undefined when nothing is. Host bits in `dst` are allowed: the plugin masks them. */

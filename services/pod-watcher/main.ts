@@ -16,7 +16,8 @@ import { type Api, ApiError, connectApi, reasonOf } from './kubernetes/api.ts';
 import { kubeOvnObserver } from './kubernetes/kube-ovn.ts';
 import { acquireLease, type HeldLease } from './kubernetes/lease.ts';
 import { allocatorOver } from './ledger/allocator.ts';
-import { watchCluster } from './watch.ts';
+import { readMemory } from './memory.ts';
+import { watchCluster, type Watching } from './watch.ts';
 
 interface Options {
   readonly allocator: string;
@@ -27,12 +28,15 @@ interface Options {
 
 const log = createLogger('pod-watcher');
 const kubeOvnLookMs = 2_000;
+const leaseName = 'ipledger-pod-watcher';
 
 function readOptions(): Options {
   return new Command('pod-watcher')
     .description('Asks the allocator for the addresses that Pods want, and shows in Kubernetes what the ledger says.')
     .addOption(
-      new Option('--allocator <host:port>', 'where the allocator is').env('IPLEDGER_ENDPOINT').makeOptionMandatory(),
+      new Option('--allocator <host:port>', 'where the allocator is; its replicas joined with commas')
+        .env('IPLEDGER_ENDPOINT')
+        .makeOptionMandatory(),
     )
     .addOption(
       new Option('--health-listen <host:port>', 'HTTP /livez and /readyz')
@@ -40,7 +44,7 @@ function readOptions(): Options {
         .default('127.0.0.1:8081'),
     )
     .addOption(new Option('--namespace <name>', 'of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'))
-    .option('--accept-vanished', 'release also when most Pods are missing from the API at once', false)
+    .option('--accept-vanished', 'go on also when most Pods or Nodes vanished from the API at once', false)
     .parse()
     .opts<Options>();
 }
@@ -50,7 +54,7 @@ await run(log, (life) => start(life, readOptions()));
 async function start(life: Lifecycle, { allocator, healthListen, namespace, acceptVanished }: Options): Promise<void> {
   const { signal } = life;
   const api = connectApi();
-  const client = connect(allocator, tlsFromEnvironment(process.env));
+  const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
   let ready = (): boolean | string => 'still starting';
   const health = await startHealth({ listen: healthListen, ready: () => ready(), log });
@@ -64,18 +68,23 @@ async function start(life: Lifecycle, { allocator, healthListen, namespace, acce
     // A standby is ready: it stands by. The active one is, when it knows the cluster and the ledger.
     const onStandby = (): void => void (ready = () => true);
     const onRenewed = kubeOvnAlarm(api, life);
-    lease = await acquireLease({ api, namespace, name: 'ipledger-pod-watcher', log, signal, onStandby, onRenewed });
+    let watching: Watching | undefined;
+    const memory = (): string | undefined => watching?.memory();
+    lease = await acquireLease({ api, namespace, name: leaseName, log, signal, onStandby, onRenewed, memory });
     if (!lease) return;
     const term = new AbortController();
-    const watching = watchCluster({
+    const active = watchCluster({
       api,
       allocator: allocatorOver(client),
       acceptVanished,
+      lease: { namespace, name: leaseName },
+      memory: readMemory(lease.memory),
       log,
       signal: AbortSignal.any([signal, term.signal]),
       fail: (error) => life.fail(error),
     });
-    ready = () => watching.ready;
+    watching = active;
+    ready = () => active.ready;
     await lease.ended;
     ready = () => 'the Lease was lost';
     term.abort();

@@ -24,6 +24,21 @@ describe('the work queue', () => {
     expect(worked).to.deep.equal(['a', 'b', 'c']);
   });
 
+  it('works on keys in the order in which they were added, also after it had nothing to do', async () => {
+    const worked: string[] = [];
+    const queue = world((key) => {
+      worked.push(key);
+      if (key === 'b') queue.add('a');
+      return Promise.resolve('done');
+    }, 1);
+    queue.start();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await until(() => queue.idle);
+    for (const key of ['c', 'd', 'a']) queue.add(key);
+    await until(() => queue.idle);
+    expect(worked.join('')).to.equal('abcacda');
+  });
+
   it('works on as many keys at a time as it may, and never twice on one', async () => {
     const running = new Map<string, () => void>();
     let most = 0;

@@ -25,6 +25,8 @@ const triesBetweenWarnings = 20;
 export class Queue {
   readonly #options: QueueOptions;
   readonly #ready = new Set<string>();
+  /** Where `#ready` has been worked on up to: to ask a Set for its first entry again and again costs all that left it before. */
+  readonly #upTo = this.#ready.values();
   readonly #working = new Set<string>();
   /** Added while they were being worked on. */
   readonly #dirty = new Set<string>();
@@ -76,12 +78,19 @@ export class Queue {
 
   #pump(): void {
     if (!this.#started) return;
-    for (const key of this.#ready) {
-      if (this.#working.size >= this.#options.concurrency || this.#options.signal.aborted) return;
-      this.#ready.delete(key);
+    while (this.#ready.size > 0 && this.#working.size < this.#options.concurrency) {
+      if (this.#options.signal.aborted) return;
+      const key = this.#takeFirst();
       this.#working.add(key);
       void this.#run(key);
     }
+  }
+
+  /** Takes what was added first. Only called while there is something, so the iterator never gets to its end, from which none returns. */
+  #takeFirst(): string {
+    const key = this.#upTo.next().value as string;
+    this.#ready.delete(key);
+    return key;
   }
 
   async #run(key: string): Promise<void> {

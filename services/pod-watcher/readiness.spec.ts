@@ -21,4 +21,10 @@ describe('whether the watcher is ready', () => {
       'nothing heard of pods for 151 s, of the allocator for 21 s',
     );
   });
+
+  it('is no while there is an alarm, and says which', () => {
+    expect(readiness(true, [pods, allocator], ['60 are missing', '6 vanished'])).to.equal(
+      'ALARM: 60 are missing; 6 vanished',
+    );
+  });
 });

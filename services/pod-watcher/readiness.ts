@@ -11,12 +11,12 @@ export interface Heard {
   readonly mostSilentMs: number;
 }
 
-/** True; or what is missing, as a part of a sentence. */
-export function readiness(started: boolean, all: readonly Heard[]): true | string {
+/** True; or what is missing, as a part of a sentence. @param alarms what somebody must look at. */
+export function readiness(started: boolean, all: readonly Heard[], alarms: readonly string[] = []): true | string {
   const unknown = all.filter(({ known }) => !known).map(({ name }) => name);
   if (unknown.length > 0) return `still to be read: ${unknown.join(', ')}`;
   if (!started) return 'still starting';
   const silent = all.filter(({ silentMs, mostSilentMs }) => silentMs > mostSilentMs);
-  if (silent.length === 0) return true;
+  if (silent.length === 0) return alarms.length === 0 || `ALARM: ${alarms.join('; ')}`;
   return `nothing heard ${silent.map(({ name, silentMs }) => `of ${name} for ${Math.floor(silentMs / 1_000)} s`).join(', ')}`;
 }

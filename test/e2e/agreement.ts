@@ -3,17 +3,17 @@
  * live show the same addresses, each held once, none without its counterpart. Said in words, one sentence a disagreement.
  */
 import { BlockList, isIPv4 } from 'node:net';
+import { ipName } from '../../lib/ip-name.ts';
 import type { Allocation, SubnetSpec } from '../../proto/ipledger.ts';
-import type { Stack } from '../harness/stack.ts';
 import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes.ts';
-import { photographerOf, type Picture } from './picture.ts';
+import { photographerOf, type Picture, type Pictured } from './picture.ts';
 
 /**
  * Waits until all agree.
  * @throws Error that lists every disagreement, when some are left after a while.
  */
-export async function expectAgreement(stack: Stack): Promise<void> {
+export async function expectAgreement(stack: Pictured): Promise<void> {
   const photographer = photographerOf(stack, AbortSignal.timeout(60_000));
   try {
     await eventually(async () => {
@@ -159,10 +159,8 @@ function ipObjects({ allocations, ips }: Picture): string[] {
   return found;
 }
 
-function ipNameOf({ attachment }: Allocation): string {
-  const name = `${attachment?.pod}.${attachment?.namespace}.${attachment?.provider}`;
-  return attachment?.ordinal === 0 ? name : `${name}.${attachment?.ordinal}`;
-}
+const ipNameOf = ({ attachment }: Allocation): string =>
+  ipName(attachment ?? { pod: '', namespace: '', provider: '', ordinal: 0 });
 
 /** A Pod that lives says "allocated" only of what it holds. One that has ended may still show what it had. */
 function strayAnnotations({ allocations, pods }: Picture): string[] {

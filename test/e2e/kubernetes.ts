@@ -3,18 +3,23 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { type Api, connectApi } from '../../services/pod-watcher/kubernetes/api.ts';
 
 const timeoutMs = 10_000;
+/** Thousands of objects take a busy machine their time. */
+const listTimeoutMs = 60_000;
 
 /** Where the objects of each kind are. */
 const collections = {
   Deployment: { path: '/apis/apps/v1', plural: 'deployments', namespaced: true },
   Event: { path: '/api/v1', plural: 'events', namespaced: true },
   IP: { path: '/apis/kubeovn.io/v1', plural: 'ips', namespaced: false },
+  Lease: { path: '/apis/coordination.k8s.io/v1', plural: 'leases', namespaced: true },
   NetworkAttachmentDefinition: {
     path: '/apis/k8s.cni.cncf.io/v1',
     plural: 'network-attachment-definitions',
     namespaced: true,
   },
+  Node: { path: '/api/v1', plural: 'nodes', namespaced: false },
   Pod: { path: '/api/v1', plural: 'pods', namespaced: true },
+  StatefulSet: { path: '/apis/apps/v1', plural: 'statefulsets', namespaced: true },
   Subnet: { path: '/apis/kubeovn.io/v1', plural: 'subnets', namespaced: false },
 } as const;
 
@@ -71,8 +76,8 @@ export function kubernetesOf(kubeconfig: string, signal: AbortSignal): Kubernete
     get: (kind, name) => ask({ method: 'GET', path: `${collectionOf(kind)}/${name}` }),
     async list(kind, query = '') {
       const { path, plural } = collections[kind];
-      const answer = (await ask({ method: 'GET', path: `${path}/${plural}?${query}` })) as unknown as ObjectList;
-      return answer.items;
+      const request = { method: 'GET', path: `${path}/${plural}?${query}`, timeoutMs: listTimeoutMs, signal } as const;
+      return ((await api.request(request)) as ObjectList).items;
     },
     patch(kind, name, body, subresource) {
       const path = `${collectionOf(kind)}/${name}${subresource === undefined ? '' : `/${subresource}`}`;

@@ -28,7 +28,9 @@ describe('another terminal, after `make up`, with only its env file sourced', fu
     folder = join(run.folder, 'up');
     // They outlive us by design, so somebody else ends them should we be killed.
     run.leave([process.execPath, join(root, 'test', 'demo', 'end.ts'), folder]);
-    const settings = { nodes: 1, listen: '127.0.0.1', tls: undefined, kubeconfig: undefined, yes: false };
+    const certificates = join(run.folder, 'certificates');
+    const asked = { nodes: 1, tls: undefined, kubeconfig: undefined };
+    const settings = { ...asked, listen: '127.0.0.1', certificates, yes: false };
     await startAll({ folder, settings, signal: run.signal });
   });
   after(async () => {

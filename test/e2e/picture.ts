@@ -1,6 +1,6 @@
 /** Everything that shows an address, read at one position of the ledger. */
-import type { Client } from '@grpc/grpc-js';
-import { call, connect } from '../../lib/rpc.ts';
+import { call, connect, type Connection } from '../../lib/rpc.ts';
+import { openTls } from '../../lib/tls.ts';
 import { type Allocation, IpamService, type Subnet, SubnetsService } from '../../proto/ipledger.ts';
 import type { Stack } from '../harness/stack.ts';
 import { type KubeObject, kubernetesOf } from './kubernetes.ts';
@@ -17,7 +17,7 @@ export interface ClaimKey {
     readonly uid: string;
     readonly attachment: { readonly namespace: string; readonly pod: string; readonly provider: string };
   };
-  readonly bindings: readonly { readonly containerId: string; readonly interface: string }[];
+  readonly bindings: readonly { readonly containerId: string; readonly interface: string; readonly node: string }[];
 }
 
 export interface Picture {
@@ -31,6 +31,9 @@ export interface Picture {
   readonly subnetObjects: readonly KubeObject[];
 }
 
+/** What a picture is taken of. */
+export type Pictured = Pick<Stack, 'allocator' | 'cluster' | 'etcd' | 'tls'>;
+
 /** Who takes pictures of a stack. */
 export interface Photographer {
   /** @throws Error when the ledger moved meanwhile: the parts of such a picture need not fit. Look again. */
@@ -39,7 +42,7 @@ export interface Photographer {
 }
 
 /** One picture; as `Photographer.take`. */
-export async function takePicture(stack: Stack, signal: AbortSignal): Promise<Picture> {
+export async function takePicture(stack: Pictured, signal: AbortSignal): Promise<Picture> {
   const photographer = photographerOf(stack, signal);
   try {
     return await photographer.take();
@@ -49,9 +52,9 @@ export async function takePicture(stack: Stack, signal: AbortSignal): Promise<Pi
 }
 
 /** @param signal ends whatever is being asked. */
-export function photographerOf({ allocator, cluster, etcd }: Stack, signal: AbortSignal): Photographer {
+export function photographerOf({ allocator, cluster, etcd, tls }: Pictured, signal: AbortSignal): Photographer {
   const kubernetes = kubernetesOf(cluster.kubeconfig, signal);
-  const client = connect(allocator.endpoint, undefined);
+  const client = connect(allocator.endpoint, tls && openTls(tls));
   return {
     async take() {
       const before = await ledger(client, signal);
@@ -69,7 +72,7 @@ export function photographerOf({ allocator, cluster, etcd }: Stack, signal: Abor
   };
 }
 
-async function ledger(client: Client, signal: AbortSignal) {
+async function ledger(client: Connection, signal: AbortSignal) {
   const options = { timeoutMs: callTimeoutMs, signal };
   const allocations: Allocation[] = [];
   for (let pageToken = ''; ;) {

@@ -38,10 +38,10 @@ export interface Nic {
   readonly ifName?: string;
 }
 
-/** ADD or DEL of one NIC, as Multus does it. */
+/** ADD or DEL of one NIC, as Multus does it; or CHECK of it, or STATUS of its network. */
 export function cnitool(
   { configFolder }: Scene,
-  command: 'add' | 'del',
+  command: 'add' | 'check' | 'del' | 'status',
   { node, sandbox, pod, network, ifName = 'net1' }: Nic,
 ): Promise<CniAnswer> {
   const args = podArgs('default', pod);

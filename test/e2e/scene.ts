@@ -98,7 +98,12 @@ export function addressOf({ kubernetes }: Scene, pod: string, network: string): 
 }
 
 /** The message of the Kubernetes Event of this reason about an object of this name; waits until it matches. */
-export function eventOf({ kubernetes }: Scene, name: string, reason: string, message: RegExp): Promise<string> {
+export function eventOf(
+  { kubernetes }: Pick<Scene, 'kubernetes'>,
+  name: string,
+  reason: string,
+  message: RegExp,
+): Promise<string> {
   return eventually(async () => {
     const events = await kubernetes.list('Event', `fieldSelector=involvedObject.name=${name}`);
     const said = events.map((event) => event as unknown as { reason: string; message: string });

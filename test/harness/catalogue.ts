@@ -89,6 +89,22 @@ export const catalogue = {
     package: 'k8s.io/kubernetes/cmd/kube-controller-manager',
     buildTime: '1 min',
   },
+  'kube-scheduler': {
+    variable: 'KUBE_SCHEDULER_BIN',
+    variableNames: 'file',
+    version: { args: ['--version'], range: serverRange },
+    module: kubernetes,
+    package: 'k8s.io/kubernetes/cmd/kube-scheduler',
+    buildTime: '5 s',
+  },
+  kubelet: {
+    variable: 'KUBELET_BIN',
+    variableNames: 'file',
+    version: { args: ['--version'], range: serverRange },
+    module: kubernetes,
+    package: 'k8s.io/kubernetes/cmd/kubelet',
+    buildTime: '30 s',
+  },
   kubectl: {
     variable: 'KUBECTL_BIN',
     variableNames: 'file',

@@ -17,6 +17,8 @@ export interface ClusterOptions {
   readonly nodes?: readonly string[];
   /** Whether Deployments, StatefulSets and garbage collection work (default yes). Without, Pods need no ServiceAccount. */
   readonly controllers?: boolean;
+  /** Whether kubelets will report (default no). */
+  readonly kubelets?: boolean;
 }
 
 export interface Cluster {
@@ -39,11 +41,11 @@ export interface Cluster {
 
 /** Starts etcd, kube-apiserver and kube-controller-manager; resolves when Pods can be made. About 5 s. */
 export async function startCluster(run: Run, options: ClusterOptions = {}): Promise<Cluster> {
-  const { crds = true, nodes = ['node-1'], controllers = true } = options;
+  const { crds = true, nodes = ['node-1'], controllers = true, kubelets } = options;
   const etcd = await startEtcd(run, { name: 'kube-etcd' });
   const [port, controllerManagerPort] = [await freePort(), await freePort()];
   const folder = join(run.folder, 'kubernetes');
-  const plane = await controlPlane({ folder, etcdEndpoint: etcd.endpoint, port, controllerManagerPort });
+  const plane = await controlPlane({ folder, etcdEndpoint: etcd.endpoint, port, controllerManagerPort, kubelets });
   const { url, kubeconfig, authority } = plane;
   const withoutAccounts = {
     ...plane.apiServer,

@@ -1,9 +1,11 @@
 /** etcd, one member, on loopback. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TlsFiles } from '../../lib/tls.ts';
 import { childEnvironment, type Launch } from './launch.ts';
 import { mustRun } from './command.ts';
 import { freePort } from './ports.ts';
-import { httpOk } from './probes.ts';
+import { type ClientCertificate, httpOk } from './probes.ts';
 import { findProgram } from './programs.ts';
 import type { Run } from './run.ts';
 import { type Server, startServer } from './server.ts';
@@ -14,12 +16,22 @@ export interface EtcdSettings {
   readonly port: number;
   /** Whether a write is on disk before it is answered. Tests that don't measure durability do without. */
   readonly fsync: boolean;
+  readonly tls?: EtcdTls | undefined;
+}
+
+/** With it etcd lets in whoever has a certificate of its authority. */
+export interface EtcdTls {
+  readonly server: TlsFiles;
+  /** What its client shows. */
+  readonly client: TlsFiles;
 }
 
 export interface Etcd extends Server {
-  /** "http://127.0.0.1:<port>" */
+  /** "http://127.0.0.1:<port>", or https:// */
   readonly endpoint: string;
   readonly port: number;
+  /** What an allocator shows it. */
+  readonly tls?: TlsFiles;
   /** Runs etcdctl against it; gives its stdout. @throws Error when it exits with anything but 0. */
   etcdctl(args: readonly string[], input?: string): Promise<string>;
 }
@@ -27,9 +39,13 @@ export interface Etcd extends Server {
 // Nobody is ever a peer of a single member: that it listens for one, on any port, is only because it must.
 const peer = 'http://127.0.0.1:0';
 
+/** Where an etcd of this machine is reached. */
+export const etcdEndpoint = (port: number, tls: EtcdTls | undefined): string =>
+  `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+
 /** How etcd is started. */
-export async function etcdLaunch({ name, folder, port, fsync }: EtcdSettings): Promise<Launch> {
-  const endpoint = `http://127.0.0.1:${port}`;
+export async function etcdLaunch({ name, folder, port, fsync, tls }: EtcdSettings): Promise<Launch> {
+  const endpoint = etcdEndpoint(port, tls);
   return {
     name,
     program: await findProgram('etcd'),
@@ -45,28 +61,49 @@ export async function etcdLaunch({ name, folder, port, fsync }: EtcdSettings): P
       '--auto-compaction-mode=periodic',
       '--auto-compaction-retention=1h',
       ...(fsync ? [] : ['--unsafe-no-fsync']),
+      ...(tls ? tlsFlags(tls.server) : []),
     ],
-    ready: (signal) => httpOk(`${endpoint}/readyz`, signal),
+    ready: (signal) => httpOk(`${endpoint}/readyz`, signal, tls && pemsOf(tls.client)),
     readyWithinMs: 30_000,
   };
+}
+
+const tlsFlags = ({ ca, cert, key }: TlsFiles): string[] => [
+  `--trusted-ca-file=${ca}`,
+  `--cert-file=${cert}`,
+  `--key-file=${key}`,
+  '--client-cert-auth',
+];
+
+function pemsOf({ ca, cert, key }: TlsFiles): ClientCertificate {
+  const read = (file: string): string => readFileSync(file, 'utf8');
+  return { ca: read(ca), cert: read(cert), key: read(key) };
+}
+
+/** What etcdctl is told by its environment. */
+export function etcdctlVariables(endpoint: string, tls: TlsFiles | undefined): Record<string, string> {
+  const files = { ETCDCTL_CACERT: tls?.ca ?? '', ETCDCTL_CERT: tls?.cert ?? '', ETCDCTL_KEY: tls?.key ?? '' };
+  return { ETCDCTL_ENDPOINTS: endpoint, ...files };
 }
 
 export interface EtcdOptions {
   readonly name?: string;
   readonly fsync?: boolean;
+  readonly tls?: EtcdTls;
 }
 
 /** Starts an etcd of the run's own, with an empty store. */
-export async function startEtcd(run: Run, { name = 'etcd', fsync = false }: EtcdOptions = {}): Promise<Etcd> {
+export async function startEtcd(run: Run, { name = 'etcd', fsync = false, tls }: EtcdOptions = {}): Promise<Etcd> {
   const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  const server = await startServer(run, await etcdLaunch({ name, folder: run.folder, port, fsync }));
+  const endpoint = etcdEndpoint(port, tls);
+  const server = await startServer(run, await etcdLaunch({ name, folder: run.folder, port, fsync, tls }));
   return Object.assign(server, {
     endpoint,
     port,
+    ...(tls && { tls: tls.client }),
     etcdctl: async (args: readonly string[], input?: string) =>
       mustRun(await findProgram('etcdctl'), args, {
-        env: childEnvironment({ ETCDCTL_ENDPOINTS: endpoint }),
+        env: childEnvironment(etcdctlVariables(endpoint, tls?.client)),
         input,
         signal: run.signal,
       }),

@@ -1,4 +1,4 @@
-/** kube-apiserver and kube-controller-manager on loopback, with certificates of their own. No scheduler, no kubelet. */
+/** kube-apiserver and kube-controller-manager on loopback, with certificates of their own. No scheduler, no kubelet (see node/). */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -13,6 +13,8 @@ export interface ControlPlaneSettings {
   readonly etcdEndpoint: string;
   readonly port: number;
   readonly controllerManagerPort: number;
+  /** Whether kubelets will report (default no): then nodes that fall silent are noticed. */
+  readonly kubelets?: boolean | undefined;
 }
 
 export interface ControlPlane {
@@ -31,7 +33,7 @@ const serviceRange = '10.96.0.0/16';
 const serviceAddress = '10.96.0.1';
 
 /**
- * No kubelet ever reports here: with these a Node would be marked unreachable after 50 s and its Pods be evicted after
+ * Where no kubelet ever reports: with these a Node would be marked unreachable after 50 s and its Pods be evicted after
  * five minutes more.
  */
 const withoutKubelets = ['*', '-node-lifecycle-controller', '-taint-eviction-controller'];
@@ -118,7 +120,7 @@ interface ControllerManagerFiles {
 }
 
 function controllerManagerFlags(
-  { controllerManagerPort }: ControlPlaneSettings,
+  { controllerManagerPort, kubelets = false }: ControlPlaneSettings,
   files: ControllerManagerFiles,
 ): string[] {
   return [
@@ -134,7 +136,7 @@ function controllerManagerFlags(
     '--use-service-account-credentials',
     `--root-ca-file=${files.authority.cert}`,
     `--service-account-private-key-file=${files.accountKey}`,
-    `--controllers=${withoutKubelets.join(',')}`,
+    ...(kubelets ? [] : [`--controllers=${withoutKubelets.join(',')}`]),
     '--profiling=false',
   ];
 }

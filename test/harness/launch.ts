@@ -14,6 +14,8 @@ export interface Launch {
   readonly args: readonly string[];
   /** On top of a clean environment; see `childEnvironment`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Set when the program only starts the server, as a child, and waits for its end: then signals are for the child. */
+  readonly waitsForChild?: boolean;
   /** Resolves when it serves; throws, saying what it saw, while it does not. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly readyWithinMs: number;

@@ -1,9 +1,9 @@
 /**
  * Network namespaces that stand for nodes and for Pods' sandboxes. Needs root. Nothing of it shows on the machine's own
- * network: the wire between nodes is a bridge in a namespace, too.
+ * network: the wire between nodes is a namespace, too, with a bridge for each name of a NIC.
  *
  *     node-1             wire            node-2
- *     eth0 ──── veth ──── br0 ──── veth ──── eth0
+ *     eth0 ──── veth ── br-eth0 ── veth ──── eth0
  *       └ macvlan → net1 in a Pod's namespace
  */
 import { join } from 'node:path';
@@ -34,19 +34,25 @@ export async function createNamespace(run: Run, name: string): Promise<Namespace
   return namespace;
 }
 
-/** A namespace that stands for a node, with `eth0` up, on the wire that all nodes of the run share. */
-export async function createNode(run: Run, name: string): Promise<Namespace> {
+/**
+ * A namespace that stands for a node, with its NICs up.
+ * @param nics all NICs of one name, of all nodes of the run, share a wire
+ */
+export async function createNode(run: Run, name: string, nics: readonly string[] = ['eth0']): Promise<Namespace> {
   const wire = await wireOf(run);
   const node = await createNamespace(run, name);
-  const port = `port${(wire.ports += 1)}`;
-  await ip(wire.namespace, ['link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', node.name]);
-  await ip(wire.namespace, ['link', 'set', port, 'master', 'br0', 'up']);
-  await ip(node, ['link', 'set', 'eth0', 'up']);
+  for (const nic of nics) {
+    const port = `port${(wire.ports += 1)}`;
+    await ip(wire.namespace, ['link', 'add', port, 'type', 'veth', 'peer', 'name', nic, 'netns', node.name]);
+    await ip(wire.namespace, ['link', 'set', port, 'master', await bridgeFor(wire, nic), 'up']);
+    await ip(node, ['link', 'set', nic, 'up']);
+  }
   return node;
 }
 
 interface Wire {
   readonly namespace: Namespace;
+  readonly bridges: Map<string, Promise<string>>;
   ports: number;
 }
 
@@ -59,10 +65,19 @@ function wireOf(run: Run): Promise<Wire> {
 }
 
 async function createWire(run: Run): Promise<Wire> {
-  const namespace = await createNamespace(run, 'wire');
-  await ip(namespace, ['link', 'add', 'br0', 'type', 'bridge']);
-  await ip(namespace, ['link', 'set', 'br0', 'up']);
-  return { namespace, ports: 0 };
+  return { namespace: await createNamespace(run, 'wire'), bridges: new Map(), ports: 0 };
+}
+
+function bridgeFor({ namespace, bridges }: Wire, nic: string): Promise<string> {
+  let bridge = bridges.get(nic);
+  if (!bridge) bridges.set(nic, (bridge = createBridge(namespace, `br-${nic}`)));
+  return bridge;
+}
+
+async function createBridge(namespace: Namespace, name: string): Promise<string> {
+  await ip(namespace, ['link', 'add', name, 'type', 'bridge']);
+  await ip(namespace, ['link', 'set', name, 'up']);
+  return name;
 }
 
 /** Removes a namespace before the run ends, as a runtime does with a Pod's; what is in it goes with it. */

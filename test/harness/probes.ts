@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { Client } from '@grpc/grpc-js';
 import { service as health } from 'grpc-health-check';
-import { clientCredentials, type TlsFiles } from '../../lib/tls.ts';
+import { clientCredentials, openTls, type TlsFiles } from '../../lib/tls.ts';
 
 export interface ClientCertificate {
   readonly ca: string;
@@ -31,17 +31,23 @@ export async function socketAnswers(socketPath: string, signal: AbortSignal): Pr
   await statusOf(signal, (answer) => httpRequest(options, answer));
 }
 
-/** The gRPC health service says SERVING for the server as a whole. */
-export function grpcServing(endpoint: string, tls: TlsFiles | undefined, signal: AbortSignal): Promise<void> {
+/** The gRPC health service says SERVING for the server as a whole, or for one of its services. */
+export function grpcServing(
+  endpoint: string,
+  tls: TlsFiles | undefined,
+  signal: AbortSignal,
+  service = '',
+): Promise<void> {
   const check = health['Check'];
   if (!check || !('path' in check)) throw new TypeError('grpc-health-check has no Check');
-  const client = new Client(endpoint, clientCredentials(tls));
+  const credentials = clientCredentials(tls && openTls(tls));
+  const client = new Client(endpoint, credentials, { 'grpc.ssl_target_name_override': 'allocator' });
   return new Promise<void>((resolve, reject) => {
     const sent = client.makeUnaryRequest<object, { status?: string }>(
       check.path,
       check.requestSerialize,
       check.responseDeserialize as (bytes: Buffer) => { status?: string },
-      { service: '' },
+      { service },
       (error, reply) => {
         if (error) reject(error);
         else if (reply?.status !== 'SERVING') reject(new Error(`health at ${endpoint}: ${reply?.status ?? 'nothing'}`));

@@ -1,6 +1,6 @@
 /** A real server that belongs to a run: it can be killed, frozen and started again on its port, and ends with the run. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment, type Launch, untilReady } from './launch.ts';
 import type { Run } from './run.ts';
@@ -37,15 +37,19 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
   let gone: Promise<void> = Promise.resolve();
 
   const isAlive = (): boolean => child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  const pid = (): number => {
+    const started = child?.pid ?? 0;
+    return (launch.waitsForChild === true && childOf(started)) || started;
+  };
   const send = (signal: NodeJS.Signals): void => {
-    if (isAlive()) child?.kill(signal);
+    if (isAlive()) signalTo(pid(), signal);
   };
 
   const server: Server = {
     name: launch.name,
     log,
     get pid() {
-      return child?.pid ?? 0;
+      return pid();
     },
     get alive() {
       return isAlive();
@@ -74,7 +78,10 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
       await server.start();
     },
     freeze: () => send('SIGSTOP'),
-    thaw: () => send('SIGCONT'),
+    thaw() {
+      send('SIGCONT');
+      child?.kill('SIGCONT'); // who waits for a child stops with it
+    },
   };
   // Nothing that a run leaves behind is worth a graceful end: its data goes with it.
   run.onEnd(() => server.kill());
@@ -98,5 +105,23 @@ function spawnTied({ program, args, env }: Launch, log: string): ChildProcess {
     return child;
   } finally {
     closeSync(output);
+  }
+}
+
+/** The first child of a process; undefined when it has none (yet). */
+function childOf(pid: number): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It may end by itself between look and shot.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -124,6 +124,17 @@ describe('real servers', function () {
       expect(failed).to.have.property('message').that.contains('cannot do this');
       await run.end();
       expect(startTimeOf(first.pid)).to.equal(undefined);
+    });
+
+    it('signals the server itself, where the program that starts it only waits for it', async () => {
+      const run = openRun();
+      const launch = { name: 'waiting', program: 'sh', args: ['-c', 'sleep 86400; true'], waitsForChild: true };
+      const server = await startServer(run, { ...launch, ready: () => Promise.resolve(), readyWithinMs: 5_000 });
+      await until('it runs', () => readFileSync(`/proc/${server.pid}/comm`, 'utf8') === 'sleep\n');
+      const { pid } = server;
+      await server.stop();
+      expect(startTimeOf(pid)).to.equal(undefined);
+      await run.end();
     });
 
     it('leaves nothing behind when its process is killed', async () => {

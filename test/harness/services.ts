@@ -1,8 +1,9 @@
 /** The project's own programs, each as a process of its own. They are told everything by environment variables. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsFiles } from '../../lib/tls.ts';
 import { type CommandResult, runCommand } from './command.ts';
+import type { Etcd } from './etcd.ts';
 import { childEnvironment, type Launch } from './launch.ts';
 import { root } from './paths.ts';
 import { freePort } from './ports.ts';
@@ -22,13 +23,21 @@ export interface AllocatorSettings {
   /** Where it is reached on this machine, when that is not `listen`. */
   readonly endpoint?: string;
   readonly tls?: TlsFiles | undefined;
+  /** What it shows etcd. */
+  readonly etcdTls?: TlsFiles | undefined;
 }
 
 /** How an allocator is started; ready when its health service says SERVING. */
-export function allocatorLaunch({ name, etcd, listen, endpoint = listen, tls }: AllocatorSettings): Launch {
+export function allocatorLaunch({ name, etcd, listen, endpoint = listen, tls, etcdTls }: AllocatorSettings): Launch {
   return {
     ...node('allocator', name),
-    env: { IPLEDGER_ETCD: etcd.join(','), IPLEDGER_LISTEN: listen, IPLEDGER_REPLICA: name, ...tlsVariables(tls) },
+    env: {
+      IPLEDGER_ETCD: etcd.join(','),
+      IPLEDGER_LISTEN: listen,
+      IPLEDGER_REPLICA: name,
+      ...tlsVariables(tls),
+      ...tlsVariables(etcdTls, 'IPLEDGER_ETCD'),
+    },
     ready: (signal) => grpcServing(endpoint, tls, signal),
   };
 }
@@ -63,11 +72,13 @@ export interface AgentSettings extends WatcherSettings {
   readonly sockets: readonly [string, ...string[]];
   /** Folder of the DELs that are left to be done later (default: the plugin's, /var/lib/cni/ipledger). */
   readonly journal?: string;
+  /** Says which boot of the node it is (default: that of this machine). */
+  readonly bootIdFile?: string;
 }
 
 /** How a node-agent is started; ready when its socket answers. */
 export function agentLaunch(settings: AgentSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, journal, tls } = settings;
+  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, journal, bootIdFile, tls } = settings;
   return {
     ...node('node-agent', name),
     env: {
@@ -77,6 +88,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...(journal !== undefined && { IPLEDGER_JOURNAL: journal }),
+      ...(bootIdFile !== undefined && { IPLEDGER_BOOT_ID_FILE: bootIdFile }),
       ...tlsVariables(tls),
     },
     ready: (signal) => socketAnswers(sockets[0], signal),
@@ -94,9 +106,9 @@ export function local(listen: string): string {
   return listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }
 
-/** IPLEDGER_TLS_CA, _CERT and _KEY; empty for plaintext. */
-export function tlsVariables(tls: TlsFiles | undefined): Record<string, string> {
-  return { IPLEDGER_TLS_CA: tls?.ca ?? '', IPLEDGER_TLS_CERT: tls?.cert ?? '', IPLEDGER_TLS_KEY: tls?.key ?? '' };
+/** IPLEDGER_TLS_CA, _CERT and _KEY, or the same of another prefix; empty for plaintext. */
+export function tlsVariables(tls: TlsFiles | undefined, prefix = 'IPLEDGER_TLS'): Record<string, string> {
+  return { [`${prefix}_CA`]: tls?.ca ?? '', [`${prefix}_CERT`]: tls?.cert ?? '', [`${prefix}_KEY`]: tls?.key ?? '' };
 }
 
 export interface Allocator extends Server {
@@ -105,10 +117,10 @@ export interface Allocator extends Server {
 }
 
 export interface AllocatorOptions {
-  readonly etcd: { readonly endpoint: string };
+  readonly etcd: Pick<Etcd, 'endpoint' | 'tls'>;
   /** Tell replicas apart by it (default `allocator`). */
   readonly name?: string;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsFiles | undefined;
 }
 
 /** Starts an allocator on a port of its own. */
@@ -117,7 +129,7 @@ export async function startAllocator(
   { etcd, name = 'allocator', tls }: AllocatorOptions,
 ): Promise<Allocator> {
   const endpoint = `127.0.0.1:${await freePort()}`;
-  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], listen: endpoint, tls });
+  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], listen: endpoint, tls, etcdTls: etcd.tls });
   return Object.assign(await startServer(run, launch), { endpoint });
 }
 
@@ -126,7 +138,7 @@ export interface WatcherOptions {
   /** A Cluster, or whatever has a kubeconfig file. */
   readonly cluster: { readonly kubeconfig: string };
   readonly name?: string;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsFiles | undefined;
 }
 
 export interface Watcher extends Server {
@@ -152,6 +164,10 @@ export interface Agent extends Watcher {
   readonly node: string;
   /** The unix socket that plugins talk to. */
   readonly socket: string;
+  /** Folder of the DELs that are left to be done later. */
+  readonly journal: string;
+  /** What stands in this file is the node's boot, for an agent that starts: another text there is a reboot. */
+  readonly bootIdFile: string;
 }
 
 /** Starts the agent of a node, listening on a socket in the run's folder. */
@@ -159,6 +175,9 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
   const { allocator, cluster, node: nodeName = 'node-1', name = `node-agent-${nodeName}`, tls } = options;
   const health = `127.0.0.1:${await freePort()}`;
   const socket = join(run.folder, `${name}.sock`);
+  const journal = join(run.folder, `${name}-journal`);
+  const bootIdFile = join(run.folder, `${name}-boot-id`);
+  writeFileSync(bootIdFile, `first boot of ${nodeName}\n`);
   const launch = agentLaunch({
     name,
     allocator: allocator.endpoint,
@@ -166,10 +185,11 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
     healthListen: health,
     node: nodeName,
     sockets: [socket],
-    journal: join(run.folder, `${name}-journal`),
+    journal,
+    bootIdFile,
     tls,
   });
-  return Object.assign(await startServer(run, launch), { health, node: nodeName, socket });
+  return Object.assign(await startServer(run, launch), { health, node: nodeName, socket, journal, bootIdFile });
 }
 
 /** Runs the command line tool as a user does. */

@@ -1,4 +1,4 @@
-/** `make up`: everything on loopback, in the background; NODES, LISTEN, KUBECONFIG, YES and IPLEDGER_TLS_* are listened to. */
+/** `make up`: everything on loopback, in the background; NODES, LISTEN, TLS, CERTS, KUBECONFIG and YES are listened to. */
 import { join, relative } from 'node:path';
 import { withLock } from './lock.ts';
 import { cacheFolder, root } from './paths.ts';

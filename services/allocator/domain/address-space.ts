@@ -6,7 +6,8 @@ import { formatAddress, parseAddress } from './address.ts';
 import { type Claim, type Standing, standingOf } from './claim.ts';
 import { FreshAddresses } from './fresh-addresses.ts';
 import { IdleList } from './idle-list.ts';
-import { contains, size } from './interval.ts';
+import { InUse } from './in-use.ts';
+import { contains, type Interval, size } from './interval.ts';
 import type { Journal } from './journal.ts';
 import type { SubnetFamily } from './subnet.ts';
 
@@ -26,7 +27,7 @@ export class AddressSpace {
   readonly #fresh: FreshAddresses;
   readonly #idle = new IdleList();
   readonly #held = new IdleList();
-  #inUse = 0;
+  readonly #inUse = new InUse();
 
   constructor(subnetFamily: SubnetFamily) {
     this.subnetFamily = subnetFamily;
@@ -36,7 +37,12 @@ export class AddressSpace {
 
   /** Usable addresses that a Pod holds. */
   get inUse(): bigint {
-    return BigInt(this.#inUse);
+    return BigInt(this.#inUse.size);
+  }
+
+  /** The same as ranges; sorted, disjoint. */
+  get inUseRanges(): readonly Interval[] {
+    return this.#inUse.ranges();
   }
 
   /** Usable addresses that are released and not given again: cooling, held back, or ready. */
@@ -105,19 +111,12 @@ export class AddressSpace {
     if (from === undefined) journal.record(this.#fresh.take(value));
     else if (from === 'idle') journal.record(this.#idle.remove(value));
     else if (from === 'held') journal.record(this.#held.remove(value));
-    else this.#count(-1, journal);
+    else journal.record(this.#inUse.remove(value));
   }
 
   #enter(value: bigint, to: Standing, journal: Journal): void {
     if (to === 'idle') journal.record(this.#idle.append(value));
     else if (to === 'held') journal.record(this.#held.append(value));
-    else this.#count(1, journal);
-  }
-
-  #count(change: number, journal: Journal): void {
-    this.#inUse += change;
-    journal.record(() => {
-      this.#inUse -= change;
-    });
+    else journal.record(this.#inUse.add(value));
   }
 }

@@ -7,6 +7,7 @@ import {
   canonicalMac,
   formatAddress,
   formatCidr,
+  formatterOf,
   lastOf,
   parseAddress,
   parseCidr,
@@ -23,6 +24,19 @@ describe('An address', () => {
     fc.assert(
       fc.property(anyAddress, (address) => {
         expect(parseAddress(formatAddress(address))).to.deep.equal(address);
+      }),
+    );
+  });
+
+  it('is written the same among many', () => {
+    // Neighbours, so that the texts before it matter; and zeros where "::" may stand.
+    const anyGroups = fc.array(fc.constantFrom(0n, 0n, 1n, 0xab0n), { minLength: 8, maxLength: 8 });
+    const anyNeighbour = anyGroups.map((groups) => groups.reduce<bigint>((value, group) => (value << 16n) | group, 0n));
+    fc.assert(
+      fc.property(fc.array(anyNeighbour, { maxLength: 20 }), fc.array(anyAddress), (neighbours, others) => {
+        const texts = { 4: formatterOf(4), 6: formatterOf(6) };
+        for (const value of neighbours) expect(texts[6](value)).to.equal(formatAddress({ family: 6, value }));
+        for (const address of others) expect(texts[address.family](address.value)).to.equal(formatAddress(address));
       }),
     );
   });

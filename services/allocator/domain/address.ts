@@ -36,9 +36,29 @@ export function parseAddress(text: string): Address | undefined {
 
 /** The canonical text: dotted decimal, or RFC 5952. Equal addresses have equal texts. */
 export function formatAddress({ family, value }: Address): string {
-  if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => ((value >> shift) & 0xffn).toString()).join('.');
+  if (family === 4) {
+    const bits = Number(value);
+    return `${bits >>> 24}.${(bits >>> 16) & 255}.${(bits >>> 8) & 255}.${bits & 255}`;
+  }
   const parts = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
   return new ipaddr.IPv6(parts).toRFC5952String();
+}
+
+/** `formatAddress` for many addresses: quick where neighbours differ in their last 16 bits only. */
+export function formatterOf(family: Family): (value: bigint) => string {
+  if (family === 4) return (value) => formatAddress({ family, value });
+  let known: bigint | undefined;
+  let prefix = '';
+  return (value) => {
+    const last = value & 0xffffn;
+    // Where the last group is zero it may be part of what "::" stands for.
+    if (last === 0n) return formatAddress({ family, value });
+    if (value - last !== known) {
+      known = value - last;
+      prefix = formatAddress({ family, value: known + 1n }).slice(0, -1);
+    }
+    return prefix + last.toString(16);
+  };
 }
 
 /** The canonical text of an address in any accepted spelling; undefined when it is none. */

@@ -1,5 +1,5 @@
 /** What is asked for, imperative. Time comes in with the command: `decide` has no clock. */
-import type { Owner, ReleaseCause, Route, Seq, SourceObject } from './event.ts';
+import type { Owner, ReleaseCause, Route, Seq, SourceObject, UnbindCause } from './event.ts';
 
 interface Timed {
   /** The ledger's time, milliseconds since 1970. */
@@ -67,16 +67,22 @@ export interface Sandbox {
   readonly interface: string;
 }
 
-export interface Bind extends Timed, Sandbox {
+/** Whoever asks may speak of this node only; absent: of any. */
+interface OfNode {
+  readonly onlyNode?: string;
+}
+
+export interface Bind extends Timed, Sandbox, OfNode {
   readonly type: 'Bind';
   readonly node: string;
   readonly bootId: string;
 }
 
-export interface Unbind extends Timed {
+export interface Unbind extends Timed, OfNode {
   readonly type: 'Unbind';
   readonly containerId: string;
   readonly interface: string;
+  readonly cause: UnbindCause;
 }
 
 export interface ApplySubnet extends Timed {

@@ -1,6 +1,7 @@
 /** A state as plain data, for comparing two of them: everything that deciding depends on, and nothing else. */
 import { formatAddress } from './address.ts';
 import type { AddressSpace } from './address-space.ts';
+import { formatRanges } from './interval.ts';
 import { claimKey } from './journal.ts';
 import type { State } from './state.ts';
 
@@ -30,7 +31,7 @@ function describeSpace(space: AddressSpace): object {
   const text = (value: bigint): string => formatAddress({ family: space.subnetFamily.family, value });
   return {
     total: space.total,
-    inUse: space.inUse,
+    inUse: formatRanges(space.subnetFamily.family, space.inUseRanges),
     idle: [...space.released.idle].map(text),
     held: [...space.released.held].map(text),
     fresh: space.firstFresh(freshShown).map(text),

@@ -40,6 +40,9 @@ export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'i
 export type ReleaseCause =
   'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected';
 
+/** Why a container no longer has an address: a CNI DEL, CNI GC, another boot of its node, or the end of its node. */
+export type UnbindCause = 'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted';
+
 /** A subnet's configuration as normalised text; `gateway` and `cidrBlock` are "v4", "v6" or "v4,v6". */
 export interface SubnetSpec {
   readonly cidrBlock: string;
@@ -100,6 +103,7 @@ export type AddressUnbound = Typed<
     readonly addresses: readonly string[];
     readonly containerId: string;
     readonly interface: string;
+    readonly cause: UnbindCause;
   }
 >;
 export type AddressReleased = Typed<

@@ -8,6 +8,7 @@
  *   │ leaves 1,024 w.  │ │                  │             bit set = free; a bit of `top` or `middle` is set
  *   └──────────────────┘ └──────────────────┘             while any bit below it is
  */
+import { bitsFrom, lowestBit } from './bits.ts';
 import { indexAtOrAfter, type Interval } from './interval.ts';
 import type { Undo } from './journal.ts';
 
@@ -19,10 +20,6 @@ interface Page {
   readonly middle: Uint32Array;
   readonly leaves: Uint32Array;
 }
-
-const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
-/** The bits of a word from `bit` (0 to 32) up. */
-const bitsFrom = (bit: number): number => (bit >= 32 ? 0 : (-1 << bit) >>> 0);
 
 export class FreshAddresses {
   readonly #usable: readonly Interval[];

@@ -1,5 +1,5 @@
 /** Sets of addresses of one family as sorted, disjoint, inclusive intervals: sizes do not depend on how much they cover. */
-import { type Family, formatAddress } from './address.ts';
+import { type Family, formatterOf } from './address.ts';
 
 /** `first <= last`, both belong to it. */
 export interface Interval {
@@ -22,12 +22,14 @@ export function union(intervals: readonly Interval[]): Interval[] {
 /** What is in `from` and not in `without`; both as `union` gives them. */
 export function minus(from: readonly Interval[], without: readonly Interval[]): Interval[] {
   const rest: Interval[] = [];
+  let index = 0;
   for (const interval of from) {
     let first = interval.first;
-    for (const hole of without) {
-      if (hole.last < first || hole.first > interval.last) continue;
+    for (let hole = without[index]; hole && hole.first <= interval.last; hole = without[++index]) {
       if (hole.first > first) rest.push({ first, last: hole.first - 1n });
-      first = hole.last + 1n;
+      if (hole.last >= first) first = hole.last + 1n;
+      // It may reach into the next interval.
+      if (first > interval.last) break;
     }
     if (first <= interval.last) rest.push({ first, last: interval.last });
   }
@@ -58,6 +60,6 @@ export function contains(intervals: readonly Interval[], value: bigint): boolean
 
 /** "a-b" or "a", joined with commas: the form of Subnet.status ranges. */
 export function formatRanges(family: Family, intervals: readonly Interval[]): string {
-  const text = (value: bigint): string => formatAddress({ family, value });
+  const text = formatterOf(family);
   return intervals.map(({ first, last }) => (first === last ? text(first) : `${text(first)}-${text(last)}`)).join(',');
 }

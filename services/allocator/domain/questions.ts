@@ -4,7 +4,7 @@ import type { AddressSpace } from './address-space.ts';
 import type { Allocation, Binding, Claim } from './claim.ts';
 import { bindingsOf } from './decide/bind.ts';
 import { familyOf, type Seq } from './event.ts';
-import { contains, formatRanges, minus, size, union } from './interval.ts';
+import { contains, formatRanges, minus } from './interval.ts';
 import { Refused } from './refusal.ts';
 import { claimOf, type ConfiguredSubnet, heldBy, podKey, type State } from './state.ts';
 
@@ -81,25 +81,17 @@ function standing(
   return availableAt > now ? { state: 'cooling', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
-/** Counts and ranges of a subnet, one a family. Ranges take time with the number of claims. */
-export function usageOf(state: State, { subnet, spaces }: ConfiguredSubnet): Usage[] {
-  return spaces.map((space) => familyUsage(state, subnet.name, space));
-}
+/** Counts and ranges of a subnet, one a family. Takes time with the number of ranges. */
+export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] => spaces.map(familyUsage);
 
-function familyUsage(state: State, subnet: string, space: AddressSpace): Usage {
+function familyUsage(space: AddressSpace): Usage {
   const { family, usable } = space.subnetFamily;
-  const inUse: { first: bigint; last: bigint }[] = [];
-  for (const [address, claim] of state.claims.get(subnet) ?? []) {
-    if (!claim.allocation || familyOf(address) !== family) continue;
-    const { value } = parseAddress(address) as { value: bigint };
-    if (contains(usable, value)) inUse.push({ first: value, last: value });
-  }
-  const taken = union(inUse);
+  const taken = space.inUseRanges;
   return {
     family,
     total: space.total,
     inUse: space.inUse,
-    available: size(usable) - space.inUse,
+    available: space.total - space.inUse,
     resting: BigInt(space.released.count),
     inUseRange: formatRanges(family, taken),
     availableRange: formatRanges(family, minus(usable, taken)),

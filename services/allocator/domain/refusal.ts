@@ -11,6 +11,7 @@ export type RefusalCode =
   | 'ADDRESS_UNKNOWN'
   | 'MAC_IN_USE'
   | 'NOT_ALLOCATED'
+  | 'PERMISSION_DENIED'
   | 'PROVIDER_UNBOUND'
   | 'SUBNET_UNKNOWN'
   | 'SUBNET_INVALID'

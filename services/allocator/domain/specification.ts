@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import { describeState } from './describe.ts';
-import type { Event, SubnetSpec } from './event.ts';
+import type { Event, SubnetSpec, UnbindCause } from './event.ts';
 import { Journal } from './journal.ts';
 import type { RefusalCode } from './refusal.ts';
 import { restore, type Snapshot } from './restore.ts';
@@ -202,11 +202,11 @@ export const bound = (
 export const unbound = (
   { subnet, data: { attachment, addresses } }: Granted,
   containerId = 'container-1',
-  name = 'net1',
+  { interface: name = 'net1', cause = 'container-deleted' }: { interface?: string; cause?: UnbindCause } = {},
 ): Event => ({
   type: 'AddressUnbound',
   subnet,
-  data: { attachment, addresses: addresses.map(({ address }) => address), containerId, interface: name },
+  data: { attachment, addresses: addresses.map(({ address }) => address), containerId, interface: name, cause },
 });
 
 type Allocate = Untimed<Extract<Command, { type: 'Allocate' }>>;

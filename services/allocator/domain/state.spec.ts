@@ -1,13 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type Address, parseAddress } from './address.ts';
 import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import { describeState } from './describe.ts';
 import type { Event, Sequenced } from './event.ts';
 import { Journal } from './journal.ts';
+import { contains, formatRanges, minus, size, union } from './interval.ts';
+import { type Usage, usageOf } from './questions.ts';
 import { restore } from './restore.ts';
 import { allocateAll, fold, smallSubnet, snapshotOf, start, subnetConfigured, type Untimed } from './specification.ts';
-import { evolve, initialState, type State } from './state.ts';
+import { type ConfiguredSubnet, evolve, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];
 const anyPod = fc.constantFrom(...pods);
@@ -65,7 +68,10 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
         };
       }),
   },
-  { weight: 2, arbitrary: anySandbox.map((sandbox): Untimed => ({ type: 'Unbind', ...sandbox })) },
+  {
+    weight: 2,
+    arbitrary: anySandbox.map((sandbox): Untimed => ({ type: 'Unbind', ...sandbox, cause: 'container-deleted' })),
+  },
   {
     weight: 1,
     arbitrary: fc.constantFrom<Untimed>(
@@ -120,8 +126,10 @@ function play(history: readonly (readonly [Untimed, number])[]): Run {
   return { state, events, now };
 }
 
-/** Every usable address is in one place, and the indexes say what the claims say. */
+/** Every usable address is in one place, what is told of a subnet is what its claims come to, and the indexes say what the claims say. */
 function assertInvariants(state: State): void {
+  for (const configured of state.subnets.values())
+    expect(usageOf(configured)).to.deep.equal(usageByCounting(state, configured));
   for (const [name, { spaces }] of state.subnets)
     for (const space of spaces) {
       if (space.total > 1_000n) continue;
@@ -147,6 +155,28 @@ function assertInvariants(state: State): void {
     ),
   );
   expect(allocations.toSorted()).to.deep.equal(holders.toSorted());
+}
+
+/** Counts and ranges the slow way, claim by claim. */
+function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Usage[] {
+  return spaces.map(({ subnetFamily: { family, usable }, released }) => {
+    const held = [...(state.claims.get(subnet.name) ?? [])].flatMap(([address, { allocation }]) => {
+      const { family: of, value } = parseAddress(address) as Address;
+      const counts = allocation !== undefined && of === family && contains(usable, value);
+      return counts ? [{ first: value, last: value }] : [];
+    });
+    const total = size(usable);
+    const inUse = BigInt(held.length);
+    return {
+      family,
+      total,
+      inUse,
+      available: total - inUse,
+      resting: BigInt(released.count),
+      inUseRange: formatRanges(family, union(held)),
+      availableRange: formatRanges(family, minus(usable, union(held))),
+    };
+  });
 }
 
 describe('The state', () => {

@@ -1,9 +1,12 @@
-/** What the services work on: this replica, and the writer while we are the writer. */
+/** What the services work on: this replica, and whoever answers for it now. */
+import { pause, within } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import type { Consistency } from '../../../proto/ipledger.ts';
 import type { Event } from '../domain/event.ts';
 import type { Command } from '../domain/command.ts';
 import type { State } from '../domain/state.ts';
 import type { Proven } from '../ledger/ask.ts';
+import type { Follower, Read } from '../ledger/follower.ts';
 import type { Replica } from '../ledger/replica.ts';
 import type { Writer } from '../ledger/writer.ts';
 import type { CallContext } from './server.ts';
@@ -12,50 +15,88 @@ export interface Allocator {
   readonly replica: Replica;
   /** undefined while another replica is the writer, or nobody is yet. */
   readonly writer: () => Writer | undefined;
-  /** Who is the writer, as far as known: for the message to those who ask the wrong one. */
-  readonly writerAddress: () => Promise<string | undefined>;
+  /** While this replica stands by. Between standing by and writing there is neither, for a moment. */
+  readonly follower: () => Follower | undefined;
+  /** Where the writer is, when that is another replica and known. */
+  readonly writerAddress: () => string | undefined;
 }
+
+/** How fresh an answer must be: that of the requests that may say so. */
+export interface Freshness {
+  /** The answer holds this event. */
+  readonly minSeq: number;
+  readonly consistency: Consistency;
+}
+
+const now: Freshness = { minSeq: 0, consistency: 'CONSISTENCY_LINEARIZABLE' };
+
+/** How long a read waits for this replica to have come far enough. */
+const mostWaitMs = 5_000;
+/** Who answers here is decided anew within milliseconds. */
+const lookAgainMs = 20;
 
 /**
  * Has a command decided, and gives the answer once it is proven.
- * @throws IpledgerError the refusal, or why it could not be decided.
+ * @throws IpledgerError the refusal, or why it could not be decided; NOT_WRITER when nothing came of it because another replica
+ *   is the writer.
  */
 export async function command<Answer>(
-  allocator: Allocator,
+  { writer, writerAddress }: Allocator,
   { actor, signal }: CallContext,
   build: (now: number) => Command,
   answer: (state: State, events: readonly Event[]) => Answer,
 ): Promise<Proven<Answer>> {
-  const writer = await writerOf(allocator);
-  return writer.submit({ command: build, answer, actor, signal });
+  const here = writer();
+  if (here) return here.submit({ command: build, answer, actor, signal });
+  const elsewhere = writerAddress();
+  throw new IpledgerError(
+    'NOT_WRITER',
+    elsewhere === undefined
+      ? 'no allocator is the writer at this moment: try again'
+      : `this allocator stands by; the writer is at ${elsewhere}`,
+  );
 }
 
 /**
- * Reads, as of one instant between request and reply.
- * @throws IpledgerError what `read` refuses, or why it could not be read.
+ * Reads, as of one instant between request and reply unless less will do.
+ *
+ * The writer's state is ahead of what is committed, so all that is asked of it, also what less would do for, goes through its
+ * queue: the answer is proven with the batch that it is in, by the batch's own transaction or one look at the head for all of
+ * them. A standby answers by itself.
+ * @throws IpledgerError what `read` refuses, or why it could not be read; UNAVAILABLE when this replica has not come far enough
+ *   within 5 s.
  */
 export async function question<Answer>(
   allocator: Allocator,
   { actor, signal }: CallContext,
-  read: (state: State, now: number) => Answer,
+  read: Read<Answer>,
+  { minSeq, consistency }: Freshness = now,
 ): Promise<Proven<Answer>> {
-  const writer = await writerOf(allocator);
-  return writer.submit({ answer: (state, _events, now) => read(state, now), actor, signal });
+  const until = performance.now() + mostWaitMs;
+  if (allocator.replica.head.seq < minSeq) await reached(allocator.replica, minSeq, within(mostWaitMs, signal));
+  for (;;) {
+    const writer = allocator.writer();
+    const follower = allocator.follower();
+    const isOver = signal.aborted || performance.now() >= until;
+    try {
+      if (writer) return await writer.submit({ answer: (state, _events, at) => read(state, at), actor, signal });
+      if (follower)
+        return consistency === 'CONSISTENCY_LOCAL' ? follower.tell(read) : await follower.ask(read, { until, signal });
+    } catch (error) {
+      if (IpledgerError.from(error).code !== 'NOT_WRITER' || isOver) throw error;
+    }
+    if (isOver)
+      throw new IpledgerError('UNAVAILABLE', 'this replica is about to become the writer, or to stop: ask another');
+    await pause(lookAgainMs, signal);
+  }
 }
 
-async function writerOf({ writer, writerAddress }: Allocator): Promise<Writer> {
-  const here = writer();
-  if (here) return here;
-  const elsewhere = await writerAddress().catch((error: unknown) => {
-    throw new IpledgerError(
-      'UNAVAILABLE',
-      `who the writer is cannot be told: etcd could not be read: ${String(error)}`,
-    );
-  });
+/** Waits until this replica knows an event. @throws IpledgerError UNAVAILABLE when the signal came first. */
+export async function reached(replica: Replica, seq: number, signal: AbortSignal): Promise<void> {
+  await replica.reached(seq, signal);
+  if (replica.head.seq >= seq) return;
   throw new IpledgerError(
-    'NOT_WRITER',
-    elsewhere
-      ? `this allocator stands by; the writer is at ${elsewhere}`
-      : 'no allocator is the writer at this moment: try again',
+    'UNAVAILABLE',
+    `this replica knows the ledger up to event ${replica.head.seq}, and event ${seq}, which was asked for, did not come in time: ask another`,
   );
 }

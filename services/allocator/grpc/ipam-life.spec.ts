@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { IpamService } from '../../../proto/ipledger.ts';
+import { IpamService, LedgerService } from '../../../proto/ipledger.ts';
 import {
   allocate,
   applyMacvlan,
@@ -102,6 +102,21 @@ describe('The life of an address, by Ipam', () => {
       expect(await unbind(served, 'a')).to.include({ unbound: 0 });
     });
 
+    it('record why the binding ended: with its container, where nobody says otherwise', async () => {
+      await allocate(served, 'a');
+      const causes = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_NODE_REBOOTED', 'UNBIND_CAUSE_NODE_DELETED'] as const;
+      for (const cause of causes) {
+        await bind(served, 'a');
+        await served.call(IpamService.unbind, { ...sandboxOf('a'), cause });
+      }
+      const { events } = await served.call(LedgerService.history, { address: '172.17.0.11' });
+      expect(events.flatMap(({ addressUnbound }) => addressUnbound?.cause ?? [])).to.deep.equal([
+        'UNBIND_CAUSE_NODE_DELETED',
+        'UNBIND_CAUSE_NODE_REBOOTED',
+        'UNBIND_CAUSE_CONTAINER_DELETED',
+      ]);
+    });
+
     it('refuse to bind what is not allocated', async () => {
       const request = { ...sandboxOf('a'), node: 'node-1' };
       expect(await served.refusal(IpamService.bind, request)).to.deep.equal({
@@ -127,6 +142,52 @@ describe('The life of an address, by Ipam', () => {
         if (field === 'containerId' || field === 'interface')
           expect(await served.refusal(IpamService.unbind, request)).to.deep.equal(refusal);
       }
+    });
+  });
+
+  describe('ListBindings', () => {
+    const bindings = async (request: object = {}) => {
+      const reply = await served.call(IpamService.listBindings, request);
+      return [reply.bindings.map(({ binding }) => binding?.containerId).join(' '), reply.nextPageToken];
+    };
+
+    it('tells who may answer on what, also after the release, with a position', async () => {
+      await allocate(served, 'a');
+      await bind(served, 'a');
+      await release(served, 'a');
+      const reply = await served.call(IpamService.listBindings, {});
+      expect(reply.position).to.include({ seq: served.replica.head.seq });
+      const { at, ...binding } = reply.bindings[0]?.binding ?? {};
+      expect(Date.parse(at ?? '')).to.be.greaterThan(0);
+      expect({ ...reply.bindings[0], binding }).to.deep.equal({
+        attachment: { namespace: 'default', pod: 'a', provider: 'macvlan.default', ordinal: 0 },
+        subnet: 'macvlan',
+        addresses: ['172.17.0.11'],
+        binding: { containerId: 'container-of-a', interface: 'net1', node: 'node-1', bootId: 'boot-1' },
+      });
+      await unbind(served, 'a');
+      expect(await bindings()).to.deep.equal(['', '']);
+    });
+
+    it('comes in pages, and for one node', async () => {
+      for (const pod of ['a', 'b', 'c']) {
+        await allocate(served, pod);
+        await bind(served, pod);
+      }
+      expect(await bindings({ node: 'node-1', pageSize: 2 })).to.deep.equal([
+        'container-of-a container-of-b',
+        'container-of-b/net1',
+      ]);
+      expect(await bindings({ pageSize: 2, pageToken: 'container-of-b/net1' })).to.deep.equal(['container-of-c', '']);
+      expect(await bindings({ node: 'node-2' })).to.deep.equal(['', '']);
+    });
+
+    it('refuses a token that no reply gave', async () => {
+      expect(await served.refusal(IpamService.listBindings, { pageToken: '7' })).to.deep.equal({
+        status: 'INVALID_ARGUMENT',
+        code: 'INVALID_REQUEST',
+        message: 'page_token "7" is not one that a reply gave',
+      });
     });
   });
 
@@ -246,15 +307,15 @@ describe('The life of an address, by Ipam', () => {
     });
   });
 
-  it('is served by the writer only: another allocator says where that is', async () => {
-    await served.stepDown('10.0.0.7:7411');
+  it('is decided by the writer only: a standby that does not reach it says where that is', async () => {
+    await served.stepDown('127.0.0.1:1');
     expect(await served.refusal(IpamService.allocate, podAsks('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
       code: 'NOT_WRITER',
-      message: 'this allocator stands by; the writer is at 10.0.0.7:7411',
+      message: 'this allocator stands by; the writer is at 127.0.0.1:1',
     });
     await served.stepDown(undefined);
-    expect(await served.refusal(IpamService.list, {})).to.deep.equal({
+    expect(await served.refusal(IpamService.allocate, podAsks('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
       code: 'NOT_WRITER',
       message: 'no allocator is the writer at this moment: try again',

@@ -5,7 +5,7 @@ import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
 import { canonicalAddress, parseAddress, parseCidr } from '../domain/address.ts';
 import type { AttachmentRequest, Sandbox } from '../domain/command.ts';
-import { allocationForSandbox } from '../domain/decide/bind.ts';
+import { allocationForSandbox, refuseOtherNode } from '../domain/decide/bind.ts';
 import type { Owner, Route } from '../domain/event.ts';
 import {
   addressRecord,
@@ -14,9 +14,17 @@ import {
   listAllocations,
   withBindings,
 } from '../domain/questions.ts';
+import { listBindings as pageOfBindings } from '../domain/sandboxes.ts';
 import { attachmentKey, heldBy, type State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
-import { allocationMessage, positionOf, readReleaseCause, recordMessage } from './messages.ts';
+import {
+  allocationMessage,
+  positionOf,
+  readReleaseCause,
+  readUnbindCause,
+  recordMessage,
+  sandboxMessage,
+} from './messages.ts';
 import { atMost, limited, name, pageSize, required } from './read.ts';
 import type { CallContext, Handlers } from './server.ts';
 import type { Waiting } from './waiting.ts';
@@ -39,6 +47,7 @@ export function ipamHandlers(allocator: Allocator, waiting: Waiting): Handlers<t
     unbind: (request, context) => unbind(allocator, request, context),
     get: (request, context) => get(allocator, request, context),
     list: (request, context) => list(allocator, request, context),
+    listBindings: (request, context) => listBindings(allocator, request, context),
   };
 }
 
@@ -57,7 +66,8 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
       'INVALID_REQUEST',
       'attachments: each provider needs a different ordinal for each of its attachments',
     );
-  const deadline = request.validMs > 0 ? allocator.replica.clock.read().at + request.validMs : undefined;
+  const validMs = request.validMs - (context.elapsedMs?.() ?? 0);
+  const deadline = request.validMs > 0 ? allocator.replica.clock.read().at + validMs : undefined;
   const { answer, head } = await command(
     allocator,
     context,
@@ -151,7 +161,7 @@ async function wait(allocator: Allocator, waiting: Waiting, request: api.WaitReq
     // Listening before looking: what is committed in between is not missed.
     const rung = waiting.nextEvent(sandbox.namespace, sandbox.pod, AbortSignal.any([turn.signal, context.signal]));
     try {
-      const { answer, head } = await question(allocator, context, (state) => lookFor(state, sandbox));
+      const { answer, head } = await question(allocator, context, (state) => lookFor(state, sandbox, context.ownNode));
       if (answer.allocation) return { position: positionOf(head), allocation: allocationMessage(answer.allocation) };
       if (answer.others.length > 0) throw allOthers(sandbox, answer.others);
       const patienceMs = answer.bound ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
@@ -173,9 +183,11 @@ interface Seen {
   readonly namesakeUid: string | undefined;
 }
 
-function lookFor(state: State, sandbox: Sandbox): Seen {
+/** @throws Refused PERMISSION_DENIED */
+function lookFor(state: State, sandbox: Sandbox, ownNode: string | undefined): Seen {
   const { namespace, pod, provider } = sandbox;
   const allocation = allocationForSandbox(state, sandbox);
+  if (allocation) refuseOtherNode(allocation, ownNode);
   const held = heldBy(state, namespace, pod).filter(({ attachment }) => attachment.provider === provider);
   const namesake = held.find(({ uid }) => uid !== sandbox.uid);
   const own = held.filter(({ uid }) => uid === sandbox.uid);
@@ -223,13 +235,17 @@ function nothingCame(
   );
 }
 
+/** An agent speaks of its own node only. */
+const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
+  ownNode === undefined ? {} : { onlyNode: ownNode };
+
 async function bind(allocator: Allocator, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
   const [node, bootId] = [required('node', request.node), limited('boot_id', request.bootId)];
   const { answer, head } = await command(
     allocator,
     context,
-    (now) => ({ type: 'Bind', now, ...sandbox, node, bootId }),
+    (now) => ({ type: 'Bind', now, ...sandbox, node, bootId, ...onlyNode(context) }),
     (state) => {
       const allocation = allocationForSandbox(state, sandbox);
       return allocation && withBindings(state, allocation);
@@ -243,10 +259,12 @@ async function unbind(allocator: Allocator, request: api.UnbindRequest, context:
     containerId: name('container_id', request.containerId),
     interface: name('interface', request.interface),
   };
+  const cause = readUnbindCause(request.cause);
+  if (!cause) throw new IpledgerError('INVALID_REQUEST', `cause ${request.cause} is not known to this version`);
   const { answer, head } = await command(
     allocator,
     context,
-    (now) => ({ type: 'Unbind', now, ...sandbox }),
+    (now) => ({ type: 'Unbind', now, ...sandbox, cause, ...onlyNode(context) }),
     (_state, events) => events.length,
   );
   return { position: positionOf(head), unbound: answer };
@@ -254,9 +272,8 @@ async function unbind(allocator: Allocator, request: api.UnbindRequest, context:
 
 async function get(allocator: Allocator, request: api.GetRequest, context: CallContext) {
   const [subnet, address] = [required('subnet', request.subnet), required('address', request.address)];
-  const { answer, head } = await question(allocator, context, (state, now) =>
-    addressRecord(state, subnet, address, now),
-  );
+  const record = (state: State, now: number) => addressRecord(state, subnet, address, now);
+  const { answer, head } = await question(allocator, context, record, request);
   return { position: positionOf(head), record: recordMessage(answer) };
 }
 
@@ -270,7 +287,17 @@ async function list(allocator: Allocator, request: api.ListRequest, context: Cal
   if (!Number.isSafeInteger(afterSeq) || afterSeq < 0)
     throw new IpledgerError('INVALID_REQUEST', `page_token "${request.pageToken}" is not one that a reply gave`);
   const page = { afterSeq, size: pageSize(request.pageSize, 500, 1_000) };
-  const { answer, head } = await question(allocator, context, (state) => listAllocations(state, filter, page));
+  const { answer, head } = await question(allocator, context, (state) => listAllocations(state, filter, page), request);
   const nextPageToken = answer.nextAfterSeq === undefined ? '' : String(answer.nextAfterSeq);
   return { position: positionOf(head), allocations: answer.allocations.map(allocationMessage), nextPageToken };
+}
+
+async function listBindings(allocator: Allocator, request: api.ListBindingsRequest, context: CallContext) {
+  const node = limited('node', request.node);
+  const after = request.pageToken;
+  if (after !== '' && after.split('/').length !== 2)
+    throw new IpledgerError('INVALID_REQUEST', `page_token "${after}" is not one that a reply gave`);
+  const page = { after, size: pageSize(request.pageSize, 500, 1_000) };
+  const { answer, head } = await question(allocator, context, (state) => pageOfBindings(state, node, page), request);
+  return { position: positionOf(head), bindings: answer.bindings.map(sandboxMessage), nextPageToken: answer.next };
 }

@@ -1,5 +1,5 @@
 /** The Ledger service: the record itself. */
-import { pause } from '../../../lib/deadline.ts';
+import { pause, within } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
 import { type LedgerService } from '../../../proto/ipledger.ts';
@@ -9,47 +9,54 @@ import type { Seq } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import type { Replica } from '../ledger/replica.ts';
-import { type Allocator, question } from './allocator.ts';
+import { type Allocator, question, reached } from './allocator.ts';
 import { eventMessage, positionOf } from './messages.ts';
 import { limited, pageSize, required } from './read.ts';
 import type { CallContext, Handlers } from './server.ts';
 
 const signOfLifeMs = 5_000;
 const eventsAReply = 500;
+const mostBehindMs = 10_000;
 
 /** Everything of Ledger that is served; the rest answers UNIMPLEMENTED. */
 export function ledgerHandlers(allocator: Allocator): Handlers<typeof LedgerService> {
   return {
-    watch: (request, context) => watch(allocator.replica, request, context),
+    watch: (request, context) => watch(allocator, request, context),
     history: (request, context) => history(allocator, request, context),
   };
 }
 
 async function* watch(
-  replica: Replica,
+  allocator: Allocator,
   request: api.WatchRequest,
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.WatchReply>> {
+  const { replica } = allocator;
   let next = request.fromSeq || replica.head.seq + 1;
   // The log may be read further than this replica has come.
-  let reached = replica.head;
-  const signOfLife = () => ({
-    position: positionOf(reached.seq > replica.head.seq ? reached : replica.head),
-    events: [],
-  });
-  if (next > replica.head.seq + 1) await refuseBeyond(replica, next, signal);
+  let reachedHead = replica.head;
+  const signOfLife = () => {
+    refuseBehind(allocator);
+    const head = reachedHead.seq > replica.head.seq ? reachedHead : replica.head;
+    return { position: positionOf(head), events: [] };
+  };
+  if (next > replica.head.seq + 1) {
+    await refuseBeyond(replica, next, signal);
+    // No reply says less than the caller knows.
+    await reached(replica, next - 1, within(mostBehindMs, signal));
+  }
   yield signOfLife();
   while (!signal.aborted) {
     const bell = new AbortController();
-    const stop = replica.onCommitted(() => bell.abort());
+    const stop = replica.onCommitted(() => bell.abort('rung'));
     try {
       for await (const events of eventsFrom(replica, next, signal)) {
         const last = events.at(-1);
         if (!last) continue;
         next = last.envelope.seq + 1;
-        reached = { ...reached, seq: last.envelope.seq, hash: last.hash };
+        reachedHead = { ...reachedHead, seq: last.envelope.seq, hash: last.hash };
         const wanted = events.filter(({ envelope }) => request.subnet === '' || envelope.subnet === request.subnet);
-        yield { position: positionOf(reached), events: wanted.map(eventMessage) };
+        yield { position: positionOf(reachedHead), events: wanted.map(eventMessage) };
       }
       if (next > replica.head.seq) await pause(signOfLifeMs, AbortSignal.any([signal, bell.signal]));
     } finally {
@@ -57,6 +64,16 @@ async function* watch(
     }
     if (!bell.signal.aborted) yield signOfLife();
   }
+}
+
+/** Who hears signs of life takes it that nothing has happened: a standby that cannot follow the log gives none. */
+function refuseBehind({ replica, follower }: Allocator): void {
+  const behindMs = follower()?.behindMs ?? 0;
+  if (behindMs > mostBehindMs)
+    throw new IpledgerError(
+      'UNAVAILABLE',
+      `this replica knows the ledger up to event ${replica.head.seq} and could not read on for ${Math.floor(behindMs / 1_000)} s: go on at another`,
+    );
 }
 
 /** This replica may be behind, by little; whoever knows more than the ledger itself has to be told so. */

@@ -4,11 +4,14 @@ import { expect } from 'chai';
 import { decode, encode } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { parseEvent } from '../ledger/chain.ts';
+import { eventVersions } from '../ledger/upcast.ts';
 import { eventMessage } from './messages.ts';
 
-const golden = readFileSync(join(import.meta.dirname, '../../../test/golden/events-v1.ndjson'), 'utf8')
-  .trimEnd()
-  .split('\n');
+const golden = eventVersions.flatMap((version) =>
+  readFileSync(join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n'),
+);
 
 /** As a client sees it. */
 const received = (line: string): api.Event =>
@@ -18,10 +21,10 @@ const received = (line: string): api.Event =>
 const fieldOf = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
 
 describe('An event on the wire', () => {
-  for (const [index, line] of golden.entries()) {
-    const { envelope, hash } = parseEvent(line);
+  for (const line of golden) {
+    const { envelope, hash, sequenced } = parseEvent(line);
 
-    it(`says all of ${envelope.type} (event ${index + 1} of the golden file), as stored and parsed`, () => {
+    it(`says all of ${envelope.type} (event ${envelope.seq} of version ${envelope.v}), as stored and parsed`, () => {
       const event = received(line);
       const { seq, id, cmd: command, part, type, subnet, at, actor, prev } = envelope;
       expect(event).to.deep.include({
@@ -41,7 +44,7 @@ describe('An event on the wire', () => {
       expect(Object.fromEntries(event.before.map(({ address, seq: last }) => [address, last]))).to.deep.equal(
         envelope.before,
       );
-      const { cause, ...data } = envelope.data as { cause?: string };
+      const { cause, ...data } = sequenced.data as { cause?: string };
       const sent = (event as unknown as Record<string, { cause?: string }>)[fieldOf(type)];
       expect(sent).to.deep.include(data);
       if (cause !== undefined)

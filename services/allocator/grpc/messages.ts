@@ -2,8 +2,9 @@
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Binding } from '../domain/claim.ts';
-import type { AllocationCause, Event, ReleaseCause } from '../domain/event.ts';
+import type { AllocationCause, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 import type { AddressRecord, BoundAllocation, Usage } from '../domain/questions.ts';
+import type { BoundSandbox } from '../domain/sandboxes.ts';
 import type { ConfiguredSubnet } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 
@@ -13,6 +14,7 @@ const instant = (at: number | undefined): string => (at === undefined ? '' : new
 const enumName = (prefix: string, word: string): string => `${prefix}_${word.toUpperCase().replaceAll('-', '_')}`;
 const allocationCause = (cause: AllocationCause) => enumName('ALLOCATION_CAUSE', cause) as api.AllocationCause;
 const releaseCause = (cause: ReleaseCause) => enumName('RELEASE_CAUSE', cause) as api.ReleaseCause;
+const unbindCause = (cause: UnbindCause) => enumName('UNBIND_CAUSE', cause) as api.UnbindCause;
 
 /** undefined for RELEASE_CAUSE_UNSPECIFIED, or a cause that this version does not know. */
 export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefined {
@@ -25,6 +27,13 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
     'garbage-collected',
   ];
   return causes.find((known) => releaseCause(known) === cause);
+}
+
+/** A container's end is what goes without saying; undefined for a cause that this version does not know. */
+export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined {
+  if (cause === 'UNBIND_CAUSE_UNSPECIFIED') return 'container-deleted';
+  const causes: readonly UnbindCause[] = ['container-deleted', 'garbage-collected', 'node-rebooted', 'node-deleted'];
+  return causes.find((known) => unbindCause(known) === cause);
 }
 
 /** A place in the ledger. */
@@ -59,6 +68,14 @@ export function allocationMessage(allocation: BoundAllocation): Input<api.Alloca
     bindings: bindings.map(bindingMessage),
   };
 }
+
+/** A container's binding. */
+export const sandboxMessage = ({ subnet, addresses, binding }: BoundSandbox): Input<api.SandboxBinding> => ({
+  attachment: binding.attachment,
+  subnet,
+  addresses: [...addresses],
+  binding: bindingMessage(binding),
+});
 
 /** All that is known of one address. */
 export function recordMessage({ subnet, address, state, claim, availableAt }: AddressRecord): Input<api.AddressRecord> {
@@ -129,7 +146,7 @@ function dataMessage(event: Event): Input<api.Event> {
     case 'AddressBound':
       return { addressBound: event.data };
     case 'AddressUnbound':
-      return { addressUnbound: event.data };
+      return { addressUnbound: { ...event.data, cause: unbindCause(event.data.cause) } };
     case 'AddressReleased':
       return { addressReleased: { ...event.data, cause: releaseCause(event.data.cause) } };
   }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Client, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { call, connect, stream } from '../../../lib/rpc.ts';
+import { call, connect, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
 import { afterAWhile, failureOf, gate, never, silent } from '../ledger/specification.ts';
@@ -22,7 +22,11 @@ describe('The API', () => {
   /** What a method answers to an empty request: "served", or its error. */
   function answerOf({ path, ...method }: Method<object, object>): Promise<'served' | IpledgerError> {
     return new Promise((resolve) => {
-      const sent = served.client.makeBidiStreamRequest(path, method.requestSerialize, method.responseDeserialize);
+      const sent = served.client.current.makeBidiStreamRequest(
+        path,
+        method.requestSerialize,
+        method.responseDeserialize,
+      );
       sent.on('error', (error) => resolve(IpledgerError.from(error)));
       sent.on('data', () => {
         resolve('served');
@@ -49,7 +53,7 @@ describe('The API', () => {
 
   it('answers UNIMPLEMENTED to all that it does not serve: what the documents list, and nothing else', async () => {
     const serves = [
-      ...['Allocate', 'Release', 'Wait', 'Bind', 'Unbind', 'Get', 'List'].map((name) => `Ipam.${name}`),
+      ...['Allocate', 'Release', 'Wait', 'Bind', 'Unbind', 'Get', 'List', 'ListBindings'].map((name) => `Ipam.${name}`),
       ...['ApplySubnet', 'DeleteSubnet', 'GetSubnet', 'ListSubnets'].map((name) => `Subnets.${name}`),
       ...['Watch', 'History'].map((name) => `Ledger.${name}`),
     ];
@@ -68,12 +72,12 @@ describe('The API', () => {
 
 describe('A service', () => {
   let server: Server;
-  let client: Client;
+  let client: Connection;
 
   async function start(list: Handlers<typeof IpamService>['list'], watch?: Handlers<typeof LedgerService>['watch']) {
     server = new Server();
-    serve(server, IpamService, { ...(list && { list }) }, silent);
-    serve(server, LedgerService, { ...(watch && { watch }) }, silent);
+    serve(server, IpamService, { ...(list && { list }) }, { log: silent });
+    serve(server, LedgerService, { ...(watch && { watch }) }, { log: silent });
     const port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),

@@ -15,14 +15,38 @@ import {
 import { errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Input, Method } from '../../../proto/codec.ts';
-import { identityOf } from './identity.ts';
+import { anonymous, callerOf } from './authorization.ts';
 
 /** Of one call. */
 export interface CallContext {
   /** The authenticated identity of the caller. */
   readonly actor: string;
+  /** The node of a caller who is an agent: it may speak of no other. */
+  readonly ownNode?: string;
   /** Aborted when the caller is gone or its deadline has passed. */
   readonly signal: AbortSignal;
+  /** How long ago the request arrived; at the standby that passed it on, if one did. Absent: just now. */
+  readonly elapsedMs?: () => number;
+}
+
+/** A call on its way to whoever can answer it. */
+export interface Passage {
+  readonly path: string;
+  /** As it arrived. */
+  readonly request: Buffer;
+  readonly context: CallContext;
+  /** When the caller gives up, milliseconds since 1970; Infinity: never. */
+  readonly deadline: number;
+  /** Another replica passed it on: it is not passed on again. */
+  readonly passedOn: boolean;
+}
+
+export interface ServeOptions {
+  readonly log: Logger;
+  /** Has a call answered here, or elsewhere; gives the reply's bytes then. Absent: here. */
+  readonly forward?: <Reply>(passage: Passage, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
+  /** Streams end with it, so that whoever reads them goes elsewhere. */
+  readonly stopping?: AbortSignal;
 }
 
 /** What a service may implement: a promise for one reply, an async iterable for many. */
@@ -34,35 +58,61 @@ export type Handlers<Service> = {
       : never;
 };
 
-type AnyMethods = Record<string, Method<never, never>>;
+type AnyMethod = Method<never, never>;
+type AnyMethods = Record<string, AnyMethod>;
 type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
-type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext' | 'cancelled'>;
+type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
+type UnaryCall = ServerUnaryCall<object, unknown>;
 
 /** A status travels in a header, and clients take no more than a few KiB of those. */
 const mostDetails = 2_000;
+
+/** The bytes of each request in progress. */
+const bytesOf = new WeakMap<object, Buffer>();
+
+/** Metadata of a call that a standby passes on: that it does so, and how long the caller has waited already. */
+export const passedOnKey = 'ipledger-passed-on';
+export const elapsedKey = 'ipledger-elapsed-ms';
 
 /** Adds a service to a server. */
 export function serve<Service extends object>(
   server: Server,
   service: Service,
   handlers: Handlers<Service>,
-  log: Logger,
+  options: ServeOptions,
 ): void {
   const implementation: UntypedServiceImplementation = {};
+  const definition: Record<string, AnyMethod> = {};
   for (const [name, method] of Object.entries(service as AnyMethods)) {
     const handler = (handlers as Record<string, AnyHandler | undefined>)[name];
     implementation[name] =
-      method.kind === 'unary' ? unaryCall(method.path, handler, log) : streamCall(method.path, handler, log);
+      method.kind === 'unary' ? unaryCall(method.path, handler, options) : streamCall(method.path, handler, options);
+    definition[name] = method.kind === 'unary' ? keepingBytes(method) : method;
   }
-  server.addService(service as unknown as ServiceDefinition, implementation);
+  server.addService(definition as unknown as ServiceDefinition, implementation);
 }
 
-function unaryCall(path: string, handler: AnyHandler | undefined, log: Logger) {
-  return (call: ServerUnaryCall<unknown, unknown>, reply: sendUnaryData<unknown>): void => {
+/** A method whose requests can be passed on as they came, and whose replies may be bytes already. */
+function keepingBytes(method: AnyMethod): AnyMethod {
+  return {
+    ...method,
+    requestDeserialize: (bytes) => {
+      const request = method.requestDeserialize(bytes) as object;
+      bytesOf.set(request, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      return request as never;
+    },
+    responseSerialize: (reply) => (Buffer.isBuffer(reply) ? reply : method.responseSerialize(reply)),
+  };
+}
+
+function unaryCall(path: string, handler: AnyHandler | undefined, { log, forward }: ServeOptions) {
+  return (call: UnaryCall, reply: sendUnaryData<unknown>): void => {
     const answer = async (): Promise<void> => {
       try {
         if (!handler) throw notImplemented(path);
-        reply(null, await handler(call.request, contextOf(call)));
+        const context = contextOf(call);
+        const here = () => handler(call.request, context);
+        reply(null, await (forward ? forward(passageOf(path, call, context), here) : here()));
       } catch (error) {
         reply(statusOf(path, error, log));
       }
@@ -71,16 +121,31 @@ function unaryCall(path: string, handler: AnyHandler | undefined, log: Logger) {
   };
 }
 
-function streamCall(path: string, handler: AnyHandler | undefined, log: Logger) {
+function passageOf(path: string, call: UnaryCall, context: CallContext): Passage {
+  const request = bytesOf.get(call.request);
+  if (!request) throw new Error(`${path}: the request is not the one that arrived`);
+  return {
+    path,
+    request,
+    context,
+    deadline: Number(call.getDeadline()),
+    passedOn: call.metadata.get(passedOnKey).length > 0,
+  };
+}
+
+function streamCall(path: string, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const answer = async (): Promise<void> => {
       const context = contextOf(call);
+      const signal = stopping ? AbortSignal.any([context.signal, stopping]) : context.signal;
       try {
         if (!handler) throw notImplemented(path);
-        for await (const reply of handler(call.request, context)) {
-          if (context.signal.aborted) return;
-          if (!call.write(reply)) await drained(call, context.signal);
+        for await (const reply of handler(call.request, { ...context, signal })) {
+          if (signal.aborted) break;
+          if (!call.write(reply)) await drained(call, signal);
         }
+        if (context.signal.aborted) return;
+        if (stopping?.aborted) throw new IpledgerError('UNAVAILABLE', 'this replica stops: go on at another');
         call.end();
       } catch (error) {
         if (!context.signal.aborted) call.emit('error', statusOf(path, error, log));
@@ -90,11 +155,21 @@ function streamCall(path: string, handler: AnyHandler | undefined, log: Logger) 
   };
 }
 
+const callerGone = new IpledgerError('CANCELLED', 'the caller is gone');
+
 function contextOf(call: Call): CallContext {
   const controller = new AbortController();
-  call.on('cancelled', () => controller.abort());
-  if (call.cancelled) controller.abort();
-  return { actor: identityOf(call), signal: controller.signal };
+  // Every call ends with it, answered or not: a reason of its own would be an error with a stack for each.
+  call.on('cancelled', () => controller.abort(callerGone));
+  if (call.cancelled) controller.abort(callerGone);
+  const caller = callerOf(call.metadata);
+  const arrivedAt = performance.now() - (Number(call.metadata.get(elapsedKey)[0] ?? 0) || 0);
+  return {
+    actor: caller?.uri ?? anonymous,
+    ...(caller?.kind === 'agent' && { ownNode: caller.name }),
+    signal: controller.signal,
+    elapsedMs: () => performance.now() - arrivedAt,
+  };
 }
 
 /** A slow reader holds its own stream up, and nothing else. */

@@ -1,23 +1,18 @@
 /** What the specs of the API are written with: a served allocator on a ledger in memory, and a real client. */
-import { type Client, Server, ServerCredentials, status } from '@grpc/grpc-js';
-import { connect, call } from '../../../lib/rpc.ts';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { call, connect, type Connection } from '../../../lib/rpc.ts';
 import type { Input, Method } from '../../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../../proto/ipledger.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { LedgerClock } from '../ledger/clock.ts';
+import { Follower } from '../ledger/follower.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import { Replica } from '../ledger/replica.ts';
-import {
-  carryOut,
-  createLedger,
-  failureOf,
-  never,
-  silent,
-  startWriter,
-  type Working,
-} from '../ledger/specification.ts';
+import { carryOut, createLedger, failureOf, never, silent, startWriter } from '../ledger/specification.ts';
 import { UnreliableLedger } from '../ledger/unreliable.ts';
+import type { Writer } from '../ledger/writer.ts';
 import type { Allocator } from './allocator.ts';
+import { Forwarder } from './forward.ts';
 import { addServices } from './services.ts';
 
 export interface Served extends AsyncDisposable {
@@ -25,12 +20,12 @@ export interface Served extends AsyncDisposable {
   readonly ledger: UnreliableLedger;
   readonly replica: Replica;
   readonly allocator: Allocator;
-  readonly client: Client;
+  readonly client: Connection;
   /** "host:port" */
   readonly endpoint: string;
   /** Lets time pass. */
   pass(ms: number): void;
-  /** Somebody else is the writer from now on, at this address. */
+  /** Somebody else is the writer from now on, at this address; undefined: nobody is. This one stands by. */
   stepDown(writerAddress: string | undefined): Promise<void>;
   call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: Input<Request>): Promise<Reply>;
   /** What a call that must fail was answered: status, code of the vocabulary, sentence. */
@@ -49,14 +44,20 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
   const working = await startWriter(ledger, { replica });
   await carryOut(working.writer, createLedger());
 
-  let office: { writer: Working['writer'] | undefined; elsewhere: string | undefined } = {
+  const office: { writer: Writer | undefined; follower: Follower | undefined } = {
     writer: working.writer,
-    elsewhere: undefined,
+    follower: undefined,
   };
+  const ended = new AbortController();
+  const forwarder = new Forwarder({ connect: (address) => connect(address, undefined), patienceMs: 500, graceMs: 50 });
   const server = new Server();
-  const writerAddress = () => Promise.resolve(office.elsewhere);
-  const allocator = { replica, writer: () => office.writer, writerAddress };
-  addServices(server, allocator, silent);
+  const allocator: Allocator = {
+    replica,
+    writer: () => office.writer,
+    follower: () => office.follower,
+    writerAddress: () => forwarder.writerAddress,
+  };
+  addServices(server, allocator, { log: silent, forward: (passage, here) => forwarder.answer(passage, here) });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),
@@ -76,8 +77,12 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
       passed += ms;
     },
     async stepDown(elsewhere) {
-      office = { writer: undefined, elsewhere };
+      office.writer = undefined;
       await working.stop();
+      forwarder.turnTo(elsewhere);
+      if (office.follower) return;
+      office.follower = new Follower(replica, silent);
+      void office.follower.run(ended.signal);
     },
     call: ask,
     async refusal(method, request) {
@@ -86,7 +91,9 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     },
     async [Symbol.asyncDispose]() {
       client.close();
+      forwarder.close();
       server.forceShutdown();
+      ended.abort();
       await working.stop();
     },
   };

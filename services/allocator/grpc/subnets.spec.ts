@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { SubnetsService } from '../../../proto/ipledger.ts';
-import { allocate, applyMacvlan, applySubnet, release, type Served, serveAllocator } from './specification.ts';
+import { IpamService, SubnetsService } from '../../../proto/ipledger.ts';
+import { addressKey } from '../ledger/keys.ts';
+import { allocate, applyMacvlan, applySubnet, podAsks, release, type Served, serveAllocator } from './specification.ts';
 
 describe('Subnets', () => {
   let served: Served;
@@ -39,8 +40,22 @@ describe('Subnets', () => {
               availableRange: '172.17.0.11-172.17.255.254',
             },
           ],
+          fenced: [],
         },
       });
+    });
+
+    it('names the addresses of the subnet that are fenced', async () => {
+      for (const subnet of ['macvlan', 'macvlan-2']) await applySubnet(served, subnet, { cidrBlock: '172.17.0.0/24' });
+      for (const address of ['172.17.0.12', '172.17.0.11']) {
+        served.memory.put(addressKey({ subnet: 'macvlan', address }), '{}');
+        await served.refusal(IpamService.allocate, podAsks('a', { candidates: [{ addresses: [address] }] }));
+      }
+      const { subnets } = await served.call(SubnetsService.listSubnets, {});
+      expect(subnets.map(({ name, fenced }) => [name, fenced])).to.deep.equal([
+        ['macvlan', ['172.17.0.11', '172.17.0.12']],
+        ['macvlan-2', []],
+      ]);
     });
 
     it('changes a subnet, and writes nothing when nothing changes', async () => {

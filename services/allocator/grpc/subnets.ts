@@ -47,13 +47,12 @@ export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsSe
     },
     async getSubnet(request, context) {
       const name = required('name', request.name);
-      const { answer, head } = await question(allocator, context, (state) => describe(state, name));
+      const { answer, head } = await question(allocator, context, (state) => describe(state, name), request);
       return { position: positionOf(head), subnet: answer };
     },
-    async listSubnets(_request, context) {
-      const { answer, head } = await question(allocator, context, (state) =>
-        [...state.subnets.keys()].toSorted().map((name) => describe(state, name)),
-      );
+    async listSubnets(request, context) {
+      const all = (state: State) => [...state.subnets.keys()].toSorted().map((name) => describe(state, name));
+      const { answer, head } = await question(allocator, context, all, request);
       return { position: positionOf(head), subnets: answer };
     },
   };
@@ -67,5 +66,8 @@ function readSpec({ spec }: api.ApplySubnetRequest): api.SubnetSpec {
 function describe(state: State, name: string) {
   const configured = state.subnets.get(name);
   if (!configured) throw new Refused('SUBNET_UNKNOWN', `no subnet ${name} is configured`);
-  return subnetMessage(configured, usageOf(state, configured));
+  const fenced = [...state.fenced].flatMap((claim) =>
+    claim.startsWith(`${name}/`) ? claim.slice(name.length + 1) : [],
+  );
+  return { ...subnetMessage(configured, usageOf(configured)), fenced: fenced.toSorted() };
 }

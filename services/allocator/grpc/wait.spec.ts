@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { IpamService } from '../../../proto/ipledger.ts';
-import { afterAWhile, failureOf, gate, never } from '../ledger/specification.ts';
+import { allocateAll } from '../domain/specification.ts';
+import { afterAWhile, carryOut, failureOf, gate, never, startWriter } from '../ledger/specification.ts';
 import { ipamHandlers } from './ipam.ts';
 import {
   allocate,
@@ -169,11 +170,14 @@ describe('Ipam.Wait', () => {
     for (const reply of await Promise.all([waiting, late])) expect(reply.allocation).to.deep.equal(allocation);
   });
 
-  it('fails when the writer is another by now, so that the caller asks that one', async () => {
-    const waiting = refused('a', { timeoutMs: 200 });
+  it('goes on when the writer becomes a standby meanwhile', async () => {
+    const waiting = wait('a');
     await afterAWhile();
-    await served.stepDown('10.0.0.7:7411');
-    for (const refusal of [await waiting, await refused('a')])
-      expect(refusal).to.include({ status: 'UNAVAILABLE', code: 'NOT_WRITER' });
+    await served.stepDown(undefined);
+    const next = await startWriter(served.memory);
+    await carryOut(next.writer, allocateAll('a', [{}]));
+    expect((await waiting).allocation?.addresses[0]?.address).to.equal('172.17.0.11');
+    expect((await wait('a')).allocation?.addresses[0]?.address).to.equal('172.17.0.11');
+    await next.stop();
   });
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Client } from '@grpc/grpc-js';
-import { stream } from '../../../lib/rpc.ts';
+import { type Connection, stream } from '../../../lib/rpc.ts';
 import type { Input } from '../../../proto/codec.ts';
 import { type Event, LedgerService, type WatchReply, type WatchRequest } from '../../../proto/ipledger.ts';
 import { allocateAll } from '../domain/specification.ts';
@@ -37,7 +36,7 @@ describe('Ledger.Watch', () => {
     await served[Symbol.asyncDispose]();
   });
 
-  const watch = (request: Input<WatchRequest> = {}, client: Client = served.client): AsyncGenerator<WatchReply> =>
+  const watch = (request: Input<WatchRequest> = {}, client: Connection = served.client): AsyncGenerator<WatchReply> =>
     stream(client, LedgerService.watch, request, { silenceMs, signal: leaving.signal });
 
   async function next(replies: AsyncGenerator<WatchReply>): Promise<WatchReply> {
@@ -145,7 +144,7 @@ describe('Ledger.Watch', () => {
   });
 
   it('is held up by a slow reader for nobody else, and the slow one misses nothing', async () => {
-    const slow = served.client.makeServerStreamRequest(
+    const slow = served.client.current.makeServerStreamRequest(
       LedgerService.watch.path,
       LedgerService.watch.requestSerialize,
       LedgerService.watch.responseDeserialize,
@@ -208,8 +207,8 @@ describe('Ledger.Watch', () => {
     ],
     [
       'an event of a newer version',
-      (memory) => memory.put(logKey(2), '{"v":2,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 2; this program reads 1: upgrade it' },
+      (memory) => memory.put(logKey(2), '{"v":3,"seq":2}'),
+      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 3; this program reads 1, 2: upgrade it' },
     ],
   ];
   for (const [what, damage, refusal] of damages)

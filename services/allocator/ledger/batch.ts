@@ -13,6 +13,7 @@ import type { Reading } from './clock.ts';
 import { addressKey, claimText, logKey, subnetKey, subnetText } from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
+import type { EventVersion } from './upcast.ts';
 
 /** So that readers can bound their pages. */
 const mostEventBytes = 16 << 10;
@@ -24,6 +25,8 @@ export interface CommandStamp {
   readonly newId: () => string;
   readonly reading: Reading;
   readonly actor: string;
+  /** The schema version that is written; the newest unless some replica cannot read it. */
+  readonly version?: EventVersion;
 }
 
 export class BatchBuilder {
@@ -95,11 +98,12 @@ export class BatchBuilder {
     return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, writer };
   }
 
-  #append(event: Event, part: readonly [number, number], { command, newId, reading, actor }: CommandStamp): void {
+  #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
+    const { command, newId, reading, ...rest } = stamp;
     const { state } = this.#replica;
     const before: Record<string, number> = {};
     for (const address of addressesOf(event)) before[address] = claimOf(state, event.subnet, address)?.last ?? 0;
-    const wrapping = { id: newId(), command, part, at: reading.at, clock: reading.clock, actor, before };
+    const wrapping = { id: newId(), command, part, at: reading.at, clock: reading.clock, before, ...rest };
     const { stored, head } = chain(this.#head, event, wrapping);
     const eventBytes = Buffer.byteLength(stored.text);
     if (eventBytes > mostEventBytes)

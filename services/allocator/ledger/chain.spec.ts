@@ -7,10 +7,19 @@ import type { Event } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
 import { evolve, initialState } from '../domain/state.ts';
 import { chain, emptyHead, type Envelope, follow, type Head, parseEvent } from './chain.ts';
+import { type EventVersion, eventVersions } from './upcast.ts';
 
-const golden = readFileSync(join(import.meta.dirname, '../../../test/golden/events-v1.ndjson'), 'utf8')
-  .trimEnd()
-  .split('\n');
+const goldenOf = (version: EventVersion): string[] =>
+  readFileSync(join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');
+
+/** The golden files are never edited: a new version gets one of its own. Here are the hashes of their last lines. */
+const lastHashes: Readonly<Record<EventVersion, string>> = {
+  1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
+  2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
+};
+const golden = goldenOf(2);
 
 /** Follows lines from the beginning, as an auditor would. */
 function audit(lines: readonly string[]): Head {
@@ -23,68 +32,92 @@ function audit(lines: readonly string[]): Head {
 const edited = (index: number, change: object): string =>
   JSON.stringify({ ...(JSON.parse(golden[index] as string) as Envelope), ...change });
 
-describe('Events of version 1, as they were ever written', () => {
-  it('are at hand, one of each type at least', () => {
-    const types = golden.map((line) => parseEvent(line).envelope.type);
-    const known: Record<Event['type'], true> = {
-      LedgerCreated: true,
-      SubnetConfigured: true,
-      SubnetRetired: true,
-      AddressAllocated: true,
-      AddressTransferred: true,
-      AllocationRefused: true,
-      AddressBound: true,
-      AddressUnbound: true,
-      AddressReleased: true,
-    };
-    expect(Object.keys(known).filter((type) => !types.includes(type as Event['type']))).to.deep.equal([]);
-  });
+for (const version of eventVersions)
+  describe(`Events of version ${version}, as they were ever written`, () => {
+    const golden = goldenOf(version);
 
-  it('are one chain: each names the SHA-256 of the bytes of the one before', () => {
-    let previous = '';
-    for (const line of golden) {
-      expect((JSON.parse(line) as Envelope).prev).to.equal(previous);
-      previous = createHash('sha256').update(line).digest('hex');
-    }
-    expect(audit(golden)).to.include({ seq: golden.length, hash: previous });
-    expect(previous, 'this file is never edited: a new version gets one of its own').to.equal(
-      'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
-    );
-  });
-
-  it('are evolved from the beginning to the state that they always meant', () => {
-    const state = initialState();
-    for (const line of golden) evolve(state, parseEvent(line).sequenced, new Journal());
-    const { subnets, pods, sandboxes, macs } = describeState(state) as Record<string, unknown[]>;
-    expect({ ledger: state.ledger, pods: pods?.map((pod) => (pod as [string])[0]) }).to.deep.equal({
-      ledger: '01KG9AG8M00000000000000001',
-      pods: ['default/db-0', 'default/dual'],
+    it('are at hand, one of each type at least', () => {
+      const types = golden.map((line) => parseEvent(line).envelope.type);
+      const known: Record<Event['type'], true> = {
+        LedgerCreated: true,
+        SubnetConfigured: true,
+        SubnetRetired: true,
+        AddressAllocated: true,
+        AddressTransferred: true,
+        AllocationRefused: true,
+        AddressBound: true,
+        AddressUnbound: true,
+        AddressReleased: true,
+      };
+      expect(Object.keys(known).filter((type) => !types.includes(type as Event['type']))).to.deep.equal([]);
     });
-    expect(macs).to.deep.equal([
-      ['macvlan/02:00:00:53:6b:bb', { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 }],
-    ]);
-    expect(sandboxes).to.deep.equal([['container-of-db-0/net1', ['macvlan/172.17.0.100']]]);
-    expect(subnets?.map((subnet) => (subnet as { name: string }).name)).to.deep.equal(['dual', 'macvlan']);
+
+    it('are one chain: each names the SHA-256 of the bytes of the one before', () => {
+      let previous = '';
+      for (const line of golden) {
+        expect((JSON.parse(line) as Envelope).prev).to.equal(previous);
+        previous = createHash('sha256').update(line).digest('hex');
+      }
+      expect(audit(golden)).to.include({ seq: golden.length, hash: previous });
+      expect(previous).to.equal(lastHashes[version]);
+    });
+
+    it('are evolved from the beginning to the state that they always meant', () => {
+      const state = initialState();
+      for (const line of golden) evolve(state, parseEvent(line).sequenced, new Journal());
+      const { subnets, pods, sandboxes, macs } = describeState(state) as Record<string, unknown[]>;
+      expect({ ledger: state.ledger, pods: pods?.map((pod) => (pod as [string])[0]) }).to.deep.equal({
+        ledger: '01KG9AG8M00000000000000001',
+        pods: ['default/db-0', 'default/dual'],
+      });
+      expect(macs).to.deep.equal([
+        ['macvlan/02:00:00:53:6b:bb', { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 }],
+      ]);
+      expect(sandboxes).to.deep.equal([['container-of-db-0/net1', ['macvlan/172.17.0.100']]]);
+      expect(subnets?.map((subnet) => (subnet as { name: string }).name)).to.deep.equal(['dual', 'macvlan']);
+    });
+
+    it('would be written again byte by byte', () => {
+      let before = emptyHead;
+      for (const line of golden) {
+        const { envelope, sequenced } = parseEvent(line);
+        const { seq: _seq, at, ...event } = sequenced;
+        const { stored, head } = chain(before, event, {
+          id: envelope.id,
+          command: envelope.cmd,
+          part: envelope.part,
+          at,
+          clock: Date.parse(envelope.clock ?? envelope.at),
+          actor: envelope.actor,
+          before: envelope.before,
+          version,
+        });
+        expect(stored.text).to.equal(line);
+        expect(stored).to.deep.equal(parseEvent(line));
+        before = head;
+      }
+    });
   });
 
-  it('would be written again byte by byte', () => {
-    let before = emptyHead;
-    for (const line of golden) {
-      const { envelope, sequenced } = parseEvent(line);
-      const { seq: _seq, at, ...event } = sequenced;
-      const { stored, head } = chain(before, event, {
-        id: envelope.id,
-        command: envelope.cmd,
-        part: envelope.part,
-        at,
-        clock: Date.parse(envelope.clock ?? envelope.at),
-        actor: envelope.actor,
-        before: envelope.before,
-      });
-      expect(stored.text).to.equal(line);
-      expect(stored).to.deep.equal(parseEvent(line));
-      before = head;
-    }
+describe('Events of version 1', () => {
+  it('say of each binding that it ended with its container: there was no other cause', () => {
+    const unbound = goldenOf(1)
+      .map((line) => parseEvent(line).sequenced)
+      .find(({ type }) => type === 'AddressUnbound');
+    expect(unbound?.data).to.have.property('cause', 'container-deleted');
+    expect(goldenOf(1).join('')).to.not.contain('container-deleted');
+  });
+
+  it('are what is written as long as some replica reads nothing newer, with all that it can say', () => {
+    const event = parseEvent(golden.at(-1) as string).sequenced;
+    expect(event.data).to.have.property('cause', 'node-deleted');
+    const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, clock: 2_000, actor: 'a', before: {} } as const;
+    const { stored } = chain(emptyHead, event, { ...wrapping, version: 1 });
+    expect(stored.envelope.v).to.equal(1);
+    expect(stored.envelope.data).to.not.have.property('cause');
+    expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
+    expect(stored).to.deep.equal(parseEvent(stored.text));
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(2);
   });
 });
 
@@ -129,9 +162,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 2 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 3 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 2; this program reads 1: upgrade it',
+      message: 'event 5 has schema version 3; this program reads 1, 2: upgrade it',
     });
   });
 

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { type Event, type Seq, type Sequenced } from '../domain/event.ts';
+import { downcast, type EventVersion, eventVersions, type StoredData, upcast } from './upcast.ts';
 
-/** The schema version that is written. Older ones are upcast on read; a newer one stops the reader. */
-export const eventVersion = 1;
+const newestVersion = eventVersions.at(-1) as EventVersion;
 
 /** How far the ledger has come. Immutable. */
 export interface Head {
@@ -30,7 +30,7 @@ export const emptyHead: Head = { ledger: '', epoch: 1, seq: 0, hash: '', at: 0 }
 
 /** An event as stored, with the key order of the stored text. */
 export interface Envelope {
-  readonly v: number;
+  readonly v: EventVersion;
   readonly seq: Seq;
   /** ULID of this event. */
   readonly id: string;
@@ -45,7 +45,8 @@ export interface Envelope {
   /** What the clock said, where that differs from the ledger's time. */
   readonly clock?: string;
   readonly actor: string;
-  readonly data: Event['data'];
+  /** As its version writes it. */
+  readonly data: StoredData;
   /** The event before, for each address that it touches; 0: none. */
   readonly before: Readonly<Record<string, Seq>>;
   readonly prev: string;
@@ -72,17 +73,20 @@ export interface Wrapping {
   readonly clock: number;
   readonly actor: string;
   readonly before: Readonly<Record<string, Seq>>;
+  /** The newest, unless some replica cannot read that yet. */
+  readonly version?: EventVersion;
 }
 
 /** The next event of the chain, and the head behind it. */
 export function chain(
   head: Head,
   event: Event,
-  { id, command, part, at, clock, actor, before }: Wrapping,
+  { id, command, part, at, clock, actor, before, version = newestVersion }: Wrapping,
 ): { stored: StoredEvent; head: Head } {
   const seq = head.seq + 1;
+  const data = downcast(version, event);
   const envelope: Envelope = {
-    v: eventVersion,
+    v: version,
     seq,
     id,
     cmd: command,
@@ -92,7 +96,7 @@ export function chain(
     at: new Date(at).toISOString(),
     ...(clock !== at && { clock: new Date(clock).toISOString() }),
     actor,
-    data: event.data,
+    data,
     before,
     prev: head.hash,
   };
@@ -100,7 +104,7 @@ export function chain(
   const hash = sha256(text);
   const ledger = event.type === 'LedgerCreated' ? event.data.ledger : head.ledger;
   return {
-    stored: { envelope, text, hash, sequenced: { ...event, seq, at } },
+    stored: { envelope, text, hash, sequenced: sequencedOf(envelope, at) },
     head: { ledger, epoch: head.epoch, seq, hash, at },
   };
 }
@@ -125,14 +129,12 @@ const known: Readonly<Record<Event['type'], true>> = {
  */
 export function parseEvent(text: string): StoredEvent {
   const envelope = parseEnvelope(text);
-  const { type, subnet, data, seq, at } = envelope;
-  return {
-    envelope,
-    text,
-    hash: sha256(text),
-    sequenced: { type, subnet, data, seq, at: Date.parse(at) } as Sequenced,
-  };
+  return { envelope, text, hash: sha256(text), sequenced: sequencedOf(envelope, Date.parse(envelope.at)) };
 }
+
+/** Whoever writes an event goes on with what whoever reads it will see. */
+const sequencedOf = ({ v, type, subnet, data, seq }: Envelope, at: number): Sequenced =>
+  ({ type, subnet, data: upcast(v, type, data), seq, at }) as Sequenced;
 
 function parseEnvelope(text: string): Envelope {
   let parsed: unknown;
@@ -143,10 +145,10 @@ function parseEnvelope(text: string): Envelope {
   }
   const envelope = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Envelope;
   const { v, seq, part, type, at, data, before } = envelope;
-  if (Number.isSafeInteger(v) && v !== eventVersion)
-    throw damaged(`event ${seq} has schema version ${v}; this program reads ${eventVersion}: upgrade it`);
+  if (Number.isSafeInteger(v) && !eventVersions.includes(v))
+    throw damaged(`event ${seq} has schema version ${v}; this program reads ${eventVersions.join(', ')}: upgrade it`);
   const isWhole =
-    v === eventVersion &&
+    eventVersions.includes(v) &&
     Number.isSafeInteger(seq) &&
     Array.isArray(part) &&
     !Number.isNaN(Date.parse(at)) &&

@@ -4,7 +4,7 @@ import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
 import { type Proxy, startProxy } from '../../../test/harness/proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
-import { campaign, type Candidate, currentWriter, type Term } from './election.ts';
+import { campaign, type Candidate, currentWriter, observeWriter, type Term } from './election.ts';
 import { connectEtcd } from './etcd.ts';
 import { writerKey } from './keys.ts';
 import { failureOf, silent } from './specification.ts';
@@ -122,6 +122,25 @@ describe('The election of the writer', () => {
     expect(await currentWriter(client)).to.deep.equal(one);
     await stand(two);
     expect(await currentWriter(client)).to.deep.equal(two);
+  });
+
+  it('tells those who watch who the writer is, and when it is another', async () => {
+    const told: (string | undefined)[] = [];
+    const tell = (writer: Candidate | undefined): void => {
+      if (told.length === 0 || told.at(-1) !== writer?.replica) told.push(writer?.replica);
+    };
+    const watching = observeWriter(far, tell, life.signal, silent);
+    while (told.length < 1) await turn();
+    const term = await stand(one);
+    while (told.length < 2) await turn();
+    proxy.cut(); // a watch that is lost is opened anew, and a timer looks meanwhile
+    await term.resign();
+    while (told.length < 3) await turn();
+    await stand(two);
+    while (told.length < 4) await turn();
+    expect(told).to.deep.equal([undefined, 'one', undefined, 'two']);
+    life.abort();
+    await watching;
   });
 
   it('tells a writer that etcd does not hear any more, before another can be elected', async () => {

@@ -2,22 +2,17 @@
  * Who writes: whoever holds /ipledger/v1/writer, a key on a lease. For liveness only. Safety is the append's compare of the
  * head; that it also compares this key's create revision just keeps a deposed writer from duelling.
  */
-import type { Etcd3, Lease } from 'etcd3';
+import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/deadline.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { bellOf } from './etcd.ts';
 import { writerKey } from './keys.ts';
+import { takeLease } from './lease.ts';
 import type { Revision } from './ledger.ts';
 
-const leaseSeconds = 5;
-const renewMs = 1_500;
-/** Handing over at once is a courtesy: without it the lease ends by itself. */
-const resignTimeoutMs = 1_000;
-/** After a renewal that failed. */
-const renewAgainMs = 300;
-const renewTimeoutMs = 1_500;
-/** Given up this long before etcd would, so that two never believe it at once if their clocks run alike. */
-const marginMs = 500;
-const campaignMs = 500;
+const lease = { seconds: 5, renewMs: 1_500, name: 'the writer lease' };
+/** After a try at which etcd did not answer. */
+const campaignAgainMs = 500;
 
 /** Who a writer says it is. */
 export interface Candidate {
@@ -38,22 +33,47 @@ export interface Term {
 
 /** Waits to be the writer. Rejects only when the signal is aborted. */
 export async function campaign(client: Etcd3, candidate: Candidate, signal: AbortSignal, log: Logger): Promise<Term> {
-  for (;;) {
-    signal.throwIfAborted();
+  const elected = new AbortController();
+  const bell = bellOf(client, writerKey, AbortSignal.any([signal, elected.signal]))[Symbol.asyncIterator]();
+  while (!(await bell.next()).done) {
     try {
       const term = await standOnce(client, candidate, signal, log);
-      if (term) return term;
+      if (term) {
+        elected.abort();
+        return term;
+      }
     } catch (error) {
       log.warn({ err: error }, 'campaign: etcd does not answer');
+      await pause(campaignAgainMs, signal);
     }
-    await pause(campaignMs, signal);
   }
+  return Promise.reject(signal.reason as Error);
 }
 
 /** Who is the writer now; undefined when nobody is. */
 export async function currentWriter(client: Etcd3): Promise<Candidate | undefined> {
   const { kvs } = await client.kv.range({ key: Buffer.from(writerKey) });
   return kvs[0] && (JSON.parse(kvs[0].value.toString('utf8')) as Candidate);
+}
+
+/**
+ * Tells who is the writer, now and whenever that changes; until the signal is aborted. By the time that it is told another may
+ * be the writer: whoever acts on it is told so by the one that it asks.
+ */
+export async function observeWriter(
+  client: Etcd3,
+  tell: (writer: Candidate | undefined) => void,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  const bell = bellOf(client, writerKey, signal)[Symbol.asyncIterator]();
+  while (!(await bell.next()).done) {
+    try {
+      tell(await currentWriter(client));
+    } catch (error) {
+      log.debug({ err: error }, 'who is the writer could not be read');
+    }
+  }
 }
 
 async function standOnce(
@@ -63,55 +83,21 @@ async function standOnce(
   log: Logger,
 ): Promise<Term | undefined> {
   if (await currentWriter(client)) return undefined;
-  const grantedAt = performance.now();
-  const lease = client.lease(leaseSeconds, { autoKeepAlive: false });
-  const id = await lease.grant();
+  const held = await takeLease(client, { ...lease, signal, log });
   const key = Buffer.from(writerKey);
   const won = await client.kv
     .txn({
       compare: [{ key, target: 'Create', result: 'Equal', create_revision: '0' }],
-      success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: id } }],
+      success: [{ request_put: { key, value: Buffer.from(JSON.stringify(candidate)), lease: held.id } }],
     })
     .catch(async (error: unknown) => {
       // Perhaps it happened; without its lease the key does not stand in the next one's way.
-      await lease.revoke().catch(() => undefined);
+      await held.end().catch(() => undefined);
       throw error;
     });
   if (!won.succeeded) {
-    await lease.revoke();
+    await held.end();
     return undefined;
   }
-  const lost = new AbortController();
-  void keepAlive(lease, grantedAt, AbortSignal.any([signal, lost.signal]), log).then(() => lost.abort());
-  return {
-    revision: BigInt(won.header.revision),
-    signal: AbortSignal.any([signal, lost.signal]),
-    resign: async () => {
-      lost.abort();
-      await lease.revoke({ deadline: Date.now() + resignTimeoutMs });
-    },
-  };
-}
-
-/** Returns when the lease may have ended, counted from when its last renewal that succeeded was sent. */
-async function keepAlive(lease: Lease, grantedAt: number, signal: AbortSignal, log: Logger): Promise<void> {
-  let renewedAt = grantedAt;
-  let nextMs = renewMs;
-  const leftMs = (): number => renewedAt + leaseSeconds * 1000 - marginMs - performance.now();
-  for (;;) {
-    await pause(Math.max(0, Math.min(nextMs, leftMs())), signal);
-    if (signal.aborted) return;
-    if (leftMs() <= 0) break;
-    const sentAt = performance.now();
-    try {
-      await lease.keepaliveOnce({ deadline: Date.now() + Math.min(renewTimeoutMs, leftMs()) });
-      renewedAt = sentAt;
-      nextMs = renewMs;
-    } catch (error) {
-      log.warn({ err: error }, 'the writer lease could not be renewed');
-      if (lease.revoked()) return;
-      nextMs = renewAgainMs;
-    }
-  }
-  log.error('the writer lease may have ended: stepping down');
+  return { revision: BigInt(won.header.revision), signal: held.signal, resign: () => held.end() };
 }

@@ -16,6 +16,7 @@ import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
+import { accessOptions, type EtcdAccess, follow } from './access.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
@@ -44,10 +45,14 @@ const pageSize = 2_000;
 const pollMs = 1_000;
 const readEachAtOnce = 64;
 
-/** A client that never retries, never breaks a circuit, and gives every call that is no stream a deadline. */
-export function connectEtcd(endpoints: readonly string[]): Etcd3 {
-  return new Etcd3({
+/**
+ * A client that never retries, never breaks a circuit, and gives every call that is no stream a deadline.
+ * @throws Error when endpoints and access do not fit.
+ */
+export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): Etcd3 {
+  const client = new Etcd3({
     hosts: [...endpoints],
+    ...accessOptions(endpoints, access),
     faultHandling: { global: noop, host: () => noop },
     grpcOptions: {
       'grpc.max_receive_message_length': 32 << 20,
@@ -59,6 +64,8 @@ export function connectEtcd(endpoints: readonly string[]): Etcd3 {
     },
     defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + callTimeoutMs }),
   });
+  if (access.certificates) follow(client, access.certificates);
+  return client;
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
@@ -137,40 +144,8 @@ export class EtcdLedger implements Ledger {
     return kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
   }
 
-  async *bell(signal: AbortSignal): AsyncIterable<void> {
-    const ringer = new AbortController();
-    let wake = new AbortController();
-    void this.#ringOnWatch(() => wake.abort(), AbortSignal.any([signal, ringer.signal]));
-    try {
-      while (!signal.aborted) {
-        await pause(pollMs, AbortSignal.any([signal, wake.signal]));
-        wake = new AbortController();
-        yield;
-      }
-    } finally {
-      ringer.abort();
-    }
-  }
-
-  /** A watch of the head key that only says "look": whatever happens to it, it is opened anew. */
-  async #ringOnWatch(ring: () => void, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        const watch = await this.#client.watchClient.watch();
-        const ended = new Promise<void>((resolve) => {
-          watch.on('data', ring);
-          watch.on('end', () => resolve());
-          watch.on('error', () => resolve());
-          signal.addEventListener('abort', () => resolve(), { once: true });
-        });
-        watch.write({ create_request: { key: bytes(headKey) } });
-        await ended;
-        watch.cancel();
-      } catch {
-        // not reachable now; the timer rings meanwhile
-      }
-      await pause(500, signal);
-    }
+  bell(signal: AbortSignal): AsyncIterable<void> {
+    return bellOf(this.#client, headKey, signal);
   }
 
   async #range(request: IRangeRequest, signal: AbortSignal) {
@@ -194,6 +169,48 @@ export class EtcdLedger implements Ledger {
       if (!page.more) return;
       key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
     }
+  }
+}
+
+/**
+ * Rings at once, and whenever a key may have changed: at least once after each change, and now and then without. Ends with
+ * the signal.
+ */
+export async function* bellOf(client: Etcd3, key: string, signal: AbortSignal): AsyncIterable<void> {
+  const ringer = new AbortController();
+  let wake = new AbortController();
+  void ringOnWatch(client, key, () => wake.abort(), AbortSignal.any([signal, ringer.signal]));
+  try {
+    while (!signal.aborted) {
+      yield;
+      await pause(pollMs, AbortSignal.any([signal, wake.signal]));
+      wake = new AbortController();
+    }
+  } finally {
+    ringer.abort();
+  }
+}
+
+/** A watch that only says "look": whatever happens to it, it is opened anew. */
+async function ringOnWatch(client: Etcd3, key: string, ring: () => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const watch = await client.watchClient.watch();
+      const ended = new Promise<void>((resolve) => {
+        watch.on('data', ring);
+        watch.on('end', () => resolve());
+        watch.on('error', () => resolve());
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      watch.write({ create_request: { key: bytes(key) } });
+      await ended;
+      // One that breaks while it can be written to passes for a host that fails, and takes every other call on its way with it.
+      watch.end();
+      watch.cancel();
+    } catch {
+      // not reachable now; the timer rings meanwhile
+    }
+    await pause(500, signal);
   }
 }
 

@@ -7,6 +7,7 @@
  *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
  *   /ipledger/v1/writer               the active writer, on a lease
+ *   /ipledger/v1/member/<replica>     a live replica and what it can read, on a lease
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../domain/claim.ts';
@@ -18,12 +19,14 @@ const prefix = '/ipledger/v1/';
 
 export const headKey = `${prefix}head`;
 export const writerKey = `${prefix}writer`;
+export const memberPrefix = `${prefix}member/`;
 export const logPrefix = `${prefix}log/`;
 export const addressPrefix = `${prefix}addr/`;
 export const subnetPrefix = `${prefix}subnet/`;
 
 export const logKey = (seq: Seq): string => logPrefix + String(seq).padStart(16, '0');
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
+export const memberKey = (replica: string): string => memberPrefix + replica;
 export const subnetKey = (name: string): string => subnetPrefix + name;
 
 /** The key after all keys that begin with `text`. */

@@ -91,7 +91,30 @@ export class Replica {
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     // The head first: the log, read after it, has to reach at least as far.
+    await this.#readTo(await this.ledger.head(signal), signal);
+  }
+
+  /** The same, by a look at the head alone where that is as known. An event that stands behind it is then not noticed. */
+  async refresh(signal: AbortSignal): Promise<void> {
     const there = await this.ledger.head(signal);
+    if (headText(there) !== headText(this.#head)) await this.#readTo(there, signal);
+  }
+
+  /** Resolves once this event is in the state for good, or with the signal. */
+  async reached(seq: Seq, signal: AbortSignal): Promise<void> {
+    if (this.#head.seq >= seq || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        stop();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const stop = this.onCommitted(() => this.#head.seq >= seq && done());
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  async #readTo(there: Head, signal: AbortSignal): Promise<void> {
     if (there.seq < this.#head.seq || (there.seq === this.#head.seq && headText(there) !== headText(this.#head)))
       throw new IpledgerError(
         'LEDGER_DAMAGED',

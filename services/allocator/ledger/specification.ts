@@ -16,6 +16,7 @@ import type { Batch, Ledger } from './ledger.ts';
 import { MemoryLedger } from './memory.ts';
 import { Replica } from './replica.ts';
 import { UnreliableLedger } from './unreliable.ts';
+import { type EventVersion, eventVersions } from './upcast.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
 export const never = new AbortController().signal;
@@ -61,7 +62,7 @@ export function bind(pod: string, provider = 'macvlan.default', containerId = `c
 
 /** Its container is taken down. */
 export const unbind = (pod: string, containerId = `container-of-${pod}`): Untimed => {
-  return { type: 'Unbind', containerId, interface: 'net1' };
+  return { type: 'Unbind', containerId, interface: 'net1', cause: 'container-deleted' };
 };
 
 /** What is answered to the specs' asks. */
@@ -118,7 +119,8 @@ export interface Working {
 export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> = {}): Promise<Working> {
   const replica = more.replica ?? (await Replica.load(ledger, never));
   const retry = { firstMs: 1, mostMs: 4 };
-  const writer = new Writer({ newId, term: undefined, log: silent, retry, ...more, replica });
+  const eventVersion = () => eventVersions.at(-1) as EventVersion;
+  const writer = new Writer({ newId, term: undefined, eventVersion, log: silent, retry, ...more, replica });
   const stopping = new AbortController();
   const ended = writer.run(stopping.signal).catch((error: unknown) => error);
   const stop = (): Promise<unknown> => {

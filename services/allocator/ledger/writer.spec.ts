@@ -10,6 +10,7 @@ import { Replica } from './replica.ts';
 import {
   afterAWhile,
   ask,
+  bind,
   carryOut,
   createLedger,
   describeFold,
@@ -24,9 +25,11 @@ import {
   startUnreliable,
   startWriter,
   typesOf,
+  unbind,
   type Working,
 } from './specification.ts';
 import type { UnreliableLedger } from './unreliable.ts';
+import type { EventVersion } from './upcast.ts';
 
 describe('The writer', () => {
   let memory: MemoryLedger;
@@ -57,6 +60,19 @@ describe('The writer', () => {
     );
     expect(answers.map(({ head }) => head.seq)).to.deep.equal(Array.from({ length: 100 }, (_, index) => 4 + index));
     expect(ledger.tried.length - before, '63 allocations and the head fill a transaction').to.be.at.most(3);
+    expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
+  });
+
+  it('writes the schema version that all replicas can read, which may change at any time', async () => {
+    let version: EventVersion = 1;
+    await working.stop();
+    working = await startWriter(ledger, { eventVersion: () => version });
+    const versions = (): Promise<number[]> => logOf(memory).then((log) => log.slice(3).map(({ envelope: { v } }) => v));
+    await carryOut(working.writer, allocate('a'), bind('a'), unbind('a'));
+    expect(await versions()).to.deep.equal([1, 1, 1]);
+    version = 2;
+    await carryOut(working.writer, allocate('b'));
+    expect(await versions()).to.deep.equal([1, 1, 1, 2]);
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 

@@ -23,6 +23,7 @@ import type { StoredEvent } from './chain.ts';
 import type { Appended, Revision } from './ledger.ts';
 import { type Replica, refusalKey } from './replica.ts';
 import { Unsettled } from './unsettled.ts';
+import type { EventVersion } from './upcast.ts';
 
 const mostQueued = 20_000;
 /** Not more than a transaction could hold, so that what is decided is seldom undone for want of room. */
@@ -38,6 +39,8 @@ export interface WriterOptions {
   readonly newId: () => string;
   /** Create revision of the writer key that makes us the writer; undefined where there is no election. */
   readonly term: Revision | undefined;
+  /** The newest schema version that all live replicas can read. */
+  readonly eventVersion: () => EventVersion;
   readonly log: Logger;
   /** Default 50 ms, doubling up to a second. */
   readonly retry?: { readonly firstMs: number; readonly mostMs: number };
@@ -72,7 +75,8 @@ export class Writer {
   }
 
   /**
-   * Works until the signal is aborted or somebody else is the writer; then everything that waits is answered NOT_WRITER.
+   * Works until the signal is aborted or somebody else is the writer. Everything that waits is then answered NOT_WRITER, which
+   * says that nothing came of it; or UNAVAILABLE, where an append of unknown outcome may have carried it out.
    * @throws IpledgerError LEDGER_DAMAGED when the log cannot be followed any more.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -88,7 +92,8 @@ export class Writer {
       }
     } finally {
       this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer (any more): ask again');
-      for (const { reject } of this.#queue.splice(0)) reject(this.#ended);
+      for (const queued of this.#queue.splice(0))
+        queued.reject(this.#unsettled.mayWrite(queued) ? outcomeUnknown : this.#ended);
     }
   }
 
@@ -179,14 +184,14 @@ export class Writer {
   #decideOne(builder: BatchBuilder, queued: Queued): Decided | 'full' {
     const { ask, resolve, reject } = queued;
     const nothing = (error: IpledgerError): Decided => ({ queued, writes: false, settle: () => reject(error) });
-    const { replica, newId } = this.#options;
+    const { replica, newId, eventVersion } = this.#options;
     const reading = replica.clock.read(builder.head.at);
     let undo: Undo | undefined;
     try {
       const decision = ask.command
         ? decide(replica.state, ask.command(reading.at))
         : { kind: 'accepted' as const, events: [] };
-      const stamp = { command: newId(), newId, reading, actor: ask.actor };
+      const stamp = { command: newId(), newId, reading, actor: ask.actor, version: eventVersion() };
       if (decision.kind === 'refused') {
         const { code, message } = decision.refusal;
         const record = this.#news(builder, decision.record);
@@ -294,5 +299,10 @@ export class Writer {
     });
   }
 }
+
+const outcomeUnknown = new IpledgerError(
+  'UNAVAILABLE',
+  'this allocator is not the writer any more, and whether it carried the request out is not known: ask the same again',
+);
 
 const isExpired = ({ ask }: Queued): boolean => ask.signal.aborted;

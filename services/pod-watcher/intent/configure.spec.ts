@@ -30,7 +30,7 @@ describe('the Subnet objects', () => {
           const { spec } = inForce(request.name ?? '', request.spec?.provider);
           return Promise.resolve({
             position: { epoch: 1, seq: 99, hash: '' },
-            subnet: { name: request.name ?? '', spec, usage: [] },
+            subnet: { name: request.name ?? '', spec, usage: [], fenced: [] },
           });
         },
         deleteSubnet: (name) => {

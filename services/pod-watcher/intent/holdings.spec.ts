@@ -75,11 +75,28 @@ describe('who holds addresses, or may', () => {
     expect(holdings.settled(pod, 'asking')).to.equal(true);
   });
 
+  it('takes for released only as many as were: the others hold until the ledger tells of their end', () => {
+    const holdings = after(10, 7, 8);
+    holdings.released(pod, uid, 1);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
+    holdings.facts([ended(8)], 11);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
+    holdings.released(pod, uid, 1);
+    expect(holdings.count).to.equal(0);
+  });
+
+  it('forgets who asked and was not answered when there was nothing to release', () => {
+    const holdings = after(10);
+    holdings.begin(pod, uid);
+    holdings.released(pod, uid, 0);
+    expect(holdings.count).to.equal(0);
+  });
+
   it('keeps the uids of one name apart', () => {
     const holdings = after(10, 7);
     holdings.begin(pod, 'other');
     expect(holdings.uids(pod)).to.deep.equal([uid, 'other']);
-    holdings.released(pod, uid);
+    holdings.released(pod, uid, 1);
     expect(holdings.uids(pod)).to.deep.equal(['other']);
     expect([...holdings.pods()]).to.deep.equal([pod]);
   });

@@ -61,11 +61,14 @@ export class Holdings implements Reader {
     this.#sweep(pod, uid);
   }
 
-  /** All that the uid held was released. */
-  released(pod: string, uid: string): void {
+  /**
+   * So many allocations of the uid were released. When it had more, the ledger is about to tell of the end of the others, or
+   * they are held still: of several addresses one that is fenced is left.
+   */
+  released(pod: string, uid: string, count: number): void {
     const held = this.#held(pod, uid);
     held.unsettled = false;
-    held.seqs.clear();
+    if (count >= held.seqs.size) held.seqs.clear();
     this.#sweep(pod, uid);
   }
 

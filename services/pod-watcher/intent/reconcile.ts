@@ -3,11 +3,10 @@
  * something and is gone or finished. One command at a time for each Pod name.
  *
  * Level-triggered: a turn looks at the Pod as it is and at what the ledger says that its name holds; what happened in
- * between does not matter. The one thing remembered is the evidence that a Pod was seen to go.
+ * between does not matter. What is remembered, as evidence that a Pod is gone, is in endings.ts.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { ReleaseCause } from '../../../proto/ipledger.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import type { NetworkDefinition, Pod } from '../kubernetes/objects.ts';
@@ -16,17 +15,17 @@ import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { type Outcome, Queue } from '../queue.ts';
 import { Bells } from './bells.ts';
+import { Endings, type EndingsOptions } from './endings.ts';
 import type { Holdings } from './holdings.ts';
 import { lifeOf } from './life.ts';
 import { type Network, networkOf } from './network.ts';
 import { ownerOf } from './owner.ts';
 import { type Plan, planFor } from './plan.ts';
 import type { Subnets } from './subnets.ts';
-import { implausible } from './vanished.ts';
 import { Waiting } from './waiting.ts';
 import { allocatedAfterAll, cannotAsk, notServed, refused } from './why.ts';
 
-export interface ReconcilerOptions {
+export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods'> {
   readonly allocator: Pick<Allocator, 'allocate' | 'release'>;
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
   readonly networks: Pick<Source<NetworkDefinition>, 'objects' | 'subscribe'>;
@@ -34,29 +33,16 @@ export interface ReconcilerOptions {
   readonly holdings: Holdings;
   /** Tells people about a Pod. */
   readonly say: (pod: Pod, happening: Happening) => void;
-  /** The Pod "namespace/name" as the API has it at this moment; undefined if there is none. */
-  readonly lookUp: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
-  /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
-  readonly acceptVanished: boolean;
   /** How long a Pod that was refused waits, at first and at most, when nothing rings for it. */
   readonly backoffMs?: readonly [first: number, most: number];
-  /** How long a static Pod is believed to run on after its mirror was deleted. */
-  readonly mirrorGraceMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 const concurrency = 64;
 const usualBackoffMs = [500, 30_000] as const;
-/** A kubelet looks after the mirrors of its static Pods about once a minute. */
-const usualMirrorGraceMs = 120_000;
 /** An allocator that does not answer is no news for a Pod before this many tries. */
 const silentTries = 3;
-
-interface Ending {
-  readonly cause: ReleaseCause;
-  readonly evidence: string;
-}
 
 export class Reconciler implements Reader {
   readonly #options: ReconcilerOptions;
@@ -64,24 +50,31 @@ export class Reconciler implements Reader {
   readonly #waiting = new Waiting();
   readonly #bells = new Bells(this.#waiting, (key) => this.#queue.add(key));
   readonly #networks = new Map<string, Network>();
-  /** Uids that were seen to go while they held something, by Pod. */
-  readonly #seenGone = new Map<string, Set<string>>();
-  /** By Pod: until then (of performance.now()) it is not taken to be gone, though it is not in the API. */
-  readonly #notGoneBefore = new Map<string, number>();
+  readonly #endings: Endings;
   /** Pods whose Events are to be closed with a good one; and those told what is not ours. */
   readonly #told = new Set<string>();
   readonly #noted = new Map<string, string>();
-  #halted = false;
   #started = false;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#endings = new Endings(options);
     const { log, signal, backoffMs = usualBackoffMs } = options;
     const [firstBackoffMs, mostBackoffMs] = backoffMs;
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
     options.pods.subscribe((change) => this.#onPod(change));
     options.networks.subscribe((change) => this.#onNetwork(change));
+  }
+
+  /** How many Pods vanished, while that halts all releases; else 0. */
+  get vanished(): number {
+    return this.#endings.vanished;
+  }
+
+  /** To be awaited before the start, when as much is known as then. */
+  prepare(): Promise<void> {
+    return this.#endings.prepare();
   }
 
   /** Begins; Pods, networks, Subnets and the ledger's snapshot must be known by now. */
@@ -92,7 +85,7 @@ export class Reconciler implements Reader {
   }
 
   #lookAtAll(): void {
-    this.#judgeMissing();
+    this.#lookAtHolders();
     for (const key of this.#options.pods.objects.keys()) this.#queue.add(key);
   }
 
@@ -124,32 +117,16 @@ export class Reconciler implements Reader {
 
   #onPod(change: Change<Pod>): void {
     if (change.kind === 'listed') {
-      if (this.#started) this.#judgeMissing();
+      if (this.#started) this.#lookAtHolders();
       return;
     }
     const key = keyOf(change.object);
-    if (change.kind === 'gone') {
-      this.#noted.delete(key);
-      const { identity, uid } = change.object;
-      // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
-      if (identity !== uid) return this.#awaitMirror(key);
-      // A deletion that a list implies is judged with all others of that list, at its end.
-      if (!change.witnessed) return;
-      if (this.#options.holdings.uids(key).includes(identity)) this.#witness(key, identity);
-    }
-    this.#queue.add(key);
-  }
-
-  #awaitMirror(key: string): void {
-    const { mirrorGraceMs = usualMirrorGraceMs } = this.#options;
-    this.#notGoneBefore.set(key, performance.now() + mirrorGraceMs);
-    this.#queue.addAfter(key, mirrorGraceMs);
-  }
-
-  #witness(key: string, uid: string): void {
-    const seen = this.#seenGone.get(key);
-    if (seen) seen.add(uid);
-    else this.#seenGone.set(key, new Set([uid]));
+    if (change.kind === 'present') return this.#queue.add(key);
+    this.#noted.delete(key);
+    const waitMs = this.#endings.gone(change.object, change.witnessed);
+    if (waitMs > 0) this.#queue.addAfter(key, waitMs);
+    // A deletion that a list implies is judged with all others of that list, at its end.
+    else if (change.witnessed) this.#queue.add(key);
   }
 
   #onNetwork(change: Change<NetworkDefinition>): void {
@@ -160,19 +137,10 @@ export class Reconciler implements Reader {
     this.ring(`network:${key}`);
   }
 
-  /** Who holds something and is not in the API: looked at one by one, unless they are too many to be true. */
-  #judgeMissing(): void {
-    const { pods, holdings, log, acceptVanished } = this.#options;
-    const missing: string[] = [];
-    for (const key of holdings.pods()) if (!pods.objects.has(key) && !this.#seenGone.has(key)) missing.push(key);
-    this.#halted = implausible(missing.length, holdings.count) && !acceptVanished;
-    if (this.#halted)
-      log.error(
-        { missing: missing.length, holding: holdings.count, first: missing.slice(0, 5) },
-        'ALARM: most of the Pods that hold addresses are missing from the Kubernetes API all at once; nothing is released. ' +
-          'If the API server lost its data, bring it back; if the Pods are really gone, restart this watcher once with --accept-vanished',
-      );
-    for (const key of holdings.pods()) this.#queue.add(key);
+  /** Everybody who holds something: too many may be missing to be true, or no longer. */
+  #lookAtHolders(): void {
+    this.#endings.judge();
+    for (const key of this.#options.holdings.pods()) this.#queue.add(key);
   }
 
   /**
@@ -198,38 +166,16 @@ export class Reconciler implements Reader {
     const { allocator, holdings, signal } = this.#options;
     let outcome: Outcome = 'done';
     for (const uid of holdings.uids(key)) {
-      const ending = await this.#endingOf(key, uid);
+      const ending = await this.#endings.of(key, uid);
       if (ending === 'unsure') outcome = 'again';
       if (typeof ending === 'string') continue;
       const [namespace = '', pod = ''] = key.split('/');
-      await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
-      holdings.released(key, uid);
+      const { released } = await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
+      holdings.released(key, uid, released);
+      if (holdings.uids(key).includes(uid)) outcome = 'again';
     }
-    if (holdings.uids(key).length === 0) {
-      this.#seenGone.delete(key);
-      this.#notGoneBefore.delete(key);
-    }
+    if (holdings.uids(key).length === 0) this.#endings.forget(key);
     return outcome;
-  }
-
-  /** Why this uid needs its addresses no more. */
-  async #endingOf(key: string, uid: string): Promise<Ending | 'living' | 'unsure'> {
-    const { pods, lookUp, signal } = this.#options;
-    const pod = pods.objects.get(key);
-    if (pod?.identity === uid) {
-      const life = lifeOf(pod, Date.now());
-      if (life.state === 'completed') return ended('RELEASE_CAUSE_POD_COMPLETED', `phase ${pod.phase}`);
-      if (life.state !== 'overdue') return 'living';
-      return ended(
-        'RELEASE_CAUSE_POD_DELETED',
-        `terminating since ${pod.deletionTimestamp}, and overdue by a whole grace period`,
-      );
-    }
-    if (pod) return ended('RELEASE_CAUSE_POD_DELETED', `the name belongs to Pod uid ${pod.identity} now`);
-    if (this.#seenGone.get(key)?.has(uid)) return ended('RELEASE_CAUSE_POD_DELETED', '');
-    if (this.#halted || performance.now() < (this.#notGoneBefore.get(key) ?? 0)) return 'unsure';
-    const found = await lookUp(key, signal);
-    return found?.identity === uid ? 'unsure' : ended('RELEASE_CAUSE_POD_DELETED', 'not in the Kubernetes API');
   }
 
   async #serve(key: string, pod: Pod): Promise<Outcome> {
@@ -291,8 +237,4 @@ export class Reconciler implements Reader {
     }
     return 'again';
   }
-}
-
-function ended(cause: ReleaseCause, evidence: string): Ending {
-  return { cause, evidence };
 }

@@ -6,6 +6,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { lines } from './lines.ts';
 import { type Raw, record, text } from './raw.ts';
@@ -62,6 +63,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of the body; application/json if not given. */
   readonly contentType?: string;
+  /** Only whether it succeeded is of interest: the answer, a whole object usually, is not looked into. */
+  readonly unread?: true;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -70,7 +73,7 @@ export interface Api {
   /** Where the API server is, for people. */
   readonly server: string;
   /**
-   * One request, the parsed answer.
+   * One request, the parsed answer; undefined when it is `unread`.
    * @throws ApiError
    */
   request(request: ApiRequest): Promise<unknown>;
@@ -102,11 +105,14 @@ function defaultConfig(): KubeConfig {
   return config;
 }
 
-type Send = (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<http.IncomingMessage>;
+type Send = (request: Omit<ApiRequest, 'timeoutMs' | 'unread'>) => Promise<http.IncomingMessage>;
 
 /** Sends a request and resolves with the head of the answer. Connections are kept and reused. */
 function sender(config: KubeConfig, server: string): Send {
-  const secure = server.startsWith('https:');
+  const url = new URL(server);
+  const secure = url.protocol === 'https:';
+  const { hostname, port } = urlToHttpOptions(url);
+  const base = url.pathname.replace(/\/$/, '');
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64 });
   const proxied = config.getCurrentCluster()?.proxyUrl !== undefined;
   let known: { options: Promise<https.RequestOptions>; at: number } | undefined;
@@ -129,9 +135,10 @@ function sender(config: KubeConfig, server: string): Send {
       headers['content-type'] = contentType ?? 'application/json';
       headers['content-length'] = bytes.length;
     }
-    const options = { ...given, ...(proxied ? {} : { agent }), method, headers, signal };
+    const place = { hostname, port, path: base + path };
+    const options = { ...given, ...(proxied ? {} : { agent }), ...place, method, headers, signal };
     return new Promise((resolve, reject) => {
-      const request = (secure ? https : http).request(`${server}${path}`, options, (response) => {
+      const request = (secure ? https : http).request(options, (response) => {
         if (response.statusCode === 401) known = undefined;
         resolve(response);
       });
@@ -158,7 +165,10 @@ async function answer(send: Send, request: ApiRequest): Promise<unknown> {
     request.signal.throwIfAborted();
     const response = await send({ ...request, signal: controller.signal });
     const status = response.statusCode ?? 0;
-    if (status >= 200 && status < 300) return parse(await read(response, answerMaxBytes));
+    if (status >= 200 && status < 300) {
+      const body = await read(response, answerMaxBytes);
+      return request.unread ? undefined : parse(body);
+    }
     throw refusal(status, what, await read(response, refusalMaxBytes));
   } catch (error) {
     if (request.signal.aborted || error instanceof ApiError) throw error;
@@ -213,15 +223,18 @@ function refusal(status: number, what: string, body: Buffer): ApiError {
   return new ApiError(status, `${what}: ${status} ${message}`.trimEnd(), { field });
 }
 
-async function read(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxBytes) throw new Error(`an answer of more than ${maxBytes} bytes`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+function read(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) response.destroy(new Error(`an answer of more than ${maxBytes} bytes`));
+      else chunks.push(chunk);
+    });
+    response.on('end', () => resolve(Buffer.concat(chunks)));
+    response.on('error', reject);
+  });
 }
 
 function parse(bytes: Buffer): unknown {

@@ -102,6 +102,12 @@ describe('Kubernetes Events', () => {
     expect(stored()[0]).to.have.property('message').with.length(1_024);
   });
 
+  it('have names that Kubernetes takes, however long the object’s is', async () => {
+    events.say({ ...pod, name: `${'a'.repeat(228)}-.${'b'.repeat(20)}` }, full);
+    await until(() => api.objects.size === 1);
+    expect([...api.objects.keys()][0]).to.match(/\/a{228}\.[0-9a-f]{16}$/);
+  });
+
   it('are a courtesy: what the API refuses is dropped', async () => {
     api.trouble = () => new ApiError(403, 'the namespace is being terminated');
     events.say(pod, full);

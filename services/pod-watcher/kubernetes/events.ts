@@ -119,7 +119,9 @@ export class Events {
   async #createOrCount(key: string, { regarding, happening, unwritten, writtenAt }: Series): Promise<void> {
     const namespace = regarding.namespace || 'default';
     const collection = `/api/v1/namespaces/${namespace}/events`;
-    const name = `${regarding.name.slice(0, 230)}.${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+    // Cut where it is too long; a name must not end in a dash or a dot before the next.
+    const beginning = regarding.name.slice(0, 230).replace(/[^a-z0-9]+$/, '');
+    const name = `${beginning}.${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
     const { type, reason } = happening;
     const message = happening.message.slice(0, messageMaxLength);

@@ -19,7 +19,7 @@ describe('the Lease of the active watcher', () => {
   });
   afterEach(() => stop.abort());
 
-  const acquire = (more: object = {}): Promise<HeldLease | undefined> =>
+  const acquire = (more: object = {}, memory?: () => string | undefined): Promise<HeldLease | undefined> =>
     acquireLease({
       api,
       namespace: 'kube-system',
@@ -28,9 +28,11 @@ describe('the Lease of the active watcher', () => {
       signal: stop.signal,
       onStandby: () => (standing += 1),
       onRenewed: () => (renewed += 1),
+      ...(memory && { memory }),
       pace: { durationMs: 200, renewWithinMs: 100, renewEveryMs: 5, lookEveryMs: 5, ...more },
     });
   const spec = () => record(api.objects.get(path)?.['spec']);
+  const remembered = () => record(record(api.objects.get(path)?.metadata)['annotations'])['ipledger.io/memory'];
   const heldBy = (holderIdentity: string, leaseDurationSeconds = 1) =>
     api.put(path, {
       metadata: { name: 'ipledger-pod-watcher' },
@@ -104,5 +106,20 @@ describe('the Lease of the active watcher', () => {
     const lease = acquire();
     stop.abort();
     expect(await lease).to.equal(undefined);
+  });
+
+  it('hands on what its holder remembers, through renewals, and over a term in which nobody says anything', async () => {
+    let memory: string | undefined;
+    const first = await acquire({}, () => memory);
+    expect(first?.memory).to.equal('');
+    memory = 'seen up to 7';
+    await until(() => remembered() === memory);
+    memory = undefined;
+    await first?.release();
+    const second = await acquire();
+    expect(second?.memory).to.equal('seen up to 7');
+    const before = renewed;
+    await until(() => renewed > before + 1);
+    expect(remembered()).to.equal('seen up to 7');
   });
 });

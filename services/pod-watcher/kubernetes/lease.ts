@@ -36,10 +36,14 @@ export interface LeaseOptions {
   readonly onStandby: () => void;
   /** Called each time that the held lease was renewed. */
   readonly onRenewed?: () => void;
+  /** Written into the lease with each renewal, for who comes next; undefined leaves what is there. */
+  readonly memory?: () => string | undefined;
   readonly pace?: Partial<LeasePace>;
 }
 
 export interface HeldLease {
+  /** What the last holder left in it; '' for nothing. */
+  readonly memory: string;
   /** Resolves when the lease is lost, or the signal is aborted. */
   readonly ended: Promise<void>;
   /** Gives it back, so that the next one need not wait. */
@@ -56,7 +60,7 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
   const lease = new Lease(options);
   while (!options.signal.aborted) {
     try {
-      if (await lease.take()) return { ended: lease.keep(), release: () => lease.giveBack() };
+      if (await lease.take()) return { memory: lease.found, ended: lease.keep(), release: () => lease.giveBack() };
     } catch (error) {
       if (options.signal.aborted) return undefined;
       options.log.warn({ reason: reasonOf(error) }, 'lease: cannot be had, trying again');
@@ -66,8 +70,12 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
   return undefined;
 }
 
+const memoryAnnotation = 'ipledger.io/memory';
+
 class Lease {
   readonly pace: LeasePace;
+  /** The memory that was in it when it was taken. */
+  found = '';
   readonly #options: LeaseOptions;
   readonly #path: string;
   readonly #identity = identity;
@@ -84,6 +92,7 @@ class Lease {
   async take(): Promise<boolean> {
     const { api, namespace, name, log, signal } = this.#options;
     const found = await this.#read();
+    this.found = found ? memoryOf(found) : '';
     try {
       if (!found) {
         const body = { metadata: { name, namespace }, spec: this.#spec(0) };
@@ -131,7 +140,7 @@ class Lease {
     const found = await this.#read(signal);
     if (!found || holder(found) !== this.#identity)
       throw new Taken(`the lease was taken by ${found ? JSON.stringify(holder(found)) : 'nobody: it was deleted'}`);
-    await this.#write(found, this.#spec(transitions(found)), signal);
+    await this.#write(found, this.#spec(transitions(found)), signal, this.#options.memory?.());
   }
 
   #isFree(found: Raw): boolean {
@@ -160,12 +169,15 @@ class Lease {
     }
   }
 
-  async #write(found: Raw, spec: Raw, signal: AbortSignal = this.#options.signal): Promise<void> {
+  async #write(found: Raw, spec: Raw, signal = this.#options.signal, memory = memoryOf(found)): Promise<void> {
     const kept =
       holder(found) === this.#identity
         ? { acquireTime: record(found['spec'])['acquireTime'] ?? spec['acquireTime'] }
         : {};
-    await replace(this.#options.api, { path: this.#path, body: { ...found, spec: { ...spec, ...kept } }, signal });
+    const metadata = record(found['metadata']);
+    const annotations = { ...record(metadata['annotations']), ...(memory !== '' && { [memoryAnnotation]: memory }) };
+    const body = { ...found, metadata: { ...metadata, annotations }, spec: { ...spec, ...kept } };
+    await replace(this.#options.api, { path: this.#path, body, signal });
   }
 }
 
@@ -177,6 +189,10 @@ class Taken extends Error {
 /** Who holds a Lease; "" for nobody. */
 export function holder(lease: Raw): string {
   return text(record(lease['spec'])['holderIdentity']);
+}
+
+function memoryOf(lease: Raw): string {
+  return text(record(record(lease['metadata'])['annotations'])[memoryAnnotation]);
 }
 
 function transitions(lease: Raw): number {

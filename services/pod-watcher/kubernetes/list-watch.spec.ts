@@ -12,19 +12,22 @@ class ScriptedServer {
   readonly requests: URL[] = [];
   readonly lists: Answer[] = [];
   readonly watches: Answer[] = [];
+  /** Where the server says that it is, when it is asked for that alone. */
+  version = '1000000';
   readonly #server = http.createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://server');
     this.requests.push(url);
+    if (url.searchParams.get('limit') === '1') return list(this.version)(response, url);
     const queue = url.searchParams.has('watch') ? this.watches : this.lists;
     const answer =
       (queue.length > 1 ? queue.shift() : queue[0]) ?? ((each: Response) => void each.writeHead(500).end());
     answer(response, url);
   });
 
-  async start(): Promise<Api> {
+  async start(base = ''): Promise<Api> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     const { port } = this.#server.address() as AddressInfo;
-    return connectApi(configFor(`http://127.0.0.1:${port}`));
+    return connectApi(configFor(`http://127.0.0.1:${port}${base}`));
   }
 
   async stop(): Promise<void> {
@@ -37,7 +40,8 @@ class ScriptedServer {
   }
 
   get listed(): number {
-    return this.requests.length - this.watched.length;
+    const whole = (url: URL): boolean => !url.searchParams.has('watch') && url.searchParams.get('limit') !== '1';
+    return this.requests.filter(whole).length;
   }
 }
 
@@ -222,6 +226,30 @@ describe('list and watch', () => {
       expect(server.watched.at(-1)?.get('resourceVersion')).to.equal('20');
     });
 
+  it('lists anew when the server was put back to an earlier state: a watch from the later one would stay silent', async () => {
+    server.lists.push(list('20', raw('stays', '1'), raw('lost', '15')), list('12', raw('stays', '1')));
+    server.watches.push(sayAndBreak(bookmark('30')), say(event('ADDED', raw('new', '13'))));
+    server.version = '12';
+    const { told } = await started();
+    await until(() => told.includes('new new uid-new'));
+    expect(told.slice(3)).to.deep.equal(['gone lost uid-lost missing', 'listed', 'new new uid-new']);
+    expect(server.watched.map((query) => query.get('resourceVersion'))).to.deep.equal(['20', '12']);
+  });
+
+  for (const [what, answer] of [
+    ['no items', { metadata: { resourceVersion: '20' } }],
+    ['no version', { metadata: {}, items: [] }],
+    ['nothing', undefined],
+  ] as const)
+    it(`takes an answer with ${what} for no list: nobody is gone by it`, async () => {
+      const odd: Answer = (response) => void response.end(JSON.stringify(answer));
+      server.lists.push(list('10', raw('a', '1')), odd, list('20', raw('a', '1'), raw('b', '2')));
+      server.watches.push(refuse(410, 'too old resource version'), say());
+      const { told } = await started();
+      await until(() => told.includes('new b uid-b'));
+      expect(told).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b', 'listed']);
+    });
+
   it('starts a list again whose continuation has expired', async () => {
     const page: Answer = (response) =>
       void response.end(
@@ -313,6 +341,32 @@ describe('HTTP to the API server', () => {
     const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 5_000, signal }));
     expect(error.message).to.match(/^GET \/x: connect ECONNREFUSED/);
     await server.start();
+  });
+
+  for (const unread of [false, true])
+    it(`takes an answer that breaks off for none${unread ? ', also when nobody reads it' : ''}`, async () => {
+      server.lists.push(sayAndBreak('{"metadata":'));
+      const api = await server.start();
+      const request = { method: 'POST', path: '/x', body: {}, timeoutMs: 5_000, signal } as const;
+      const error = await failure(api.request({ ...request, ...(unread && { unread }) }));
+      expect(error).to.include({ status: 0, reaction: 'later' });
+    });
+
+  it('does not look into an answer that nobody reads, but is told a refusal', async () => {
+    server.lists.push((response) => void response.end('created, and that is all'), refuse(409, 'there is one'));
+    const api = await server.start();
+    const request = { method: 'POST', path: '/x', body: {}, unread: true, timeoutMs: 5_000, signal } as const;
+    expect(await api.request(request)).to.equal(undefined);
+    expect(await failure(api.request(request))).to.include({ status: 409, message: 'POST /x: 409 there is one' });
+  });
+
+  it('finds an API that is served below a path', async () => {
+    server.lists.push(list('10'));
+    const api = await server.start('/clusters/c/');
+    await api.request({ method: 'GET', path: '/api/v1/pods?limit=5', timeoutMs: 5_000, signal });
+    expect(server.requests.map(({ pathname, search }) => pathname + search)).to.deep.equal([
+      '/clusters/c/api/v1/pods?limit=5',
+    ]);
   });
 
   it('sends the credentials and the body', async () => {

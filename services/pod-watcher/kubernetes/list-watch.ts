@@ -6,6 +6,8 @@
  *   - Objects are told apart by uid: one that was deleted and made again under its name is seen as gone, then present,
  *     also when both happened while nobody watched.
  *   - A deletion that was inferred from a list is reported as such (`witnessed: false`): a list is weaker evidence.
+ *   - An API server that was put back to an earlier state is noticed: it would leave a watch from a version that it has not
+ *     reached again open, and silent.
  */
 import { backoffMs, pause } from '../../../lib/deadline.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -69,6 +71,17 @@ export function keyOf({ namespace, name }: Pick<Named, 'namespace' | 'name'>): s
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
+/** What an ERROR of a watch says. */
+export function refusalOf(object: unknown, path: string): ApiError {
+  const { code, message } = record(object);
+  return new ApiError(Number(code) || 500, `watch of ${path}: ${text(message)}`);
+}
+
+/** Whether a version is of an earlier time. Versions are decimal numbers; what is none cannot be compared. */
+function isEarlier(version: string, than: string): boolean {
+  return [version, than].every((each) => /^\d+$/.test(each)) && BigInt(version) < BigInt(than);
+}
+
 export class Source<T extends Named> {
   readonly objects = new Map<string, T>();
   readonly #api: Api;
@@ -82,6 +95,8 @@ export class Source<T extends Named> {
   #heardAt = performance.now();
   /** Whether the watch brought anything since the last failure. */
   #progress = false;
+  /** The last watch broke: whoever answers now may remember less than it told. */
+  #broken = false;
   /** How often in a row a fresh list was too old to watch from. */
   #tooOld = 0;
 
@@ -102,6 +117,11 @@ export class Source<T extends Named> {
     return this.#listedAt !== -Infinity;
   }
 
+  /** The version up to which `objects` is told; undefined while that is not known. */
+  get version(): string | undefined {
+    return this.#version;
+  }
+
   /** How long nothing was heard from the API server, bookmarks included: how stale `objects` may be. */
   get silentMs(): number {
     return performance.now() - this.#heardAt;
@@ -117,6 +137,7 @@ export class Source<T extends Named> {
     for (let failures = 0; !signal.aborted;) {
       const startedAt = performance.now();
       try {
+        if (this.#broken) await this.#verify(signal);
         if (this.#version === undefined || startedAt - this.#listedAt > this.#pace.relistMs) await this.#list(signal);
         await this.#watch(signal);
         if (performance.now() - startedAt > shortWatchMs) {
@@ -127,6 +148,7 @@ export class Source<T extends Named> {
         if (signal.aborted) return;
         if (this.#progress) failures = this.#tooOld = 0;
         this.#progress = false;
+        this.#broken = true;
         if (error instanceof ApiError && error.status === 410) {
           // The history from there on is gone: list at once, unless that did not help the last time.
           this.#version = undefined;
@@ -149,32 +171,48 @@ export class Source<T extends Named> {
     else this.#log.warn({ reason, failures }, 'list-watch: still interrupted');
   }
 
+  /** Lists anew where the API server is at an earlier version than it was: restored from a backup, or another one. */
+  async #verify(signal: AbortSignal): Promise<void> {
+    const known = this.#version;
+    if (known !== undefined) {
+      const { version } = await this.#page({ limit: '1' }, signal);
+      if (isEarlier(version, known)) {
+        this.#log.warn({ version, known }, 'list-watch: the API server was put back to an earlier state, listing anew');
+        this.#version = undefined;
+      }
+    }
+    this.#broken = false;
+  }
+
   async #list(signal: AbortSignal): Promise<void> {
     const listed = new Map<string, T>();
     let next = '';
     let version = '';
     for (let page = 0; ; page++) {
       if (page === longestListPages) throw new Error(`a list of more than ${longestListPages} pages`);
-      const query = new URLSearchParams({
-        limit: String(this.#pace.pageSize),
-        ...(next === '' ? {} : { continue: next }),
-      });
-      const path = `${this.#kind.path}?${query}`;
-      const reply = await this.#api.request({ method: 'GET', path, timeoutMs: this.#pace.listTimeoutMs, signal });
-      const { metadata, items } = record(reply);
-      for (const raw of Array.isArray(items) ? (items as unknown[]) : []) {
+      const limit = String(this.#pace.pageSize);
+      const reply = await this.#page({ limit, ...(next !== '' && { continue: next }) }, signal);
+      for (const raw of reply.items) {
         const object = this.#parse(raw);
         if (object) listed.set(keyOf(object), object);
       }
-      version = text(record(metadata)['resourceVersion']);
-      next = text(record(metadata)['continue']);
+      ({ version, next } = reply);
       if (next === '') break;
     }
-    if (version === '') throw new Error('a list without a resourceVersion');
     this.#take(listed);
     this.#version = version;
     this.#listedAt = this.#heardAt = performance.now();
     this.#tell({ kind: 'listed' });
+  }
+
+  /** @throws Error for an answer that is no whole list: what is missing from it must not be taken to be gone. */
+  async #page(query: Record<string, string>, signal: AbortSignal) {
+    const path = `${this.#kind.path}?${new URLSearchParams(query)}`;
+    const reply = await this.#api.request({ method: 'GET', path, timeoutMs: this.#pace.listTimeoutMs, signal });
+    const { metadata, items } = record(reply);
+    const version = text(record(metadata)['resourceVersion']);
+    if (version === '' || !Array.isArray(items)) throw new Error('a list without a resourceVersion, or without items');
+    return { version, next: text(record(metadata)['continue']), items: items as unknown[] };
   }
 
   /** What the list says replaces what was known, told as the differences. */
@@ -204,10 +242,7 @@ export class Source<T extends Named> {
   }
 
   #hear({ type, object }: Raw): void {
-    if (type === 'ERROR') {
-      const { code, message } = record(object);
-      throw new ApiError(Number(code) || 500, `watch of ${this.#kind.path}: ${text(message)}`);
-    }
+    if (type === 'ERROR') throw refusalOf(object, this.#kind.path);
     if (type === 'ADDED' || type === 'MODIFIED') {
       const parsed = this.#parse(object);
       if (parsed) this.#put(parsed);

@@ -95,6 +95,11 @@ function controllerOf(references: unknown): ControllerReference | undefined {
   return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
 }
 
+// ---- Node ----------------------------------------------------------------------------------------------------------
+
+/** That there is such a Node is all that we want to know. */
+export const nodes: Kind<Named> = { path: '/api/v1/nodes', parse: (raw) => named(record(record(raw)['metadata'])) };
+
 // ---- NetworkAttachmentDefinition -----------------------------------------------------------------------------------
 
 export interface NetworkDefinition extends Named {

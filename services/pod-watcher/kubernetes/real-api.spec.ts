@@ -10,10 +10,11 @@ import { podPatch } from '../projection/pod.ts';
 import { countsOf, statusPatch } from '../projection/subnet-status.ts';
 import { type Api, type ApiError, connectApi } from './api.ts';
 import { Events } from './events.ts';
+import { deletedSince } from './history.ts';
 import { kubeOvnObserver } from './kube-ovn.ts';
 import { acquireLease } from './lease.ts';
 import { Source } from './list-watch.ts';
-import { ips, networkDefinitions, pods, subnets, toPod } from './objects.ts';
+import { ips, networkDefinitions, nodes, pods, subnets, toPod } from './objects.ts';
 import { create, mergePatch, objectPath, podPath, read, remove } from './patch.ts';
 
 const account = 'system:serviceaccount:kube-system:ipledger-pod-watcher';
@@ -49,7 +50,7 @@ describe('on a real API server, with the watcher’s own permissions', function 
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  const createPod = (name: string, annotations?: object): Promise<unknown> =>
+  const createPod = (name: string, annotations?: object): Promise<void> =>
     create(admin, {
       path: '/api/v1/namespaces/default/pods',
       body: podManifest(name, annotations),
@@ -74,6 +75,7 @@ describe('on a real API server, with the watcher’s own permissions', function 
       new Source(api, networkDefinitions, silent, pace),
       new Source(api, subnets, silent, pace),
       new Source(api, ips, silent, pace),
+      new Source(api, nodes, silent, pace),
     ];
     for (const each of [source, ...others]) void each.run(stop.signal);
     await until(() => source.listed && others.every(({ listed }) => listed));
@@ -84,12 +86,50 @@ describe('on a real API server, with the watcher’s own permissions', function 
     await until(() => !source.objects.has('default/p1'));
   });
 
+  it('remembers what was deleted, marked as being deleted; not so what was lost', async () => {
+    const source = new Source(api, pods, silent);
+    void source.run(stop.signal);
+    const names = ['graceful', 'forced', 'lost'];
+    for (const name of names) await createPod(name);
+    await until(() => names.every((name) => source.objects.has(`default/${name}`)));
+    const { version = '' } = source;
+    await deletePod('graceful');
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 };
+    await admin.request({
+      method: 'DELETE',
+      path: podPath('default', 'forced'),
+      body,
+      timeoutMs: 5_000,
+      signal: stop.signal,
+    });
+    await cluster.etcd.etcdctl(['del', '/registry/pods/default/lost']);
+    const remembered: string[] = [];
+    for await (const { name, deletionTimestamp } of deletedSince(api, pods, { version, signal: stop.signal }))
+      remembered.push(`${name} ${deletionTimestamp === '' ? 'lost' : 'deleted'}`);
+    expect(remembered).to.deep.equal(['graceful deleted', 'forced deleted', 'lost lost']);
+  });
+
+  it('takes no Events in a namespace that is being deleted, and annotations there all the same', async () => {
+    await cluster.kubectl(['create', 'namespace', 'doomed']);
+    const path = '/api/v1/namespaces/doomed/pods';
+    const finalizers = ['example.com/wait'];
+    const manifest = { metadata: { name: 'doomed', finalizers }, spec: { containers: [{ name: 'c', image: 'none' }] } };
+    await create(admin, { path, body: manifest, signal: stop.signal });
+    await cluster.kubectl(['delete', 'namespace', 'doomed', '--wait=false']);
+    const event = { metadata: { name: 'e', namespace: 'doomed' }, involvedObject: { namespace: 'doomed' } };
+    const events = { path: '/api/v1/namespaces/doomed/events', body: event, signal: stop.signal };
+    expect(await failure(create(api, events))).to.include({ reaction: 'denied' });
+    const body = { metadata: { annotations: { 'lan.default.kubernetes.io/allocated': 'true' } } };
+    await mergePatch(api, { path: `${path}/doomed`, body, signal: stop.signal });
+  });
+
   it('patches the annotations of this very Pod, and of no other one of its name', async () => {
     await createPod('patched', { 'macvlan.default.kubernetes.io/mac_address': '02:00:00:00:00:09' });
     const path = podPath('default', 'patched');
     const pod = toPod(await read(api, path, stop.signal));
     const body = podPatch(pod, [holding('patched', { uid: pod.identity })], () => false);
-    const patched = toPod(await mergePatch(api, { path, body, signal: stop.signal }));
+    await mergePatch(api, { path, body, signal: stop.signal });
+    const patched = toPod(await read(api, path, stop.signal));
     expect(patched.annotations).to.deep.equal({
       'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
       'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
@@ -110,15 +150,15 @@ describe('on a real API server, with the watcher’s own permissions', function 
 
   it('makes, changes and deletes IP objects', async () => {
     const manifest = ipManifest(holding('a'), '');
-    const object = ips.parse(await create(api, { path: ips.path, body: manifest, signal: stop.signal }));
+    const path = objectPath(ips.path, 'a.default.macvlan.default');
+    await create(api, { path: ips.path, body: manifest, signal: stop.signal });
+    const object = ips.parse(await read(admin, path, stop.signal));
     expect(object).to.include({ allocation: '7', name: 'a.default.macvlan.default' });
-    const path = objectPath(ips.path, object.name);
     expect(await failure(create(api, { path: ips.path, body: manifest, signal: stop.signal }))).to.include({
       reaction: 'changed',
     });
-    const placed = ips.parse(
-      await mergePatch(api, { path, body: ipManifest(holding('a'), 'node-1'), signal: stop.signal }),
-    );
+    await mergePatch(api, { path, body: ipManifest(holding('a'), 'node-1'), signal: stop.signal });
+    const placed = ips.parse(await read(admin, path, stop.signal));
     expect(placed.spec['nodeName']).to.equal('node-1');
     expect(await failure(remove(api, path, 'another-uid', stop.signal))).to.include({ reaction: 'changed' });
     await remove(api, path, object.uid, stop.signal);
@@ -151,7 +191,8 @@ describe('on a real API server, with the watcher’s own permissions', function 
       metadata: { name: 'kept' },
       spec: { cidrBlock: '10.0.0.0/24', dhcpV4Options: 'x' },
     };
-    const stored = await create(admin, { path: subnets.path, body: subnet, signal: stop.signal });
+    await create(admin, { path: subnets.path, body: subnet, signal: stop.signal });
+    const stored = await read(admin, objectPath(subnets.path, 'kept'), stop.signal);
     expect(stored).to.have.nested.property('spec.dhcpV4Options', 'x');
     const wrong = { ...subnet, metadata: { name: 'wrong' }, spec: { excludeIps: '10.0.0.1' } };
     const error = await failure(create(admin, { path: subnets.path, body: wrong, signal: stop.signal }));

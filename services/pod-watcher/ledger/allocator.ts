@@ -1,6 +1,5 @@
-/** The allocator, as far as this program needs it: eight verbs of its gRPC API. All throw IpledgerError. */
-import type { Client } from '@grpc/grpc-js';
-import { call, stream } from '../../../lib/rpc.ts';
+/** The allocator, as far as this program needs it: ten verbs of its gRPC API. All throw IpledgerError. */
+import { call, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Input } from '../../../proto/codec.ts';
 import {
   type AllocateReply,
@@ -10,11 +9,15 @@ import {
   type GetSubnetReply,
   IpamService,
   LedgerService,
+  type ListBindingsReply,
+  type ListBindingsRequest,
   type ListReply,
   type ListSubnetsReply,
   type ReleaseReply,
   type ReleaseRequest,
   SubnetsService,
+  type UnbindReply,
+  type UnbindRequest,
   type WatchReply,
 } from '../../../proto/ipledger.ts';
 
@@ -23,6 +26,12 @@ export interface Allocator {
   release(request: Input<ReleaseRequest>, signal: AbortSignal): Promise<ReleaseReply>;
   /** One page of all allocations. */
   list(pageToken: string, signal: AbortSignal): Promise<ListReply>;
+  /** One page of a node's bindings. */
+  listBindings(
+    request: Pick<ListBindingsRequest, 'node' | 'pageToken'>,
+    signal: AbortSignal,
+  ): Promise<ListBindingsReply>;
+  unbind(request: Input<UnbindRequest>, signal: AbortSignal): Promise<UnbindReply>;
   applySubnet(request: Input<ApplySubnetRequest>, signal: AbortSignal): Promise<ApplySubnetReply>;
   deleteSubnet(name: string, signal: AbortSignal): Promise<void>;
   /** A subnet with its counts, as they are at `minSeq` or later. */
@@ -39,22 +48,31 @@ const listPageSize = 1_000;
 /** The allocator gives a sign of life every few seconds: one that is silent for longer is away. */
 export const watchSilenceMs = 20_000;
 
-/** Speaks through an open channel. */
-export function allocatorOver(client: Client): Allocator {
+/** Speaks through an open connection. */
+export function allocatorOver(connection: Connection): Allocator {
   return {
     allocate: (request, signal) =>
-      call(client, IpamService.allocate, request, { timeoutMs: allocateTimeoutMs, signal }),
-    release: (request, signal) => call(client, IpamService.release, request, { timeoutMs: callTimeoutMs, signal }),
+      call(connection, IpamService.allocate, request, { timeoutMs: allocateTimeoutMs, signal }),
+    release: (request, signal) => call(connection, IpamService.release, request, { timeoutMs: callTimeoutMs, signal }),
     list: (pageToken, signal) =>
-      call(client, IpamService.list, { pageSize: listPageSize, pageToken }, { timeoutMs: callTimeoutMs, signal }),
+      call(connection, IpamService.list, { pageSize: listPageSize, pageToken }, { timeoutMs: callTimeoutMs, signal }),
+    listBindings: (request, signal) =>
+      call(
+        connection,
+        IpamService.listBindings,
+        { ...request, pageSize: listPageSize },
+        { timeoutMs: callTimeoutMs, signal },
+      ),
+    unbind: (request, signal) => call(connection, IpamService.unbind, request, { timeoutMs: callTimeoutMs, signal }),
     applySubnet: (request, signal) =>
-      call(client, SubnetsService.applySubnet, request, { timeoutMs: callTimeoutMs, signal }),
+      call(connection, SubnetsService.applySubnet, request, { timeoutMs: callTimeoutMs, signal }),
     deleteSubnet: async (name, signal) => {
-      await call(client, SubnetsService.deleteSubnet, { name }, { timeoutMs: callTimeoutMs, signal });
+      await call(connection, SubnetsService.deleteSubnet, { name }, { timeoutMs: callTimeoutMs, signal });
     },
     getSubnet: (name, minSeq, signal) =>
-      call(client, SubnetsService.getSubnet, { name, minSeq }, { timeoutMs: callTimeoutMs, signal }),
-    listSubnets: (signal) => call(client, SubnetsService.listSubnets, {}, { timeoutMs: callTimeoutMs, signal }),
-    watch: (fromSeq, signal) => stream(client, LedgerService.watch, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
+      call(connection, SubnetsService.getSubnet, { name, minSeq }, { timeoutMs: callTimeoutMs, signal }),
+    listSubnets: (signal) => call(connection, SubnetsService.listSubnets, {}, { timeoutMs: callTimeoutMs, signal }),
+    watch: (fromSeq, signal) =>
+      stream(connection, LedgerService.watch, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Event } from '../../../proto/ipledger.ts';
+import type { AddressUnbound, Event } from '../../../proto/ipledger.ts';
 import { factsOf, holdingOf } from './facts.ts';
 
 const attachment = { namespace: 'default', pod: 'web-0', provider: 'macvlan.default', ordinal: 1 };
@@ -97,7 +97,13 @@ describe('what an event says', () => {
   });
 
   it('tells that a container has ended, which may free an address', () => {
-    const addressUnbound = { attachment, addresses: ['10.0.0.2'], containerId: 'c', interface: 'net1' };
+    const addressUnbound: AddressUnbound = {
+      attachment,
+      addresses: ['10.0.0.2'],
+      containerId: 'c',
+      interface: 'net1',
+      cause: 'UNBIND_CAUSE_CONTAINER_DELETED',
+    };
     expect(factsOf(event({ addressUnbound }))).to.deep.equal([{ kind: 'unbound', subnet: 'macvlan' }]);
   });
 
@@ -125,11 +131,14 @@ describe('what an event says', () => {
       bindings: [],
     };
     expect(holdingOf(listed)).to.deep.equal(holding);
-    const binding = { containerId: 'c', interface: 'net7', node: 'node-7', bootId: '', at: '' };
-    expect(holdingOf({ ...listed, bindings: [binding] })).to.deep.equal({
+    const at = '2026-01-31T08:00:00.000Z';
+    const binding = { containerId: 'c', interface: 'net7', node: 'node-7', bootId: '', at };
+    expect(holdingOf({ ...listed, at, bindings: [binding] })).to.deep.equal({
       ...holding,
       interface: 'net7',
       node: 'node-7',
     });
+    const taken = { ...listed, at: '2026-01-31T09:00:00.000Z', bindings: [binding] };
+    expect(holdingOf(taken), 'bound before this Pod had it').to.deep.equal(holding);
   });
 });

@@ -57,7 +57,8 @@ export type Fact =
 
 /** An allocation as a list tells it. */
 export function holdingOf(allocation: Allocation): Holding {
-  const bound = allocation.bindings.at(-1);
+  // One that is older is of a Pod of the same name before this one, whose address it took over.
+  const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
   return {
     seq: allocation.seq,
     ...attached(allocation.attachment),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { holding } from '../fakes.ts';
 import { ips } from '../kubernetes/objects.ts';
-import { canBeNamed, ipManifest, ipName, shows } from './ip.ts';
+import { ipManifest, shows } from './ip.ts';
 
 const asObject = (manifest: ReturnType<typeof ipManifest>, more: object = {}) =>
   ips.parse({ ...manifest, metadata: { ...manifest.metadata, uid: 'u', resourceVersion: '1', ...more } });
@@ -48,14 +48,6 @@ describe('the IP object of an allocation', () => {
     expect(ipManifest(holding('p', { ownerKind: 'ReplicaSet' }), '').spec['podType']).to.equal('');
   });
 
-  it('is named after Pod, namespace and provider, and a further attachment after its ordinal', () => {
-    const named = (provider: string, ordinal = 0) => ipName({ pod: 'p', namespace: 'ns', provider, ordinal });
-    expect(named('ovn')).to.equal('p.ns');
-    expect(named('macvlan.default')).to.equal('p.ns.macvlan.default');
-    expect(named('net.default.ovn.net1')).to.equal('p.ns.net.default.ovn.net1');
-    expect(named('macvlan.default', 1)).to.equal('p.ns.macvlan.default.1');
-  });
-
   it('leaves out a label that is too long, and keeps what it said in the spec', () => {
     const [subnet, node] = ['s'.repeat(64), `n${'.long'.repeat(20)}`];
     const { metadata, spec } = ipManifest(holding('p', { subnet }), node);
@@ -63,9 +55,15 @@ describe('the IP object of an allocation', () => {
     expect(spec).to.include({ subnet, nodeName: node });
   });
 
-  it('cannot have a name of more than 253 characters', () => {
-    expect(canBeNamed('n'.repeat(253))).to.equal(true);
-    expect(canBeNamed('n'.repeat(254))).to.equal(false);
+  it('says whose it is where its name cannot', () => {
+    const pod = `p${'.long'.repeat(50)}`;
+    const { metadata, spec } = ipManifest(holding(pod), '');
+    expect(metadata.name).to.have.length.at.most(253);
+    expect(metadata.annotations).to.deep.equal({
+      'ipledger.io/allocation': '7',
+      'ipledger.io/name': `${pod}.default.macvlan.default`,
+    });
+    expect(spec).to.include({ podName: pod, namespace: 'default' });
   });
 
   it('is right when it says all that it must, whatever others added', () => {

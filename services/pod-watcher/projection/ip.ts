@@ -3,13 +3,13 @@
  * owner reference: the garbage collector would delete a cluster-scoped object that names a Pod.
  */
 import { isIP } from 'node:net';
+import { ipName, wholeIpName } from '../../../lib/ip-name.ts';
 import { allocationAnnotation, type IpObject } from '../kubernetes/objects.ts';
 import { type Raw } from '../kubernetes/raw.ts';
 import type { Holding } from '../ledger/facts.ts';
 
 const apiVersion = 'kubeovn.io/v1';
 const labelMaxLength = 63;
-const nameMaxLength = 253;
 
 /** What a cluster-scoped IP object is made of. */
 export interface IpManifest {
@@ -23,21 +23,8 @@ export interface IpManifest {
   readonly spec: Record<string, string | readonly string[]>;
 }
 
-/** "<pod>.<namespace>.<provider>"; without the provider on the primary network; a further attachment of a provider has its ordinal behind it. */
-export function ipName({
-  pod,
-  namespace,
-  provider,
-  ordinal,
-}: Pick<Holding, 'pod' | 'namespace' | 'provider' | 'ordinal'>): string {
-  const name = provider === '' || provider === 'ovn' ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`;
-  return ordinal > 0 ? `${name}.${ordinal}` : name;
-}
-
-/** Whether an object can have this name at all; an allocation whose IP object cannot goes without one. */
-export function canBeNamed(name: string): boolean {
-  return name.length <= nameMaxLength;
-}
+/** Says whose IP object it is, where its name cannot. */
+const nameAnnotation = 'ipledger.io/name';
 
 /**
  * The object for an allocation.
@@ -46,18 +33,19 @@ export function canBeNamed(name: string): boolean {
 export function ipManifest(holding: Holding, node: string): IpManifest {
   const { seq, pod, namespace, subnet, addresses, mac, ownerKind } = holding;
   const texts = addresses.map(({ address }) => address);
+  const [name, whole] = [ipName(holding), wholeIpName(holding)];
   return {
     apiVersion,
     kind: 'IP',
     metadata: {
-      name: ipName(holding),
+      name,
       labels: labels({
         'ovn.kubernetes.io/subnet': subnet,
         'ovn.kubernetes.io/node-name': node,
         [subnet]: '',
         'ovn.kubernetes.io/ip_reserved': 'false',
       }),
-      annotations: { [allocationAnnotation]: String(seq) },
+      annotations: { [allocationAnnotation]: String(seq), ...(name !== whole && { [nameAnnotation]: whole }) },
     },
     spec: {
       podName: pod,

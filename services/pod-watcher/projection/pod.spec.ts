@@ -77,6 +77,14 @@ describe('what a Pod’s annotations say of its allocations', () => {
     });
   });
 
+  it('leaves out what stands under a key that Kubernetes does not take', () => {
+    const [long, odd] = [`${'n'.repeat(240)}.default`, 'Physical_Net'];
+    for (const provider of [long, odd])
+      expect(podPatch(podNamed('a'), [holding('a', { provider })], never)).to.equal(undefined);
+    const both = [holding('a'), holding('a', { seq: 8, provider: long })];
+    expect(annotations(podPatch(podNamed('a'), both, never))).to.deep.equal(complete);
+  });
+
   it('is not written onto a Pod of the same name with another uid, nor taken off a finished one', () => {
     expect(podPatch(podNamed('a', { uid: 'new' }), [holding('a')], never)).to.equal(undefined);
     expect(podPatch(podNamed('a', { annotations: complete }), [], never)).to.equal(undefined);

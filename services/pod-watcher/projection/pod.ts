@@ -4,6 +4,7 @@
  * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain ones; a further one has
  * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known: one key cannot say two addresses.
  */
+import { isSubdomain } from '../../../lib/ip-name.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
 
@@ -33,8 +34,14 @@ export function podPatch(
   return { metadata: { uid: pod.uid, annotations: Object.fromEntries(news) } };
 }
 
+/** Whether Kubernetes takes annotations in a provider's name. A Pod of one that is too long for that goes without. */
+export function canBeAnnotated(provider: string): boolean {
+  return isSubdomain(`${provider}.kubernetes.io`.toLowerCase());
+}
+
 function annotationsOf(holding: Holding, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
   const { provider, ordinal, addresses, subnet, interface: interfaceName } = holding;
+  if (!canBeAnnotated(provider)) return {};
   const ip = joined(addresses.map(({ address }) => address));
   if (ordinal > 0) {
     if (interfaceName === '') return {};

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Usage } from '../../../proto/ipledger.ts';
 import { FakeApi } from '../fake-api.ts';
 import { FakeSource, holding, inForce, podNamed, silent, subnetNamed, until } from '../fakes.ts';
 import { ApiError } from '../kubernetes/api.ts';
+import type { Happening } from '../kubernetes/events.ts';
 import { keyOf } from '../kubernetes/list-watch.ts';
 import { type IpObject, ips as ipKind, type Pod, type SubnetObject, toPod, toSubnet } from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
@@ -29,7 +31,7 @@ describe('the projection', () => {
   afterEach(() => stop.abort());
 
   /** Sources follow what is written to the API, as a watch does. */
-  function world(held: readonly Holding[], seq = 50) {
+  function world(held: readonly Holding[], { log = silent, placementMs = 0 } = {}) {
     const api = new FakeApi();
     const pods = new FakeSource<Pod>();
     const ips = new FakeSource<IpObject>();
@@ -42,7 +44,7 @@ describe('the projection', () => {
         if (ledger.error) return Promise.reject(ledger.error);
         return Promise.resolve({
           position: { epoch: 1, seq: minSeq, hash: '' },
-          subnet: { name, usage: ledger.usage },
+          subnet: { name, usage: ledger.usage, fenced: [] },
         });
       },
     };
@@ -52,7 +54,10 @@ describe('the projection', () => {
       else if (object) ips.put(ipKind.parse(object));
       else ips.drop(ips.objects.get(path.slice(path.lastIndexOf('/') + 1)) as IpObject);
     };
-    const projector = new Projector({ api, allocator, pods, ips, subnets, log: silent, signal: stop.signal });
+    const said: { pod: string; happening: Happening }[] = [];
+    const say = (pod: Pod, happening: Happening): void => void said.push({ pod: pod.name, happening });
+    const options = { api, allocator, pods, ips, subnets, say, placementMs, log, signal: stop.signal };
+    const projector = new Projector(options);
     const addPod = (pod: Pod): void => {
       api.put(podAt(pod.name), {
         metadata: { name: pod.name, namespace: 'default', uid: pod.uid, annotations: pod.annotations },
@@ -65,12 +70,12 @@ describe('the projection', () => {
       const object = ipKind.parse(api.objects.get(path));
       ips.objects.set(object.name, object);
     };
-    projector.view.snapshot({ seq, holdings: held, subnets: [inForce('macvlan')] });
+    projector.view.snapshot({ seq: 50, holdings: held, subnets: [inForce('macvlan')] });
     const quiet = async (): Promise<void> => {
       for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
         writes = api.writes.length;
     };
-    return { api, pods, ips, subnets, asked, ledger, projector, addPod, addIp, quiet };
+    return { api, pods, ips, subnets, asked, ledger, said, projector, addPod, addIp, quiet };
   }
 
   it('writes annotations and IP object of an allocation, once', async () => {
@@ -86,6 +91,27 @@ describe('the projection', () => {
     expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.deep.include({
       spec: ipManifest(holding('a'), '').spec,
     });
+  });
+
+  it('waits a little for a Pod’s Node, so that its IP object is written once', async () => {
+    const { api, pods, projector, addPod, quiet } = world([holding('a')], { placementMs: 60_000 });
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 1);
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${podAt('a')}`]);
+    pods.put({ ...(pods.objects.get('default/a') as Pod), node: 'node-1' });
+    await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
+    await quiet();
+    expect(api.writes).to.have.length(2);
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.have.nested.property('spec.nodeName', 'node-1');
+  });
+
+  it('does not wait for long for a Node', async () => {
+    const { api, projector, addPod } = world([holding('a')], { placementMs: 20 });
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
   });
 
   it('writes nothing when all is right', async () => {
@@ -185,6 +211,38 @@ describe('the projection', () => {
     api.trouble = () => (failures++ < 4 ? new ApiError(failures % 2 ? 500 : 429, 'trouble') : undefined);
     projector.start();
     await until(() => api.writes.length === 2);
+  });
+
+  it('complains once of what the API refuses for many, and writes it as soon as it may', async () => {
+    const held = Array.from({ length: 30 }, (_, index) => holding(`p${index}`, { seq: index + 1 }));
+    const lines: string[] = [];
+    const { api, projector, addPod } = world(held, { log: pino({}, { write: (line) => lines.push(line) }) });
+    for (const { pod } of held) addPod(podNamed(pod));
+    let asked = 0;
+    api.trouble = ({ path }) => (path.includes('/ips') && ++asked <= 60 ? new ApiError(403, 'forbidden') : undefined);
+    projector.start();
+    await until(() => api.writes.length === 60);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
+      'projection: the API refuses to take it',
+    ]);
+  });
+
+  it('says once that a Pod was bound on another node than it is on', async () => {
+    const { pods, said, projector, addPod, quiet } = world([
+      holding('a', { node: 'node-2' }),
+      holding('b', { seq: 8 }),
+    ]);
+    const [a, b] = ['a', 'b'].map((name) => podNamed(name, { spec: { nodeName: 'node-1' } })) as [Pod, Pod];
+    for (const pod of [a, b]) addPod(pod);
+    projector.start();
+    await quiet();
+    pods.put(a);
+    projector.view.facts([{ kind: 'bound', seq: 8, interface: 'net1', node: 'node-1' }], 51);
+    await quiet();
+    expect(said.map(({ pod, happening }) => [pod, happening.reason])).to.deep.equal([['a', 'BoundOnAnotherNode']]);
+    expect(said[0]?.happening.message).to.equal(
+      "the agent of node node-2 bound the Pod's address of macvlan.default, but the Pod is on node node-1: is that agent started with the name of its own Node?",
+    );
   });
 
   it('writes a Subnet’s counts together, as of the newest event, and only when they change', async () => {

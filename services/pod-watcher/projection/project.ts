@@ -4,8 +4,10 @@
  * from any state, after any crash, and heals what was changed by hand.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { ipName } from '../../../lib/ip-name.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError } from '../kubernetes/api.ts';
+import type { Happening } from '../kubernetes/events.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import {
   type IpObject,
@@ -18,8 +20,10 @@ import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/p
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';
 import { type Outcome, Queue } from '../queue.ts';
-import { canBeNamed, ipManifest, ipName, shows } from './ip.ts';
-import { isOvnProvider, podPatch } from './pod.ts';
+import { Complaints } from './complaints.ts';
+import { ipManifest, shows } from './ip.ts';
+import { misplaced } from './place.ts';
+import { canBeAnnotated, isOvnProvider, podPatch } from './pod.ts';
 import { countsOf, saysCounts, statusPatch } from './subnet-status.ts';
 import { type Touched, View } from './view.ts';
 
@@ -29,6 +33,10 @@ export interface ProjectorOptions {
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
   readonly ips: Pick<Source<IpObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<Source<SubnetObject>, 'objects' | 'subscribe'>;
+  /** Tells people about a Pod. */
+  readonly say: (pod: Pod, happening: Happening) => void;
+  /** How long the IP object of a Pod that has no Node yet waits for the scheduler. */
+  readonly placementMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -37,20 +45,29 @@ export interface ProjectorOptions {
 const concurrency = 16;
 const firstBackoffMs = 200;
 const mostBackoffMs = 30_000;
-/**
- * A Subnet's counts change with each Pod; its status is written this long after the first change. Counting the ranges of a
- * large subnet takes the allocator tens of milliseconds, in the queue in which commands wait, too.
- */
+/** What the API refuses it will refuse again, until a person helps: after some tries it is asked seldom, or when something changes. */
+const refusalTries = 4;
+const refusedMs = 300_000;
+/** A Subnet's counts change with each Pod; its status is written this long after the first change, for all of them. */
 const statusMs = 1_000;
+/**
+ * A Pod gets its addresses before it gets its Node, and its IP object says where it runs: waiting a little for the scheduler
+ * saves writing each of them twice.
+ */
+const usualPlacementMs = 500;
 
 export class Projector {
   readonly view: View;
   readonly #options: ProjectorOptions;
   readonly #queue: Queue;
+  readonly #complaints: Complaints;
+  /** What was said of Pods that run elsewhere than they were bound, by uid. */
+  readonly #misplaced = new Map<string, string>();
 
   constructor(options: ProjectorOptions) {
     this.#options = options;
     const { log, signal } = options;
+    this.#complaints = new Complaints(log);
     this.view = new View((touched) => this.#onTouched(touched));
     this.#queue = new Queue({
       concurrency,
@@ -76,12 +93,21 @@ export class Projector {
 
   #onTouched({ pods, ips, subnets }: Touched): void {
     for (const pod of pods) this.#queue.add(`pod:${pod}`);
-    for (const ip of ips) this.#queue.add(`ip:${ip}`);
+    for (const ip of ips) this.#touchIp(ip);
     for (const subnet of subnets) this.#queue.addAfter(`subnet:${subnet}`, statusMs);
+  }
+
+  #touchIp(name: string): void {
+    const { ips, placementMs = usualPlacementMs } = this.#options;
+    const holding = this.view.ofIp(name);
+    const awaitsNode = holding !== undefined && !ips.objects.has(name) && this.#nodeOf(holding) === '';
+    if (awaitsNode) this.#queue.addAfter(`ip:${name}`, placementMs);
+    else this.#queue.add(`ip:${name}`);
   }
 
   #onPod(change: Change<Pod>): void {
     if (change.kind === 'listed') return;
+    if (change.kind === 'gone') this.#misplaced.delete(change.object.uid);
     const key = keyOf(change.object);
     const holdings = this.view.ofPod(key);
     if (holdings.length === 0) return;
@@ -111,16 +137,29 @@ export class Projector {
   /** Another Pod, or none, has the name by now: its own events will come. All else is tried again. */
   #after(error: unknown, key: string): Outcome {
     if (!(error instanceof ApiError)) throw error;
-    if (error.reaction === 'absent') return 'done';
-    const level = { changed: 'debug', later: 'debug', denied: 'error', invalid: 'error' } as const;
-    this.#options.log[level[error.reaction]]({ reason: error.message, key }, 'projection: not written, trying again');
-    return 'again';
+    const { reaction, message: reason } = error;
+    if (reaction === 'absent') return 'done';
+    if (reaction === 'changed' || reaction === 'later') {
+      this.#options.log.debug({ reason, key }, 'projection: not written, trying again');
+      return 'again';
+    }
+    const [kind = ''] = key.split(':', 1);
+    this.#complaints.make(`${kind} ${error.status}`, { reason, key }, 'projection: the API refuses to take it');
+    if (this.#queue.tries(key) < refusalTries) return 'again';
+    this.#queue.addAfter(key, refusedMs);
+    return 'done';
   }
 
   async #annotate(key: string): Promise<void> {
     const { api, pods, signal } = this.#options;
     const pod = pods.objects.get(key);
-    const body = pod && podPatch(pod, this.view.ofPod(key), (subnet) => this.#isOvnSubnet(subnet));
+    if (!pod) return;
+    const holdings = this.view.ofPod(key);
+    this.#tellMisplaced(pod, holdings);
+    for (const { provider } of holdings)
+      if (!canBeAnnotated(provider))
+        this.#complaints.make(provider, { provider, pod: key }, 'projection: no annotation can have so long a name');
+    const body = podPatch(pod, holdings, (subnet) => this.#isOvnSubnet(subnet));
     if (!body) return;
     try {
       await mergePatch(api, { path: podPath(pod.namespace, pod.name), body, signal });
@@ -130,23 +169,27 @@ export class Projector {
     }
   }
 
+  #tellMisplaced(pod: Pod, holdings: readonly Holding[]): void {
+    const message = misplaced(pod, holdings);
+    if (message === undefined || this.#misplaced.get(pod.uid) === message) return;
+    this.#misplaced.set(pod.uid, message);
+    this.#options.log.warn({ pod: keyOf(pod), reason: message }, 'projection: bound on another Node');
+    this.#options.say(pod, { type: 'Warning', reason: 'BoundOnAnotherNode', message });
+  }
+
   #isOvnSubnet(name: string): boolean {
     const subnet = this.view.subnet(name);
     return subnet !== undefined && isOvnProvider(subnet.spec.provider);
   }
 
   async #showIp(name: string): Promise<void> {
-    const { api, ips, log, signal } = this.#options;
+    const { api, ips, signal } = this.#options;
     const object = ips.objects.get(name);
     const holding = this.view.ofIp(name);
     const path = objectPath(ipKind.path, name);
     if (!holding) {
       // Only what we made is ours to delete.
       if (object && object.allocation !== '') await remove(api, path, object.uid, signal);
-      return;
-    }
-    if (!canBeNamed(name)) {
-      log.warn({ name }, 'projection: an IP object cannot have so long a name; this allocation goes without one');
       return;
     }
     const manifest = ipManifest(holding, this.#nodeOf(holding));

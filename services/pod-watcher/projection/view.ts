@@ -2,10 +2,10 @@
  * What the ledger says is held now, found by Pod and by the name of its IP object. It tells which of them a fact touched,
  * so that only those are looked at.
  */
+import { ipName } from '../../../lib/ip-name.ts';
 import { keyOf } from '../kubernetes/list-watch.ts';
 import type { Fact, Holding, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
-import { ipName } from './ip.ts';
 
 export interface Touched {
   /** "namespace/name" */

@@ -1,4 +1,5 @@
 /** The first step and the last: everything up, everything down. */
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { runningNames } from '../../harness/background.ts';
 import { inWords } from '../../harness/say.ts';
@@ -8,7 +9,9 @@ import { startAll } from '../../harness/up/start.ts';
 import { stopAll } from '../../harness/up/stop.ts';
 import { folder, type Stage } from '../stage.ts';
 
-const settings: Settings = { nodes: 1, listen: '127.0.0.1', tls: undefined, kubeconfig: undefined, yes: false };
+const certificates = join(folder, 'certs');
+const asked = { nodes: 1, tls: undefined, kubeconfig: undefined };
+const settings: Settings = { ...asked, listen: '127.0.0.1', certificates, yes: false };
 
 export async function bringUp({ terminal, signal }: Stage): Promise<void> {
   terminal.step(

@@ -5,7 +5,7 @@ import { envFile } from './env-file.ts';
 describe('the env file of `make up`', () => {
   const exports = {
     kubeconfig: `/home/o'brien/my $HOME/kube config`,
-    etcd: 'http://127.0.0.1:12345',
+    etcd: { ETCDCTL_ENDPOINTS: 'http://127.0.0.1:12345', ETCDCTL_CERT: '' },
     allocator: '127.0.0.1:12346',
     tls: { IPLEDGER_TLS_CA: '', IPLEDGER_TLS_CERT: '', IPLEDGER_TLS_KEY: '' },
     sockets: ['/run/one.sock', '/run/two.sock'],

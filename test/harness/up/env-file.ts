@@ -3,8 +3,10 @@ import { quote } from '../run.ts';
 
 export interface Exports {
   readonly kubeconfig: string;
-  readonly etcd: string;
+  /** ETCDCTL_ENDPOINTS, and what etcdctl shows. */
+  readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
+  /** IPLEDGER_TLS_CA, _CERT and _KEY. */
   readonly tls: Readonly<Record<string, string>>;
   /** The agents' sockets, first node first. */
   readonly sockets: readonly string[];
@@ -18,7 +20,7 @@ export interface Exports {
 export function envFile(exports: Exports): string {
   const variables: Record<string, string> = {
     KUBECONFIG: exports.kubeconfig,
-    ETCDCTL_ENDPOINTS: exports.etcd,
+    ...exports.etcd,
     IPLEDGER_ENDPOINT: exports.allocator,
     ...exports.tls,
     IPLEDGER_SOCKET: exports.sockets[0] ?? '',

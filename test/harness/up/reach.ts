@@ -15,7 +15,7 @@ const linked = ['etcdctl', 'cnitool', 'kubectl', 'grpcurl'] as const;
 export interface Reach {
   readonly folder: string;
   readonly kubeconfig: string;
-  readonly etcd: string;
+  readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
   readonly tls: Readonly<Record<string, string>>;
   /** The sockets of each agent. */

@@ -1,28 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { hostPort, readSettings } from './settings.ts';
+import { cacheFolder } from '../paths.ts';
+import { hostPort, readBearers, readSettings } from './settings.ts';
 
 describe('what a user asks of `make up`', () => {
   const own = '/checkout/.cache/up/kubeconfig';
-  let folder: string;
-  let tls: Record<string, string>;
-
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ipledger-settings-'));
-    const file = (name: string): string => {
-      writeFileSync(join(folder, name), '');
-      return join(folder, name);
-    };
-    tls = { IPLEDGER_TLS_CA: file('ca'), IPLEDGER_TLS_CERT: file('cert'), IPLEDGER_TLS_KEY: file('key') };
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
   it('is loopback, plaintext and a cluster of its own by default', () => {
-    const nothing = { nodes: undefined, listen: '127.0.0.1', tls: undefined, kubeconfig: undefined, yes: false };
+    const certificates = join(cacheFolder, 'certs');
+    const said = { nodes: undefined, tls: undefined, kubeconfig: undefined };
+    const nothing = { ...said, listen: '127.0.0.1', certificates, yes: false };
     expect(readSettings({}, own)).to.deep.equal(nothing);
-    const sourced = { KUBECONFIG: own, IPLEDGER_TLS_CA: '', IPLEDGER_TLS_CERT: '', IPLEDGER_TLS_KEY: '' };
+    const sourced = { KUBECONFIG: own, IPLEDGER_TLS_CA: '/of/an/operator' };
     expect(readSettings(sourced, own)).to.deep.equal(nothing);
   });
 
@@ -32,8 +20,8 @@ describe('what a user asks of `make up`', () => {
 
   for (const listen of ['0.0.0.0', '::', '192.0.2.10'])
     it(`is refused when LISTEN=${listen} without TLS, and taken with it`, () => {
-      expect(() => readSettings({ LISTEN: listen }, own)).to.throw(/reachable from outside[^]*IPLEDGER_TLS_CA/);
-      expect(readSettings({ LISTEN: listen, ...tls }, own).listen).to.equal(listen);
+      expect(() => readSettings({ LISTEN: listen }, own)).to.throw(/reachable from outside[^]*TLS=1/);
+      expect(readSettings({ LISTEN: listen, TLS: '1' }, own).listen).to.equal(listen);
     });
 
   for (const listen of ['127.0.0.2', '::1', 'localhost'])
@@ -41,9 +29,21 @@ describe('what a user asks of `make up`', () => {
       expect(() => readSettings({ LISTEN: listen }, own)).not.to.throw();
     });
 
-  it('is refused with half of TLS, or files that are not there', () => {
-    expect(() => readSettings({ IPLEDGER_TLS_CA: '/ca' }, own)).to.throw('set all three');
-    expect(() => readSettings({ ...tls, IPLEDGER_TLS_KEY: '/nowhere' }, own)).to.throw('no file /nowhere');
+  it('is TLS when it is said, and plaintext when the contrary is', () => {
+    expect(readSettings({ TLS: '1', CERTS: 'certs' }, own)).to.include({ tls: true, certificates: resolve('certs') });
+    expect(readSettings({ TLS: '0' }, own).tls).to.equal(false);
+    expect(() => readSettings({ TLS: 'yes' }, own)).to.throw('TLS=yes: want 1 or 0');
+  });
+
+  it('is certificates for one of each unless names are given', () => {
+    expect(readBearers({})).to.deep.include({ allocators: ['allocator'], nodes: ['node-1'] });
+    expect(readBearers({ NODES: '3' }).nodes).to.deep.equal(['node-1', 'node-2', 'node-3']);
+    expect(readBearers({ NODES: 'worker-a, worker-b', ALLOCATORS: 'a b', OPERATORS: 'anna' })).to.deep.equal({
+      allocators: ['a', 'b'],
+      nodes: ['worker-a', 'worker-b'],
+      operators: ['anna'],
+    });
+    expect(() => readBearers({ OPERATORS: 'anna?' })).to.throw('OPERATORS: "anna?" is no name');
   });
 
   for (const nodes of ['0', '65', '2.5', 'two'])

@@ -1,9 +1,11 @@
-/** What a user can ask of `make up`, all by environment variables. */
-import { existsSync } from 'node:fs';
+/** What a user can ask of `make up` and `make certs`, all by environment variables. */
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { type TlsFiles, tlsFromEnvironment } from '../../../lib/tls.ts';
+import { parseIdentity } from '../../../lib/identity.ts';
+import type { Bearers } from '../certificates.ts';
+import { cacheFolder } from '../paths.ts';
 
 const mostNodes = 64;
 const loopback = '127.0.0.1';
@@ -13,7 +15,10 @@ export interface Settings {
   readonly nodes: number | undefined;
   /** LISTEN: the address that allocator and agents listen on. */
   readonly listen: string;
-  readonly tls: TlsFiles | undefined;
+  /** TLS: whether all speak TLS, by certificates of the folder CERTS; undefined when not said. */
+  readonly tls: boolean | undefined;
+  /** CERTS: where certificates are, or are made (default `.cache/certs`). */
+  readonly certificates: string;
   /** KUBECONFIG, when the user set it: a cluster that is not ours. */
   readonly kubeconfig: string | undefined;
   /** YES=1: the user knows what will be done to that cluster. */
@@ -26,27 +31,53 @@ export interface Settings {
  * @throws Error that says which variable is wrong and what it should be.
  */
 export function readSettings(env: NodeJS.ProcessEnv, ownKubeconfig: string): Settings {
-  const tls = readTls(env);
+  const tls = readSwitch('TLS', env['TLS'] ?? '');
   const listen = readListen(env['LISTEN'] ?? '');
   if (!isLoopback(listen) && !tls)
     throw new Error(
-      `LISTEN=${listen} is reachable from outside this machine, and without TLS anyone there could take addresses: ` +
-        'set IPLEDGER_TLS_CA, IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY',
+      `LISTEN=${listen} is reachable from outside this machine, and without TLS anyone there could take addresses: say TLS=1, too`,
     );
   const kubeconfig = env['KUBECONFIG'] ?? '';
   const foreign = kubeconfig !== '' && resolve(kubeconfig) !== ownKubeconfig;
   const nodes = readNodes(env['NODES'] ?? '');
-  return { nodes, listen, tls, kubeconfig: foreign ? kubeconfig : undefined, yes: env['YES'] === '1' };
+  const certificates = readCertificateFolder(env);
+  return { nodes, listen, tls, certificates, kubeconfig: foreign ? kubeconfig : undefined, yes: env['YES'] === '1' };
 }
 
-/** Absolute paths: the env file is sourced anywhere. */
-function readTls(env: NodeJS.ProcessEnv): TlsFiles | undefined {
-  const files = tlsFromEnvironment(env);
-  if (!files) return undefined;
-  const tls = { ca: resolve(files.ca), cert: resolve(files.cert), key: resolve(files.key) };
-  for (const file of [tls.ca, tls.cert, tls.key])
-    if (!existsSync(file)) throw new Error(`IPLEDGER_TLS_*: no file ${file}`);
-  return tls;
+/** CERTS, an absolute path: the env file is sourced anywhere. */
+export function readCertificateFolder(env: NodeJS.ProcessEnv): string {
+  const named = env['CERTS'] ?? '';
+  return named === '' ? join(cacheFolder, 'certs') : resolve(named);
+}
+
+/**
+ * For whom `make certs` makes certificates: NODES (a number, or names), ALLOCATORS and OPERATORS (names).
+ * @throws Error for a name that an identity can't have.
+ */
+export function readBearers(env: NodeJS.ProcessEnv): Bearers {
+  const nodes = env['NODES'] ?? '';
+  return {
+    allocators: readNames('ALLOCATORS', env['ALLOCATORS'] ?? '', ['allocator']),
+    nodes: /^\d*$/.test(nodes) ? nodeNames(readNodes(nodes) ?? 1) : readNames('NODES', nodes, []),
+    operators: readNames('OPERATORS', env['OPERATORS'] ?? '', [userInfo().username]),
+  };
+}
+
+/** The nodes that `make up` makes: node-1, node-2, … */
+export const nodeNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `node-${index + 1}`);
+
+function readNames(variable: string, text: string, usual: readonly string[]): readonly string[] {
+  const names = text.split(/[\s,]+/).filter((name) => name !== '');
+  for (const name of names)
+    if (!parseIdentity(`ipledger://agent/${name}`))
+      throw new Error(`${variable}: "${name}" is no name: want letters, digits, dots, dashes and underscores`);
+  return names.length > 0 ? names : usual;
+}
+
+function readSwitch(variable: string, text: string): boolean | undefined {
+  if (text === '') return undefined;
+  if (text !== '0' && text !== '1') throw new Error(`${variable}=${text}: want 1 or 0`);
+  return text === '1';
 }
 
 function readNodes(text: string): number | undefined {

@@ -5,7 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Background, ensureRunning, logFile, runningNames } from '../background.ts';
-import { etcdLaunch } from '../etcd.ts';
+import { certificateFolder, type CertificateFolder, makeCertificates } from '../certificates.ts';
+import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../etcd.ts';
 import { type ControlPlane, controlPlane } from '../kubernetes.ts';
 import { addNodes, applyCrds, kubectlFor } from '../kubectl.ts';
 import type { Launch } from '../launch.ts';
@@ -13,7 +14,7 @@ import { agentLaunch, allocatorLaunch, local, tlsVariables, watcherLaunch } from
 import { chooseCluster } from './cluster.ts';
 import type { Exports } from './env-file.ts';
 import { writeReach } from './reach.ts';
-import { hostPort, type Settings } from './settings.ts';
+import { hostPort, nodeNames, readBearers, type Settings } from './settings.ts';
 import { agentName, agentSockets, listensOnDaemonSocket } from './sockets.ts';
 import { portOf, readState, type State, writeState } from './state.ts';
 
@@ -47,6 +48,8 @@ interface Up extends UpOptions {
   /** Names of those that ran before. */
   readonly running: readonly string[];
   readonly rows: Row[];
+  /** With TLS. */
+  readonly certificates: CertificateFolder | undefined;
 }
 
 /**
@@ -57,11 +60,13 @@ export async function startAll(options: UpOptions): Promise<Started> {
   const { folder, settings } = options;
   mkdirSync(folder, { recursive: true });
   const state = readState(folder);
-  const up: Up = { ...options, state, running: runningNames(folder), rows: [] };
+  const running = runningNames(folder);
   const userKubeconfig = await chooseCluster({ folder, state, settings, signal: options.signal });
   // As long as anything runs none of it is taken away; an agent that was killed is missing, not unwanted.
-  state.nodes = Math.max(settings.nodes ?? 1, up.running.length > 0 ? state.nodes : 1);
-  state.daemonSocket = await listensOnDaemonSocket(state, up.running);
+  state.nodes = Math.max(settings.nodes ?? 1, running.length > 0 ? state.nodes : 1);
+  state.daemonSocket = await listensOnDaemonSocket(state, running);
+  state.tls = speaksTls(state, settings, running);
+  const up: Up = { ...options, state, running, rows: [], certificates: await certificatesFor(state, settings) };
   await choosePorts(up, userKubeconfig === undefined);
   writeState(folder, state);
 
@@ -71,12 +76,13 @@ export async function startAll(options: UpOptions): Promise<Started> {
     startWatcher(up, { allocator, kubeconfig }),
     ...agents.map((number) => startAgent(up, { allocator, kubeconfig, number })),
   ]);
+  const { certificates } = up;
   const exports = await writeReach({
     folder,
     kubeconfig,
-    etcd: `http://127.0.0.1:${state.ports['etcd']}`,
+    etcd: etcdctlVariables(etcdEndpoint(port(up, 'etcd'), etcdTls(up)), certificates?.etcd.auditor),
     allocator,
-    tls: tlsVariables(settings.tls),
+    tls: tlsVariables(certificates?.operator(ownName)),
     agents: agents.map((number) => agentSockets(folder, state, number)),
   });
   const byOrder = (one: Row, other: Row): number =>
@@ -99,6 +105,28 @@ export function startOrder(name: string): number {
   return order.findLastIndex((prefix) => name === prefix || name.startsWith(`${prefix}-`));
 }
 
+/** The operator of this machine, and the only replica. */
+const [ownName = ''] = readBearers({}).operators;
+const replica = 'allocator';
+
+/** @throws Error when what runs would have to be started anew. */
+function speaksTls({ tls }: State, settings: Settings, running: readonly string[]): boolean {
+  if (running.length === 0) return settings.tls ?? false;
+  if (settings.tls !== undefined && settings.tls !== tls)
+    throw new Error(`what runs ${tls ? 'speaks' : 'does not speak'} TLS: run \`make down\`, then \`make up\``);
+  return tls;
+}
+
+async function certificatesFor({ tls, nodes }: State, settings: Settings): Promise<CertificateFolder | undefined> {
+  if (!tls) return undefined;
+  const bearers = { allocators: [replica], nodes: nodeNames(nodes), operators: [ownName] };
+  await makeCertificates({ folder: settings.certificates, ...bearers });
+  return certificateFolder(settings.certificates);
+}
+
+const etcdTls = ({ certificates }: Up): EtcdTls | undefined =>
+  certificates && { server: certificates.etcd.server, client: certificates.etcd.allocator };
+
 async function choosePorts({ state, running }: Up, ownCluster: boolean): Promise<void> {
   const agents = Array.from({ length: state.nodes }, (_, index) => agentName(index + 1));
   const kubernetes = ownCluster ? ['kube-etcd', 'kube-apiserver', 'kube-controller-manager'] : [];
@@ -120,11 +148,13 @@ async function ensure(up: Up, launch: Launch, where: string): Promise<void> {
 async function startLedger(up: Up): Promise<string> {
   const { folder, settings } = up;
   const etcdPort = port(up, 'etcd');
-  const etcd = `http://127.0.0.1:${etcdPort}`;
-  await ensure(up, await etcdLaunch({ name: 'etcd', folder, port: etcdPort, fsync: true }), etcd);
+  const tls = etcdTls(up);
+  const etcd = etcdEndpoint(etcdPort, tls);
+  await ensure(up, await etcdLaunch({ name: 'etcd', folder, port: etcdPort, fsync: true, tls }), etcd);
   const listen = hostPort(settings.listen, port(up, 'allocator'));
   const endpoint = local(listen);
-  await ensure(up, allocatorLaunch({ name: 'allocator', etcd: [etcd], listen, endpoint, tls: settings.tls }), listen);
+  const shown = { tls: up.certificates?.allocator(replica), etcdTls: tls?.client };
+  await ensure(up, allocatorLaunch({ name: replica, etcd: [etcd], listen, endpoint, ...shown }), listen);
   return endpoint;
 }
 
@@ -142,7 +172,7 @@ async function startCluster(up: Up): Promise<string> {
   await ensure(up, await etcdLaunch({ name: 'kube-etcd', folder, port: etcdPort, fsync: true }), etcdEndpoint);
   await ensure(up, plane.apiServer, plane.url);
   const kubectl = kubectlFor(plane.kubeconfig, join(folder, 'kubectl-cache'), signal);
-  const nodes = Array.from({ length: state.nodes }, (_, index) => `node-${index + 1}`);
+  const nodes = nodeNames(state.nodes);
   const manager = `https://127.0.0.1:${port(up, 'kube-controller-manager')}`;
   await Promise.all([ensure(up, plane.controllerManager, manager), applyCrds(kubectl), addNodes(kubectl, nodes)]);
   return plane.kubeconfig;
@@ -155,8 +185,8 @@ interface Peers {
 }
 
 async function startWatcher(up: Up, peers: Peers): Promise<void> {
-  const { listen, tls } = up.settings;
-  const healthListen = hostPort(listen, port(up, 'pod-watcher'));
+  const healthListen = hostPort(up.settings.listen, port(up, 'pod-watcher'));
+  const tls = up.certificates?.watcher;
   await ensure(
     up,
     watcherLaunch({ name: 'pod-watcher', ...peers, healthListen, tls }),
@@ -169,6 +199,7 @@ async function startAgent(up: Up, { number, ...peers }: Peers & { number: number
   const name = agentName(number);
   const sockets = agentSockets(folder, state, number);
   const healthListen = hostPort(settings.listen, port(up, name));
-  const launch = agentLaunch({ name, ...peers, healthListen, node: `node-${number}`, sockets, tls: settings.tls });
+  const node = `node-${number}`;
+  const launch = agentLaunch({ name, ...peers, healthListen, node, sockets, tls: up.certificates?.agent(node) });
   await ensure(up, launch, sockets.join('\n'));
 }

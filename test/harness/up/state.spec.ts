@@ -6,7 +6,7 @@ import { portOf, type State } from './state.ts';
 describe('the ports of `make up`', () => {
   let state: State;
   let occupant: Server | undefined;
-  beforeEach(() => void (state = { ports: {}, nodes: 1, daemonSocket: false, cluster: 'own' }));
+  beforeEach(() => void (state = { ports: {}, nodes: 1, daemonSocket: false, tls: false, cluster: 'own' }));
   afterEach(() => void occupant?.close());
 
   async function occupied(): Promise<number> {

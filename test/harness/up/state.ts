@@ -20,14 +20,16 @@ export interface State {
   nodes: number;
   /** Whether the first agent listens where Kube-OVN's NADs look, too. */
   daemonSocket: boolean;
+  /** Whether what runs speaks TLS. */
+  tls: boolean;
   /** 'own', or the user's; undefined before the first run. The ledger belongs to one cluster. */
   cluster: 'own' | UserCluster | undefined;
 }
 
 export function readState(folder: string): State {
   const file = stateFile(folder);
-  if (!existsSync(file)) return { ports: {}, nodes: 1, daemonSocket: false, cluster: undefined };
-  return JSON.parse(readFileSync(file, 'utf8')) as State;
+  if (!existsSync(file)) return { ports: {}, nodes: 1, daemonSocket: false, tls: false, cluster: undefined };
+  return { tls: false, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<State>) } as State;
 }
 
 export function writeState(folder: string, state: State): void {

@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 import { type Started, startAll } from './start.ts';
 import { stopAll } from './stop.ts';
 
-const settings: Settings = { nodes: 1, listen: '127.0.0.1', tls: undefined, kubeconfig: undefined, yes: false };
+const settings = { nodes: 1, listen: '127.0.0.1', tls: undefined, kubeconfig: undefined, yes: false };
 const killAll = 'for file in "$0"/*.pid; do [ ! -e "$file" ] || kill -9 "$(jq .pid "$file")"; done';
 
 describe('`make up` and `make down`', function () {
@@ -20,7 +20,11 @@ describe('`make up` and `make down`', function () {
   let folder: string;
   let first: Started;
   const up = (changes: Partial<Settings> = {}): Promise<Started> =>
-    startAll({ folder, settings: { ...settings, ...changes }, signal: run.signal });
+    startAll({
+      folder,
+      settings: { ...settings, certificates: join(run.folder, 'certificates'), ...changes },
+      signal: run.signal,
+    });
   const down = (purge: boolean): Promise<readonly string[]> => stopAll({ folder, purge, signal: run.signal });
   const started = ({ rows }: Started): string[] => rows.filter((row) => row.started).map(({ name }) => name);
   const pidOf = ({ rows }: Started, wanted: string): number => rows.find(({ name }) => name === wanted)?.pid ?? 0;
@@ -93,6 +97,23 @@ describe('`make up` and `make down`', function () {
     expect(await down(false)).to.deep.equal([]);
     await up();
     expect(await sourced('etcdctl get /ipledger/v1/log/0000000000000001 --print-value-only')).to.equal(before);
+  });
+
+  it('speak TLS when told to, etcd too, and leave an env file for that', async () => {
+    const other: unknown = await up({ tls: true }).catch((error: unknown) => error);
+    expect(other).to.have.property('message').that.contains('what runs does not speak TLS: run `make down`');
+    await down(false);
+    const { exports } = await up({ tls: true });
+    expect(exports.etcd['ETCDCTL_ENDPOINTS']).to.match(/^https:/);
+    expect(await sourced('ipledger show')).to.contain('ledger at epoch 1');
+    expect(await sourced('etcdctl get --prefix /ipledger/v1/log/ --print-value-only')).to.contain('LedgerCreated');
+    const files = '-cacert "$IPLEDGER_TLS_CA" -cert "$IPLEDGER_TLS_CERT" -key "$IPLEDGER_TLS_KEY"';
+    expect(await sourced(`grpcurl ${files} "$IPLEDGER_ENDPOINT" list`)).to.contain('ipledger.v1.Ipam');
+    const plain: unknown = await sourced('grpcurl -plaintext "$IPLEDGER_ENDPOINT" list').catch(
+      (error: unknown) => error,
+    );
+    expect(plain).to.be.instanceOf(Error);
+    expect(started(await up())).to.deep.equal([]); // once they speak it, it need not be said again
   });
 
   it('serve a user’s cluster only with YES=1, and take away exactly what they brought', async () => {

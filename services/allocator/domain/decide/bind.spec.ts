@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Bind } from '../command.ts';
+import type { Bind, Unbind } from '../command.ts';
 import { decide } from '../decide.ts';
+import type { UnbindCause } from '../event.ts';
 import {
   allocated,
   bound,
@@ -26,10 +27,16 @@ const bind = (more: Partial<Bind> = {}): Untimed => ({
   bootId: 'boot-1',
   ...more,
 });
-const unbind = (containerId = 'container-1', name = 'net1'): Untimed => ({
+const unbind = (
+  containerId = 'container-1',
+  cause: UnbindCause = 'container-deleted',
+  more: Partial<Unbind> = {},
+): Untimed => ({
   type: 'Unbind',
   containerId,
-  interface: name,
+  interface: 'net1',
+  cause,
+  ...more,
 });
 
 describe('Bind', () => {
@@ -86,6 +93,12 @@ describe('Unbind', () => {
       .then([unbound(one)]);
   });
 
+  it('says why, where it was no DEL', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'node-deleted'))
+      .then([unbound(one, 'container-1', { cause: 'node-deleted' })]);
+  });
+
   it('of the old sandbox leaves the new one’s binding', () => {
     given([subnetConfigured(), one, bound(one, 2), bound(one, 2, { containerId: 'container-2' }), unbound(one)])
       .when(unbind('container-2'))
@@ -112,6 +125,46 @@ describe('Unbind', () => {
     const rebooted = bound(one, 2, { containerId: 'container-2', bootId: 'boot-2' });
     given([subnetConfigured(), one, bound(one, 2), rebooted])
       .when(unbind())
+      .thenNothingHappens();
+  });
+});
+
+describe('Whoever may speak of one node only', () => {
+  const here = { onlyNode: 'node-1' };
+  const there = { onlyNode: 'node-2', node: 'node-2', containerId: 'container-2' };
+
+  for (const [what, node] of [
+    ['runs there', 'node-1'],
+    ['has no node yet', ''],
+  ] as const)
+    it(`binds a Pod that ${what}`, () => {
+      const pod = allocated('one', '172.17.0.11', { node });
+      given([subnetConfigured(), pod])
+        .when(bind(here))
+        .then([bound(pod, 2)]);
+    });
+
+  it('binds no Pod that was allocated for another node', () => {
+    given([subnetConfigured(), allocated('one', '172.17.0.11', { node: 'node-1' })])
+      .when(bind(there))
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, and not on node-2');
+  });
+
+  it('binds no Pod that is pinned to another node by its first Bind', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind(there))
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, and not on node-2');
+  });
+
+  it('ends bindings of that node', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'container-deleted', here))
+      .then([unbound(one)]);
+  });
+
+  it('leaves another node’s binding, and is not refused: a Pod must be able to go', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'container-deleted', { onlyNode: 'node-2' }))
       .thenNothingHappens();
   });
 });

@@ -20,7 +20,18 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
   );
 }
 
-/** @throws Refused NOT_ALLOCATED, ADDRESS_FENCED */
+/**
+ * Whoever may speak of one node only learns nothing of another's Pods, and binds none. A Pod of which no node is known yet
+ * is everybody's: the first Bind pins it.
+ * @throws Refused PERMISSION_DENIED
+ */
+export function refuseOtherNode({ attachment, node }: Allocation, onlyNode: string | undefined): void {
+  if (onlyNode === undefined || node === '' || node === onlyNode) return;
+  const { namespace, pod } = attachment;
+  throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, and not on ${onlyNode}`);
+}
+
+/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)
@@ -28,6 +39,7 @@ export function bind(state: State, command: Bind): Event[] {
       'NOT_ALLOCATED',
       `Pod ${command.namespace}/${command.pod} (uid ${command.uid}) has no allocation for provider ${command.provider}, interface ${command.interface}`,
     );
+  refuseOtherNode(allocation, command.onlyNode);
   const addresses = allocation.addresses.map(({ address }) => address);
   for (const address of addresses) refuseFenced(state, allocation.subnet, address);
   const { containerId, interface: name, node, bootId } = command;
@@ -50,15 +62,15 @@ export function bind(state: State, command: Bind): Event[] {
 
 /**
  * Ends that container's binding only, also late and after release; one that is unknown is ended already. A fenced address is
- * left as it is: a Pod must be able to go.
+ * left as it is, and so is what is bound on a node of which whoever asks may not speak: a Pod must be able to go.
  */
-export function unbind(state: State, { containerId, interface: name }: Unbind): Event[] {
+export function unbind(state: State, { containerId, interface: name, cause, onlyNode }: Unbind): Event[] {
   const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
   const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
     if (isFenced(state, subnet, address)) continue;
     const binding = claimOf(state, subnet, address)?.bindings.find(
-      (b) => b.containerId === containerId && b.interface === name,
+      (b) => b.containerId === containerId && b.interface === name && (onlyNode === undefined || b.node === onlyNode),
     );
     if (!binding) continue;
     const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
@@ -67,7 +79,7 @@ export function unbind(state: State, { containerId, interface: name }: Unbind): 
   // In an order that follows from what is there, and not from how the state was made.
   const ends = [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return ends.map(([subnet, { attachment, addresses }]): Event => {
-    return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name } };
+    return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name, cause } };
   });
 }
 

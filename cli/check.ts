@@ -1,0 +1,98 @@
+/** `ipledger check`: do the ledger and the Kubernetes API say the same? */
+import type { Command } from 'commander';
+import { pause } from '../lib/deadline.ts';
+import { IpledgerError } from '../lib/errors.ts';
+import { readCluster } from './check/cluster.ts';
+import { compare, lasting } from './check/compare.ts';
+import { type Asked, readLedger } from './check/ledger.ts';
+import type { Disagreement, Picture } from './check/picture.ts';
+import { exitStatus, Failure } from './failure.ts';
+import type { Answer } from './output.ts';
+import { table } from './table.ts';
+import { addVerb, answer, type VerbOptions } from './verb.ts';
+
+/** The pod-watcher shows what happened within a second or two. */
+const againAfterMs = 3_000;
+
+const head = ['DISAGREEMENT', 'WHERE', 'WHAT', 'WHAT TO DO'];
+
+export function addCheck(program: Command): void {
+  addVerb(
+    program,
+    'check',
+    'whether the ledger and the Kubernetes API say the same of all Pods, IP objects and Subnets',
+  )
+    .addHelpText(
+      'after',
+      `
+Reads the cluster that KUBECONFIG names, and changes nothing. What differs is looked at again after ${againAfterMs / 1_000} s; only
+what still differs is told, so that nothing that is just happening counts.
+
+Exit status:
+  0  they agree
+  ${exitStatus.disagreement}  they do not
+  ${exitStatus.notCompared}  they could not be compared`,
+    )
+    .action(async (options: VerbOptions) => {
+      try {
+        const endpoints = options.allocator.split(',').flatMap((endpoint) => endpoint.trim() || []);
+        await answer(options, async (allocator, signal) => told(await look({ allocator, endpoints, signal })));
+      } catch (error) {
+        throw notCompared(error);
+      }
+    });
+}
+
+interface Look {
+  readonly picture: Picture;
+  readonly disagreements: readonly Disagreement[];
+  /** How many differences one of two looks showed, and the other did not. */
+  readonly moving: number;
+}
+
+/** Ledger and API cannot be read at one instant: what differs is looked at twice. */
+async function look(asked: Asked): Promise<Look> {
+  const before = await takePicture(asked);
+  const first = compare(before);
+  if (first.length === 0) return { picture: before, disagreements: first, moving: 0 };
+  await pause(againAfterMs, asked.signal);
+  const picture = await takePicture(asked);
+  const second = compare(picture);
+  const disagreements = lasting(second, first);
+  return { picture, disagreements, moving: Math.max(first.length, second.length) - disagreements.length };
+}
+
+async function takePicture(asked: Asked): Promise<Picture> {
+  const [ledger, cluster] = await Promise.all([readLedger(asked), readCluster(asked.signal)]);
+  return { ledger, cluster, at: Date.now() };
+}
+
+function told({ picture: { ledger, cluster }, disagreements, moving }: Look): Answer {
+  if (disagreements.length > 0) process.exitCode = exitStatus.disagreement;
+  const compared = { pods: cluster.pods.length, allocations: ledger.allocations.length, ipObjects: cluster.ips.length };
+  const rows = disagreements.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]);
+  const result = disagreements.length === 0 ? 'no disagreement' : counted(disagreements.length, 'disagreement');
+  const all = [
+    counted(compared.pods, 'Pod'),
+    counted(compared.allocations, 'allocation'),
+    counted(compared.ipObjects, 'IP object'),
+  ].join(', ');
+  return {
+    content: { position: ledger.position, compared, disagreements, moving },
+    table: () =>
+      `${rows.length > 0 ? table(head, rows) : ''}${all} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
+    note:
+      moving > 0
+        ? `${counted(moving, 'difference')} did not last and ${moving > 1 ? 'are' : 'is'} not told`
+        : undefined,
+  };
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** 1 says that something is wrong with the ledger or the cluster: nothing that went wrong here may look like that. */
+function notCompared(thrown: unknown): unknown {
+  const error = thrown instanceof Failure ? thrown : IpledgerError.from(thrown);
+  if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;
+  return new Failure('notCompared', `could not compare: ${error.message}`, { cause: thrown });
+}

@@ -1,0 +1,336 @@
+import { expect } from 'chai';
+import type { Allocation, Subnet } from '../../proto/ipledger.ts';
+import { compare, lasting } from './compare.ts';
+import type { Picture, Pod } from './picture.ts';
+
+const allocation: Allocation = {
+  seq: 7,
+  attachment: { namespace: 'default', pod: 'web', provider: 'lan.default', ordinal: 0 },
+  podUid: 'uid-web',
+  node: 'node-1',
+  subnet: 'lan',
+  addresses: [{ address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }],
+  mac: '02:00:00:00:00:0a',
+  interface: 'net1',
+  cause: 'ALLOCATION_CAUSE_DYNAMIC',
+  routes: [],
+  at: '2026-01-31T08:00:00.000Z',
+  bindings: [],
+};
+const subnet: Subnet = {
+  name: 'lan',
+  spec: {
+    cidrBlock: '10.0.0.0/24',
+    gateway: '10.0.0.1',
+    excludeIps: ['10.0.0.1', '10.0.0.200..10.0.0.210'],
+    provider: 'lan.default',
+    protocol: 'IPv4',
+  },
+  usage: [
+    {
+      family: 4,
+      total: '242',
+      inUse: '1',
+      available: '241',
+      resting: '0',
+      inUseRange: '10.0.0.2',
+      availableRange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
+    },
+  ],
+  fenced: [],
+};
+const lan = 'lan.default.kubernetes.io';
+const web: Pod = {
+  namespace: 'default',
+  name: 'web',
+  identity: 'uid-web',
+  hostNetwork: false,
+  restartPolicy: 'Always',
+  phase: 'Running',
+  reason: '',
+  deletionAt: undefined,
+  graceSeconds: 30,
+  annotations: {
+    'k8s.v1.cni.cncf.io/networks': 'lan',
+    [`${lan}/ip_address`]: '10.0.0.2',
+    [`${lan}/mac_address`]: '02:00:00:00:00:0A',
+    [`${lan}/cidr`]: '10.0.0.0/24',
+    [`${lan}/gateway`]: '10.0.0.1',
+    [`${lan}/allocated`]: 'true',
+  },
+};
+const ip = {
+  name: 'web.default.lan.default',
+  allocation: '7',
+  spec: {
+    podName: 'web',
+    namespace: 'default',
+    subnet: 'lan',
+    ipAddress: '10.0.0.2',
+    macAddress: '02:00:00:00:00:0a',
+  },
+};
+const status = {
+  v4availableIPs: 241,
+  v4usingIPs: 1,
+  v4availableIPrange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
+  v4usingIPrange: '10.0.0.2',
+};
+const binding = {
+  containerId: 'c0ffee',
+  interface: 'net1',
+  node: 'node-1',
+  bootId: 'boot-1',
+  at: '2026-01-31T08:00:01.000Z',
+};
+const at = Date.parse('2026-01-31T09:00:00.000Z');
+
+type Parts = Partial<Picture['ledger'] & Omit<Picture['cluster'], 'subnets'>> & { objects?: object[]; status?: object };
+
+/** The picture in which all agree, with some parts of it replaced. */
+function picture(parts: Parts = {}): Picture {
+  const { allocations = [allocation], subnets = [subnet], bindings = [] } = parts;
+  const { pods = [web], ips = [ip] } = parts;
+  const networks = new Map([
+    ['default/lan', '{"type": "macvlan", "ipam": {"type": "kube-ovn", "provider": "lan.default"}}'],
+    ['infra/san', '{"plugins": [{"type": "kube-ovn"}, {"type": "portmap"}]}'],
+    ['default/other', '{"type": "macvlan", "ipam": {"type": "host-local"}}'],
+  ]);
+  return {
+    ledger: { position: { epoch: 1, seq: 42, hash: '' }, allocations, subnets, bindings },
+    cluster: { pods, ips, subnets: [{ name: 'lan', status: { ...status, ...parts.status } }], networks },
+    at,
+  };
+}
+
+const told = (parts: Parts): string[] =>
+  compare(picture(parts)).map(({ kind, where, what }) => `${kind}: ${where}: ${what}`);
+/** One that lives, and wants and shows nothing yet. */
+const plain = { ...web, annotations: {} };
+const showing = (annotations: Record<string, string>): Pod => ({
+  ...web,
+  annotations: { ...web.annotations, ...annotations },
+});
+
+describe('comparing the ledger with the cluster', () => {
+  it('finds nothing when all agree', () => {
+    expect(told({})).to.deep.equal([]);
+  });
+
+  describe('who holds', () => {
+    const rival = { ...allocation, seq: 9, podUid: 'uid-db', attachment: { ...attachmentOf('db') } };
+    const db = { ...web, name: 'db', identity: 'uid-db' };
+    const dbIp = { ...ip, name: 'db.default.lan.default', allocation: '9', spec: { ...ip.spec, podName: 'db' } };
+
+    it('an address that is held twice is told once', () => {
+      const found = told({ allocations: [allocation, rival], pods: [web, db], ips: [ip, dbIp] });
+      expect(found[0]).to.equal(
+        'held twice: 10.0.0.2 of subnet lan: Pod default/web (event 7) and Pod default/db (event 9) both hold it',
+      );
+      expect(found.filter((line) => line.startsWith('held twice'))).to.have.length(1);
+    });
+
+    it('so is one on the same network in two subnets, and a MAC', () => {
+      const elsewhere = { ...rival, subnet: 'lan2', mac: '' };
+      expect(told({ allocations: [allocation, elsewhere] })[0]).to.match(
+        /^held twice: 10.0.0.2 on network lan.default: /,
+      );
+      const sameMac = { ...rival, addresses: [{ address: '10.0.0.3', cidr: '', gateway: '' }] };
+      expect(told({ allocations: [allocation, sameMac] })[0]).to.match(
+        /^held twice: MAC 02:00:00:00:00:0a in subnet lan: /,
+      );
+    });
+
+    const gone: [string, Pod[], string][] = [
+      ['is not there', [], 'there is no such Pod'],
+      ['was re-created under its name', [{ ...web, identity: 'uid-new' }], 'the Pod of that name has uid uid-new'],
+      [
+        'has completed',
+        [{ ...web, phase: 'Succeeded', restartPolicy: 'OnFailure' }],
+        'the Pod needs no address any more (Succeeded)',
+      ],
+      ['was evicted', [{ ...web, phase: 'Failed', reason: 'Evicted' }], 'the Pod needs no address any more (Failed)'],
+      [
+        'is overdue by a grace period',
+        [{ ...web, deletionAt: at - 61_000 }],
+        'the Pod needs no address any more (it should be gone for long)',
+      ],
+    ];
+    for (const [what, pods, sentence] of gone)
+      it(`a Pod that ${what} needs it no more`, () => {
+        const holds = 'holds 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7)';
+        expect(told({ pods })[0]).to.equal(`holder gone: Pod default/web: ${holds}, and ${sentence}`);
+      });
+
+    it('a Pod that terminates, restarts its containers or failed and tries again needs it still', () => {
+      for (const parts of [{ deletionAt: at - 59_000 }, { phase: 'Succeeded' }, { phase: 'Failed' }])
+        expect(told({ pods: [{ ...web, ...parts }] })).to.deep.equal([]);
+    });
+  });
+
+  describe('what Pods show', () => {
+    it('an annotation that is missing or different is told', () => {
+      expect(told({ pods: [showing({ [`${lan}/ip_address`]: '10.0.0.3', [`${lan}/gateway`]: '' })] })).to.deep.equal([
+        `annotation: Pod default/web: annotation ${lan}/ip_address says "10.0.0.3"; the ledger says "10.0.0.2"`,
+        `annotation: Pod default/web: annotation ${lan}/gateway is not there; the ledger says "10.0.0.1"`,
+      ]);
+    });
+
+    it('a further attachment of a network shows its address under its interface, once that is known', () => {
+      const attachment = { ...attachmentOf('web'), ordinal: 1 };
+      const addresses = [{ address: '10.0.0.4', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
+      const second = { ...allocation, seq: 8, attachment, addresses, mac: '', interface: '' };
+      const ofSecond = (found: string[]): string[] => found.filter((line) => line.startsWith('annotation'));
+      expect(ofSecond(told({ allocations: [allocation, second] }))).to.deep.equal([]);
+      expect(ofSecond(told({ allocations: [allocation, { ...second, interface: 'net2' }] }))).to.deep.equal([
+        `annotation: Pod default/web: annotation ${lan}/ip_address.net2 is not there; the ledger says "10.0.0.4"`,
+      ]);
+    });
+
+    it('a Pod that says that it has an address which nobody gave it is told', () => {
+      expect(told({ pods: [showing({ 'san.infra.ovn.kubernetes.io/allocated': 'true' })] })).to.deep.equal([
+        'annotation: Pod default/web: annotation san.infra.ovn.kubernetes.io/allocated says that it has an address, and the ledger knows of none',
+      ]);
+    });
+
+    it('a Pod that has ended may show what it had', () => {
+      const ended = { ...web, phase: 'Succeeded', restartPolicy: 'Never' };
+      const idle = { ...subnet, usage: [] };
+      expect(told({ allocations: [], ips: [], subnets: [idle], pods: [ended] })).to.deep.equal([]);
+    });
+
+    const networks: [string, string | undefined][] = [
+      ['lan', 'lan.default'],
+      ['other, lan@net7 ,infra/san', 'lan.default and san.infra.ovn'],
+      ['[{"name": "san", "namespace": "infra"}, {"name": "lan"}]', 'san.infra.ovn and lan.default'],
+      ['other,unknown', undefined],
+      ['[{"name"', undefined],
+      ['{"name": "lan"}', undefined],
+    ];
+    for (const [annotation, wanted] of networks)
+      it(`a Pod that holds nothing and wants ${annotation} ${wanted === undefined ? 'lacks nothing' : 'is told'}`, () => {
+        const pod = {
+          ...web,
+          name: 'new',
+          identity: 'uid-new',
+          annotations: { 'k8s.v1.cni.cncf.io/networks': annotation },
+        };
+        expect(told({ pods: [web, pod] })).to.deep.equal(
+          wanted === undefined ? [] : [`no address: Pod default/new: wants an address of ${wanted}, and holds none`],
+        );
+      });
+
+    it('who terminates, has ended or uses the node’s network wants nothing', () => {
+      const annotations = { 'k8s.v1.cni.cncf.io/networks': 'lan' };
+      const waiting = { ...plain, name: 'new', identity: 'uid-new', annotations };
+      for (const parts of [{ deletionAt: at }, { phase: 'Succeeded', restartPolicy: 'Never' }, { hostNetwork: true }])
+        expect(told({ pods: [web, { ...waiting, ...parts }] })).to.deep.equal([]);
+    });
+  });
+
+  describe('IP objects', () => {
+    it('one that is missing is told, also by a name that had to be shortened', () => {
+      expect(told({ ips: [] })).to.deep.equal([
+        'IP object missing: IP web.default.lan.default: there is none for 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7) of Pod default/web',
+      ]);
+      const name = 'w'.repeat(250);
+      const long = { ...allocation, attachment: attachmentOf(name) };
+      const [missing] = told({ allocations: [long], pods: [{ ...web, name }], ips: [] });
+      expect(missing).to.match(/^IP object missing: IP w{220}-[0-9a-f]{32}: there is none for 10\.0\.0\.2/);
+    });
+
+    it('one of ours that nobody holds is told', () => {
+      const spec = { subnet: 'lan', ipAddress: '10.0.0.9' };
+      expect(told({ ips: [ip, { name: 'old.default.lan.default', allocation: '5', spec }] })).to.deep.equal([
+        'IP object superfluous: IP old.default.lan.default: it shows 10.0.0.9 of subnet lan, and no Pod holds that under this name',
+      ]);
+    });
+
+    it('one of somebody else is told only when it shows an address of our subnets', () => {
+      const foreign = (of: string) => ({
+        name: 'x.default',
+        allocation: '',
+        spec: { subnet: of, ipAddress: '10.0.0.9' },
+      });
+      expect(told({ ips: [ip, foreign('ovn-default')] })).to.deep.equal([]);
+      expect(told({ ips: [ip, foreign('lan')] })[0]).to.match(/^IP object superfluous: IP x.default: /);
+    });
+
+    it('one that shows something else is told, field by field', () => {
+      const spec = { ...ip.spec, ipAddress: '10.0.0.3', podName: 'wob' };
+      expect(told({ ips: [{ ...ip, allocation: '6', spec }] })).to.deep.equal([
+        'IP object differs: IP web.default.lan.default: spec.podName is "wob"; the ledger says "web"',
+        'IP object differs: IP web.default.lan.default: spec.ipAddress is "10.0.0.3"; the ledger says "10.0.0.2"',
+        'IP object differs: IP web.default.lan.default: it shows event 6; the ledger says 7',
+      ]);
+    });
+
+    it('two that show one address are told', () => {
+      const other = { name: 'y', allocation: '', spec: { subnet: 'lan', ipAddress: '10.0.0.2,fd00::2' } };
+      expect(told({ ips: [ip, other] }).at(-1)).to.equal(
+        'address in two IP objects: 10.0.0.2 of subnet lan: IP web.default.lan.default and IP y both show it',
+      );
+    });
+  });
+
+  describe('counts', () => {
+    it('a Subnet status that counts otherwise is told', () => {
+      expect(told({ status: { v4usingIPs: 2, v4usingIPrange: '10.0.0.2-10.0.0.3' } })).to.deep.equal([
+        'Subnet status: Subnet lan: status.v4usingIPs is 2; the ledger says 1',
+        'Subnet status: Subnet lan: status.v4usingIPrange is "10.0.0.2-10.0.0.3"; the ledger says "10.0.0.2"',
+      ]);
+    });
+
+    it('a range that the status cuts short, and a count that its numbers cannot hold, are the same', () => {
+      const family = {
+        ...(subnet.usage[0] as Subnet['usage'][0]),
+        available: String(2n ** 64n),
+        availableRange: '10.0.0.3,10.0.0.5,10.0.0.7',
+      };
+      const shown = { v4availableIPs: 2 ** 63, v4availableIPrange: '10.0.0.3,10.0.0.5,...' };
+      expect(told({ subnets: [{ ...subnet, usage: [family] }], status: shown })).to.deep.equal([]);
+    });
+
+    it('a ledger that counts otherwise than it holds is told; excluded addresses count nowhere', () => {
+      const idle = { ...(subnet.usage[0] as Subnet['usage'][0]), inUse: '0' };
+      const found = told({ subnets: [{ ...subnet, usage: [idle] }], status: { v4usingIPs: 0 } });
+      expect(found).to.deep.equal(['count: subnet lan: the ledger counts 0 IPv4 addresses in use, and 1 are held']);
+      const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
+      const excluded = told({
+        allocations: [{ ...allocation, addresses }],
+        subnets: [{ ...subnet, usage: [idle] }],
+        status: { v4usingIPs: 0 },
+      });
+      expect(excluded.filter((line) => line.startsWith('count'))).to.deep.equal([]);
+    });
+  });
+
+  describe('addresses that nobody is given', () => {
+    const held = { attachment: attachmentOf('web'), subnet: 'lan', addresses: ['10.0.0.2'], binding };
+
+    it('one that a container may still answer on, whose Pod holds it no more, is told', () => {
+      expect(told({ bindings: [held] })).to.deep.equal([]);
+      expect(told({ bindings: [{ ...held, addresses: ['10.0.0.8'] }] })).to.deep.equal([
+        'held back: 10.0.0.8 of subnet lan: container c0ffee (net1) on node node-1 may still answer on it, and Pod default/web holds it no more',
+      ]);
+    });
+
+    it('one whose key was changed by hand is told, with whom the ledger names', () => {
+      expect(told({ subnets: [{ ...subnet, fenced: ['10.0.0.2', '10.0.0.9'] }] })).to.deep.equal([
+        'fenced: 10.0.0.2 of subnet lan: its key in etcd was changed by something else than ipledger: it is fenced; the ledger says Pod default/web holds 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7)',
+        'fenced: 10.0.0.9 of subnet lan: its key in etcd was changed by something else than ipledger: it is fenced',
+      ]);
+    });
+  });
+
+  it('tells of two looks only what both show alike', () => {
+    const [first, second, third] = compare(picture({ pods: [], ips: [], status: { v4usingIPs: 3 } }));
+    const later = [{ ...(first as object), what: 'something else' }, second] as ReturnType<typeof compare>;
+    expect(third).to.have.property('kind', 'Subnet status');
+    expect(lasting(compare(picture({ pods: [], ips: [] })), later)).to.deep.equal([second]);
+  });
+});
+
+function attachmentOf(pod: string) {
+  return { namespace: 'default', pod, provider: 'lan.default', ordinal: 0 };
+}

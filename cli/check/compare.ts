@@ -1,0 +1,29 @@
+/** All that the ledger and the Kubernetes API do not say alike. Pure. */
+import { compareBindings, compareCounts, compareFences, compareHolders } from './ledger-alone.ts';
+import { compareIpObjects, compareSubnets } from './objects.ts';
+import type { Disagreement, Picture } from './picture.ts';
+import { comparePods } from './pods.ts';
+
+/** Worst first. */
+const comparisons = [
+  compareHolders,
+  compareFences,
+  comparePods,
+  compareBindings,
+  compareIpObjects,
+  compareSubnets,
+  compareCounts,
+];
+
+/** Every disagreement in a picture; none when all agree. */
+export function compare(picture: Picture): Disagreement[] {
+  return comparisons.flatMap((each) => each(picture));
+}
+
+/** Those that another picture, taken later, shows as they are: nothing that moves is told. */
+export function lasting(found: readonly Disagreement[], later: readonly Disagreement[]): Disagreement[] {
+  const still = new Set(later.map(identity));
+  return found.filter((each) => still.has(identity(each)));
+}
+
+const identity = ({ kind, where, what }: Disagreement): string => [kind, where, what].join('\n');

@@ -1,0 +1,10 @@
+/** Reading JSON that somebody else wrote: what is of another type than expected reads as empty. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The value if it is an object, else an empty one. */
+export const fields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+/** The value if it is text, else "". */
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');

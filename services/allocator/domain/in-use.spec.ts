@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { InUse } from './in-use.ts';
+import { type Interval, union } from './interval.ts';
+import type { Undo } from './journal.ts';
+
+const page = 1n << 15n;
+const v6 = 0xfd00n << 112n;
+
+/** Addresses about the seams of words and pages, of both families. */
+const seams = [0n, 1n, 30n, 31n, 32n, 33n, 63n, 64n, page - 2n, page - 1n, page, page + 1n, 7n * page, v6, v6 + 1n];
+
+type Step = { readonly add: bigint } | { readonly remove: bigint } | { readonly undo: number };
+const anyAddress = fc.oneof(fc.constantFrom(...seams), fc.bigInt({ min: 0n, max: 200n }));
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: anyAddress.map((add) => ({ add })) },
+  { weight: 2, arbitrary: anyAddress.map((remove) => ({ remove })) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 5 }).map((undo) => ({ undo })) },
+);
+
+const single = (value: bigint): Interval => ({ first: value, last: value });
+
+describe('Addresses in use', () => {
+  it('have the size and the ranges of the set that they are, whatever is added, taken out and taken back', () => {
+    fc.assert(
+      fc.property(fc.array(anyStep, { maxLength: 120 }), (steps) => {
+        const inUse = new InUse();
+        const model = new Set<bigint>();
+        const undos: Undo[] = [];
+        for (const step of steps) {
+          if ('add' in step) {
+            const undo = inUse.add(step.add);
+            expect(undo === undefined).to.equal(model.has(step.add));
+            model.add(step.add);
+            if (undo) undos.push(() => (undo(), model.delete(step.add)));
+          } else if ('remove' in step) {
+            const undo = inUse.remove(step.remove);
+            expect(undo !== undefined).to.equal(model.delete(step.remove));
+            if (undo) undos.push(() => (undo(), model.add(step.remove)));
+          } else for (const undo of undos.splice(-step.undo).reverse()) undo();
+          expect(inUse.size).to.equal(model.size);
+          expect(inUse.ranges()).to.deep.equal(union([...model].map(single)));
+        }
+      }),
+    );
+  });
+
+  it('of whole pages are one range', () => {
+    const inUse = new InUse();
+    for (let value = 5n; value < 5n + 2n * page; value++) inUse.add(value);
+    expect(inUse.ranges()).to.deep.equal([{ first: 5n, last: 4n + 2n * page }]);
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * The versions of the log's schema, and what lies between them. Whatever was ever written is read as if it had been written
+ * today, so that nothing else knows of old shapes.
+ *
+ *   1  the first
+ *   2  AddressUnbound says why: `cause`
+ */
+import type { AddressUnbound, Event, UnbindCause } from '../domain/event.ts';
+
+export type EventVersion = 1 | 2;
+
+/** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
+export const eventVersions: readonly EventVersion[] = [1, 2];
+
+/** An event's data in the shape of one of the versions. */
+export type StoredData = Event['data'] | Omit<AddressUnbound['data'], 'cause'>;
+
+/** Before there was a cause only a CNI DEL, or an ADD that failed, ended a binding. */
+const causeBefore2: UnbindCause = 'container-deleted';
+
+/** An event's data as of today, from how `version` wrote it. */
+export function upcast(version: EventVersion, type: Event['type'], data: StoredData): Event['data'] {
+  if (version < 2 && type === 'AddressUnbound')
+    return { ...(data as Omit<AddressUnbound['data'], 'cause'>), cause: causeBefore2 };
+  return data;
+}
+
+/** An event's data as `version` writes it; what that version cannot say is left out. */
+export function downcast(version: EventVersion, event: Event): StoredData {
+  if (version >= 2 || event.type !== 'AddressUnbound') return event.data;
+  const { cause: _, ...data } = event.data;
+  return data;
+}

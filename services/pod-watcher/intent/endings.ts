@@ -1,0 +1,169 @@
+/**
+ * Who needs its addresses no more, and how that is known. A Pod is gone when the API says so: in its last words, when it
+ * looked at once more, or by somebody else under its name. While so many are missing that the API server's memory is in
+ * doubt, nobody is.
+ */
+import type { Logger } from '../../../lib/log.ts';
+import type { ReleaseCause } from '../../../proto/ipledger.ts';
+import { keyOf, type Source } from '../kubernetes/list-watch.ts';
+import type { Pod } from '../kubernetes/objects.ts';
+import type { Holdings } from './holdings.ts';
+import { lifeOf } from './life.ts';
+import { Vanished } from './vanished.ts';
+
+export interface EndingsOptions {
+  readonly pods: Pick<Source<Pod>, 'objects'>;
+  readonly holdings: Holdings;
+  /** The Pod "namespace/name" as the API has it at this moment; undefined if there is none. */
+  readonly lookUp: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
+  /** Those that were deleted while nobody watched, as far as the API server remembers. */
+  readonly recall?: (signal: AbortSignal) => AsyncIterable<Pod>;
+  /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
+  readonly acceptVanished: boolean;
+  /** How many were missing when an earlier watcher halted; 0 if it had not. */
+  readonly vanishedBefore?: number;
+  /** Says what halts all releases; undefined when nothing does any more. */
+  readonly alarm: (sentence: string | undefined) => void;
+  /** How long a static Pod is believed to run on after its mirror was deleted. */
+  readonly mirrorGraceMs?: number;
+  /** How long one that vanished without being deleted is waited for; others may follow. */
+  readonly vanishedGraceMs?: number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface Ending {
+  readonly cause: ReleaseCause;
+  readonly evidence: string;
+}
+
+/** A kubelet looks after the mirrors of its static Pods about once a minute. */
+const usualMirrorGraceMs = 120_000;
+const usualVanishedGraceMs = 10_000;
+const judgeEveryMs = 1_000;
+const fewestPods = 20;
+/** The hash by which a static Pod is known; all other Pods have a UUID. */
+const staticIdentity = /^[0-9a-f]{32}$/;
+
+export class Endings {
+  readonly #options: EndingsOptions;
+  readonly #vanished: Vanished;
+  /** Uids that the API deleted while they held something, by Pod. */
+  readonly #deleted = new Map<string, Set<string>>();
+  /** By Pod: until then (of performance.now()) it is not taken to be gone, though it is not in the API. */
+  readonly #notGoneBefore = new Map<string, number>();
+  #judgedAt = -Infinity;
+
+  constructor(options: EndingsOptions) {
+    this.#options = options;
+    const { acceptVanished: accept, vanishedBefore: before = 0 } = options;
+    this.#vanished = new Vanished({ fewest: fewestPods, accept, before });
+  }
+
+  /** How many Pods vanished, while that halts all releases; else 0. */
+  get vanished(): number {
+    return this.#vanished.most;
+  }
+
+  /** A Pod is in the API no more, by a watch (`witnessed`) or a list. Gives when to look at its name: in how many milliseconds. */
+  gone(pod: Pod, witnessed: boolean): number {
+    const { mirrorGraceMs = usualMirrorGraceMs, vanishedGraceMs = usualVanishedGraceMs, pods } = this.#options;
+    const key = keyOf(pod);
+    // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
+    if (pod.identity !== pod.uid) return this.#wait(key, mirrorGraceMs);
+    if (!witnessed || pods.objects.has(key)) return 0;
+    // Whatever the API deletes, it marks as being deleted first: this one was taken from under it.
+    if (pod.deletionTimestamp === '') return this.#wait(key, vanishedGraceMs);
+    this.#note(key, pod.identity);
+    return 0;
+  }
+
+  /** Where most are missing after a time without a watcher, asks what happened in it. To be done before the first judgement. */
+  async prepare(): Promise<void> {
+    const { recall, holdings, acceptVanished, vanishedBefore = 0, log, signal } = this.#options;
+    const missing = new Set(this.#missing());
+    const before = { fewest: fewestPods, accept: acceptVanished, before: vanishedBefore };
+    if (!recall || !new Vanished(before).judge(missing.size, holdings.count)) return;
+    log.info({ missing: missing.size }, 'intent: most Pods are missing, asking the API what it deleted meanwhile');
+    try {
+      for await (const pod of recall(signal)) {
+        if (pod.deletionTimestamp !== '' && pod.identity === pod.uid) this.#note(keyOf(pod), pod.identity);
+        if (this.#deleted.has(keyOf(pod)) && missing.delete(keyOf(pod)) && missing.size === 0) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) log.info({ err: error }, 'intent: the API does not remember all of it');
+    }
+  }
+
+  /** Looks whether too many are missing to be true. */
+  judge(): void {
+    const { holdings, alarm } = this.#options;
+    const missing = this.#missing();
+    const halted = this.#vanished.most > 0;
+    this.#judgedAt = performance.now();
+    if (this.#vanished.judge(missing.length, holdings.count))
+      alarm(
+        `${missing.length} of ${holdings.count} Pods that hold addresses are missing from the Kubernetes API all at once (${missing.slice(0, 3).join(', ')}, …); nothing is released. ` +
+          'If the API server lost its data, bring it back; if the Pods are really gone, restart this watcher once with --accept-vanished',
+      );
+    else if (halted) alarm(undefined);
+  }
+
+  /** Why this uid needs its addresses no more; 'living' when it does, 'unsure' when that is to be seen. */
+  async of(key: string, uid: string): Promise<Ending | 'living' | 'unsure'> {
+    const pod = this.#options.pods.objects.get(key);
+    const ending =
+      pod?.identity === uid ? endingOf(pod) : pod ? replacedBy(pod) : await this.#endingOfMissing(key, uid);
+    if (ending === 'living' || !this.#isHalted()) return ending;
+    return 'unsure';
+  }
+
+  /** Nothing is held under the name any more. */
+  forget(key: string): void {
+    this.#deleted.delete(key);
+    this.#notGoneBefore.delete(key);
+  }
+
+  async #endingOfMissing(key: string, uid: string): Promise<Ending | 'unsure'> {
+    const { lookUp, mirrorGraceMs = usualMirrorGraceMs, signal } = this.#options;
+    if (this.#deleted.get(key)?.has(uid)) return deleted('');
+    // What nobody saw go: it may be the mirror of a static Pod that was deleted while nobody watched.
+    if (staticIdentity.test(uid) && !this.#notGoneBefore.has(key)) this.#wait(key, mirrorGraceMs);
+    if (this.#isHalted() || performance.now() < (this.#notGoneBefore.get(key) ?? 0)) return 'unsure';
+    const found = await lookUp(key, signal);
+    return found?.identity === uid ? 'unsure' : deleted('not in the Kubernetes API');
+  }
+
+  #isHalted(): boolean {
+    if (performance.now() - this.#judgedAt > judgeEveryMs) this.judge();
+    return this.#vanished.most > 0;
+  }
+
+  #missing(): string[] {
+    const { pods, holdings } = this.#options;
+    return [...holdings.pods()].filter((key) => !pods.objects.has(key) && !this.#deleted.has(key));
+  }
+
+  #wait(key: string, ms: number): number {
+    this.#notGoneBefore.set(key, performance.now() + ms);
+    return ms;
+  }
+
+  #note(key: string, uid: string): void {
+    if (!this.#options.holdings.uids(key).includes(uid)) return;
+    const seen = this.#deleted.get(key);
+    if (seen) seen.add(uid);
+    else this.#deleted.set(key, new Set([uid]));
+  }
+}
+
+function endingOf(pod: Pod): Ending | 'living' {
+  const life = lifeOf(pod, Date.now());
+  if (life.state === 'completed') return { cause: 'RELEASE_CAUSE_POD_COMPLETED', evidence: `phase ${pod.phase}` };
+  if (life.state !== 'overdue') return 'living';
+  return deleted(`terminating since ${pod.deletionTimestamp}, and overdue by a whole grace period`);
+}
+
+const replacedBy = ({ identity }: Pod): Ending => deleted(`the name belongs to Pod uid ${identity} now`);
+
+const deleted = (evidence: string): Ending => ({ cause: 'RELEASE_CAUSE_POD_DELETED', evidence });

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import type { Input } from '../../../proto/codec.ts';
+import type { SandboxBinding, UnbindRequest } from '../../../proto/ipledger.ts';
+import { FakeSource, silent, until } from '../fakes.ts';
+import type { Named } from '../kubernetes/list-watch.ts';
+import type { Fact } from '../ledger/facts.ts';
+import { Nodes, type NodesOptions } from './nodes.ts';
+import { settled } from './specification.ts';
+
+const nodeNamed = (name: string, uid = `uid-${name}`): Named => ({ namespace: '', name, uid, resourceVersion: '1' });
+
+/** net1 of a container of Pod `pod` is bound to 10.0.0.<last>. */
+function bindingOf(pod: string, last: number): SandboxBinding {
+  return {
+    attachment: { namespace: 'default', pod, provider: 'macvlan.default', ordinal: 0 },
+    subnet: 'macvlan',
+    addresses: [`10.0.0.${last}`],
+    binding: { containerId: `container-of-${pod}`, interface: 'net1', node: '', bootId: '', at: '' },
+  };
+}
+
+describe('the bindings of a Node', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** Nodes "n0" and on, of which all exist; and what is bound on them. */
+  function world(count: number, bound: Record<string, SandboxBinding[]>, more: Partial<NodesOptions> = {}) {
+    const source = new FakeSource<Named>();
+    const bindings = new Map(Object.entries(bound));
+    const unbound: Input<UnbindRequest>[] = [];
+    const held = new Set<string>();
+    /** Nodes of which the API says that they exist, though they are not in the source. */
+    const exist = new Set<string>();
+    const alarms: (string | undefined)[] = [];
+    const listed: string[] = [];
+    const nodes = new Nodes({
+      nodes: source,
+      allocator: {
+        listBindings: ({ node, pageToken }) => {
+          listed.push(node);
+          const [first, ...rest] = (bindings.get(node) ?? []).slice(Number(pageToken));
+          const nextPageToken = rest.length > 0 ? String(Number(pageToken) + 1) : '';
+          return Promise.resolve({ bindings: first ? [first] : [], nextPageToken });
+        },
+        unbind: (request) => {
+          unbound.push(request);
+          return Promise.resolve({ unbound: 1 });
+        },
+      },
+      holds: (pod) => held.has(pod),
+      exists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
+      acceptVanished: false,
+      alarm: (sentence) => alarms.push(sentence),
+      settleMs: 10,
+      log: silent,
+      signal: stop.signal,
+      ...more,
+    });
+    for (let index = 0; index < count; index++) source.put(nodeNamed(`n${index}`));
+    return { source, bindings, unbound, held, exist, alarms, listed, nodes };
+  }
+  const released: Fact = { kind: 'ended', seq: 1, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'u' };
+
+  it('end when it is deleted, those of released addresses: all pages, with the cause', async () => {
+    const { source, unbound, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    await until(() => unbound.length === 2);
+    expect(unbound).to.deep.equal(
+      ['a', 'b'].map((pod) => ({
+        namespace: 'default',
+        pod,
+        provider: 'macvlan.default',
+        containerId: `container-of-${pod}`,
+        interface: 'net1',
+        cause: 'UNBIND_CAUSE_NODE_DELETED',
+      })),
+    );
+  });
+
+  it('stay while a Pod holds the address, and end when that is released', async () => {
+    const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+    held.add('default/a');
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    await settled();
+    expect(unbound).to.deep.equal([]);
+    held.delete('default/a');
+    nodes.facts([released]);
+    await until(() => unbound.length === 1);
+    bindings.clear();
+  });
+
+  it('stay when the API says that it is there after all, or it comes back', async () => {
+    const { source, unbound, exist, nodes } = world(2, { n0: [bindingOf('a', 2)], n1: [bindingOf('b', 3)] });
+    exist.add('n0');
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    source.drop(nodeNamed('n1'));
+    source.put(nodeNamed('n1', 'another'));
+    await settled();
+    nodes.facts([released]);
+    await settled();
+    expect(unbound).to.deep.equal([]);
+  });
+
+  it('stay where the name was never that of a Node', async () => {
+    const { unbound, listed, nodes } = world(1, { demo: [bindingOf('a', 2)] });
+    await nodes.start();
+    nodes.facts([released]);
+    await settled();
+    expect([unbound, listed]).to.deep.equal([[], []]);
+  });
+
+  it('end also when it was deleted while nobody watched, as far as the API remembers', async () => {
+    const recall = async function* () {
+      yield* await Promise.resolve([nodeNamed('gone'), nodeNamed('n0', 'an earlier one')]);
+      throw new Error('410 Expired');
+    };
+    const bound = { gone: [bindingOf('a', 2)], n0: [bindingOf('b', 3)] };
+    const { unbound, nodes } = world(1, bound, { recall });
+    await nodes.start();
+    await until(() => unbound.length === 1);
+    await settled();
+    expect(unbound.map(({ pod }) => pod)).to.deep.equal(['a']);
+  });
+
+  it('stay when most Nodes vanish at once, until most are back, or somebody has looked', async () => {
+    const bound = Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [`n${index}`, [bindingOf(`p${index}`, index)]]),
+    );
+    const { source, unbound, alarms, nodes } = world(10, bound);
+    await nodes.start();
+    for (let index = 0; index < 6; index++) source.drop(nodeNamed(`n${index}`));
+    await until(() => alarms.length > 0);
+    expect(alarms[0]).to.match(
+      /^6 of 10 Nodes vanished from the Kubernetes API at once \(n0, n1, n2, …\); what was bound/,
+    );
+    expect([unbound.length, nodes.vanished]).to.deep.equal([0, 6]);
+    for (let index = 0; index < 4; index++) source.put(nodeNamed(`n${index}`));
+    nodes.facts([released]);
+    await until(() => unbound.length === 2);
+    expect([alarms.at(-1), nodes.vanished]).to.deep.equal([undefined, 0]);
+
+    const accepting = world(10, bound, { acceptVanished: true });
+    await accepting.nodes.start();
+    for (let index = 0; index < 6; index++) accepting.source.drop(nodeNamed(`n${index}`));
+    await until(() => accepting.unbound.length === 6);
+  });
+});

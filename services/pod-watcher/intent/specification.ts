@@ -1,0 +1,107 @@
+/** What the specs of the intent loop are written with. */
+import { FakeAllocator, FakeSource, holding, inForce, podNamed, type PodParts, silent, subnetNamed } from '../fakes.ts';
+import type { Happening } from '../kubernetes/events.ts';
+import { type NetworkDefinition, networksAnnotation, type Pod, type SubnetObject } from '../kubernetes/objects.ts';
+import type { Fact, Holding } from '../ledger/facts.ts';
+import { Holdings } from './holdings.ts';
+import { Reconciler, type ReconcilerOptions } from './reconcile.ts';
+import { Subnets } from './subnets.ts';
+
+export const macvlan: NetworkDefinition = {
+  namespace: 'default',
+  name: 'macvlan',
+  uid: 'uid-nad',
+  resourceVersion: '1',
+  config: '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
+};
+
+/** A Pod that wants one attachment to it. */
+export const wanting = (name: string, parts: PodParts = {}): Pod =>
+  podNamed(name, { ...parts, annotations: { [networksAnnotation]: 'macvlan', ...parts.annotations } });
+
+/** As the API tells it at its end: whatever it deletes, it marks first. */
+export const beingDeleted = (pod: Pod): Pod => ({ ...pod, deletionTimestamp: '2026-01-31T08:00:00Z' });
+
+/** What the ledger says when a holding ends. */
+export const ended = ({ seq, subnet, namespace, pod, uid }: Holding): Fact => ({
+  kind: 'ended',
+  seq,
+  subnet,
+  namespace,
+  pod,
+  uid,
+});
+
+/** Long enough for everything that needs no backoff. */
+export const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** So many Pods, "p0" and on, that hold an address each. */
+export const holdingMany = (count: number): Holding[] =>
+  Array.from({ length: count }, (_, index) => holding(`p${index}`, { seq: index + 1 }));
+
+export interface WorldOptions extends Partial<
+  Pick<ReconcilerOptions, 'acceptVanished' | 'mirrorGraceMs' | 'vanishedGraceMs' | 'vanishedBefore' | 'recall'>
+> {
+  readonly holdings?: readonly Holding[];
+  /** Names of Subnets that are in force. */
+  readonly subnets?: readonly string[];
+  /** Those who are refused wait for an hour, or for a ring. */
+  readonly patient?: boolean;
+}
+
+/** A reconciler between fakes: the Pods in the API, the allocator, and what it says to people. */
+export function worldOf(
+  signal: AbortSignal,
+  {
+    holdings: held = [],
+    acceptVanished = false,
+    subnets = ['macvlan'],
+    patient = false,
+    mirrorGraceMs = 3_600_000,
+    ...more
+  }: WorldOptions,
+) {
+  const pods = new FakeSource<Pod>();
+  const networks = new FakeSource<NetworkDefinition>();
+  const objects = new FakeSource<SubnetObject>();
+  const allocator = new FakeAllocator();
+  const said: { pod: string; happening: Happening }[] = [];
+  /** Pods of which the API says otherwise than the source. */
+  const api = new Map<string, Pod>();
+  const lookedUp: string[] = [];
+  const alarms: (string | undefined)[] = [];
+  const known = new Subnets(objects.objects);
+  const holdings = new Holdings();
+  const reconciler = new Reconciler({
+    allocator,
+    pods,
+    networks,
+    subnets: known,
+    holdings,
+    say: (pod, happening) => said.push({ pod: pod.name, happening }),
+    lookUp: (key) => {
+      lookedUp.push(key);
+      return Promise.resolve(api.get(key) ?? pods.objects.get(key));
+    },
+    acceptVanished,
+    // The patient wait for an hour, or for a ring.
+    backoffMs: patient ? [3_600_000, 3_600_000] : [20, 100],
+    mirrorGraceMs,
+    alarm: (sentence) => alarms.push(sentence),
+    ...more,
+    log: silent,
+    signal,
+  });
+  networks.put(macvlan);
+  for (const name of subnets) objects.put(subnetNamed(name));
+  const snapshot = { seq: 50, holdings: held, subnets: subnets.map((name) => inForce(name)) };
+  const readers = [known, holdings, reconciler];
+  for (const reader of readers) reader.snapshot(snapshot);
+  const facts = (seq: number, ...each: Fact[]): void => {
+    for (const reader of readers) reader.facts(each, seq);
+  };
+  const rewind = (seq: number, ...left: Holding[]): void => {
+    for (const reader of readers) reader.snapshot({ ...snapshot, seq, holdings: left });
+  };
+  return { pods, networks, objects, allocator, said, api, lookedUp, alarms, holdings, reconciler, facts, rewind };
+}
