@@ -1,0 +1,57 @@
+/** A node's own place in the machine's cgroups, of either version. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mustRun } from '../command.ts';
+import type { Run } from '../run.ts';
+
+const mountPoint = '/sys/fs/cgroup';
+
+/** What a kubelet needs, by the names of version 2. */
+const neededControllers = ['cpu', 'cpuset', 'memory', 'pids'];
+
+const remove = ['sh', join(import.meta.dirname, 'remove-cgroup')] as const;
+
+/**
+ * Makes a cgroup in every hierarchy of the machine; it is removed with the run.
+ * @throws Error when the machine does not have, or does not let us use, what a kubelet needs
+ */
+export function createCgroup(run: Run, name: string): void {
+  const found = hierarchies();
+  run.leave([...remove, name]);
+  for (const hierarchy of found) {
+    const group = join(hierarchy, name);
+    mkdirSync(group, { recursive: true });
+    // In version 1 a new one has no processor and no memory node, and takes no process.
+    if (hierarchy === mountPoint) continue;
+    for (const file of ['cpuset.cpus', 'cpuset.mems'])
+      if (existsSync(join(group, file))) writeFileSync(join(group, file), readFileSync(join(hierarchy, file)));
+  }
+  const missing = missingControllers(found, name);
+  if (missing.length > 0) throw new Error(`cgroups here lack ${missing.join(', ')}`);
+}
+
+/** Removes it before the run ends. @throws Error while a process is in it */
+export async function removeCgroup(name: string): Promise<void> {
+  const [program, ...args] = remove;
+  await mustRun(program, [...args, name]);
+}
+
+function hierarchies(): string[] {
+  if (existsSync(join(mountPoint, 'cgroup.controllers'))) return [mountPoint];
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+  return mounts.flatMap((line) => {
+    const [, place = '', type] = line.split(' ');
+    return type === 'cgroup' ? [place] : [];
+  });
+}
+
+function missingControllers(found: readonly string[], name: string): string[] {
+  const [first] = found;
+  const present =
+    first === mountPoint
+      ? readFileSync(join(first, name, 'cgroup.controllers'), 'utf8')
+          .trim()
+          .split(' ')
+      : found.flatMap((hierarchy) => hierarchy.split('/').at(-1)?.split(',') ?? []);
+  return neededControllers.filter((controller) => !present.includes(controller));
+}
