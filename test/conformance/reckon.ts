@@ -1,0 +1,56 @@
+/** What deviations.json cannot say as a pattern: conditions on the whole case, and expectations that follow from it. */
+import { isAddress, isCidr } from '../../lib/ip.ts';
+import type { Case } from './case.ts';
+import { type Fields, fieldsOf, listOf, textOf, textsOf } from './json.ts';
+import { modelled, strands } from './model.ts';
+
+const isSix = (text: string): boolean => text.includes(':');
+
+/** Conditions, by the name that they have in the list. */
+export const predicates: Readonly<Record<string, (the: Case) => boolean>> = {
+  'a step would leave an address in use outside its subnet': strands,
+  'the configuration names another provider than the network has': ({ given }) => {
+    const nad = fieldsOf(given['NAD']);
+    const { provider, ipam } = fieldsOf(nad['spec.config']);
+    const configured = textOf(fieldsOf(ipam)['provider']) || textOf(provider);
+    const own = `${textOf(nad['name'])}.${textOf(nad['namespace'])}`;
+    return configured !== '' && configured !== own && configured !== `${own}.ovn`;
+  },
+  'the gateway is of a family that the subnet does not have': ({ given, when }) => {
+    const families = textOf(given['cidr']).split(',').map(isSix);
+    const gateways = textOf(given['gateway'])
+      .split(',')
+      .filter((text) => text !== '');
+    const asked = textsOf(when['compute']).includes('completedGateway');
+    return asked && gateways.some((gateway) => !families.includes(isSix(gateway)));
+  },
+  'a route cannot be read': ({ given }) =>
+    listOf(fieldsOf(given['daemon response'])['routes'])
+      .map(fieldsOf)
+      .some(({ dst = '', gw = '' }) => (dst !== '' && !isCidr(textOf(dst))) || (gw !== '' && !isAddress(textOf(gw)))),
+};
+
+/** Expectations, by the name that they have in the list. */
+export const reckonings: Readonly<Record<string, (the: Case) => Fields>> = {
+  'by the rules of the ledger': (the) => ({ results: modelled(the) }),
+  'the element of the list at ordinal less start': ({ given, when }) => {
+    const start = Number(/start\D*(\d+)/.exec(textOf(given['owner']))?.[1] ?? 0);
+    const [, list = ''] =
+      Object.entries(fieldsOf(given['annotations'])).find(([key]) => key.endsWith('/ip_pool')) ?? [];
+    const elements = textOf(list).split(textOf(list).includes(';') ? ';' : ',');
+    const ordinals = textsOf(when['create pods in order']).map((pod) => Number(/\d+$/.exec(pod)?.[0]));
+    return { ips: ordinals.map((ordinal) => elements[ordinal - start]?.trim() ?? null) };
+  },
+  'the first subnet by name that has room': ({ given }) => {
+    const taken = fieldsOf(given['in use']);
+    const names = listOf(given['subnets'])
+      .map(fieldsOf)
+      .filter(({ name, cidrBlock, excludeIps }) => {
+        const prefix = Number(textOf(cidrBlock).split('/')[1]);
+        const hosts = prefix >= 31 ? 2 : 2 ** (32 - prefix) - 2;
+        return hosts - listOf(excludeIps).length - Object.keys(fieldsOf(taken[textOf(name)])).length > 0;
+      })
+      .map(({ name }) => textOf(name));
+    return { subnet: names.sort()[0] ?? null };
+  },
+};

@@ -1,0 +1,276 @@
+/**
+ * What a case gives, in whichever of the usual forms, as objects to be made: Subnets, networks, pools, and how its Pods look. What is
+ * left out is as in the documents: network `macvlan` in namespace default, on Subnet `macvlan`, 172.17.0.0/16.
+ */
+import { parseAddress } from '../../../services/allocator/domain/address.ts';
+import { selections } from '../../../services/pod-watcher/intent/attachments.ts';
+import { networksAnnotation } from '../../../services/pod-watcher/kubernetes/objects.ts';
+import { CannotExecute, notUnderstood, understandOnly } from '../case.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, textFieldsOf, textOf } from '../json.ts';
+import { type Owner, ownerOf } from './owner.ts';
+
+export interface SubnetGiven {
+  readonly name: string;
+  readonly spec: Fields;
+}
+
+export interface NetworkGiven {
+  readonly namespace: string;
+  readonly name: string;
+  /** The CNI configuration as text; undefined: there is no such object. */
+  readonly config: string | undefined;
+}
+
+export interface Setting {
+  readonly subnets: readonly SubnetGiven[];
+  readonly networks: readonly NetworkGiven[];
+  readonly pools: readonly { readonly name: string; readonly spec: Fields }[];
+  /** Where the Pods are. */
+  readonly namespace: string;
+  /** undefined: the namespace is left as it is. */
+  readonly namespaceAnnotations: Readonly<Record<string, string>> | undefined;
+  /** Of each Pod. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly owner: Owner;
+  /** "namespace/pod" by address, by Subnet. */
+  readonly inUse: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Subnets that have no address left. */
+  readonly exhausted: readonly string[];
+  readonly restartPolicy: string;
+}
+
+/** What `settingOf` understands of a `given`. */
+export const settingKeys = [
+  'subnet',
+  'subnets',
+  'Subnet',
+  'subnet cidr',
+  'subnet provider',
+  'NAD',
+  'ippools',
+  'annotations',
+  'pod annotations',
+  'namespace annotations',
+  'pod',
+  'pod namespace',
+  'owner',
+  'networks',
+  'in use',
+  'status',
+  'static ip',
+  'restartPolicy',
+];
+
+export interface Attached {
+  /** Networks annotation of the Pods, where the case says it beside `given`; '' for Pods without networks. */
+  readonly networks?: string;
+  /** Further annotations of the Pods. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Reads a `given`. @throws CannotExecute for what is not understood. */
+export function settingOf(given: Fields, { networks, annotations: more = {} }: Attached = {}): Setting {
+  understandOnly('given', given, settingKeys);
+  const pod = fieldsOf(given['pod']);
+  const annotations = {
+    ...textFieldsOf(given['annotations']),
+    ...textFieldsOf(given['pod annotations']),
+    ...textFieldsOf(pod['annotations']),
+    ...more,
+  };
+  const namespace = textOf(pod['namespace']) || textOf(given['pod namespace']) || 'default';
+  const subnets = subnetsOf(given, annotations);
+  const staticIp = textOf(given['static ip']);
+  const asked = networks ?? (textOf(given['networks']) || annotations[networksAnnotation]);
+  const attached = asked ?? attachmentsOf(annotations, subnets, given);
+  const [first] = providersIn(annotations, subnets);
+  const all = {
+    ...annotations,
+    ...(attached !== '' && { [networksAnnotation]: attached }),
+    ...(staticIp !== '' && { [`${first ?? 'macvlan.default'}.kubernetes.io/ip_address`]: staticIp }),
+  };
+  const selected = selections({ namespace, annotations: all });
+  const names = selected.ok ? selected.value : [];
+  return {
+    namespace,
+    subnets: withMissing(subnets, { given, annotations: all, names }),
+    networks: networksOf(given, names, { annotations: all, subnets }),
+    pools: listOf(given['ippools'])
+      .map(fieldsOf)
+      .map(({ name, spec, ...rest }) => ({ name: textOf(name), spec: isFields(spec) ? spec : rest })),
+    namespaceAnnotations:
+      given['namespace annotations'] === undefined ? undefined : textFieldsOf(given['namespace annotations']),
+    annotations: all,
+    owner: ownerOf(textOf(given['owner'])),
+    inUse: Object.fromEntries(
+      Object.entries(fieldsOf(given['in use'])).map(([name, taken]) => [name, textFieldsOf(taken)]),
+    ),
+    exhausted: exhaustedIn(given),
+    restartPolicy: textOf(given['restartPolicy']) || 'Always',
+  };
+}
+
+function exhaustedIn({ status }: Fields): string[] {
+  return Object.entries(fieldsOf(status)).flatMap(([name, counts]) => {
+    const { v4availableIPs: four, v6availableIPs: six, ...others } = fieldsOf(counts);
+    if (Object.keys(others).length > 0 || [four, six].some((count) => count !== undefined && count !== 0))
+      throw new CannotExecute(`given status of ${name}: only "none available" is understood`);
+    return [name];
+  });
+}
+
+function subnetsOf(given: Fields, annotations: Readonly<Record<string, string>>): SubnetGiven[] {
+  const several = [...listOf(given['subnets']), given['subnet'] ?? null, given['Subnet'] ?? null].filter(isFields);
+  const cidr = textOf(given['subnet cidr']);
+  const provider = textOf(given['subnet provider']);
+  if (several.length === 0 && (cidr !== '' || provider !== ''))
+    several.push({ ...(cidr !== '' && { cidrBlock: cidr }), ...(provider !== '' && { provider }) });
+  const providers = providersIn(annotations, []);
+  return several.map(({ name, spec, ...rest }, index) => {
+    const fields = isFields(spec) ? spec : rest;
+    // A lone Subnet that names no provider is the one that the Pods ask.
+    const usual = several.length === 1 ? (providers[0] ?? (textOf(name) === '' ? 'macvlan.default' : 'ovn')) : 'ovn';
+    const served = textOf(fields['provider']) || usual;
+    const called = textOf(name) || (index === 0 ? served.split('.')[0] : undefined) || `subnet-${index}`;
+    return { name: called, spec: { provider: served, ...fields } };
+  });
+}
+
+const annotationOfProvider =
+  /^(.+?)\.kubernetes\.io\/(?:ip_address|mac_address|ip_pool|ip_family|routes|default_route|logical_switch|allocated|cidr|gateway)(?:\..+)?$/;
+
+/** Providers of attachments that annotations or Subnets name, but for the primary network's. */
+function providersIn(annotations: Readonly<Record<string, string>>, subnets: readonly SubnetGiven[]): string[] {
+  const named = Object.keys(annotations).flatMap((key) => annotationOfProvider.exec(key)?.[1] ?? []);
+  const served = subnets.map(({ spec }) => textOf(spec['provider']));
+  return [...new Set([...named, ...served])].filter(
+    (provider) => provider.includes('.') && provider !== 'k8s.v1.cni.cncf.io',
+  );
+}
+
+/** A networks annotation with everything that is asked for. */
+function attachmentsOf(
+  annotations: Readonly<Record<string, string>>,
+  subnets: readonly SubnetGiven[],
+  given: Fields,
+): string {
+  const ofOvn = Object.keys(annotations).some((key) => key.startsWith('ovn.kubernetes.io/'));
+  const providers = providersIn(annotations, ofOvn ? [] : subnets);
+  if (providers.length === 0) return ofOvn || given['namespace annotations'] !== undefined ? '' : 'default/macvlan';
+  return providers
+    .map((provider) => {
+      const [name = '', namespace = '', , interfaceName] = provider.split('.');
+      return `${namespace}/${name}${interfaceName === undefined ? '' : `@${interfaceName}`}`;
+    })
+    .join(',');
+}
+
+interface Selected {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Around {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly subnets: readonly SubnetGiven[];
+}
+
+/** Every network that a Pod selects: as given, else one that leaves its addresses to us. */
+function networksOf(given: Fields, names: readonly Selected[], around: Around): NetworkGiven[] {
+  const own = given['NAD'] === undefined ? [] : [networkGiven(given['NAD'])];
+  const others = names
+    .filter((each) => !own.some(({ name, namespace }) => name === each.name && namespace === each.namespace))
+    .map(({ namespace, name }) => ({ namespace, name, config: usualConfig(`${name}.${namespace}`, around) }));
+  const once = new Map([...own, ...others].map((network) => [`${network.namespace}/${network.name}`, network]));
+  return [...once.values()];
+}
+
+function usualConfig(provider: string, { annotations, subnets }: Around): string {
+  const ofOvn =
+    Object.keys(annotations).some((key) => key.startsWith(`${provider}.ovn.`)) ||
+    subnets.some(({ spec }) => textOf(spec['provider']) === `${provider}.ovn`);
+  return JSON.stringify(ofOvn ? ovnConfig(`${provider}.ovn`) : macvlanConfig(provider));
+}
+
+/** Where Kube-OVN's daemon listens, as the documents write it. */
+const serverSocket = '/run/openvswitch/kube-ovn-daemon.sock';
+
+export const macvlanConfig = (provider: string): Fields => ({
+  cniVersion: '0.3.1',
+  type: 'macvlan',
+  master: 'eth0',
+  mode: 'bridge',
+  ipam: { type: 'kube-ovn', server_socket: serverSocket, provider },
+});
+
+const ovnConfig = (provider: string): Fields => ({
+  cniVersion: '0.3.1',
+  type: 'kube-ovn',
+  server_socket: serverSocket,
+  provider,
+});
+
+/** A NAD as an object of Kubernetes, in the cases' short form, or in words. */
+function networkGiven(value: Json): NetworkGiven {
+  if (typeof value === 'string') return networkInWords(value);
+  const { metadata, spec, name, namespace, 'spec.config': short } = fieldsOf(value);
+  const { name: ofMetadata, namespace: inMetadata } = fieldsOf(metadata);
+  const config = short ?? fieldsOf(spec)['config'] ?? '';
+  return {
+    name: textOf(name) || textOf(ofMetadata),
+    namespace: textOf(namespace) || textOf(inMetadata) || 'default',
+    config: isFields(config)
+      ? JSON.stringify(config)
+      : /does not exist/.test(textOf(config))
+        ? undefined
+        : textOf(config),
+  };
+}
+
+/** As "attachnet, type kube-ovn, provider attachnet.default.ovn". */
+function networkInWords(words: string): NetworkGiven {
+  const provider = /provider ([\w.-]+)/.exec(words)?.[1];
+  const [name = '', namespace = ''] = (provider ?? '').split('.');
+  if (provider === undefined || name === '' || namespace === '') throw notUnderstood('NAD', words);
+  const config = /ipam\.type kube-ovn/.test(words) ? macvlanConfig(provider) : ovnConfig(provider);
+  return { name, namespace, config: JSON.stringify(config) };
+}
+
+interface Referring {
+  readonly given: Fields;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly names: readonly Selected[];
+}
+
+/**
+ * The Subnets, each with a CIDR: where the case gives none, one that holds every address that the case speaks of. One that is
+ * named and not given is made, but none at all where the case gives an empty list.
+ */
+function withMissing(subnets: readonly SubnetGiven[], { given, annotations, names }: Referring): SubnetGiven[] {
+  const named = [annotations, textFieldsOf(given['namespace annotations'])].flatMap((each) =>
+    Object.entries(each).flatMap(([key, value]) => (key.endsWith('/logical_switch') ? value.split(',') : [])),
+  );
+  const missing =
+    given['subnets'] === undefined ? named.filter((name) => !subnets.some((each) => each.name === name)) : [];
+  const all = [...subnets, ...missing.map((name) => ({ name, spec: { provider: 'ovn' } as Fields }))];
+  const none = all.length === 0 && given['subnets'] === undefined;
+  if (none && names.length > 0)
+    all.push(...names.map(({ name, namespace }) => ({ name, spec: { provider: `${name}.${namespace}` } as Fields })));
+  const once = [...new Map(all.map((each) => [each.name, each])).values()];
+  return once.map(({ name, spec }, index) => ({
+    name,
+    spec: spec['cidrBlock'] === undefined ? { ...spec, cidrBlock: cidrFor(annotations, index) } : spec,
+  }));
+}
+
+/** A /16 and a /64 around the first addresses that the annotations ask for; else what the documents have. */
+function cidrFor(annotations: Readonly<Record<string, string>>, index: number): string {
+  if (index > 0) return `10.${200 + index}.0.0/16`;
+  const asked = Object.entries(annotations)
+    .filter(([key]) => /\/(?:ip_address|ip_pool)/.test(key))
+    .flatMap(([, value]) => value.split(/[,;]/).map((text) => text.trim()));
+  const of = (family: 4 | 6): string | undefined => asked.find((text) => parseAddress(text)?.family === family);
+  const [four, six] = [of(4), of(6)];
+  const around = [...(four === undefined ? [] : [`${four}/16`]), ...(six === undefined ? [] : [`${six}/64`])];
+  return around.length > 0 ? around.join(',') : '172.17.0.0/16';
+}
