@@ -83,6 +83,8 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
     log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');
     await working;
   } catch (error) {
+    // That the writer ended is told to whoever asked it; why it did, it tells itself.
+    if (IpledgerError.from(error).code === 'NOT_WRITER') await working;
     // Of anything but an outage the state may have suffered: only a new process is sure of what it knows.
     if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before it began');

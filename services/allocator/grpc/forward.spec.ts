@@ -100,6 +100,16 @@ describe('A standby passes on what only the writer can answer', () => {
     expect((await allocating).addresses[0]?.address).to.equal('172.17.0.11');
   });
 
+  it('and has no more of them in hand than it can hold', async () => {
+    const forwarder = new Forwarder({ connect: (address) => connect(address, undefined), patienceMs: 100, most: 1 });
+    const nobodyWrites = () => Promise.reject(new IpledgerError('NOT_WRITER', 'not here'));
+    const first = forwarder.answer(passageOf('one'), nobodyWrites);
+    const second = await failureOf(forwarder.answer(passageOf('two'), nobodyWrites));
+    expect(second).to.include({ code: 'UNAVAILABLE' });
+    expect(await failureOf(first)).to.include({ code: 'NOT_WRITER' });
+    expect(await failureOf(forwarder.answer(passageOf('three'), nobodyWrites))).to.include({ code: 'NOT_WRITER' });
+  });
+
   it('but to nobody for longer than it takes', async () => {
     await standby.stepDown(undefined);
     expect(await standby.refusal(IpamService.allocate, podAsks('a'))).to.deep.equal({

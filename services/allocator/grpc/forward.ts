@@ -23,6 +23,8 @@ const again = { firstMs: 20, mostMs: 250 };
 const usualGraceMs = 1_000;
 /** For callers that name no deadline. */
 const mostMs = 30_000;
+/** So that a standby does not drown in what nobody writes. */
+const usualMost = 4_096;
 
 /** Another replica that is the writer, or was it last. */
 interface Peer {
@@ -38,6 +40,8 @@ export interface ForwarderOptions {
   readonly patienceMs?: number;
   /** Default 1 s. */
   readonly graceMs?: number;
+  /** How many calls are in hand at most; default 4,096. */
+  readonly most?: number;
 }
 
 export class Forwarder {
@@ -45,6 +49,7 @@ export class Forwarder {
   #peer: Peer | undefined;
   #address: string | undefined;
   #bell = new AbortController();
+  #inHand = 0;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -82,22 +87,40 @@ export class Forwarder {
   /**
    * Has a call answered here or, where this replica is not the writer and has to be, by the writer.
    * @param here answers, or throws NOT_WRITER when nothing came of it.
-   * @throws what `here` throws, or the writer answered; UNAVAILABLE when nobody knows whether it was carried out; NOT_WRITER when
-   *   there was no writer for 8 s.
+   * @throws what `here` throws, or the writer answered; UNAVAILABLE when nobody knows whether it was carried out, or too many are
+   *   in hand; NOT_WRITER when there was no writer for 8 s.
    */
   async answer<Reply>(passage: Passage, here: () => Promise<Reply>): Promise<Reply | Buffer> {
+    try {
+      return await here();
+    } catch (error) {
+      if (IpledgerError.from(error).code !== 'NOT_WRITER' || passage.passedOn) throw error;
+    }
+    const most = this.#options.most ?? usualMost;
+    if (this.#inHand >= most)
+      throw new IpledgerError('UNAVAILABLE', `${most} calls are with the writer, or wait for one: try again later`);
+    this.#inHand++;
+    try {
+      return await this.#insist(passage, here);
+    } finally {
+      this.#inHand--;
+    }
+  }
+
+  /** Asks the writer, and where there is none waits for it: it may be we by then. */
+  async #insist<Reply>(passage: Passage, here: () => Promise<Reply>): Promise<Reply | Buffer> {
     const until = performance.now() + (this.#options.patienceMs ?? usualPatienceMs);
     const { signal } = passage.context;
     for (let tries = 0; ; tries++) {
+      const reply = await this.#pass(passage);
+      if (reply) return reply;
+      await pause(backoffMs(tries, again.firstMs, again.mostMs), AbortSignal.any([signal, this.#bell.signal]));
       try {
         return await here();
       } catch (error) {
-        if (IpledgerError.from(error).code !== 'NOT_WRITER' || passage.passedOn) throw error;
-        const reply = await this.#pass(passage);
-        if (reply) return reply;
-        if (signal.aborted || performance.now() >= until) throw error;
+        const isOver = signal.aborted || performance.now() >= until;
+        if (isOver || IpledgerError.from(error).code !== 'NOT_WRITER') throw error;
       }
-      await pause(backoffMs(tries, again.firstMs, again.mostMs), AbortSignal.any([signal, this.#bell.signal]));
     }
   }
 

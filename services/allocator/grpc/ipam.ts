@@ -187,10 +187,10 @@ interface Seen {
 function lookFor(state: State, sandbox: Sandbox, ownNode: string | undefined): Seen {
   const { namespace, pod, provider } = sandbox;
   const allocation = allocationForSandbox(state, sandbox);
-  if (allocation) refuseOtherNode(allocation, ownNode);
   const held = heldBy(state, namespace, pod).filter(({ attachment }) => attachment.provider === provider);
   const namesake = held.find(({ uid }) => uid !== sandbox.uid);
   const own = held.filter(({ uid }) => uid === sandbox.uid);
+  for (const each of allocation ? [allocation] : own) refuseOtherNode(each, ownNode);
   const others = allocation ? [] : own.map((other) => other.interface);
   // '' and 'ovn' are the primary network's: whatever serves it is found by the Pod's annotations.
   const known = ['', 'ovn', sandbox.provider];

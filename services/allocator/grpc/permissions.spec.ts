@@ -300,6 +300,13 @@ describe('The table of who may call what', () => {
         });
     });
 
+    it('an agent is not told either how a Pod of another node is set up', async () => {
+      await allocate('set-up', 'node-2');
+      await bindOn('node-2', 'set-up');
+      const asked = ask(agent('node-1'), IpamService.wait, { ...sandboxOf('set-up'), interface: 'net9', timeoutMs: 1 });
+      expect((await failureOf(asked)).code).to.equal('PERMISSION_DENIED');
+    });
+
     it('the first Bind pins the node', async () => {
       await allocate('pinned', '');
       await bindOn('node-2', 'pinned');

@@ -1,7 +1,7 @@
 /** Whose clock is wrong, by what replicas see of each other's. Pure. */
 
 /** So far may clocks be apart: wide of all that a network or a busy machine makes of a comparison. */
-export const mostSkewMs = 30_000;
+const mostSkewMs = 30_000;
 
 /**
  * How far our clock is off those of most replicas, where most of them agree among themselves; undefined where it is not, or

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { holding, until } from '../fakes.ts';
 import { beingDeleted, holdingMany, settled, wanting, worldOf, type WorldOptions } from './specification.ts';
 
@@ -173,6 +174,27 @@ describe('who is gone', () => {
       ]);
       expect([alarms.at(-1), reconciler.vanished]).to.deep.equal([undefined, 0]);
     });
+  });
+
+  it('misses Pods also where one before them under their name was deleted', async () => {
+    const { pods, allocator, holdings, reconciler } = world({ holdings: holdingMany(20) });
+    const former = holdingMany(20).map(({ pod }) => wanting(pod));
+    const again = former.map(({ name }) => wanting(name, { uid: `uid-${name}-again` }));
+    for (const pod of former) pods.put(pod);
+    reconciler.start();
+    await settled();
+    // While no allocator answers, both are under the name.
+    allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'away');
+    for (const pod of former) pods.drop(beingDeleted(pod));
+    for (const pod of again) pods.put(pod);
+    await settled();
+    allocator.refuse = undefined;
+    await until(() => again.every(({ name, uid }) => holdings.uids(`default/${name}`).join() === uid));
+    const released = allocator.released.length;
+    for (const pod of again) pods.drop(pod, false);
+    pods.tell({ kind: 'listed' });
+    await settled();
+    expect([reconciler.vanished, allocator.released.length]).to.deep.equal([20, released]);
   });
 
   describe('of those that a watch tells to be gone', () => {

@@ -118,10 +118,13 @@ export class Endings {
     return 'unsure';
   }
 
-  /** Nothing is held under the name any more. */
+  /** What is not held any more under the name is not asked about again. */
   forget(key: string): void {
-    this.#deleted.delete(key);
-    this.#notGoneBefore.delete(key);
+    const held = this.#options.holdings.uids(key);
+    if (held.length === 0) this.#notGoneBefore.delete(key);
+    const left = held.filter((uid) => this.#deleted.get(key)?.has(uid));
+    if (left.length === 0) this.#deleted.delete(key);
+    else this.#deleted.set(key, new Set(left));
   }
 
   async #endingOfMissing(key: string, uid: string): Promise<Ending | 'unsure'> {
@@ -141,7 +144,10 @@ export class Endings {
 
   #missing(): string[] {
     const { pods, holdings } = this.#options;
-    return [...holdings.pods()].filter((key) => !pods.objects.has(key) && !this.#deleted.has(key));
+    const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
+    return [...holdings.pods()].filter(
+      (key) => !pods.objects.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)),
+    );
   }
 
   #wait(key: string, ms: number): number {

@@ -174,7 +174,7 @@ export class Reconciler implements Reader {
       holdings.released(key, uid, released);
       if (holdings.uids(key).includes(uid)) outcome = 'again';
     }
-    if (holdings.uids(key).length === 0) this.#endings.forget(key);
+    this.#endings.forget(key);
     return outcome;
   }
 

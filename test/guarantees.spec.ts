@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const root = join(import.meta.dirname, '..');
+
+/** The rows of all tables of docs/guarantees.md, without their headings. */
+const rows = readFileSync(join(root, 'docs/guarantees.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| promise'))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .map(([, promise = '', suites = '']) => ({
+    promise,
+    suites: suites.split(', ').map((each) => each.replaceAll('`', '')),
+  }));
+
+describe('docs/guarantees.md', () => {
+  it('names for each promise suites that exist', () => {
+    expect(rows).to.have.length.greaterThan(30);
+    const missing = rows.flatMap(({ promise, suites }) =>
+      suites
+        .filter((suite) => !suite.endsWith('.spec.ts') || !existsSync(join(root, suite)))
+        .map((suite) => `${promise}: ${suite}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+});
