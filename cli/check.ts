@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { pause } from '../lib/deadline.ts';
 import { IpledgerError } from '../lib/errors.ts';
-import { readCluster } from './check/cluster.ts';
+import { connectApi, type Get, readCluster } from './check/cluster.ts';
 import { compare, lasting } from './check/compare.ts';
 import { type Asked, readLedger } from './check/ledger.ts';
 import type { Disagreement, Picture } from './check/picture.ts';
@@ -52,18 +52,19 @@ interface Look {
 
 /** Ledger and API cannot be read at one instant: what differs is looked at twice. */
 async function look(asked: Asked): Promise<Look> {
-  const before = await takePicture(asked);
+  const get = await connectApi(asked.signal);
+  const before = await takePicture(asked, get);
   const first = compare(before);
   if (first.length === 0) return { picture: before, disagreements: first, moving: 0 };
   await pause(againAfterMs, asked.signal);
-  const picture = await takePicture(asked);
+  const picture = await takePicture(asked, get);
   const second = compare(picture);
   const disagreements = lasting(second, first);
   return { picture, disagreements, moving: Math.max(first.length, second.length) - disagreements.length };
 }
 
-async function takePicture(asked: Asked): Promise<Picture> {
-  const [ledger, cluster] = await Promise.all([readLedger(asked), readCluster(asked.signal)]);
+async function takePicture(asked: Asked, get: Get): Promise<Picture> {
+  const [ledger, cluster] = await Promise.all([readLedger(asked), readCluster(get)]);
   return { ledger, cluster, at: Date.now() };
 }
 

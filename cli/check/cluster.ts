@@ -25,8 +25,7 @@ const paths = {
  * All objects that show an address, or want one.
  * @throws Failure when the API cannot be read.
  */
-export async function readCluster(signal: AbortSignal): Promise<ClusterPicture> {
-  const get = await connectApi(signal);
+export async function readCluster(get: Get): Promise<ClusterPicture> {
   const [pods, ips, subnets, networks] = await Promise.all(
     [paths.pods, paths.ips, paths.subnets, paths.networks].map((path) => everyItem(get, path)),
   );
@@ -76,7 +75,8 @@ function networkOf(item: Fields): [string, string] {
   return [`${text(namespace)}/${text(name)}`, text(fields(item['spec'])['config'])];
 }
 
-type Get = (path: string) => Promise<Fields>;
+/** Reads one object, or a page of a list. */
+export type Get = (path: string) => Promise<Fields>;
 
 async function everyItem(get: Get, path: string): Promise<Fields[]> {
   const items: Fields[] = [];
@@ -91,8 +91,12 @@ async function everyItem(get: Get, path: string): Promise<Fields[]> {
   throw new Failure('notCompared', `more than ${pagesMost} pages of ${path}`);
 }
 
-/** The package takes a second to load, which no other verb should wait for. */
-async function connectApi(signal: AbortSignal): Promise<Get> {
+/**
+ * To be awaited before anything is asked: the package takes a second of this process's time to load, in which no answer would be
+ * heard; and no other verb should wait for it.
+ * @throws Failure when there is no kubeconfig to be read.
+ */
+export async function connectApi(signal: AbortSignal): Promise<Get> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   try {

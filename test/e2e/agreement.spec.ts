@@ -189,6 +189,16 @@ describe('agreement', () => {
       expect(disagreements(picture).join('\n')).to.match(sentence);
     });
 
+  it('is there when a status cuts a long range short', () => {
+    const range = { availableRange: '10.0.0.3,10.0.0.5-10.0.0.9,10.0.0.11-10.0.0.254' };
+    const subnets = agreed.subnets.map(({ usage, ...rest }) => ({ ...rest, usage: [{ ...usage[0], ...range }] }));
+    const cut = (v4availableIPrange: string) => [{ ...object, status: { ...object?.status, v4availableIPrange } }];
+    expect(disagreements(asPicture({ subnets, subnetObjects: cut('10.0.0.3,10.0.0.5-10.0.0.9,...') }))).to.deep.equal(
+      [],
+    );
+    expect(disagreements(asPicture({ subnets, subnetObjects: cut('10.0.0.4,...') }))).to.have.length(1);
+  });
+
   it('does not need a Subnet object, nor annotations of a Pod that has ended', () => {
     const ended = { ...pod, status: { phase: 'Succeeded' } };
     expect(disagreements(asPicture({ subnetObjects: [] }))).to.deep.equal([]);
