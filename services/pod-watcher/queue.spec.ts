@@ -39,6 +39,24 @@ describe('the work queue', () => {
     expect(worked.join('')).to.equal('abcacda');
   });
 
+  it('lets those wait that can, until no others are ready', async () => {
+    const worked: string[] = [];
+    const options = { concurrency: 1, firstBackoffMs: 1, mostBackoffMs: 4, log: silent, signal: stop.signal };
+    const queue = new Queue({
+      ...options,
+      canWait: (key) => key.startsWith('late'),
+      work: (key) => {
+        worked.push(key);
+        if (key === 'late-1' && worked.length < 5) for (const more of ['late-1', 'd']) queue.add(more);
+        return Promise.resolve('done');
+      },
+    });
+    for (const key of ['late-1', 'a', 'late-2', 'b', 'late-1', 'c']) queue.add(key);
+    queue.start();
+    await until(() => queue.idle);
+    expect(worked).to.deep.equal(['a', 'b', 'c', 'late-1', 'd', 'late-2', 'late-1']);
+  });
+
   it('works on as many keys at a time as it may, and never twice on one', async () => {
     const running = new Map<string, () => void>();
     let most = 0;

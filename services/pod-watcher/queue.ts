@@ -7,6 +7,7 @@ import { backoffMs } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ApiError, reasonOf } from './kubernetes/api.ts';
+import { Line } from './line.ts';
 
 /** 'done'; or 'again', after a backoff that grows until 'done'. A throw counts as 'again' and is logged. */
 export type Outcome = 'done' | 'again';
@@ -16,6 +17,8 @@ export interface QueueOptions {
   readonly firstBackoffMs: number;
   readonly mostBackoffMs: number;
   readonly work: (key: string) => Promise<Outcome>;
+  /** Which keys can wait until no others are ready; none unless said. */
+  readonly canWait?: (key: string) => boolean;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -24,9 +27,8 @@ const triesBetweenWarnings = 20;
 
 export class Queue {
   readonly #options: QueueOptions;
-  readonly #ready = new Set<string>();
-  /** Where `#ready` has been worked on up to: to ask a Set for its first entry again and again costs all that left it before. */
-  readonly #upTo = this.#ready.values();
+  readonly #ready = new Line();
+  readonly #patient = new Line();
   readonly #working = new Set<string>();
   /** Added while they were being worked on. */
   readonly #dirty = new Set<string>();
@@ -50,13 +52,13 @@ export class Queue {
     if (this.#options.signal.aborted) return;
     this.#cancelTimer(key);
     if (this.#working.has(key)) this.#dirty.add(key);
-    else this.#ready.add(key);
+    else this.#lineOf(key).add(key);
     this.#pump();
   }
 
   /** Work on `key` in `ms` milliseconds; if that is planned already, at the earlier time. */
   addAfter(key: string, ms: number): void {
-    if (this.#options.signal.aborted || this.#ready.has(key) || this.#dirty.has(key)) return;
+    if (this.#options.signal.aborted || this.#lineOf(key).has(key) || this.#dirty.has(key)) return;
     const dueAt = performance.now() + ms;
     const planned = this.#timers.get(key);
     if (planned && planned.dueAt <= dueAt) return;
@@ -73,24 +75,21 @@ export class Queue {
 
   /** Whether nothing is ready or being worked on; keys that sit out a backoff don't count. */
   get idle(): boolean {
-    return this.#ready.size === 0 && this.#working.size === 0;
+    return this.#ready.size === 0 && this.#patient.size === 0 && this.#working.size === 0;
+  }
+
+  #lineOf(key: string): Line {
+    return this.#options.canWait?.(key) ? this.#patient : this.#ready;
   }
 
   #pump(): void {
     if (!this.#started) return;
-    while (this.#ready.size > 0 && this.#working.size < this.#options.concurrency) {
-      if (this.#options.signal.aborted) return;
-      const key = this.#takeFirst();
+    while (this.#working.size < this.#options.concurrency && !this.#options.signal.aborted) {
+      const key = this.#ready.take() ?? this.#patient.take();
+      if (key === undefined) return;
       this.#working.add(key);
       void this.#run(key);
     }
-  }
-
-  /** Takes what was added first. Only called while there is something, so the iterator never gets to its end, from which none returns. */
-  #takeFirst(): string {
-    const key = this.#upTo.next().value as string;
-    this.#ready.delete(key);
-    return key;
   }
 
   async #run(key: string): Promise<void> {
@@ -133,6 +132,7 @@ export class Queue {
   #clear(): void {
     for (const key of this.#timers.keys()) this.#cancelTimer(key);
     this.#ready.clear();
+    this.#patient.clear();
     this.#dirty.clear();
   }
 }

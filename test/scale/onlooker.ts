@@ -6,7 +6,9 @@ import { createLogger } from '../../lib/log.ts';
 import type { Crowd } from './crowd.ts';
 
 export interface Onlooker {
-  /** Resolves when each Pod of the crowd says that it has its addresses, and each address has its IP object. */
+  /** Resolves when each Pod of the crowd says that it has its addresses. */
+  annotated(crowd: Crowd): Promise<void>;
+  /** The same, and each address has its IP object. */
   served(crowd: Crowd): Promise<void>;
   /** Resolves when no Pod and no IP object is left. */
   gone(): Promise<void>;
@@ -34,6 +36,7 @@ export async function onlookerOf(api: Api, namespace: string, signal: AbortSigna
   for (const source of [pods, objects]) void source.run(signal);
   await until(() => pods.listed && objects.listed);
   return {
+    annotated: ({ names }) => until(() => served.size === names.length),
     served: ({ names, networks }) =>
       until(() => served.size === names.length && objects.objects.size === names.length * networks.length),
     gone: () => until(() => pods.objects.size === 0 && objects.objects.size === 0),

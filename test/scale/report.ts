@@ -9,6 +9,8 @@ export interface Pair {
 }
 
 export interface Figures {
+  /** Seconds to the last annotation; raw: of the Pods' creation and patches alone. */
+  readonly annotated: { readonly raw: number; readonly own: number };
   readonly created: Pair;
   readonly deleted: Pair;
   /** MiB of each part before, with all Pods there, and without them again. */
@@ -18,13 +20,14 @@ export interface Figures {
 }
 
 /** The figures under a title. */
-export function reportOf(title: string, { created, deleted, memory, notes }: Figures): string {
+export function reportOf(title: string, { annotated, created, deleted, memory, notes }: Figures): string {
   const pairs = [created, deleted];
   const names = new Set(pairs.flatMap(({ own }) => [...own.cpu.keys()]));
   const rows = [
     [title, 'created:', '', '', 'deleted:', '', '', 'memory:', '', ''],
     ['', 'raw', 'ipledger', 'ratio', 'raw', 'ipledger', 'ratio', 'before', 'full', 'empty'],
-    ['seconds', ...pairs.flatMap(({ raw, own }) => compared(raw.seconds, own.seconds))],
+    ['seconds to the last annotation', ...compared(annotated.raw, annotated.own)],
+    ['seconds to the last IP object', ...pairs.flatMap(({ raw, own }) => compared(raw.seconds, own.seconds))],
     ['CPU seconds of all parts', ...pairs.flatMap(({ raw, own }) => compared(total(raw.cpu), total(own.cpu)))],
     ...[...names].map((name) => [
       `  ${name}`,

@@ -75,20 +75,39 @@ describe('who holds addresses, or may', () => {
     expect(holdings.settled(pod, 'asking')).to.equal(true);
   });
 
-  it('takes for released only as many as were: the others hold until the ledger tells of their end', () => {
-    const holdings = after(10, 7, 8);
-    holdings.released(pod, uid, 1);
-    expect(holdings.uids(pod)).to.deep.equal([uid]);
-    holdings.facts([ended(8)], 11);
-    expect(holdings.uids(pod)).to.deep.equal([uid]);
-    holdings.released(pod, uid, 1);
+  for (const [order, tell] of [
+    ['before', (holdings: Holdings) => [holdings.facts([ended(8)], 11), holdings.released(pod, uid, 11)]],
+    ['after', (holdings: Holdings) => [holdings.released(pod, uid, 11), holdings.facts([ended(8)], 11)]],
+  ] as const)
+    it(`holds what a release left, be the end of the rest told ${order} its answer`, () => {
+      const holdings = after(10, 7, 8);
+      tell(holdings);
+      expect(holdings.uids(pod)).to.deep.equal([uid]);
+      expect(holdings.releasing(pod, uid)).to.equal(false);
+    });
+
+  it('is being released from the answer on until the ledger has told of all that was before it', () => {
+    const holdings = after(10, 7);
+    holdings.released(pod, uid, 12);
+    holdings.facts([], 11);
+    expect(holdings.releasing(pod, uid)).to.equal(true);
+    holdings.facts([ended(7)], 12);
+    expect(holdings.releasing(pod, uid)).to.equal(false);
     expect(holdings.count).to.equal(0);
+  });
+
+  it('is not being released any more by what a rewound ledger has forgotten', () => {
+    const holdings = after(10, 7);
+    holdings.released(pod, uid, 12);
+    holdings.snapshot({ seq: 8, holdings: [holding('a', { seq: 7 })], subnets: [] });
+    expect(holdings.releasing(pod, uid)).to.equal(false);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
   });
 
   it('forgets who asked and was not answered when there was nothing to release', () => {
     const holdings = after(10);
     holdings.begin(pod, uid);
-    holdings.released(pod, uid, 0);
+    holdings.released(pod, uid, 10);
     expect(holdings.count).to.equal(0);
   });
 
@@ -96,7 +115,7 @@ describe('who holds addresses, or may', () => {
     const holdings = after(10, 7);
     holdings.begin(pod, 'other');
     expect(holdings.uids(pod)).to.deep.equal([uid, 'other']);
-    holdings.released(pod, uid, 1);
+    holdings.facts([ended(7)], 11);
     expect(holdings.uids(pod)).to.deep.equal(['other']);
     expect([...holdings.pods()]).to.deep.equal([pod]);
   });

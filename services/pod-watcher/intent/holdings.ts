@@ -13,6 +13,8 @@ interface Held {
   readonly seqs: Set<number>;
   /** A request was sent, and whether it took effect is not known. */
   unsettled: boolean;
+  /** The position at which a release was answered; 0 when none was. */
+  releasedAt: number;
 }
 
 export class Holdings implements Reader {
@@ -62,20 +64,26 @@ export class Holdings implements Reader {
   }
 
   /**
-   * So many allocations of the uid were released. When it had more, the ledger is about to tell of the end of the others, or
-   * they are held still: of several addresses one that is fenced is left.
+   * A release was answered, as of position `seq`. What it ended, the ledger has told or will tell; what it left is held still:
+   * of several addresses one that is fenced.
    */
-  released(pod: string, uid: string, count: number): void {
+  released(pod: string, uid: string, seq: number): void {
     const held = this.#held(pod, uid);
     held.unsettled = false;
-    if (count >= held.seqs.size) held.seqs.clear();
+    held.releasedAt = seq;
     this.#sweep(pod, uid);
+  }
+
+  /** Whether a release was answered, and the ledger has not told yet of all that it may have ended. */
+  releasing(pod: string, uid: string): boolean {
+    return (this.#pods.get(pod)?.get(uid)?.releasedAt ?? 0) > this.#seq;
   }
 
   snapshot({ seq, holdings }: Snapshot): void {
     for (const [pod, uids] of this.#pods) {
       for (const [uid, held] of uids) {
         held.seqs.clear();
+        held.releasedAt = 0;
         this.#sweep(pod, uid);
       }
     }
@@ -104,7 +112,7 @@ export class Holdings implements Reader {
     if (!uids) this.#pods.set(pod, (uids = new Map<string, Held>()));
     let held = uids.get(uid);
     if (!held) {
-      uids.set(uid, (held = { seqs: new Set(), unsettled: false }));
+      uids.set(uid, (held = { seqs: new Set(), unsettled: false, releasedAt: 0 }));
       this.#count += 1;
     }
     return held;

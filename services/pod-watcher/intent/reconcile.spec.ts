@@ -95,14 +95,29 @@ describe('the intent loop', () => {
     expect(allocator.allocated[0]?.pod?.uid).to.equal('hash');
   });
 
-  it('asks again for what a release left: a fenced address stays while the others go', async () => {
-    const held = [holding('a', { seq: 7 }), holding('a', { seq: 8, provider: 'storage.default' })];
-    const { allocator, reconciler, facts } = world({ holdings: held });
+  for (const order of ['before', 'after'] as const)
+    it(`asks again for what a release left (a fenced address stays), be the end of the rest told ${order} its answer`, async () => {
+      const held = [holding('a', { seq: 7 }), holding('a', { seq: 8, provider: 'storage.default' })] as const;
+      const { allocator, reconciler, facts } = world({ holdings: held });
+      const tell = (): void => facts(100, ended(held[1]));
+      if (order === 'before') allocator.refuse = () => void (allocator.released.length === 1 && tell());
+      reconciler.start();
+      await until(() => allocator.released.length === 1);
+      if (order === 'after') tell();
+      await until(() => allocator.released.length > 1);
+      expect(allocator.released[1]).to.include({ podUid: 'uid-a' });
+    });
+
+  it('asks once, however long the ledger takes to tell of the end', async () => {
+    const { allocator, reconciler, facts, holdings } = world({ holdings: [holding('a')] });
     reconciler.start();
     await until(() => allocator.released.length === 1);
-    facts(51, ended(held[1] as (typeof held)[0]));
-    await until(() => allocator.released.length === 2);
-    expect(allocator.released.map(({ podUid }) => podUid)).to.deep.equal(['uid-a', 'uid-a']);
+    await settled();
+    facts(60, { kind: 'unbound', subnet: 'macvlan' });
+    await settled();
+    facts(100, ended(holding('a')));
+    expect(allocator.released).to.have.length(1);
+    expect(holdings.count).to.equal(0);
   });
 
   it('says why a Pod waits, and that it waits no more', async () => {

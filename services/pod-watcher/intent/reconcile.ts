@@ -166,12 +166,13 @@ export class Reconciler implements Reader {
     const { allocator, holdings, signal } = this.#options;
     let outcome: Outcome = 'done';
     for (const uid of holdings.uids(key)) {
-      const ending = await this.#endings.of(key, uid);
+      const ending = holdings.releasing(key, uid) ? 'unsure' : await this.#endings.of(key, uid);
       if (ending === 'unsure') outcome = 'again';
       if (typeof ending === 'string') continue;
       const [namespace = '', pod = ''] = key.split('/');
-      const { released } = await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
-      holdings.released(key, uid, released);
+      const { position } = await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
+      holdings.released(key, uid, position?.seq ?? 0);
+      // The ledger tells of the end in a moment, and this is looked at then; or it does not, since something was left.
       if (holdings.uids(key).includes(uid)) outcome = 'again';
     }
     this.#endings.forget(key);

@@ -74,6 +74,8 @@ export class Projector {
       firstBackoffMs,
       mostBackoffMs,
       work: (key) => this.#turn(key),
+      // Who waits for an address looks at the Pod.
+      canWait: (key) => key.startsWith('ip:'),
       log,
       signal,
     });
