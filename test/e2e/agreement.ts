@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes.ts';
 import { photographerOf, type Picture, type Pictured } from './picture.ts';
 
-/** What nobody is told about a test that passes: how long it may wait, and then look once more. */
+/** How long they may take to agree, and how much longer the last look at them may. */
 const usualPatienceMs = 30_000;
 const lastLookMs = 30_000;
 

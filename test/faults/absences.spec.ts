@@ -42,10 +42,12 @@ describe('faults: a part is away', function () {
     for (let round = 1; round <= scale.rounds; round++)
       it(`${what}: Pods come and go meanwhile, or as soon as they can${inRound(round)}`, async () => {
         const names = (kind: string): string => `${what.replaceAll(' ', '-').toLowerCase()}-${round}-${kind}`;
-        const goes = await settled(names('goes'), { running: true });
-        const forced = await settled(names('forced'), { running: true });
-        const starts = await settled(names('starts'), { running: false });
-        await settled(names('stays'), { running: true });
+        const [goes, forced, starts] = await Promise.all([
+          settled(names('goes'), { running: true }),
+          settled(names('forced'), { running: true }),
+          settled(names('starts'), { running: false }),
+          settled(names('stays'), { running: true }),
+        ]);
         await awayFor(serversOf(stage), { absence: dice.pick(absences), ms: scale.awayMs }, async () => {
           const comes = begin(stage, names('comes'), dice).then(async (life) => {
             lives.push(life);

@@ -100,8 +100,24 @@ export async function untilShown(stage: Stage, life: Life): Promise<void> {
   for (const [network, addresses] of shown) tell(life, network, addresses);
 }
 
+/** Waits until all of many Pods show their addresses, without asking for each. */
+export async function untilAllShown({ kubernetes }: Stage, lives: readonly Life[]): Promise<void> {
+  await eventually(async () => {
+    const pods = new Map((await kubernetes.list('Pod')).map((pod) => [pod.metadata.uid, pod]));
+    for (const life of lives) {
+      const pod = pods.get(life.uid);
+      const shown = pod && shownBy(pod, life.networks);
+      if (shown) for (const [network, addresses] of shown) tell(life, network, addresses);
+    }
+    const waiting = lives.filter(({ told }) => told.size === 0);
+    if (waiting.length === 0) return;
+    await sleep(500);
+    throw new Error(`${waiting.length} Pods show no address, the first is ${waiting[0]?.name}`);
+  }, scale.patienceMs);
+}
+
 /** By network; undefined unless it shows all. */
-export function shownBy(
+function shownBy(
   { metadata: { annotations = {} } }: KubeObject,
   networks: readonly string[],
 ): Map<string, string[]> | undefined {

@@ -3,10 +3,12 @@
  * nothing had been lost. First between a client and the allocator, then between the allocator and etcd.
  */
 import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
 import { IpledgerError } from '../../lib/errors.ts';
 import { call, connect, type Connection } from '../../lib/rpc.ts';
 import type { Input, Method } from '../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../proto/ipledger.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd.ts';
 import { eventually } from '../e2e/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { type Proxy, startProxy } from '../harness/proxy.ts';
@@ -26,14 +28,15 @@ describe('faults: lost replies', function () {
   let proxy: Proxy;
   let client: Connection;
   /** Past the proxy, to see what has happened. */
-  let witness: Connection;
+  let witness: Connection | undefined;
+  let raw: Etcd3;
   beforeEach(async () => {
     run = openRun();
     etcd = await startEtcd(run);
+    raw = connectEtcd([etcd.endpoint]);
   });
   afterEach(async () => {
-    client?.close();
-    witness?.close();
+    for (const each of [client, witness, raw]) each?.close();
     await run.end();
   });
 
@@ -77,8 +80,11 @@ describe('faults: lost replies', function () {
     expect(types).to.deep.equal(pods.flatMap(() => typesInOrder));
   }
 
-  const seqOf = async (): Promise<number> =>
-    (JSON.parse(await etcd.etcdctl(['get', '--print-value-only', '/ipledger/v1/head'])) as { seq: number }).seq;
+  /** How far the log has come, as etcd has it. */
+  async function seqOf(): Promise<number> {
+    const { kvs } = await raw.kv.range({ key: Buffer.from('/ipledger/v1/head') });
+    return (JSON.parse(String(kvs[0]?.value)) as { seq: number }).seq;
+  }
   const pods = Array.from({ length: lost / typesInOrder.length }, (_, index) => `pod-${index}`);
 
   it(`of ${lost} between client and allocator all are resolved rightly: the repeat is answered, and nothing happens twice`, async () => {
@@ -86,8 +92,8 @@ describe('faults: lost replies', function () {
     proxy = await startProxy(run, allocator.endpoint);
     client = connect(proxy.endpoint, undefined);
     witness = connect(allocator.endpoint, undefined);
-    const { position } = await configure();
-    let seq = position?.seq ?? 0;
+    await configure();
+    let seq = await seqOf();
     let repeated = 0;
     for (const pod of pods) {
       let address: unknown;
@@ -95,7 +101,8 @@ describe('faults: lost replies', function () {
         proxy.swallow('replies');
         const unheard = work().catch((error: unknown) => error);
         seq += 1;
-        await reaches(seq);
+        // The allocator itself says so: then it has answered.
+        while ((await call(witness, SubnetsService.listSubnets, {}, { timeoutMs })).position?.seq !== seq);
         proxy.mend();
         expect(IpledgerError.from(await unheard)).to.have.property('code', 'UNAVAILABLE');
         const answer = await eventually<string | number | undefined>(work);
@@ -109,20 +116,19 @@ describe('faults: lost replies', function () {
     await expectEachOnce(pods);
   });
 
-  /** Waits until the ledger has come so far. */
-  async function reaches(seq: number): Promise<void> {
-    for (;;) {
-      const { position } = await call(witness, SubnetsService.listSubnets, {}, { timeoutMs });
-      if ((position?.seq ?? 0) >= seq) return;
-    }
-  }
-
   it(`of ${lost} between allocator and etcd all are resolved rightly: each caller gets the answer to what happened`, async () => {
     proxy = await startProxy(run, etcd.endpoint);
     const allocator = await startAllocator(run, { etcd: { endpoint: `http://${proxy.endpoint}` } });
     client = connect(allocator.endpoint, undefined);
     await configure();
     let seq = await seqOf();
+    let repeats = 0;
+    const orAgain = (work: () => Promise<string | number | undefined>) => (error: unknown) => {
+      // On a very busy machine the writer's lease ends meanwhile; it says so, and the caller repeats what it asked for.
+      expect(IpledgerError.from(error)).to.have.property('code', 'UNAVAILABLE');
+      expect((repeats += 1)).to.be.lessThan(lost / 10);
+      return eventually(work);
+    };
     for (const pod of pods) {
       let address: unknown;
       for (const [index, work] of lifeOf(pod).entries()) {
@@ -131,9 +137,11 @@ describe('faults: lost replies', function () {
         seq += 1;
         await eventually(async () => expect(await seqOf()).to.equal(seq));
         proxy.mend();
-        const answer = await waiting;
+        const answer = await waiting.catch(orAgain(work));
         if (index === 0) address = answer;
-        expect(answer).to.equal(index < 2 ? address : 1);
+        // Repeated, what ends something finds it ended.
+        if (index < 2) expect(answer).to.equal(address);
+        else expect(answer).to.be.oneOf(repeats > 0 ? [0, 1] : [1]);
       }
     }
     await expectEachOnce(pods);

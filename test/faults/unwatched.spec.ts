@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { complete } from './api.ts';
 import { awayWhile } from './away.ts';
 import { type Counter, openCounter } from './counting.ts';
-import { begin, end, type Life, untilShown } from './crowd.ts';
+import { begin, end, type Life, untilAllShown } from './crowd.ts';
 import { type Dice, openDice } from './dice.ts';
 import { scale } from './scale.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -57,7 +57,7 @@ describe('faults: nobody watches', function () {
       await make('is-replaced', few),
       await make('stays', few),
     ];
-    await each(lives, (life) => untilShown(stage, life));
+    await untilAllShown(stage, lives);
     await expectAllRight(stage, lives);
 
     let created: Life[] = [];

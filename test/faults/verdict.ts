@@ -3,6 +3,7 @@
  * are now; `ipledger check` is what an operator would run; the story is the whole log from its first event.
  */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expectAgreement } from '../e2e/agreement.ts';
 import { eventually } from '../e2e/eventually.ts';
 import { runCommand } from '../harness/command.ts';
@@ -12,6 +13,9 @@ import type { Life } from './crowd.ts';
 import { scale } from './scale.ts';
 import type { Stage } from './stage.ts';
 import { readStory, type Story, type Tenure } from './story.ts';
+
+/** A log may be long. */
+const lookAgainMs = 500;
 
 /** What `ipledger check` says, and its exit status. */
 export function check({ stack, run }: Stage, ...args: string[]) {
@@ -30,14 +34,15 @@ export async function expectAllRight(stage: Stage, lives: readonly Life[]): Prom
   const story = await eventually(async () => {
     const told = await readStory(stage.stack.etcd);
     const found = [...told.wrongs, ...unfinished(told, lives)];
-    if (found.length > 0) throw new Error(`the log does not tell what happened:\n  - ${found.join('\n  - ')}`);
-    return told;
+    if (found.length === 0) return told;
+    await sleep(lookAgainMs);
+    throw new Error(`the log does not tell what happened:\n  - ${found.join('\n  - ')}`);
   }, scale.patienceMs);
   await expectAgreement(stage.stack, scale.patienceMs);
   await eventually(async () => {
     const { code, stdout, stderr } = await check(stage);
     if (code !== 0) throw new Error(`ipledger check exits with ${code}:\n${stdout}${stderr}`);
-  });
+  }, scale.patienceMs);
   const broken = lives.flatMap((life) => brokenPromises(life, story));
   if (broken.length > 0) throw new Error(`Pods were told something else:\n  - ${broken.join('\n  - ')}`);
   return story;
