@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { holding, until } from '../fakes.ts';
-import { beingDeleted, holdingMany, settled, wanting, worldOf, type WorldOptions } from './specification.ts';
+import { beingDeleted, ended, holdingMany, settled, wanting, worldOf, type WorldOptions } from './specification.ts';
 
 describe('who is gone', () => {
   let stop: AbortController;
@@ -177,7 +177,7 @@ describe('who is gone', () => {
   });
 
   it('misses Pods also where one before them under their name was deleted', async () => {
-    const { pods, allocator, holdings, reconciler } = world({ holdings: holdingMany(20) });
+    const { pods, allocator, holdings, reconciler, facts } = world({ holdings: holdingMany(20) });
     const former = holdingMany(20).map(({ pod }) => wanting(pod));
     const again = former.map(({ name }) => wanting(name, { uid: `uid-${name}-again` }));
     for (const pod of former) pods.put(pod);
@@ -189,7 +189,9 @@ describe('who is gone', () => {
     for (const pod of again) pods.put(pod);
     await settled();
     allocator.refuse = undefined;
+    facts(60, ...holdingMany(20).map(ended));
     await until(() => again.every(({ name, uid }) => holdings.uids(`default/${name}`).join() === uid));
+    await settled();
     const released = allocator.released.length;
     for (const pod of again) pods.drop(pod, false);
     pods.tell({ kind: 'listed' });
