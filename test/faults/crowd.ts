@@ -48,11 +48,14 @@ interface Script {
   readonly paceMs: number;
   /** Added to. */
   readonly lives: Life[];
+  /** One before it under its name wanted what others wait for, and may have left it to this one. */
+  readonly inherits?: boolean;
 }
 
-async function liveOne(stage: Stage, name: string, { dice, paceMs, lives }: Script): Promise<void> {
+async function liveOne(stage: Stage, name: string, { dice, paceMs, lives, inherits = false }: Script): Promise<void> {
   const linger = (): Promise<void> => sleep(dice.below(paceMs));
   const wanted = dice.chance(0.15) ? dice.pick(contested) : undefined;
+  const contends = inherits || wanted !== undefined;
   const life = await begin(stage, name, dice, wanted);
   lives.push(life);
   await linger();
@@ -60,7 +63,7 @@ async function liveOne(stage: Stage, name: string, { dice, paceMs, lives }: Scri
   else if (dice.chance(0.7)) await untilShown(stage, life);
   await linger();
   // Who has what others wait for does not stay.
-  const what = wanted === undefined ? dice.below(100) : 20 + dice.below(80);
+  const what = contends ? 20 + dice.below(80) : dice.below(100);
   if (what < 20) return;
   if (what < 35) {
     await complete(stage, name);
@@ -71,7 +74,7 @@ async function liveOne(stage: Stage, name: string, { dice, paceMs, lives }: Scri
   }
   await end(stage, life, { force: dice.chance(0.3) });
   // Made again under its name, perhaps before anybody saw that it was gone.
-  if (what >= 85) await liveOne(stage, name, { dice, paceMs, lives });
+  if (what >= 85) await liveOne(stage, name, { dice, paceMs, lives, inherits: contends });
 }
 
 /**
