@@ -1028,6 +1028,8 @@ export const ipledger = $root.ipledger = (() => {
             AttachmentRequest.prototype.mac = "";
             AttachmentRequest.prototype.routes = $util.emptyArray;
             AttachmentRequest.prototype.defaultRoute = null;
+            AttachmentRequest.prototype.ipFamily = "";
+            AttachmentRequest.prototype.reservation = "";
 
             let $oneOfFields;
 
@@ -1069,6 +1071,10 @@ export const ipledger = $root.ipledger = (() => {
                         $root.ipledger.v1.Route.encode(message.routes[i], writer.uint32(66).fork(), _depth + 1).ldelim();
                 if (message.defaultRoute != null && $Object.hasOwnProperty.call(message, "defaultRoute"))
                     writer.uint32(72).bool(message.defaultRoute);
+                if (message.ipFamily != null && $Object.hasOwnProperty.call(message, "ipFamily") && message.ipFamily !== "")
+                    writer.uint32(82).string(message.ipFamily);
+                if (message.reservation != null && $Object.hasOwnProperty.call(message, "reservation") && message.reservation !== "")
+                    writer.uint32(90).string(message.reservation);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -1178,6 +1184,24 @@ export const ipledger = $root.ipledger = (() => {
                             message._defaultRoute = "defaultRoute";
                             continue;
                         }
+                    case 10: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.ipFamily = value;
+                            else
+                                delete message.ipFamily;
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservation = value;
+                            else
+                                delete message.reservation;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -1249,6 +1273,12 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (object.defaultRoute != null)
                     message.defaultRoute = $Boolean(object.defaultRoute);
+                if (object.ipFamily != null)
+                    if (typeof object.ipFamily !== "string" || object.ipFamily.length)
+                        message.ipFamily = $String(object.ipFamily);
+                if (object.reservation != null)
+                    if (typeof object.reservation !== "string" || object.reservation.length)
+                        message.reservation = $String(object.reservation);
                 return message;
             };
 
@@ -1271,6 +1301,8 @@ export const ipledger = $root.ipledger = (() => {
                     object["interface"] = "";
                     object.pool = "";
                     object.mac = "";
+                    object.ipFamily = "";
+                    object.reservation = "";
                 }
                 if (message.provider != null && $Object.hasOwnProperty.call(message, "provider"))
                     object.provider = message.provider;
@@ -1299,6 +1331,10 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (message.defaultRoute != null && $Object.hasOwnProperty.call(message, "defaultRoute"))
                     object.defaultRoute = message.defaultRoute;
+                if (message.ipFamily != null && $Object.hasOwnProperty.call(message, "ipFamily"))
+                    object.ipFamily = message.ipFamily;
+                if (message.reservation != null && $Object.hasOwnProperty.call(message, "reservation"))
+                    object.reservation = message.reservation;
                 return object;
             };
 
@@ -2149,6 +2185,9 @@ export const ipledger = $root.ipledger = (() => {
             AddressRecord.prototype.releasedFromUid = "";
             AddressRecord.prototype.lastSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             AddressRecord.prototype.availableAt = "";
+            AddressRecord.prototype.reservation = null;
+            AddressRecord.prototype.quarantine = null;
+            AddressRecord.prototype.pool = "";
 
             AddressRecord.create = function(properties) {
                 return new AddressRecord(properties);
@@ -2180,6 +2219,12 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(64).uint64(message.lastSeq);
                 if (message.availableAt != null && $Object.hasOwnProperty.call(message, "availableAt") && message.availableAt !== "")
                     writer.uint32(74).string(message.availableAt);
+                if (message.reservation != null && $Object.hasOwnProperty.call(message, "reservation"))
+                    $root.ipledger.v1.Reservation.encode(message.reservation, writer.uint32(82).fork(), _depth + 1).ldelim();
+                if (message.quarantine != null && $Object.hasOwnProperty.call(message, "quarantine"))
+                    $root.ipledger.v1.Quarantine.encode(message.quarantine, writer.uint32(90).fork(), _depth + 1).ldelim();
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool") && message.pool !== "")
+                    writer.uint32(98).string(message.pool);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2290,6 +2335,27 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.availableAt;
                             continue;
                         }
+                    case 10: {
+                            if (wireType !== 2)
+                                break;
+                            message.reservation = $root.ipledger.v1.Reservation.decode(reader, reader.size(), $undefined, _depth + 1, message.reservation);
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            message.quarantine = $root.ipledger.v1.Quarantine.decode(reader, reader.size(), $undefined, _depth + 1, message.quarantine);
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pool = value;
+                            else
+                                delete message.pool;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -2360,6 +2426,19 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.availableAt != null)
                     if (typeof object.availableAt !== "string" || object.availableAt.length)
                         message.availableAt = $String(object.availableAt);
+                if (object.reservation != null) {
+                    if (!$util.isObject(object.reservation))
+                        throw $TypeError(".ipledger.v1.AddressRecord.reservation: object expected");
+                    message.reservation = $root.ipledger.v1.Reservation.fromObject(object.reservation, _depth + 1);
+                }
+                if (object.quarantine != null) {
+                    if (!$util.isObject(object.quarantine))
+                        throw $TypeError(".ipledger.v1.AddressRecord.quarantine: object expected");
+                    message.quarantine = $root.ipledger.v1.Quarantine.fromObject(object.quarantine, _depth + 1);
+                }
+                if (object.pool != null)
+                    if (typeof object.pool !== "string" || object.pool.length)
+                        message.pool = $String(object.pool);
                 return message;
             };
 
@@ -2386,6 +2465,9 @@ export const ipledger = $root.ipledger = (() => {
                     } else
                         object.lastSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
                     object.availableAt = "";
+                    object.reservation = null;
+                    object.quarantine = null;
+                    object.pool = "";
                 }
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
                     object.subnet = message.subnet;
@@ -2413,6 +2495,12 @@ export const ipledger = $root.ipledger = (() => {
                         object.lastSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.lastSeq) : options.longs === $Number ? new $util.LongBits(message.lastSeq.low >>> 0, message.lastSeq.high >>> 0).toNumber(true) : message.lastSeq;
                 if (message.availableAt != null && $Object.hasOwnProperty.call(message, "availableAt"))
                     object.availableAt = message.availableAt;
+                if (message.reservation != null && $Object.hasOwnProperty.call(message, "reservation"))
+                    object.reservation = $root.ipledger.v1.Reservation.toObject(message.reservation, options, _depth + 1);
+                if (message.quarantine != null && $Object.hasOwnProperty.call(message, "quarantine"))
+                    object.quarantine = $root.ipledger.v1.Quarantine.toObject(message.quarantine, options, _depth + 1);
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool"))
+                    object.pool = message.pool;
                 return object;
             };
 
@@ -2421,6 +2509,426 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return AddressRecord;
+        })();
+
+        v1.Reservation = (function() {
+
+            const Reservation = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Reservation.prototype.reservedFor = "";
+            Reservation.prototype.reason = "";
+            Reservation.prototype.mac = "";
+            Reservation.prototype.seq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Reservation.prototype.at = "";
+
+            Reservation.create = function(properties) {
+                return new Reservation(properties);
+            };
+
+            Reservation.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
+                    writer.uint32(10).string(message.reservedFor);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(18).string(message.reason);
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac") && message.mac !== "")
+                    writer.uint32(26).string(message.mac);
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq") && (typeof message.seq === "object" ? message.seq.low || message.seq.high : message.seq !== 0))
+                    writer.uint32(32).uint64(message.seq);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(42).string(message.at);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Reservation.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.Reservation();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedFor = value;
+                            else
+                                delete message.reservedFor;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.mac = value;
+                            else
+                                delete message.mac;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.seq = value;
+                            else
+                                delete message.seq;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            Reservation.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.Reservation)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.Reservation: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.Reservation();
+                if (object.reservedFor != null)
+                    if (typeof object.reservedFor !== "string" || object.reservedFor.length)
+                        message.reservedFor = $String(object.reservedFor);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                if (object.mac != null)
+                    if (typeof object.mac !== "string" || object.mac.length)
+                        message.mac = $String(object.mac);
+                if (object.seq != null)
+                    if (typeof object.seq === "object" ? object.seq.low || object.seq.high : $Number(object.seq) !== 0)
+                        if ($util.Long)
+                            message.seq = $util.Long.fromValue(object.seq, true);
+                        else if (typeof object.seq === "string")
+                            message.seq = $parseInt(object.seq, 10);
+                        else if (typeof object.seq === "number")
+                            message.seq = object.seq;
+                        else if (typeof object.seq === "object")
+                            message.seq = new $util.LongBits(object.seq.low >>> 0, object.seq.high >>> 0).toNumber(true);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                return message;
+            };
+
+            Reservation.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.reservedFor = "";
+                    object.reason = "";
+                    object.mac = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.seq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.seq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.at = "";
+                }
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
+                    object.reservedFor = message.reservedFor;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac"))
+                    object.mac = message.mac;
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.seq = typeof message.seq === "number" ? $BigInt(message.seq) : $util.Long.fromBits(message.seq.low >>> 0, message.seq.high >>> 0, true).toBigInt();
+                    else if (typeof message.seq === "number")
+                        object.seq = options.longs === $String ? $String(message.seq) : message.seq;
+                    else
+                        object.seq = options.longs === $String ? $util.Long.prototype.toString.call(message.seq) : options.longs === $Number ? new $util.LongBits(message.seq.low >>> 0, message.seq.high >>> 0).toNumber(true) : message.seq;
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                return object;
+            };
+
+            Reservation.prototype.toJSON = function() {
+                return Reservation.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return Reservation;
+        })();
+
+        v1.Quarantine = (function() {
+
+            const Quarantine = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Quarantine.prototype.seenMac = "";
+            Quarantine.prototype.seenAt = "";
+            Quarantine.prototype.reason = "";
+            Quarantine.prototype.seq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Quarantine.prototype.at = "";
+
+            Quarantine.create = function(properties) {
+                return new Quarantine(properties);
+            };
+
+            Quarantine.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.seenMac != null && $Object.hasOwnProperty.call(message, "seenMac") && message.seenMac !== "")
+                    writer.uint32(10).string(message.seenMac);
+                if (message.seenAt != null && $Object.hasOwnProperty.call(message, "seenAt") && message.seenAt !== "")
+                    writer.uint32(18).string(message.seenAt);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(26).string(message.reason);
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq") && (typeof message.seq === "object" ? message.seq.low || message.seq.high : message.seq !== 0))
+                    writer.uint32(32).uint64(message.seq);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(42).string(message.at);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Quarantine.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.Quarantine();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.seenMac = value;
+                            else
+                                delete message.seenMac;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.seenAt = value;
+                            else
+                                delete message.seenAt;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.seq = value;
+                            else
+                                delete message.seq;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            Quarantine.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.Quarantine)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.Quarantine: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.Quarantine();
+                if (object.seenMac != null)
+                    if (typeof object.seenMac !== "string" || object.seenMac.length)
+                        message.seenMac = $String(object.seenMac);
+                if (object.seenAt != null)
+                    if (typeof object.seenAt !== "string" || object.seenAt.length)
+                        message.seenAt = $String(object.seenAt);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                if (object.seq != null)
+                    if (typeof object.seq === "object" ? object.seq.low || object.seq.high : $Number(object.seq) !== 0)
+                        if ($util.Long)
+                            message.seq = $util.Long.fromValue(object.seq, true);
+                        else if (typeof object.seq === "string")
+                            message.seq = $parseInt(object.seq, 10);
+                        else if (typeof object.seq === "number")
+                            message.seq = object.seq;
+                        else if (typeof object.seq === "object")
+                            message.seq = new $util.LongBits(object.seq.low >>> 0, object.seq.high >>> 0).toNumber(true);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                return message;
+            };
+
+            Quarantine.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.seenMac = "";
+                    object.seenAt = "";
+                    object.reason = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.seq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.seq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.at = "";
+                }
+                if (message.seenMac != null && $Object.hasOwnProperty.call(message, "seenMac"))
+                    object.seenMac = message.seenMac;
+                if (message.seenAt != null && $Object.hasOwnProperty.call(message, "seenAt"))
+                    object.seenAt = message.seenAt;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.seq = typeof message.seq === "number" ? $BigInt(message.seq) : $util.Long.fromBits(message.seq.low >>> 0, message.seq.high >>> 0, true).toBigInt();
+                    else if (typeof message.seq === "number")
+                        object.seq = options.longs === $String ? $String(message.seq) : message.seq;
+                    else
+                        object.seq = options.longs === $String ? $util.Long.prototype.toString.call(message.seq) : options.longs === $Number ? new $util.LongBits(message.seq.low >>> 0, message.seq.high >>> 0).toNumber(true) : message.seq;
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                return object;
+            };
+
+            Quarantine.prototype.toJSON = function() {
+                return Quarantine.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return Quarantine;
         })();
 
         v1.AllocateRequest = (function() {
@@ -2436,6 +2944,7 @@ export const ipledger = $root.ipledger = (() => {
             AllocateRequest.prototype.pod = null;
             AllocateRequest.prototype.attachments = $util.emptyArray;
             AllocateRequest.prototype.validMs = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            AllocateRequest.prototype["import"] = false;
 
             AllocateRequest.create = function(properties) {
                 return new AllocateRequest(properties);
@@ -2455,6 +2964,8 @@ export const ipledger = $root.ipledger = (() => {
                         $root.ipledger.v1.AttachmentRequest.encode(message.attachments[i], writer.uint32(18).fork(), _depth + 1).ldelim();
                 if (message.validMs != null && $Object.hasOwnProperty.call(message, "validMs") && (typeof message.validMs === "object" ? message.validMs.low || message.validMs.high : message.validMs !== 0))
                     writer.uint32(24).uint64(message.validMs);
+                if (message["import"] != null && $Object.hasOwnProperty.call(message, "import") && message["import"] !== false)
+                    writer.uint32(32).bool(message["import"]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2511,6 +3022,15 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.validMs;
                             continue;
                         }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message["import"] = value;
+                            else
+                                delete message["import"];
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -2563,6 +3083,9 @@ export const ipledger = $root.ipledger = (() => {
                             message.validMs = object.validMs;
                         else if (typeof object.validMs === "object")
                             message.validMs = new $util.LongBits(object.validMs.low >>> 0, object.validMs.high >>> 0).toNumber(true);
+                if (object["import"] != null)
+                    if (object["import"])
+                        message["import"] = $Boolean(object["import"]);
                 return message;
             };
 
@@ -2583,6 +3106,7 @@ export const ipledger = $root.ipledger = (() => {
                         object.validMs = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
                     } else
                         object.validMs = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object["import"] = false;
                 }
                 if (message.pod != null && $Object.hasOwnProperty.call(message, "pod"))
                     object.pod = $root.ipledger.v1.Pod.toObject(message.pod, options, _depth + 1);
@@ -2598,6 +3122,8 @@ export const ipledger = $root.ipledger = (() => {
                         object.validMs = options.longs === $String ? $String(message.validMs) : message.validMs;
                     else
                         object.validMs = options.longs === $String ? $util.Long.prototype.toString.call(message.validMs) : options.longs === $Number ? new $util.LongBits(message.validMs.low >>> 0, message.validMs.high >>> 0).toNumber(true) : message.validMs;
+                if (message["import"] != null && $Object.hasOwnProperty.call(message, "import"))
+                    object["import"] = message["import"];
                 return object;
             };
 
@@ -5959,6 +6485,7 @@ export const ipledger = $root.ipledger = (() => {
         v1.ReserveRequest = (function() {
 
             const ReserveRequest = function (properties) {
+                this.addresses = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -5966,9 +6493,11 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             ReserveRequest.prototype.subnet = "";
-            ReserveRequest.prototype.address = "";
+            ReserveRequest.prototype.addresses = $util.emptyArray;
             ReserveRequest.prototype.reservedFor = "";
             ReserveRequest.prototype.reason = "";
+            ReserveRequest.prototype.mac = "";
+            ReserveRequest.prototype.ipFamily = "";
 
             ReserveRequest.create = function(properties) {
                 return new ReserveRequest(properties);
@@ -5983,12 +6512,17 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
                     writer.uint32(10).string(message.subnet);
-                if (message.address != null && $Object.hasOwnProperty.call(message, "address") && message.address !== "")
-                    writer.uint32(18).string(message.address);
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(18).string(message.addresses[i]);
                 if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
                     writer.uint32(26).string(message.reservedFor);
                 if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
                     writer.uint32(34).string(message.reason);
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac") && message.mac !== "")
+                    writer.uint32(42).string(message.mac);
+                if (message.ipFamily != null && $Object.hasOwnProperty.call(message, "ipFamily") && message.ipFamily !== "")
+                    writer.uint32(50).string(message.ipFamily);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -6034,10 +6568,9 @@ export const ipledger = $root.ipledger = (() => {
                     case 2: {
                             if (wireType !== 2)
                                 break;
-                            if ((value = reader.stringVerify()).length)
-                                message.address = value;
-                            else
-                                delete message.address;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
                             continue;
                         }
                     case 3: {
@@ -6056,6 +6589,24 @@ export const ipledger = $root.ipledger = (() => {
                                 message.reason = value;
                             else
                                 delete message.reason;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.mac = value;
+                            else
+                                delete message.mac;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.ipFamily = value;
+                            else
+                                delete message.ipFamily;
                             continue;
                         }
                     }
@@ -6088,15 +6639,25 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.subnet != null)
                     if (typeof object.subnet !== "string" || object.subnet.length)
                         message.subnet = $String(object.subnet);
-                if (object.address != null)
-                    if (typeof object.address !== "string" || object.address.length)
-                        message.address = $String(object.address);
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.ReserveRequest.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
                 if (object.reservedFor != null)
                     if (typeof object.reservedFor !== "string" || object.reservedFor.length)
                         message.reservedFor = $String(object.reservedFor);
                 if (object.reason != null)
                     if (typeof object.reason !== "string" || object.reason.length)
                         message.reason = $String(object.reason);
+                if (object.mac != null)
+                    if (typeof object.mac !== "string" || object.mac.length)
+                        message.mac = $String(object.mac);
+                if (object.ipFamily != null)
+                    if (typeof object.ipFamily !== "string" || object.ipFamily.length)
+                        message.ipFamily = $String(object.ipFamily);
                 return message;
             };
 
@@ -6108,20 +6669,30 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
+                if (options.arrays || options.defaults)
+                    object.addresses = [];
                 if (options.defaults) {
                     object.subnet = "";
-                    object.address = "";
                     object.reservedFor = "";
                     object.reason = "";
+                    object.mac = "";
+                    object.ipFamily = "";
                 }
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
                     object.subnet = message.subnet;
-                if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
-                    object.address = message.address;
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
                 if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
                     object.reservedFor = message.reservedFor;
                 if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
                     object.reason = message.reason;
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac"))
+                    object.mac = message.mac;
+                if (message.ipFamily != null && $Object.hasOwnProperty.call(message, "ipFamily"))
+                    object.ipFamily = message.ipFamily;
                 return object;
             };
 
@@ -6135,6 +6706,7 @@ export const ipledger = $root.ipledger = (() => {
         v1.ReserveReply = (function() {
 
             const ReserveReply = function (properties) {
+                this.records = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -6142,7 +6714,7 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             ReserveReply.prototype.position = null;
-            ReserveReply.prototype.record = null;
+            ReserveReply.prototype.records = $util.emptyArray;
 
             ReserveReply.create = function(properties) {
                 return new ReserveReply(properties);
@@ -6157,8 +6729,9 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
-                if (message.record != null && $Object.hasOwnProperty.call(message, "record"))
-                    $root.ipledger.v1.AddressRecord.encode(message.record, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.records != null && message.records.length)
+                    for (let i = 0; i < message.records.length; ++i)
+                        $root.ipledger.v1.AddressRecord.encode(message.records[i], writer.uint32(18).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -6201,7 +6774,9 @@ export const ipledger = $root.ipledger = (() => {
                     case 2: {
                             if (wireType !== 2)
                                 break;
-                            message.record = $root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1, message.record);
+                            if (!(message.records && message.records.length))
+                                message.records = [];
+                            message.records.push($root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
                     }
@@ -6236,10 +6811,15 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.ReserveReply.position: object expected");
                     message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
                 }
-                if (object.record != null) {
-                    if (!$util.isObject(object.record))
-                        throw $TypeError(".ipledger.v1.ReserveReply.record: object expected");
-                    message.record = $root.ipledger.v1.AddressRecord.fromObject(object.record, _depth + 1);
+                if (object.records) {
+                    if (!$Array.isArray(object.records))
+                        throw $TypeError(".ipledger.v1.ReserveReply.records: array expected");
+                    message.records = $Array(object.records.length);
+                    for (let i = 0; i < object.records.length; ++i) {
+                        if (!$util.isObject(object.records[i]))
+                            throw $TypeError(".ipledger.v1.ReserveReply.records: object expected");
+                        message.records[i] = $root.ipledger.v1.AddressRecord.fromObject(object.records[i], _depth + 1);
+                    }
                 }
                 return message;
             };
@@ -6252,14 +6832,17 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
-                if (options.defaults) {
+                if (options.arrays || options.defaults)
+                    object.records = [];
+                if (options.defaults)
                     object.position = null;
-                    object.record = null;
-                }
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
-                if (message.record != null && $Object.hasOwnProperty.call(message, "record"))
-                    object.record = $root.ipledger.v1.AddressRecord.toObject(message.record, options, _depth + 1);
+                if (message.records && message.records.length) {
+                    object.records = $Array(message.records.length);
+                    for (let j = 0; j < message.records.length; ++j)
+                        object.records[j] = $root.ipledger.v1.AddressRecord.toObject(message.records[j], options, _depth + 1);
+                }
                 return object;
             };
 
@@ -6273,6 +6856,7 @@ export const ipledger = $root.ipledger = (() => {
         v1.UnreserveRequest = (function() {
 
             const UnreserveRequest = function (properties) {
+                this.addresses = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -6280,7 +6864,8 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             UnreserveRequest.prototype.subnet = "";
-            UnreserveRequest.prototype.address = "";
+            UnreserveRequest.prototype.addresses = $util.emptyArray;
+            UnreserveRequest.prototype.reservedFor = "";
             UnreserveRequest.prototype.reason = "";
 
             UnreserveRequest.create = function(properties) {
@@ -6296,10 +6881,13 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
                     writer.uint32(10).string(message.subnet);
-                if (message.address != null && $Object.hasOwnProperty.call(message, "address") && message.address !== "")
-                    writer.uint32(18).string(message.address);
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(18).string(message.addresses[i]);
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
+                    writer.uint32(26).string(message.reservedFor);
                 if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
-                    writer.uint32(26).string(message.reason);
+                    writer.uint32(34).string(message.reason);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -6345,13 +6933,21 @@ export const ipledger = $root.ipledger = (() => {
                     case 2: {
                             if (wireType !== 2)
                                 break;
-                            if ((value = reader.stringVerify()).length)
-                                message.address = value;
-                            else
-                                delete message.address;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
                             continue;
                         }
                     case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedFor = value;
+                            else
+                                delete message.reservedFor;
+                            continue;
+                        }
+                    case 4: {
                             if (wireType !== 2)
                                 break;
                             if ((value = reader.stringVerify()).length)
@@ -6390,9 +6986,16 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.subnet != null)
                     if (typeof object.subnet !== "string" || object.subnet.length)
                         message.subnet = $String(object.subnet);
-                if (object.address != null)
-                    if (typeof object.address !== "string" || object.address.length)
-                        message.address = $String(object.address);
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.UnreserveRequest.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
+                if (object.reservedFor != null)
+                    if (typeof object.reservedFor !== "string" || object.reservedFor.length)
+                        message.reservedFor = $String(object.reservedFor);
                 if (object.reason != null)
                     if (typeof object.reason !== "string" || object.reason.length)
                         message.reason = $String(object.reason);
@@ -6407,15 +7010,22 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
+                if (options.arrays || options.defaults)
+                    object.addresses = [];
                 if (options.defaults) {
                     object.subnet = "";
-                    object.address = "";
+                    object.reservedFor = "";
                     object.reason = "";
                 }
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
                     object.subnet = message.subnet;
-                if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
-                    object.address = message.address;
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
+                    object.reservedFor = message.reservedFor;
                 if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
                     object.reason = message.reason;
                 return object;
@@ -10089,6 +10699,8 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             GetPoolRequest.prototype.name = "";
+            GetPoolRequest.prototype.minSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            GetPoolRequest.prototype.consistency = 0;
 
             GetPoolRequest.create = function(properties) {
                 return new GetPoolRequest(properties);
@@ -10103,6 +10715,10 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
                     writer.uint32(10).string(message.name);
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq") && (typeof message.minSeq === "object" ? message.minSeq.low || message.minSeq.high : message.minSeq !== 0))
+                    writer.uint32(16).uint64(message.minSeq);
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency") && message.consistency !== 0)
+                    writer.uint32(24).int32(message.consistency);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -10145,6 +10761,24 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.name;
                             continue;
                         }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.minSeq = value;
+                            else
+                                delete message.minSeq;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.consistency = value;
+                            else
+                                delete message.consistency;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -10175,6 +10809,30 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.name != null)
                     if (typeof object.name !== "string" || object.name.length)
                         message.name = $String(object.name);
+                if (object.minSeq != null)
+                    if (typeof object.minSeq === "object" ? object.minSeq.low || object.minSeq.high : $Number(object.minSeq) !== 0)
+                        if ($util.Long)
+                            message.minSeq = $util.Long.fromValue(object.minSeq, true);
+                        else if (typeof object.minSeq === "string")
+                            message.minSeq = $parseInt(object.minSeq, 10);
+                        else if (typeof object.minSeq === "number")
+                            message.minSeq = object.minSeq;
+                        else if (typeof object.minSeq === "object")
+                            message.minSeq = new $util.LongBits(object.minSeq.low >>> 0, object.minSeq.high >>> 0).toNumber(true);
+                if (object.consistency !== 0 && (typeof object.consistency !== "string" || $root.ipledger.v1.Consistency[object.consistency] !== 0))
+                    switch (object.consistency) {
+                    case "CONSISTENCY_LINEARIZABLE":
+                    case 0:
+                        message.consistency = 0;
+                        break;
+                    case "CONSISTENCY_LOCAL":
+                    case 1:
+                        message.consistency = 1;
+                        break;
+                    default:
+                        if (typeof object.consistency === "number" && (object.consistency | 0) === object.consistency)
+                            message.consistency = object.consistency;
+                    }
                 return message;
             };
 
@@ -10186,10 +10844,26 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
-                if (options.defaults)
+                if (options.defaults) {
                     object.name = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.minSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.minSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.consistency = options.enums === $String ? "CONSISTENCY_LINEARIZABLE" : 0;
+                }
                 if (message.name != null && $Object.hasOwnProperty.call(message, "name"))
                     object.name = message.name;
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.minSeq = typeof message.minSeq === "number" ? $BigInt(message.minSeq) : $util.Long.fromBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.minSeq === "number")
+                        object.minSeq = options.longs === $String ? $String(message.minSeq) : message.minSeq;
+                    else
+                        object.minSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.minSeq) : options.longs === $Number ? new $util.LongBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0).toNumber(true) : message.minSeq;
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency"))
+                    object.consistency = options.enums === $String ? $root.ipledger.v1.Consistency[message.consistency] === $undefined ? message.consistency : $root.ipledger.v1.Consistency[message.consistency] : message.consistency;
                 return object;
             };
 
@@ -10347,6 +11021,9 @@ export const ipledger = $root.ipledger = (() => {
                             this[keys[i]] = properties[keys[i]];
             };
 
+            ListPoolsRequest.prototype.minSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ListPoolsRequest.prototype.consistency = 0;
+
             ListPoolsRequest.create = function(properties) {
                 return new ListPoolsRequest(properties);
             };
@@ -10358,6 +11035,10 @@ export const ipledger = $root.ipledger = (() => {
                     _depth = 0;
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq") && (typeof message.minSeq === "object" ? message.minSeq.low || message.minSeq.high : message.minSeq !== 0))
+                    writer.uint32(8).uint64(message.minSeq);
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency") && message.consistency !== 0)
+                    writer.uint32(16).int32(message.consistency);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -10371,7 +11052,7 @@ export const ipledger = $root.ipledger = (() => {
                     _depth = 0;
                 if (_depth > $Reader.recursionLimit)
                     throw $Error("max depth exceeded");
-                let end, message;
+                let end, message, value;
                 if (length === $undefined)
                     end = reader.len;
                 else {
@@ -10389,7 +11070,28 @@ export const ipledger = $root.ipledger = (() => {
                         _end = $undefined;
                         break;
                     }
-                    reader.skipType(tag & 7, _depth, tag);
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.minSeq = value;
+                            else
+                                delete message.minSeq;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.consistency = value;
+                            else
+                                delete message.consistency;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
                         $util.makeProp(message, "$unknowns", false);
                         (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
@@ -10414,11 +11116,60 @@ export const ipledger = $root.ipledger = (() => {
                     _depth = 0;
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
-                return new $root.ipledger.v1.ListPoolsRequest();
+                let message = new $root.ipledger.v1.ListPoolsRequest();
+                if (object.minSeq != null)
+                    if (typeof object.minSeq === "object" ? object.minSeq.low || object.minSeq.high : $Number(object.minSeq) !== 0)
+                        if ($util.Long)
+                            message.minSeq = $util.Long.fromValue(object.minSeq, true);
+                        else if (typeof object.minSeq === "string")
+                            message.minSeq = $parseInt(object.minSeq, 10);
+                        else if (typeof object.minSeq === "number")
+                            message.minSeq = object.minSeq;
+                        else if (typeof object.minSeq === "object")
+                            message.minSeq = new $util.LongBits(object.minSeq.low >>> 0, object.minSeq.high >>> 0).toNumber(true);
+                if (object.consistency !== 0 && (typeof object.consistency !== "string" || $root.ipledger.v1.Consistency[object.consistency] !== 0))
+                    switch (object.consistency) {
+                    case "CONSISTENCY_LINEARIZABLE":
+                    case 0:
+                        message.consistency = 0;
+                        break;
+                    case "CONSISTENCY_LOCAL":
+                    case 1:
+                        message.consistency = 1;
+                        break;
+                    default:
+                        if (typeof object.consistency === "number" && (object.consistency | 0) === object.consistency)
+                            message.consistency = object.consistency;
+                    }
+                return message;
             };
 
-            ListPoolsRequest.toObject = function () {
-                return {};
+            ListPoolsRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.minSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.minSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.consistency = options.enums === $String ? "CONSISTENCY_LINEARIZABLE" : 0;
+                }
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.minSeq = typeof message.minSeq === "number" ? $BigInt(message.minSeq) : $util.Long.fromBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.minSeq === "number")
+                        object.minSeq = options.longs === $String ? $String(message.minSeq) : message.minSeq;
+                    else
+                        object.minSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.minSeq) : options.longs === $Number ? new $util.LongBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0).toNumber(true) : message.minSeq;
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency"))
+                    object.consistency = options.enums === $String ? $root.ipledger.v1.Consistency[message.consistency] === $undefined ? message.consistency : $root.ipledger.v1.Consistency[message.consistency] : message.consistency;
+                return object;
             };
 
             ListPoolsRequest.prototype.toJSON = function() {
@@ -10610,11 +11361,17 @@ export const ipledger = $root.ipledger = (() => {
             Event.prototype.addressUnbound = null;
             Event.prototype.addressTransferred = null;
             Event.prototype.addressReleased = null;
+            Event.prototype.poolConfigured = null;
+            Event.prototype.poolRetired = null;
+            Event.prototype.addressReserved = null;
+            Event.prototype.reservationCancelled = null;
+            Event.prototype.addressQuarantined = null;
+            Event.prototype.quarantineLifted = null;
 
             let $oneOfFields;
 
             $Object.defineProperty(Event.prototype, "data", {
-                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased"]),
+                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased", "poolConfigured", "poolRetired", "addressReserved", "reservationCancelled", "addressQuarantined", "quarantineLifted"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -10674,6 +11431,18 @@ export const ipledger = $root.ipledger = (() => {
                     $root.ipledger.v1.AddressTransferred.encode(message.addressTransferred, writer.uint32(218).fork(), _depth + 1).ldelim();
                 if (message.addressReleased != null && $Object.hasOwnProperty.call(message, "addressReleased"))
                     $root.ipledger.v1.AddressReleased.encode(message.addressReleased, writer.uint32(226).fork(), _depth + 1).ldelim();
+                if (message.poolConfigured != null && $Object.hasOwnProperty.call(message, "poolConfigured"))
+                    $root.ipledger.v1.PoolConfigured.encode(message.poolConfigured, writer.uint32(234).fork(), _depth + 1).ldelim();
+                if (message.poolRetired != null && $Object.hasOwnProperty.call(message, "poolRetired"))
+                    $root.ipledger.v1.PoolRetired.encode(message.poolRetired, writer.uint32(242).fork(), _depth + 1).ldelim();
+                if (message.addressReserved != null && $Object.hasOwnProperty.call(message, "addressReserved"))
+                    $root.ipledger.v1.AddressReserved.encode(message.addressReserved, writer.uint32(250).fork(), _depth + 1).ldelim();
+                if (message.reservationCancelled != null && $Object.hasOwnProperty.call(message, "reservationCancelled"))
+                    $root.ipledger.v1.ReservationCancelled.encode(message.reservationCancelled, writer.uint32(258).fork(), _depth + 1).ldelim();
+                if (message.addressQuarantined != null && $Object.hasOwnProperty.call(message, "addressQuarantined"))
+                    $root.ipledger.v1.AddressQuarantined.encode(message.addressQuarantined, writer.uint32(266).fork(), _depth + 1).ldelim();
+                if (message.quarantineLifted != null && $Object.hasOwnProperty.call(message, "quarantineLifted"))
+                    $root.ipledger.v1.QuarantineLifted.encode(message.quarantineLifted, writer.uint32(274).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -10886,6 +11655,48 @@ export const ipledger = $root.ipledger = (() => {
                             message.data = "addressReleased";
                             continue;
                         }
+                    case 29: {
+                            if (wireType !== 2)
+                                break;
+                            message.poolConfigured = $root.ipledger.v1.PoolConfigured.decode(reader, reader.size(), $undefined, _depth + 1, message.poolConfigured);
+                            message.data = "poolConfigured";
+                            continue;
+                        }
+                    case 30: {
+                            if (wireType !== 2)
+                                break;
+                            message.poolRetired = $root.ipledger.v1.PoolRetired.decode(reader, reader.size(), $undefined, _depth + 1, message.poolRetired);
+                            message.data = "poolRetired";
+                            continue;
+                        }
+                    case 31: {
+                            if (wireType !== 2)
+                                break;
+                            message.addressReserved = $root.ipledger.v1.AddressReserved.decode(reader, reader.size(), $undefined, _depth + 1, message.addressReserved);
+                            message.data = "addressReserved";
+                            continue;
+                        }
+                    case 32: {
+                            if (wireType !== 2)
+                                break;
+                            message.reservationCancelled = $root.ipledger.v1.ReservationCancelled.decode(reader, reader.size(), $undefined, _depth + 1, message.reservationCancelled);
+                            message.data = "reservationCancelled";
+                            continue;
+                        }
+                    case 33: {
+                            if (wireType !== 2)
+                                break;
+                            message.addressQuarantined = $root.ipledger.v1.AddressQuarantined.decode(reader, reader.size(), $undefined, _depth + 1, message.addressQuarantined);
+                            message.data = "addressQuarantined";
+                            continue;
+                        }
+                    case 34: {
+                            if (wireType !== 2)
+                                break;
+                            message.quarantineLifted = $root.ipledger.v1.QuarantineLifted.decode(reader, reader.size(), $undefined, _depth + 1, message.quarantineLifted);
+                            message.data = "quarantineLifted";
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -11011,6 +11822,36 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.Event.addressReleased: object expected");
                     message.addressReleased = $root.ipledger.v1.AddressReleased.fromObject(object.addressReleased, _depth + 1);
                 }
+                if (object.poolConfigured != null) {
+                    if (!$util.isObject(object.poolConfigured))
+                        throw $TypeError(".ipledger.v1.Event.poolConfigured: object expected");
+                    message.poolConfigured = $root.ipledger.v1.PoolConfigured.fromObject(object.poolConfigured, _depth + 1);
+                }
+                if (object.poolRetired != null) {
+                    if (!$util.isObject(object.poolRetired))
+                        throw $TypeError(".ipledger.v1.Event.poolRetired: object expected");
+                    message.poolRetired = $root.ipledger.v1.PoolRetired.fromObject(object.poolRetired, _depth + 1);
+                }
+                if (object.addressReserved != null) {
+                    if (!$util.isObject(object.addressReserved))
+                        throw $TypeError(".ipledger.v1.Event.addressReserved: object expected");
+                    message.addressReserved = $root.ipledger.v1.AddressReserved.fromObject(object.addressReserved, _depth + 1);
+                }
+                if (object.reservationCancelled != null) {
+                    if (!$util.isObject(object.reservationCancelled))
+                        throw $TypeError(".ipledger.v1.Event.reservationCancelled: object expected");
+                    message.reservationCancelled = $root.ipledger.v1.ReservationCancelled.fromObject(object.reservationCancelled, _depth + 1);
+                }
+                if (object.addressQuarantined != null) {
+                    if (!$util.isObject(object.addressQuarantined))
+                        throw $TypeError(".ipledger.v1.Event.addressQuarantined: object expected");
+                    message.addressQuarantined = $root.ipledger.v1.AddressQuarantined.fromObject(object.addressQuarantined, _depth + 1);
+                }
+                if (object.quarantineLifted != null) {
+                    if (!$util.isObject(object.quarantineLifted))
+                        throw $TypeError(".ipledger.v1.Event.quarantineLifted: object expected");
+                    message.quarantineLifted = $root.ipledger.v1.QuarantineLifted.fromObject(object.quarantineLifted, _depth + 1);
+                }
                 return message;
             };
 
@@ -11120,6 +11961,36 @@ export const ipledger = $root.ipledger = (() => {
                     object.addressReleased = $root.ipledger.v1.AddressReleased.toObject(message.addressReleased, options, _depth + 1);
                     if (options.oneofs)
                         object.data = "addressReleased";
+                }
+                if (message.poolConfigured != null && $Object.hasOwnProperty.call(message, "poolConfigured")) {
+                    object.poolConfigured = $root.ipledger.v1.PoolConfigured.toObject(message.poolConfigured, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "poolConfigured";
+                }
+                if (message.poolRetired != null && $Object.hasOwnProperty.call(message, "poolRetired")) {
+                    object.poolRetired = $root.ipledger.v1.PoolRetired.toObject(message.poolRetired, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "poolRetired";
+                }
+                if (message.addressReserved != null && $Object.hasOwnProperty.call(message, "addressReserved")) {
+                    object.addressReserved = $root.ipledger.v1.AddressReserved.toObject(message.addressReserved, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "addressReserved";
+                }
+                if (message.reservationCancelled != null && $Object.hasOwnProperty.call(message, "reservationCancelled")) {
+                    object.reservationCancelled = $root.ipledger.v1.ReservationCancelled.toObject(message.reservationCancelled, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "reservationCancelled";
+                }
+                if (message.addressQuarantined != null && $Object.hasOwnProperty.call(message, "addressQuarantined")) {
+                    object.addressQuarantined = $root.ipledger.v1.AddressQuarantined.toObject(message.addressQuarantined, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "addressQuarantined";
+                }
+                if (message.quarantineLifted != null && $Object.hasOwnProperty.call(message, "quarantineLifted")) {
+                    object.quarantineLifted = $root.ipledger.v1.QuarantineLifted.toObject(message.quarantineLifted, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "quarantineLifted";
                 }
                 return object;
             };
@@ -13299,6 +14170,951 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return AddressReleased;
+        })();
+
+        v1.PoolConfigured = (function() {
+
+            const PoolConfigured = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            PoolConfigured.prototype.pool = "";
+            PoolConfigured.prototype.spec = null;
+            PoolConfigured.prototype.source = null;
+
+            PoolConfigured.create = function(properties) {
+                return new PoolConfigured(properties);
+            };
+
+            PoolConfigured.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool") && message.pool !== "")
+                    writer.uint32(10).string(message.pool);
+                if (message.spec != null && $Object.hasOwnProperty.call(message, "spec"))
+                    $root.ipledger.v1.PoolSpec.encode(message.spec, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.source != null && $Object.hasOwnProperty.call(message, "source"))
+                    $root.ipledger.v1.SourceObject.encode(message.source, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            PoolConfigured.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.PoolConfigured();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pool = value;
+                            else
+                                delete message.pool;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.spec = $root.ipledger.v1.PoolSpec.decode(reader, reader.size(), $undefined, _depth + 1, message.spec);
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.source = $root.ipledger.v1.SourceObject.decode(reader, reader.size(), $undefined, _depth + 1, message.source);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            PoolConfigured.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.PoolConfigured)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.PoolConfigured: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.PoolConfigured();
+                if (object.pool != null)
+                    if (typeof object.pool !== "string" || object.pool.length)
+                        message.pool = $String(object.pool);
+                if (object.spec != null) {
+                    if (!$util.isObject(object.spec))
+                        throw $TypeError(".ipledger.v1.PoolConfigured.spec: object expected");
+                    message.spec = $root.ipledger.v1.PoolSpec.fromObject(object.spec, _depth + 1);
+                }
+                if (object.source != null) {
+                    if (!$util.isObject(object.source))
+                        throw $TypeError(".ipledger.v1.PoolConfigured.source: object expected");
+                    message.source = $root.ipledger.v1.SourceObject.fromObject(object.source, _depth + 1);
+                }
+                return message;
+            };
+
+            PoolConfigured.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.pool = "";
+                    object.spec = null;
+                    object.source = null;
+                }
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool"))
+                    object.pool = message.pool;
+                if (message.spec != null && $Object.hasOwnProperty.call(message, "spec"))
+                    object.spec = $root.ipledger.v1.PoolSpec.toObject(message.spec, options, _depth + 1);
+                if (message.source != null && $Object.hasOwnProperty.call(message, "source"))
+                    object.source = $root.ipledger.v1.SourceObject.toObject(message.source, options, _depth + 1);
+                return object;
+            };
+
+            PoolConfigured.prototype.toJSON = function() {
+                return PoolConfigured.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return PoolConfigured;
+        })();
+
+        v1.PoolRetired = (function() {
+
+            const PoolRetired = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            PoolRetired.prototype.pool = "";
+
+            PoolRetired.create = function(properties) {
+                return new PoolRetired(properties);
+            };
+
+            PoolRetired.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool") && message.pool !== "")
+                    writer.uint32(10).string(message.pool);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            PoolRetired.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.PoolRetired();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pool = value;
+                            else
+                                delete message.pool;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            PoolRetired.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.PoolRetired)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.PoolRetired: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.PoolRetired();
+                if (object.pool != null)
+                    if (typeof object.pool !== "string" || object.pool.length)
+                        message.pool = $String(object.pool);
+                return message;
+            };
+
+            PoolRetired.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults)
+                    object.pool = "";
+                if (message.pool != null && $Object.hasOwnProperty.call(message, "pool"))
+                    object.pool = message.pool;
+                return object;
+            };
+
+            PoolRetired.prototype.toJSON = function() {
+                return PoolRetired.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return PoolRetired;
+        })();
+
+        v1.AddressReserved = (function() {
+
+            const AddressReserved = function (properties) {
+                this.addresses = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            AddressReserved.prototype.addresses = $util.emptyArray;
+            AddressReserved.prototype.reservedFor = "";
+            AddressReserved.prototype.reason = "";
+            AddressReserved.prototype.mac = "";
+
+            AddressReserved.create = function(properties) {
+                return new AddressReserved(properties);
+            };
+
+            AddressReserved.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(10).string(message.addresses[i]);
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
+                    writer.uint32(18).string(message.reservedFor);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(26).string(message.reason);
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac") && message.mac !== "")
+                    writer.uint32(34).string(message.mac);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            AddressReserved.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.AddressReserved();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedFor = value;
+                            else
+                                delete message.reservedFor;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.mac = value;
+                            else
+                                delete message.mac;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            AddressReserved.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.AddressReserved)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.AddressReserved: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.AddressReserved();
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.AddressReserved.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
+                if (object.reservedFor != null)
+                    if (typeof object.reservedFor !== "string" || object.reservedFor.length)
+                        message.reservedFor = $String(object.reservedFor);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                if (object.mac != null)
+                    if (typeof object.mac !== "string" || object.mac.length)
+                        message.mac = $String(object.mac);
+                return message;
+            };
+
+            AddressReserved.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults)
+                    object.addresses = [];
+                if (options.defaults) {
+                    object.reservedFor = "";
+                    object.reason = "";
+                    object.mac = "";
+                }
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
+                    object.reservedFor = message.reservedFor;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                if (message.mac != null && $Object.hasOwnProperty.call(message, "mac"))
+                    object.mac = message.mac;
+                return object;
+            };
+
+            AddressReserved.prototype.toJSON = function() {
+                return AddressReserved.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return AddressReserved;
+        })();
+
+        v1.ReservationCancelled = (function() {
+
+            const ReservationCancelled = function (properties) {
+                this.addresses = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ReservationCancelled.prototype.addresses = $util.emptyArray;
+            ReservationCancelled.prototype.reservedFor = "";
+            ReservationCancelled.prototype.reason = "";
+
+            ReservationCancelled.create = function(properties) {
+                return new ReservationCancelled(properties);
+            };
+
+            ReservationCancelled.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(10).string(message.addresses[i]);
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
+                    writer.uint32(18).string(message.reservedFor);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(26).string(message.reason);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ReservationCancelled.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ReservationCancelled();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedFor = value;
+                            else
+                                delete message.reservedFor;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ReservationCancelled.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ReservationCancelled)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ReservationCancelled: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ReservationCancelled();
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.ReservationCancelled.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
+                if (object.reservedFor != null)
+                    if (typeof object.reservedFor !== "string" || object.reservedFor.length)
+                        message.reservedFor = $String(object.reservedFor);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                return message;
+            };
+
+            ReservationCancelled.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults)
+                    object.addresses = [];
+                if (options.defaults) {
+                    object.reservedFor = "";
+                    object.reason = "";
+                }
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
+                    object.reservedFor = message.reservedFor;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                return object;
+            };
+
+            ReservationCancelled.prototype.toJSON = function() {
+                return ReservationCancelled.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ReservationCancelled;
+        })();
+
+        v1.AddressQuarantined = (function() {
+
+            const AddressQuarantined = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            AddressQuarantined.prototype.address = "";
+            AddressQuarantined.prototype.seenMac = "";
+            AddressQuarantined.prototype.seenAt = "";
+            AddressQuarantined.prototype.reason = "";
+
+            AddressQuarantined.create = function(properties) {
+                return new AddressQuarantined(properties);
+            };
+
+            AddressQuarantined.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address") && message.address !== "")
+                    writer.uint32(10).string(message.address);
+                if (message.seenMac != null && $Object.hasOwnProperty.call(message, "seenMac") && message.seenMac !== "")
+                    writer.uint32(18).string(message.seenMac);
+                if (message.seenAt != null && $Object.hasOwnProperty.call(message, "seenAt") && message.seenAt !== "")
+                    writer.uint32(26).string(message.seenAt);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(34).string(message.reason);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            AddressQuarantined.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.AddressQuarantined();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.address = value;
+                            else
+                                delete message.address;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.seenMac = value;
+                            else
+                                delete message.seenMac;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.seenAt = value;
+                            else
+                                delete message.seenAt;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            AddressQuarantined.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.AddressQuarantined)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.AddressQuarantined: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.AddressQuarantined();
+                if (object.address != null)
+                    if (typeof object.address !== "string" || object.address.length)
+                        message.address = $String(object.address);
+                if (object.seenMac != null)
+                    if (typeof object.seenMac !== "string" || object.seenMac.length)
+                        message.seenMac = $String(object.seenMac);
+                if (object.seenAt != null)
+                    if (typeof object.seenAt !== "string" || object.seenAt.length)
+                        message.seenAt = $String(object.seenAt);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                return message;
+            };
+
+            AddressQuarantined.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.address = "";
+                    object.seenMac = "";
+                    object.seenAt = "";
+                    object.reason = "";
+                }
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
+                    object.address = message.address;
+                if (message.seenMac != null && $Object.hasOwnProperty.call(message, "seenMac"))
+                    object.seenMac = message.seenMac;
+                if (message.seenAt != null && $Object.hasOwnProperty.call(message, "seenAt"))
+                    object.seenAt = message.seenAt;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                return object;
+            };
+
+            AddressQuarantined.prototype.toJSON = function() {
+                return AddressQuarantined.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return AddressQuarantined;
+        })();
+
+        v1.QuarantineLifted = (function() {
+
+            const QuarantineLifted = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            QuarantineLifted.prototype.address = "";
+            QuarantineLifted.prototype.reason = "";
+
+            QuarantineLifted.create = function(properties) {
+                return new QuarantineLifted(properties);
+            };
+
+            QuarantineLifted.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address") && message.address !== "")
+                    writer.uint32(10).string(message.address);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(18).string(message.reason);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            QuarantineLifted.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.QuarantineLifted();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.address = value;
+                            else
+                                delete message.address;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            QuarantineLifted.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.QuarantineLifted)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.QuarantineLifted: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.QuarantineLifted();
+                if (object.address != null)
+                    if (typeof object.address !== "string" || object.address.length)
+                        message.address = $String(object.address);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                return message;
+            };
+
+            QuarantineLifted.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.address = "";
+                    object.reason = "";
+                }
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
+                    object.address = message.address;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                return object;
+            };
+
+            QuarantineLifted.prototype.toJSON = function() {
+                return QuarantineLifted.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return QuarantineLifted;
         })();
 
         v1.WatchRequest = (function() {

@@ -46,13 +46,19 @@ export const IpamService = {
   get: unary<GetRequest, GetReply>('/ipledger.v1.Ipam/Get', 'GetRequest', 'GetReply'),
   /** The allocations in force, in the order in which they were given, in pages. */
   list: unary<ListRequest, ListReply>('/ipledger.v1.Ipam/List', 'ListRequest', 'ListReply'),
-  /** Holds an address without a Pod. */
+  /**
+   * Holds addresses without a Pod, all or none. Asking again for the same holder gives the same answer and writes nothing.
+   * NOT_FOUND           a subnet that is not configured
+   * INVALID_ARGUMENT    an address outside its subnet
+   * ALREADY_EXISTS      the address is held by somebody else, or reserved for something else; the message names it
+   * RESOURCE_EXHAUSTED  no free address in the subnet
+   */
   reserve: unary<ReserveRequest, ReserveReply>('/ipledger.v1.Ipam/Reserve', 'ReserveRequest', 'ReserveReply'),
-  /** Ends a reservation. */
+  /** Ends a reservation; who holds the address keeps it. One that is unknown is success. */
   unreserve: unary<UnreserveRequest, UnreserveReply>('/ipledger.v1.Ipam/Unreserve', 'UnreserveRequest', 'UnreserveReply'),
-  /** Takes an address out of use because somebody outside answers on it. */
+  /** Takes an address out of use because somebody outside answers on it. Who holds it keeps it. */
   quarantine: unary<QuarantineRequest, QuarantineReply>('/ipledger.v1.Ipam/Quarantine', 'QuarantineRequest', 'QuarantineReply'),
-  /** Ends a quarantine. */
+  /** Ends a quarantine. None is success. */
   lift: unary<LiftRequest, LiftReply>('/ipledger.v1.Ipam/Lift', 'LiftRequest', 'LiftReply'),
 };
 
@@ -76,11 +82,20 @@ export const SubnetsService = {
   getSubnet: unary<GetSubnetRequest, GetSubnetReply>('/ipledger.v1.Subnets/GetSubnet', 'GetSubnetRequest', 'GetSubnetReply'),
   /** All subnets with their counts, by name. */
   listSubnets: unary<ListSubnetsRequest, ListSubnetsReply>('/ipledger.v1.Subnets/ListSubnets', 'ListSubnetsRequest', 'ListSubnetsReply'),
-  /** Configures a named part of a subnet. */
+  /**
+   * Configures a named part of a subnet, or changes it: its addresses are given only to those who name the pool, or the
+   * address. Whoever holds one keeps it.
+   * NOT_FOUND            the subnet is not configured
+   * INVALID_ARGUMENT     the spec breaks a rule; the message names each
+   * FAILED_PRECONDITION  it shares addresses with another pool of the subnet, or belongs to another subnet already
+   */
   applyPool: unary<ApplyPoolRequest, ApplyPoolReply>('/ipledger.v1.Subnets/ApplyPool', 'ApplyPoolRequest', 'ApplyPoolReply'),
-  /** Retires a pool. */
+  /** Retires a pool: its addresses belong to the rest of the subnet again. An unknown one is success. */
   deletePool: unary<DeletePoolRequest, DeletePoolReply>('/ipledger.v1.Subnets/DeletePool', 'DeletePoolRequest', 'DeletePoolReply'),
-  /** One pool with its counts. */
+  /**
+   * One pool with its counts.
+   * NOT_FOUND  no such pool
+   */
   getPool: unary<GetPoolRequest, GetPoolReply>('/ipledger.v1.Subnets/GetPool', 'GetPoolRequest', 'GetPoolReply'),
   /** All pools with their counts, by name. */
   listPools: unary<ListPoolsRequest, ListPoolsReply>('/ipledger.v1.Subnets/ListPools', 'ListPoolsRequest', 'ListPoolsReply'),
@@ -173,7 +188,7 @@ export interface AttachmentRequest {
   subnets: string[];
   /** Empty: any free address. One set: these addresses. Several: the first set that is free. */
   candidates: AddressSet[];
-  /** Name of a pool inside the subnet; "" is the rest that belongs to no pool. */
+  /** Name of a pool inside the subnet, from which alone it may be served; "" is the rest that belongs to no pool. */
   pool: string;
   /** Asked-for MAC, "" for none. */
   mac: string;
@@ -181,6 +196,13 @@ export interface AttachmentRequest {
   routes: Route[];
   /** Whether the CNI result makes this the default route. Absent: only when the interface is eth0. */
   defaultRoute?: boolean;
+  /** "ipv4" or "ipv6": only that family of a dual-stack subnet; "" for all that the subnet has. */
+  ipFamily: string;
+  /**
+   * Entitles to addresses that are reserved for just this ("vip/web"); "" for none. What is reserved for the attachment itself
+   * ("pod/<namespace>/<pod>/<provider>") is its without saying so.
+   */
+  reservation: string;
 }
 
 /** Why an address was given. */
@@ -258,7 +280,7 @@ export interface AddressRecord {
   address: string;
   /**
    * One of: fresh (never used), allocated, bound, held (released, but a container may still answer on it), cooling, idle
-   * (free again), excluded.
+   * (free again), reserved, quarantined, excluded.
    */
   state: string;
   /** Present while held by a Pod. */
@@ -272,6 +294,34 @@ export interface AddressRecord {
   lastSeq: number;
   /** When a cooling or held address can be given again, "" otherwise. */
   availableAt: string;
+  /** Present while it is reserved; also beside a holder, whom it outlives. */
+  reservation?: Reservation;
+  /** Present while it is quarantined. */
+  quarantine?: Quarantine;
+  /** The pool that it belongs to; "" for none. */
+  pool: string;
+}
+
+/** An address that is held without a Pod. */
+export interface Reservation {
+  /** Who may take it: "pod/<namespace>/<pod>/<provider>", or any text that a request's `reservation` repeats. */
+  reservedFor: string;
+  reason: string;
+  /** The MAC that goes with it, "" for none. */
+  mac: string;
+  /** The event, and since when. */
+  seq: number;
+  at: string;
+}
+
+/** An address on which somebody outside answers. */
+export interface Quarantine {
+  seenMac: string;
+  seenAt: string;
+  reason: string;
+  /** The event, and since when. */
+  seq: number;
+  at: string;
 }
 
 export interface AllocateRequest {
@@ -283,6 +333,8 @@ export interface AllocateRequest {
    * length of time and no instant: clocks of different machines are never compared. 0: no limit.
    */
   validMs: number;
+  /** Takes over what another system gave: each attachment names its addresses, and the cause is IMPORT. */
+  import: boolean;
 }
 
 export interface AllocateReply {
@@ -433,21 +485,29 @@ export interface ListReply {
 
 export interface ReserveRequest {
   subnet: string;
-  /** "" for any free one. */
-  address: string;
-  /** Who may take it: "namespace/pod", or any text that says what it is held for. */
+  /** These, one or two (one of each family); none: any free one of each family of the subnet. */
+  addresses: string[];
+  /** Who may take them: "pod/<namespace>/<pod>/<provider>", or any text that says what they are held for ("vip/web"). */
   reservedFor: string;
   reason: string;
+  /** The MAC that goes with them, "" for none. */
+  mac: string;
+  /** Only this family where none is named: "ipv4", "ipv6", "" for all of the subnet. */
+  ipFamily: string;
 }
 
 export interface ReserveReply {
   position?: Position;
-  record?: AddressRecord;
+  /** IPv4 first. */
+  records: AddressRecord[];
 }
 
 export interface UnreserveRequest {
   subnet: string;
-  address: string;
+  /** None: all that is reserved for it in the subnet. */
+  addresses: string[];
+  /** Only a reservation for this; "" for whatever it is reserved for. */
+  reservedFor: string;
   reason: string;
 }
 
@@ -515,7 +575,7 @@ export interface Usage {
   /** "a-b" or "a", sorted, joined with commas. */
   inUseRange: string;
   availableRange: string;
-  /** Of the available ones, those that cool down or are held back now. */
+  /** Of the available ones, those that cool down, are held back, reserved or quarantined now. */
   resting: string;
 }
 
@@ -574,7 +634,7 @@ export interface ListSubnetsReply {
 /** A named part of a subnet. */
 export interface PoolSpec {
   subnet: string;
-  /** "address", "first..last" or a CIDR. */
+  /** "address", "first..last" or a CIDR. Normalised: merged and sorted, as "address" and "first..last". */
   ips: string[];
   /** Namespaces whose Pods draw from it by default. */
   namespaces: string[];
@@ -608,6 +668,8 @@ export interface DeletePoolReply {
 
 export interface GetPoolRequest {
   name: string;
+  minSeq: number;
+  consistency: Consistency;
 }
 
 export interface GetPoolReply {
@@ -616,6 +678,8 @@ export interface GetPoolReply {
 }
 
 export interface ListPoolsRequest {
+  minSeq: number;
+  consistency: Consistency;
 }
 
 export interface ListPoolsReply {
@@ -656,6 +720,12 @@ export interface Event {
   addressUnbound?: AddressUnbound;
   addressTransferred?: AddressTransferred;
   addressReleased?: AddressReleased;
+  poolConfigured?: PoolConfigured;
+  poolRetired?: PoolRetired;
+  addressReserved?: AddressReserved;
+  reservationCancelled?: ReservationCancelled;
+  addressQuarantined?: AddressQuarantined;
+  quarantineLifted?: QuarantineLifted;
 }
 
 /** The event before an event, of one address that both touch: a step back in that address's history. */
@@ -744,6 +814,41 @@ export interface AddressReleased {
   addresses: string[];
   cause: ReleaseCause;
   evidence: string;
+}
+
+export interface PoolConfigured {
+  pool: string;
+  spec?: PoolSpec;
+  source?: SourceObject;
+}
+
+export interface PoolRetired {
+  pool: string;
+}
+
+export interface AddressReserved {
+  addresses: string[];
+  reservedFor: string;
+  reason: string;
+  mac: string;
+}
+
+export interface ReservationCancelled {
+  addresses: string[];
+  reservedFor: string;
+  reason: string;
+}
+
+export interface AddressQuarantined {
+  address: string;
+  seenMac: string;
+  seenAt: string;
+  reason: string;
+}
+
+export interface QuarantineLifted {
+  address: string;
+  reason: string;
 }
 
 export interface WatchRequest {
