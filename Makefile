@@ -31,6 +31,10 @@ down: node_modules ## stop what `up` started (PURGE=1: remove its data and what 
 demo: node_modules cni ## Pods with attachments get their addresses, end to end, on real parts
 	@$(own_cluster) node test/demo/demo.ts
 
+.PHONY: conformance
+conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
+	@$(own_cluster) node test/conformance/main.ts $(CASES)
+
 .PHONY: test
 test: check cni programs node-packages ## checks, then unit, contract and end-to-end suites on real servers (SPEC=glob: only these)
 	cd cni && go test ./...

@@ -90,7 +90,20 @@ function told(event: Event): { attachment?: Attachment | undefined; uid?: string
     const why = usual ? '' : causeText(cause);
     return { ...addressUnbound, detail: join(': ', why, `${name} of container ${short(containerId)}`) };
   }
-  return { detail: '' };
+  return { detail: withoutPod(event) };
+}
+
+/** What an event says that is about an address, and about no Pod. */
+function withoutPod({ addressReserved, reservationCancelled, addressQuarantined, quarantineLifted }: Event): string {
+  if (addressReserved) return join(': ', `for ${addressReserved.reservedFor}`, addressReserved.reason);
+  if (reservationCancelled)
+    return join(': ', `no more for ${reservationCancelled.reservedFor}`, reservationCancelled.reason);
+  if (addressQuarantined) {
+    const { seenMac, seenAt, reason } = addressQuarantined;
+    const who = seenMac === '' && seenAt === '' ? '' : join(' at ', `${seenMac || 'somebody'} seen`, seenAt);
+    return join(': ', who, reason);
+  }
+  return quarantineLifted?.reason ?? '';
 }
 
 const join = (between: string, ...parts: string[]): string => parts.filter((part) => part !== '').join(between);

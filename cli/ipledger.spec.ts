@@ -259,6 +259,25 @@ describe('ipledger history', () => {
     );
   });
 
+  it('says of what happened without a Pod for whom, who was seen, and why', async () => {
+    const told: Input<Event>[] = [
+      { type: 'QuarantineLifted', quarantineLifted: { address: '172.17.0.11', reason: 'the printer moved' } },
+      {
+        type: 'AddressQuarantined',
+        addressQuarantined: { seenMac: '52:54:00:00:00:01', seenAt: 'node-2', reason: 'a printer' },
+      },
+      { type: 'AddressQuarantined', addressQuarantined: { seenAt: 'node-2' } },
+      { type: 'ReservationCancelled', reservationCancelled: { reservedFor: 'vip/web', reason: 'moved' } },
+      { type: 'AddressReserved', addressReserved: { reservedFor: 'vip/web', reason: 'for the front' } },
+    ];
+    const { stdout } = await ask({ history: () => ({ position, events: told }) }, 'history', '172.17.0.11');
+    expect(stdout).to.match(/QuarantineLifted +- +the printer moved +/);
+    expect(stdout).to.match(/AddressQuarantined +- +52:54:00:00:00:01 seen at node-2: a printer +/);
+    expect(stdout).to.match(/AddressQuarantined +- +somebody seen at node-2 +/);
+    expect(stdout).to.match(/ReservationCancelled +- +no more for vip\/web: moved +/);
+    expect(stdout).to.match(/AddressReserved +- +for vip\/web: for the front +/);
+  });
+
   it('asks for one subnet when told to', async () => {
     let asked: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {

@@ -7158,6 +7158,414 @@ export const ipledger = $root.ipledger = (() => {
             return UnreserveReply;
         })();
 
+        v1.ListReservationsRequest = (function() {
+
+            const ListReservationsRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ListReservationsRequest.prototype.subnet = "";
+            ListReservationsRequest.prototype.reservedFor = "";
+            ListReservationsRequest.prototype.pageSize = 0;
+            ListReservationsRequest.prototype.pageToken = "";
+            ListReservationsRequest.prototype.minSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            ListReservationsRequest.prototype.consistency = 0;
+
+            ListReservationsRequest.create = function(properties) {
+                return new ListReservationsRequest(properties);
+            };
+
+            ListReservationsRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
+                    writer.uint32(10).string(message.subnet);
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor") && message.reservedFor !== "")
+                    writer.uint32(18).string(message.reservedFor);
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize") && message.pageSize !== 0)
+                    writer.uint32(24).uint32(message.pageSize);
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken") && message.pageToken !== "")
+                    writer.uint32(34).string(message.pageToken);
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq") && (typeof message.minSeq === "object" ? message.minSeq.low || message.minSeq.high : message.minSeq !== 0))
+                    writer.uint32(40).uint64(message.minSeq);
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency") && message.consistency !== 0)
+                    writer.uint32(48).int32(message.consistency);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ListReservationsRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ListReservationsRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.subnet = value;
+                            else
+                                delete message.subnet;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedFor = value;
+                            else
+                                delete message.reservedFor;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.pageSize = value;
+                            else
+                                delete message.pageSize;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pageToken = value;
+                            else
+                                delete message.pageToken;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.minSeq = value;
+                            else
+                                delete message.minSeq;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.consistency = value;
+                            else
+                                delete message.consistency;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ListReservationsRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ListReservationsRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ListReservationsRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ListReservationsRequest();
+                if (object.subnet != null)
+                    if (typeof object.subnet !== "string" || object.subnet.length)
+                        message.subnet = $String(object.subnet);
+                if (object.reservedFor != null)
+                    if (typeof object.reservedFor !== "string" || object.reservedFor.length)
+                        message.reservedFor = $String(object.reservedFor);
+                if (object.pageSize != null)
+                    if ($Number(object.pageSize) !== 0)
+                        message.pageSize = object.pageSize >>> 0;
+                if (object.pageToken != null)
+                    if (typeof object.pageToken !== "string" || object.pageToken.length)
+                        message.pageToken = $String(object.pageToken);
+                if (object.minSeq != null)
+                    if (typeof object.minSeq === "object" ? object.minSeq.low || object.minSeq.high : $Number(object.minSeq) !== 0)
+                        if ($util.Long)
+                            message.minSeq = $util.Long.fromValue(object.minSeq, true);
+                        else if (typeof object.minSeq === "string")
+                            message.minSeq = $parseInt(object.minSeq, 10);
+                        else if (typeof object.minSeq === "number")
+                            message.minSeq = object.minSeq;
+                        else if (typeof object.minSeq === "object")
+                            message.minSeq = new $util.LongBits(object.minSeq.low >>> 0, object.minSeq.high >>> 0).toNumber(true);
+                if (object.consistency !== 0 && (typeof object.consistency !== "string" || $root.ipledger.v1.Consistency[object.consistency] !== 0))
+                    switch (object.consistency) {
+                    case "CONSISTENCY_LINEARIZABLE":
+                    case 0:
+                        message.consistency = 0;
+                        break;
+                    case "CONSISTENCY_LOCAL":
+                    case 1:
+                        message.consistency = 1;
+                        break;
+                    default:
+                        if (typeof object.consistency === "number" && (object.consistency | 0) === object.consistency)
+                            message.consistency = object.consistency;
+                    }
+                return message;
+            };
+
+            ListReservationsRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.subnet = "";
+                    object.reservedFor = "";
+                    object.pageSize = 0;
+                    object.pageToken = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.minSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.minSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.consistency = options.enums === $String ? "CONSISTENCY_LINEARIZABLE" : 0;
+                }
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
+                    object.subnet = message.subnet;
+                if (message.reservedFor != null && $Object.hasOwnProperty.call(message, "reservedFor"))
+                    object.reservedFor = message.reservedFor;
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize"))
+                    object.pageSize = message.pageSize;
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken"))
+                    object.pageToken = message.pageToken;
+                if (message.minSeq != null && $Object.hasOwnProperty.call(message, "minSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.minSeq = typeof message.minSeq === "number" ? $BigInt(message.minSeq) : $util.Long.fromBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.minSeq === "number")
+                        object.minSeq = options.longs === $String ? $String(message.minSeq) : message.minSeq;
+                    else
+                        object.minSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.minSeq) : options.longs === $Number ? new $util.LongBits(message.minSeq.low >>> 0, message.minSeq.high >>> 0).toNumber(true) : message.minSeq;
+                if (message.consistency != null && $Object.hasOwnProperty.call(message, "consistency"))
+                    object.consistency = options.enums === $String ? $root.ipledger.v1.Consistency[message.consistency] === $undefined ? message.consistency : $root.ipledger.v1.Consistency[message.consistency] : message.consistency;
+                return object;
+            };
+
+            ListReservationsRequest.prototype.toJSON = function() {
+                return ListReservationsRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ListReservationsRequest;
+        })();
+
+        v1.ListReservationsReply = (function() {
+
+            const ListReservationsReply = function (properties) {
+                this.records = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ListReservationsReply.prototype.position = null;
+            ListReservationsReply.prototype.records = $util.emptyArray;
+            ListReservationsReply.prototype.nextPageToken = "";
+
+            ListReservationsReply.create = function(properties) {
+                return new ListReservationsReply(properties);
+            };
+
+            ListReservationsReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.records != null && message.records.length)
+                    for (let i = 0; i < message.records.length; ++i)
+                        $root.ipledger.v1.AddressRecord.encode(message.records[i], writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken") && message.nextPageToken !== "")
+                    writer.uint32(26).string(message.nextPageToken);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ListReservationsReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ListReservationsReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.records && message.records.length))
+                                message.records = [];
+                            message.records.push($root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.nextPageToken = value;
+                            else
+                                delete message.nextPageToken;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ListReservationsReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ListReservationsReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ListReservationsReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ListReservationsReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.ListReservationsReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.records) {
+                    if (!$Array.isArray(object.records))
+                        throw $TypeError(".ipledger.v1.ListReservationsReply.records: array expected");
+                    message.records = $Array(object.records.length);
+                    for (let i = 0; i < object.records.length; ++i) {
+                        if (!$util.isObject(object.records[i]))
+                            throw $TypeError(".ipledger.v1.ListReservationsReply.records: object expected");
+                        message.records[i] = $root.ipledger.v1.AddressRecord.fromObject(object.records[i], _depth + 1);
+                    }
+                }
+                if (object.nextPageToken != null)
+                    if (typeof object.nextPageToken !== "string" || object.nextPageToken.length)
+                        message.nextPageToken = $String(object.nextPageToken);
+                return message;
+            };
+
+            ListReservationsReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults)
+                    object.records = [];
+                if (options.defaults) {
+                    object.position = null;
+                    object.nextPageToken = "";
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.records && message.records.length) {
+                    object.records = $Array(message.records.length);
+                    for (let j = 0; j < message.records.length; ++j)
+                        object.records[j] = $root.ipledger.v1.AddressRecord.toObject(message.records[j], options, _depth + 1);
+                }
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken"))
+                    object.nextPageToken = message.nextPageToken;
+                return object;
+            };
+
+            ListReservationsReply.prototype.toJSON = function() {
+                return ListReservationsReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ListReservationsReply;
+        })();
+
         v1.QuarantineRequest = (function() {
 
             const QuarantineRequest = function (properties) {
@@ -8191,6 +8599,8 @@ export const ipledger = $root.ipledger = (() => {
             Usage.prototype.inUseRange = "";
             Usage.prototype.availableRange = "";
             Usage.prototype.resting = "";
+            Usage.prototype.reserved = "";
+            Usage.prototype.reservedRange = "";
 
             Usage.create = function(properties) {
                 return new Usage(properties);
@@ -8217,6 +8627,10 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(50).string(message.availableRange);
                 if (message.resting != null && $Object.hasOwnProperty.call(message, "resting") && message.resting !== "")
                     writer.uint32(58).string(message.resting);
+                if (message.reserved != null && $Object.hasOwnProperty.call(message, "reserved") && message.reserved !== "")
+                    writer.uint32(66).string(message.reserved);
+                if (message.reservedRange != null && $Object.hasOwnProperty.call(message, "reservedRange") && message.reservedRange !== "")
+                    writer.uint32(74).string(message.reservedRange);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -8313,6 +8727,24 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.resting;
                             continue;
                         }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reserved = value;
+                            else
+                                delete message.reserved;
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reservedRange = value;
+                            else
+                                delete message.reservedRange;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -8361,6 +8793,12 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.resting != null)
                     if (typeof object.resting !== "string" || object.resting.length)
                         message.resting = $String(object.resting);
+                if (object.reserved != null)
+                    if (typeof object.reserved !== "string" || object.reserved.length)
+                        message.reserved = $String(object.reserved);
+                if (object.reservedRange != null)
+                    if (typeof object.reservedRange !== "string" || object.reservedRange.length)
+                        message.reservedRange = $String(object.reservedRange);
                 return message;
             };
 
@@ -8380,6 +8818,8 @@ export const ipledger = $root.ipledger = (() => {
                     object.inUseRange = "";
                     object.availableRange = "";
                     object.resting = "";
+                    object.reserved = "";
+                    object.reservedRange = "";
                 }
                 if (message.family != null && $Object.hasOwnProperty.call(message, "family"))
                     object.family = message.family;
@@ -8395,6 +8835,10 @@ export const ipledger = $root.ipledger = (() => {
                     object.availableRange = message.availableRange;
                 if (message.resting != null && $Object.hasOwnProperty.call(message, "resting"))
                     object.resting = message.resting;
+                if (message.reserved != null && $Object.hasOwnProperty.call(message, "reserved"))
+                    object.reserved = message.reserved;
+                if (message.reservedRange != null && $Object.hasOwnProperty.call(message, "reservedRange"))
+                    object.reservedRange = message.reservedRange;
                 return object;
             };
 

@@ -56,6 +56,8 @@ export const IpamService = {
   reserve: unary<ReserveRequest, ReserveReply>('/ipledger.v1.Ipam/Reserve', 'ReserveRequest', 'ReserveReply'),
   /** Ends a reservation; who holds the address keeps it. One that is unknown is success. */
   unreserve: unary<UnreserveRequest, UnreserveReply>('/ipledger.v1.Ipam/Unreserve', 'UnreserveRequest', 'UnreserveReply'),
+  /** What is reserved now, by subnet and address, in pages. */
+  listReservations: unary<ListReservationsRequest, ListReservationsReply>('/ipledger.v1.Ipam/ListReservations', 'ListReservationsRequest', 'ListReservationsReply'),
   /** Takes an address out of use because somebody outside answers on it. Who holds it keeps it. */
   quarantine: unary<QuarantineRequest, QuarantineReply>('/ipledger.v1.Ipam/Quarantine', 'QuarantineRequest', 'QuarantineReply'),
   /** Ends a quarantine. None is success. */
@@ -515,6 +517,25 @@ export interface UnreserveReply {
   position?: Position;
 }
 
+export interface ListReservationsRequest {
+  /** Both must match; "" matches everything. */
+  subnet: string;
+  reservedFor: string;
+  /** At most 1,000; 0 means 500. */
+  pageSize: number;
+  /** From the reply before; "" for the first page. */
+  pageToken: string;
+  minSeq: number;
+  consistency: Consistency;
+}
+
+export interface ListReservationsReply {
+  position?: Position;
+  records: AddressRecord[];
+  /** "" on the last page. */
+  nextPageToken: string;
+}
+
 export interface QuarantineRequest {
   subnet: string;
   address: string;
@@ -575,8 +596,11 @@ export interface Usage {
   /** "a-b" or "a", sorted, joined with commas. */
   inUseRange: string;
   availableRange: string;
-  /** Of the available ones, those that cool down, are held back, reserved or quarantined now. */
+  /** Of the available ones, those that are not fresh: released (cooling, held back or idle again), reserved or quarantined. */
   resting: string;
+  /** Of the resting ones, those that are reserved (and held by nobody, and not quarantined), and where they are. */
+  reserved: string;
+  reservedRange: string;
 }
 
 export interface Subnet {

@@ -76,7 +76,14 @@ function wantedAnnotations(allocation: Allocation): Record<string, string> {
 function ofPod(pod: Pod, held: readonly Allocation[], picture: Picture): Disagreement[] {
   if (lifeOf(pod, picture.at) !== 'living') return [];
   const where = `Pod ${podKey(pod)}`;
-  const providers = new Set(held.map(({ attachment }) => attachment?.provider));
+  // Kube-OVN-type NICs of one network also have keys with their interface in them.
+  const providers = new Set(
+    held.flatMap(({ attachment, interface: name, bindings }) => {
+      const provider = attachment?.provider ?? '';
+      const interfaces = [name, ...bindings.map((binding) => binding.interface)];
+      return [provider, ...interfaces.map((each) => `${provider}.${each}`)];
+    }),
+  );
   const found: Disagreement[] = [];
   const wanted = held.length === 0 ? wantedProviders(pod, picture.cluster) : [];
   const remedy = `its Events say why: kubectl describe pod -n ${pod.namespace} ${pod.name}`;

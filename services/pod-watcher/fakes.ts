@@ -1,7 +1,7 @@
 /** What specs put in the place of the API server and the allocator. */
 import { pino } from 'pino';
 import { pause } from '../../lib/deadline.ts';
-import type { AllocateRequest, Allocation, ReleaseRequest } from '../../proto/ipledger.ts';
+import type { AllocateRequest, Allocation, ReleaseRequest, SandboxBinding } from '../../proto/ipledger.ts';
 import type { Input } from '../../proto/codec.ts';
 import { type Change, keyOf, type Named } from './kubernetes/list-watch.ts';
 import { type Pod, type SubnetObject, toPod, toSubnet } from './kubernetes/objects.ts';
@@ -88,7 +88,7 @@ export function holding(pod: string, parts: Partial<Holding> = {}): Holding {
     mac: '',
     interface: '',
     node: '',
-    ownerKind: '',
+    owner: undefined,
     ...parts,
   };
 }
@@ -97,6 +97,8 @@ export function holding(pod: string, parts: Partial<Holding> = {}): Holding {
 export class FakeAllocator {
   readonly allocated: Input<AllocateRequest>[] = [];
   readonly released: Input<ReleaseRequest>[] = [];
+  /** What is bound, on every node. */
+  bindings: SandboxBinding[] = [];
   refuse: (() => Error | undefined) | undefined;
   #seq = 100;
 
@@ -114,6 +116,10 @@ export class FakeAllocator {
     return error
       ? Promise.reject(error)
       : Promise.resolve({ position: { epoch: 1, seq: this.#seq, hash: '' }, released: 1 });
+  }
+
+  listBindings() {
+    return Promise.resolve({ bindings: this.bindings, nextPageToken: '' });
   }
 
   #give({ pod }: Input<AllocateRequest>, provider: string): Allocation {

@@ -5,7 +5,7 @@
  *
  * The two halves meet at the ledger alone. One watcher is active at a time; the others stand by.
  */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, within } from '../../lib/deadline.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
@@ -24,6 +24,8 @@ interface Options {
   readonly healthListen: string;
   readonly namespace: string;
   readonly acceptVanished: boolean;
+  /** Seconds. */
+  readonly garbageInterval: number;
 }
 
 const log = createLogger('pod-watcher');
@@ -44,6 +46,12 @@ function readOptions(): Options {
         .default('127.0.0.1:8081'),
     )
     .addOption(new Option('--namespace <name>', 'of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'))
+    .addOption(
+      new Option('--garbage-interval <seconds>', 'how often all who hold addresses are looked at; 0: never')
+        .env('IPLEDGER_GARBAGE_INTERVAL')
+        .argParser(seconds)
+        .default(360),
+    )
     .option('--accept-vanished', 'go on also when most Pods or Nodes vanished from the API at once', false)
     .parse()
     .opts<Options>();
@@ -51,7 +59,14 @@ function readOptions(): Options {
 
 await run(log, (life) => start(life, readOptions()));
 
-async function start(life: Lifecycle, { allocator, healthListen, namespace, acceptVanished }: Options): Promise<void> {
+/** @throws InvalidArgumentError */
+function seconds(value: string): number {
+  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('want whole seconds, as 360.');
+  return Number(value);
+}
+
+async function start(life: Lifecycle, options: Options): Promise<void> {
+  const { allocator, healthListen, namespace, acceptVanished, garbageInterval } = options;
   const { signal } = life;
   const api = connectApi();
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
@@ -77,6 +92,7 @@ async function start(life: Lifecycle, { allocator, healthListen, namespace, acce
       api,
       allocator: allocatorOver(client),
       acceptVanished,
+      garbageEveryMs: garbageInterval * 1_000,
       lease: { namespace, name: leaseName },
       memory: readMemory(lease.memory),
       log,

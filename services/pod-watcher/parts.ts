@@ -5,14 +5,39 @@ import { Alarms } from './alarm.ts';
 import { Configurer } from './intent/configure.ts';
 import { Holdings } from './intent/holdings.ts';
 import { Nodes } from './intent/nodes.ts';
+import { Pools } from './intent/pools.ts';
+import { PoolsInForce } from './intent/pools-in-force.ts';
 import { Reconciler } from './intent/reconcile.ts';
+import { Reservations } from './intent/reservations.ts';
+import { isReserving, reservedDifferences, reservedReasons, reservedShown, reservedWish } from './intent/reserved.ts';
 import { Subnets } from './intent/subnets.ts';
+import { VipAddresses } from './intent/vip-addresses.ts';
+import { vipDifferences, vipReasons, vipShown, vipWish } from './intent/vips.ts';
 import { type Api, ApiError } from './kubernetes/api.ts';
 import { Events, type Happening } from './kubernetes/events.ts';
 import { deletedSince } from './kubernetes/history.ts';
 import { type Kind, type Named, Source } from './kubernetes/list-watch.ts';
-import { ips, networkDefinitions, nodes, type Pod, pods, subnets, toPod } from './kubernetes/objects.ts';
+import {
+  type IpObject,
+  ipPools,
+  ips,
+  type Kept,
+  type NamespaceObject,
+  namespaces,
+  networkDefinitions,
+  nodes,
+  type Pod,
+  pods,
+  type StatefulSet,
+  statefulSets,
+  subnets,
+  toPod,
+  toStatefulSet,
+  type VipObject,
+  vips,
+} from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
+import type { Raw } from './kubernetes/raw.ts';
 import type { Allocator } from './ledger/allocator.ts';
 import type { Reader } from './ledger/follow.ts';
 import type { Memory } from './memory.ts';
@@ -23,6 +48,8 @@ export interface PartsOptions {
   readonly allocator: Allocator;
   /** Go on also when most Pods or Nodes vanished at once. */
   readonly acceptVanished: boolean;
+  /** How often all who hold something are looked at; 0: never. */
+  readonly garbageEveryMs: number;
   /** The Lease that this watcher holds: alarms are Events about it. */
   readonly lease: { readonly namespace: string; readonly name: string };
   /** What the watcher before left. */
@@ -39,7 +66,11 @@ export function sourcesOf({ api, log }: Pick<PartsOptions, 'api' | 'log'>) {
     pods: new Source(api, pods, log),
     networks: new Source(api, networkDefinitions, log),
     subnets: new Source(api, subnets, log),
+    statefulSets: new Source(api, statefulSets, log),
+    namespaces: new Source(api, namespaces, log),
     ips: new Source(api, ips, log),
+    pools: new Source(api, ipPools, log),
+    vips: new Source(api, vips, log),
     nodes: new Source(api, nodes, log),
   };
 }
@@ -63,23 +94,36 @@ export function partsOf(options: PartsOptions, sources: Sources) {
 
 /** The half that asks. */
 function intentOf(options: PartsOptions, sources: Sources, events: Events, alarms: Alarms) {
-  const { api, allocator, acceptVanished, memory, log, signal } = options;
+  const { api, allocator, acceptVanished, garbageEveryMs, memory, log, signal } = options;
   const inForce = new Subnets(sources.subnets.objects);
   const holdings = new Holdings();
+  const drawn = new PoolsInForce((name) => isEmptyPool(sources.pools.objects.get(name)?.status));
+  const vipAddresses = new VipAddresses();
   const reconciler = new Reconciler({
     allocator,
     acceptVanished,
+    garbageEveryMs,
     log,
     signal,
     pods: sources.pods,
+    statefulSets: sources.statefulSets,
     networks: sources.networks,
     subnets: inForce,
+    sight: {
+      pools: drawn.sight,
+      vip: vipAddresses.of,
+      namespaceOf: (name) => sources.namespaces.objects.get(name),
+    },
     holdings,
     say: sayerOf(events),
     lookUp: (key, callSignal) => lookUp(api, key, callSignal),
+    lookUpStatefulSet: (key, callSignal) => lookUpStatefulSet(api, key, callSignal),
     ...recalling(api, pods, memory.pods),
     vanishedBefore: memory.vanishedPods,
     alarm: alarms.bell('PodsVanished'),
+  });
+  sources.namespaces.subscribe((change) => {
+    if (change.kind === 'present' && primaryChanged(change)) reconciler.lookAtNamespace(change.object.name);
   });
   const configurer = new Configurer({
     allocator,
@@ -87,15 +131,78 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
     signal,
     objects: sources.subnets,
     subnets: inForce,
+    surroundings: () => ({ apiServer: process.env['KUBERNETES_SERVICE_HOST'] ?? '', nodes: sources.nodes.objects }),
     ring: (topic) => reconciler.ring(topic),
-    say: (subnet, happening) =>
-      events.say({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', ...nameOf(subnet) }, happening),
-    writeConditions: async ({ name }, conditions, callSignal) => {
-      const path = `${objectPath(subnets.path, name)}/status`;
-      await mergePatch(api, { path, body: { status: { conditions } }, signal: callSignal });
-    },
+    ...tellingOf(api, events, 'Subnet', subnets),
   });
-  return { reconciler, configurer, readers: [inForce, holdings, configurer, reconciler] };
+  const pools = new Pools({
+    allocator,
+    log,
+    signal,
+    objects: sources.pools,
+    inForce: drawn,
+    ...tellingOf(api, events, 'IPPool', ipPools),
+  });
+  const reservations = reservationsOf(options, sources, events, inForce);
+  const readers = [inForce, holdings, drawn, vipAddresses, configurer, pools, ...reservations, reconciler];
+  return { reconciler, configurer, pools, reservations, readers };
+}
+
+/** IP objects that people make, and Vips. */
+function reservationsOf(options: PartsOptions, sources: Sources, events: Events, inForce: Subnets) {
+  const { api, allocator, log, signal } = options;
+  const ofPods = new Reservations<IpObject>({
+    allocator,
+    log,
+    signal,
+    objects: sources.ips,
+    concerns: isReserving,
+    reason: 'IP object ',
+    wish: (object) => reservedWish(object, (subnet) => inForce.providerOf(subnet)),
+    shown: reservedShown,
+    differences: reservedDifferences,
+    reasons: reservedReasons,
+    ...tellingOf(api, events, 'IP', ips),
+    // It has no status: what is said to it are Events.
+    writeStatus: () => Promise.resolve(),
+  });
+  const ofVips = new Reservations<VipObject>({
+    allocator,
+    log,
+    signal,
+    objects: sources.vips,
+    concerns: () => true,
+    reason: 'Vip object ',
+    wish: vipWish,
+    shown: vipShown,
+    differences: vipDifferences,
+    reasons: vipReasons,
+    ...tellingOf(api, events, 'Vip', vips),
+  });
+  return [ofPods, ofVips] as const;
+}
+
+/** Whether an IPPool's status says that no address of it is left; of one that says nothing nobody knows. */
+function isEmptyPool(status: Raw | undefined): boolean {
+  return status?.['v4AvailableIPs'] === 0 && status['v6AvailableIPs'] === 0;
+}
+
+/** How a Keeper writes to objects of its kind, and tells people about them. */
+function tellingOf<T extends Kept>(api: Api, events: Events, kind: string, { path: collection }: Kind<T>) {
+  const pathOf = ({ name }: T): string => objectPath(collection, name);
+  return {
+    write: (object: T, body: object, signal: AbortSignal) => mergePatch(api, { path: pathOf(object), body, signal }),
+    writeStatus: (object: T, status: object, signal: AbortSignal) =>
+      mergePatch(api, { path: `${pathOf(object)}/status`, body: { status }, signal }),
+    say: (object: T, happening: Happening) =>
+      events.say({ apiVersion: 'kubeovn.io/v1', kind, ...nameOf(object) }, happening),
+  };
+}
+
+function primaryChanged({ object, before }: { object: NamespaceObject; before: NamespaceObject | undefined }): boolean {
+  const said = ({ subnets: from, pools }: Pick<NamespaceObject, 'subnets' | 'pools'>): string =>
+    JSON.stringify([from, pools]);
+  return said(object) !== said(before ?? { subnets: [], pools: [] });
 }
 
 function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, alarms: Alarms): Nodes {
@@ -135,6 +242,13 @@ async function lookUp(api: Api, key: string, signal: AbortSignal): Promise<Pod |
   const [namespace = '', name = ''] = key.split('/');
   const raw = await found(api, podPath(namespace, name), signal);
   return raw === undefined ? undefined : toPod(raw);
+}
+
+async function lookUpStatefulSet(api: Api, key: string, signal: AbortSignal): Promise<StatefulSet | undefined> {
+  const [namespace = '', name = ''] = key.split('/');
+  const collection = `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/statefulsets`;
+  const raw = await found(api, objectPath(collection, name), signal);
+  return raw === undefined ? undefined : toStatefulSet(raw);
 }
 
 /** An object as the API has it at this moment; undefined if there is none. */

@@ -73,6 +73,11 @@ export class Queue {
     return this.#tries.get(key) ?? 0;
   }
 
+  /** The keys that ended in 'again' when they were worked on last. */
+  trying(): string[] {
+    return [...this.#tries.keys()];
+  }
+
   /** Whether nothing is ready or being worked on; keys that sit out a backoff don't count. */
   get idle(): boolean {
     return this.#ready.size === 0 && this.#patient.size === 0 && this.#working.size === 0;

@@ -22,7 +22,7 @@ export interface Watching {
 export function watchCluster(options: WatchOptions): Watching {
   const { allocator, log, signal, fail } = options;
   const sources = sourcesOf(options);
-  const { reconciler, configurer, projector, nodes, alarms, readers } = partsOf(options, sources);
+  const { reconciler, configurer, pools, reservations, projector, nodes, alarms, readers } = partsOf(options, sources);
   const keeper = new MemoryKeeper(options.memory);
   const ledger = ledgerHeard();
 
@@ -31,6 +31,9 @@ export function watchCluster(options: WatchOptions): Watching {
     projector.start();
     // The Subnets first: a Pod that finds its Subnet in force need not wait for it.
     await configurer.start();
+    await pools.start();
+    // A Pod that somebody holds an address for must find it held.
+    for (const each of reservations) await each.start();
     await reconciler.prepare();
     reconciler.start();
     started = true;

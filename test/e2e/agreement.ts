@@ -168,7 +168,14 @@ const ipNameOf = ({ attachment }: Allocation): string =>
 
 /** A Pod that lives says "allocated" only of what it holds. One that has ended may still show what it had. */
 function strayAnnotations({ allocations, pods }: Picture): string[] {
-  const held = new Set(allocations.map(({ podUid, attachment }) => `${podUid} ${attachment?.provider}`));
+  // Kube-OVN-type NICs of one network also have keys with their interface in them.
+  const held = new Set(
+    allocations.flatMap(({ podUid, attachment, interface: name, bindings }) =>
+      ['', `.${name}`, ...bindings.map((bound) => `.${bound.interface}`)].map(
+        (suffix) => `${podUid} ${attachment?.provider}${suffix}`,
+      ),
+    ),
+  );
   return pods.filter(lives).flatMap((pod) =>
     Object.entries(pod.metadata.annotations ?? {}).flatMap(([key, value]) => {
       const provider = /^(.+)\.kubernetes\.io\/allocated$/.exec(key)?.[1];

@@ -11,9 +11,12 @@ import {
   type Scene,
 } from './scene.ts';
 
-const [ip, mac, pool, routes] = ['ip_address', 'mac_address', 'ip_pool', 'routes'].map(
-  (suffix) => `lan.default.kubernetes.io/${suffix}`,
-) as [string, string, string, string];
+const keyOf = (suffix: string): string => `lan.default.kubernetes.io/${suffix}`;
+const [ip, mac, pool, routes] = [keyOf('ip_address'), keyOf('mac_address'), keyOf('ip_pool'), keyOf('routes')];
+/** What is asked of the network beside its name. */
+const beside = (parts: object): Record<string, string> => ({
+  [networksAnnotation]: JSON.stringify([{ name: 'lan', ...parts }]),
+});
 const heldMac = '02:00:00:00:00:0A';
 
 interface Case {
@@ -37,12 +40,12 @@ const malformed: readonly Case[] = [
   {
     what: 'an ip_address that is none',
     annotations: { [ip]: '10.2.0.300' },
-    says: /lan\.default\.kubernetes\.io\/ip_address: failed to parse IP 10\.2\.0\.300/,
+    says: /10\.2\.0\.300 is not a valid lan\.default\.kubernetes\.io\/ip_address: failed to parse IP 10\.2\.0\.300/,
   },
   {
     what: 'an ip_address with a prefix length',
     annotations: { [ip]: '10.2.0.9/24' },
-    says: /lan\.default\.kubernetes\.io\/ip_address: failed to parse IP 10\.2\.0\.9\/24/,
+    says: /failed to parse IP 10\.2\.0\.9\/24: lan\.default\.kubernetes\.io\/ip_address takes addresses without a prefix/,
   },
   {
     what: 'an ip_pool with an element that is no address',
@@ -50,9 +53,89 @@ const malformed: readonly Case[] = [
     says: /10\.2\.0\.x in lan\.default\.kubernetes\.io\/ip_pool is not a valid address/,
   },
   {
-    what: 'an ip_pool by name',
-    annotations: { [pool]: 'web' },
-    says: /ip_pool names IPPool web: IPPools are not served yet; list the addresses instead/,
+    what: 'an ip_pool with an empty element',
+    annotations: { [pool]: '10.2.0.9;' },
+    says: /an empty element in lan\.default\.kubernetes\.io\/ip_pool is not a valid address/,
+  },
+  {
+    what: 'an ip_pool with two addresses of a family as a pair',
+    annotations: { [pool]: '10.2.0.8,10.2.0.9;10.2.0.10' },
+    says: /multiple IPv4 addresses in "10\.2\.0\.8,10\.2\.0\.9": an entry of lan\.default\.kubernetes\.io\/ip_pool takes one of/,
+  },
+  {
+    what: 'an ip_pool that is empty',
+    annotations: { [pool]: ' ' },
+    says: /annotation lan\.default\.kubernetes\.io\/ip_pool is empty: name addresses, or remove it/,
+  },
+  {
+    what: 'two addresses of one family',
+    annotations: { [ip]: '10.2.0.8,10.2.0.9' },
+    says: /multiple IPv4 addresses in ip_address annotation "10\.2\.0\.8,10\.2\.0\.9"/,
+  },
+  {
+    what: 'an address outside the CIDR beside it',
+    annotations: { [ip]: '10.2.0.9', [keyOf('cidr')]: '10.16.0.0/16' },
+    says: /10\.2\.0\.9 not in cidr 10\.16\.0\.0\/16/,
+  },
+  {
+    what: 'a CIDR that is none',
+    annotations: { [keyOf('cidr')]: '10.16.0.0/1600' },
+    says: /invalid cidr 10\.16\.0\.0\/1600/,
+  },
+  {
+    what: 'an ip_family in capitals',
+    annotations: { [keyOf('ip_family')]: 'IPv4' },
+    says: /IPv4 is not a valid lan\.default\.kubernetes\.io\/ip_family: want ipv4 or ipv6/,
+  },
+  {
+    what: 'an address of another family than asked for',
+    annotations: { [keyOf('ip_family')]: 'ipv4', [ip]: 'fd00::15' },
+    says: /fd00::15 does not match lan\.default\.kubernetes\.io\/ip_family ipv4/,
+  },
+  {
+    what: 'a bandwidth that is no number',
+    annotations: { [keyOf('ingress_rate')]: 'fast' },
+    says: /fast is not a valid lan\.default\.kubernetes\.io\/ingress_rate: want a number/,
+  },
+  {
+    what: 'a default_route that is neither true nor false',
+    annotations: { [keyOf('default_route')]: 'yes' },
+    says: /yes is not a valid lan\.default\.kubernetes\.io\/default_route: want true or false/,
+  },
+  {
+    what: 'an interface’s address that is none',
+    annotations: { [networksAnnotation]: 'lan@net1', [keyOf('ip_address.net1')]: '10.2.0' },
+    says: /10\.2\.0 is not a valid lan\.default\.kubernetes\.io\/ip_address\.net1/,
+  },
+  {
+    what: 'an interface’s MAC that is none',
+    annotations: { [networksAnnotation]: 'lan@net1', [keyOf('mac_address.net1')]: '02:00' },
+    says: /02:00 is not a valid lan\.default\.kubernetes\.io\/mac_address\.net1/,
+  },
+  {
+    what: 'an address beside the network’s name that is none',
+    annotations: beside({ ips: ['10.2.0.9/33'] }),
+    says: /10\.2\.0\.9\/33 is not a valid ips of network default\/lan/,
+  },
+  {
+    what: 'a MAC beside the network’s name that is none',
+    annotations: beside({ mac: '02' }),
+    says: /02 is not a valid mac of network default\/lan/,
+  },
+  {
+    what: 'a gateway beside the network’s name that is no address',
+    annotations: beside({ 'default-route': ['10.2.0.0/24'] }),
+    says: /default-route "10\.2\.0\.0\/24" of lan is not an address/,
+  },
+  {
+    what: 'an interface that two NICs shall have',
+    annotations: { [networksAnnotation]: 'lan@net1,lan@net1' },
+    says: /interface net1 is asked for twice: give each NIC a name of its own/,
+  },
+  {
+    what: 'a networks annotation with too many slashes',
+    annotations: { [networksAnnotation]: 'a/b/lan' },
+    says: /Invalid network object \(failed at '\/'\) in "a\/b\/lan"/,
   },
   {
     what: 'routes that are no JSON',

@@ -1,5 +1,4 @@
 /** A Subnet whose spec cannot be taken says so on its conditions and by an Event; what was in force before, stays. */
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { connect, call } from '../../lib/rpc.ts';
 import { SubnetsService } from '../../proto/ipledger.ts';
@@ -117,14 +116,15 @@ describe('bad input: Subnets', function () {
     await addressOf(scene, 'last', 'doomed');
     await scene.kubernetes.remove('Subnet', 'doomed');
     // Of two objects the watcher may see either change first: a Pod that it saw before could still be served.
-    const log = (): string => readFileSync(scene.stack.watcher.log, 'utf8');
-    await eventually(() => expect(log()).to.match(/"subnet":"doomed".*Subnet is gone, its addresses are still held/));
+    const held = /1 of its addresses are held, the first by Pod default\/last$/;
+    await expectConditions('doomed', { Validated: 'True', Ready: 'False', Error: 'False' }, /^$|addresses are held/);
+    await eventOf(scene, 'doomed', 'SubnetInUse', held);
     await makePod(scene, 'late', 'doomed');
     await eventOf(
       scene,
       'late',
       'PodNetworkUpdateFailed',
-      /provider doomed\.default is not bound to any subnet: create a Subnet/,
+      /provider doomed\.default is not bound to any subnet: Subnet doomed is being deleted/,
     );
     const client = connect(scene.stack.allocator.endpoint, undefined);
     const refused: unknown = await call(
@@ -143,5 +143,9 @@ describe('bad input: Subnets', function () {
     await plugin(scene, { pod: 'last', network: 'doomed', command: 'DEL' });
     await scene.kubernetes.remove('Pod', 'last');
     await eventually(async () => expect(await subnetsInForce()).to.not.include('doomed 10.4.5.0/24'));
+    await eventually(async () => {
+      const left = await scene.kubernetes.list('Subnet');
+      expect(left.map(({ metadata }) => metadata.name)).to.not.include('doomed');
+    });
   });
 });

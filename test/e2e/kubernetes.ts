@@ -10,6 +10,7 @@ const listTimeoutMs = 60_000;
 const collections = {
   Deployment: { path: '/apis/apps/v1', plural: 'deployments', namespaced: true },
   Event: { path: '/api/v1', plural: 'events', namespaced: true },
+  IPPool: { path: '/apis/kubeovn.io/v1', plural: 'ippools', namespaced: false },
   IP: { path: '/apis/kubeovn.io/v1', plural: 'ips', namespaced: false },
   Lease: { path: '/apis/coordination.k8s.io/v1', plural: 'leases', namespaced: true },
   NetworkAttachmentDefinition: {
@@ -21,6 +22,7 @@ const collections = {
   Pod: { path: '/api/v1', plural: 'pods', namespaced: true },
   StatefulSet: { path: '/apis/apps/v1', plural: 'statefulsets', namespaced: true },
   Subnet: { path: '/apis/kubeovn.io/v1', plural: 'subnets', namespaced: false },
+  Vip: { path: '/apis/kubeovn.io/v1', plural: 'vips', namespaced: false },
 } as const;
 
 export type Kind = keyof typeof collections;
@@ -33,6 +35,8 @@ export interface KubeObject {
     readonly uid: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+    readonly labels?: Readonly<Record<string, string>>;
   };
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;

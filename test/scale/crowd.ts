@@ -87,7 +87,7 @@ function madeUp(
     mac: '',
     interface: '',
     node: nodeName,
-    ownerKind: '',
+    owner: undefined,
   };
 }
 

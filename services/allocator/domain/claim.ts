@@ -21,6 +21,26 @@ export interface Binding {
   readonly at: number;
 }
 
+/** The address is held without a Pod, or for the Pod that has it. */
+export interface Reservation {
+  /** Who may take it: "pod/<namespace>/<pod>/<provider>", or any text that a request repeats. */
+  readonly reservedFor: string;
+  readonly reason: string;
+  /** The MAC that goes with it, '' for none. */
+  readonly mac: string;
+  readonly seq: Seq;
+  readonly at: number;
+}
+
+/** Somebody outside answers on the address. */
+export interface Quarantine {
+  readonly seenMac: string;
+  readonly seenAt: string;
+  readonly reason: string;
+  readonly seq: Seq;
+  readonly at: number;
+}
+
 export interface Claim {
   /** The last event that touched the address, and when: an address that nobody has is idle since then. */
   readonly last: Seq;
@@ -31,15 +51,24 @@ export interface Claim {
   readonly bindings: readonly Binding[];
   /** The last release. */
   readonly released?: { readonly seq: Seq; readonly at: number; readonly uid: string };
+  /** It outlives the holder. */
+  readonly reservation?: Reservation;
+  readonly quarantine?: Quarantine;
 }
 
 /**
  * Where an address stands, as far as giving it is concerned:
- *   taken  a Pod holds it
- *   held   released, but a container may still answer on it
- *   idle   nobody has it
+ *   taken        a Pod holds it
+ *   quarantined  nobody gets it
+ *   reserved     only whom it is reserved for gets it
+ *   held         released, but a container may still answer on it
+ *   idle         nobody has it
  */
-export type Standing = 'taken' | 'held' | 'idle';
+export type Standing = 'taken' | 'quarantined' | 'reserved' | 'held' | 'idle';
 
-export const standingOf = (claim: Claim): Standing =>
-  claim.allocation ? 'taken' : claim.bindings.length > 0 ? 'held' : 'idle';
+export function standingOf({ allocation, quarantine, reservation, bindings }: Claim): Standing {
+  if (allocation) return 'taken';
+  if (quarantine) return 'quarantined';
+  if (reservation) return 'reserved';
+  return bindings.length > 0 ? 'held' : 'idle';
+}

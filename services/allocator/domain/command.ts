@@ -17,6 +17,16 @@ export interface RequestedSubnet {
   readonly bindingTimeoutMs?: number;
 }
 
+/** A pool's configuration as somebody wrote it; `ips` are addresses, ranges "first..last" or CIDRs. */
+export interface RequestedPool {
+  readonly subnet: string;
+  readonly ips: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+/** One family of a dual-stack subnet, or ('') all that the subnet has. */
+export type IpFamily = '' | 'ipv4' | 'ipv6';
+
 /** What one attachment wants. */
 export interface AttachmentRequest {
   readonly provider: string;
@@ -27,6 +37,11 @@ export interface AttachmentRequest {
   readonly subnets: readonly string[];
   /** None: any free address. Else the first set that is free; a set is one or two addresses taken together. */
   readonly candidates: readonly (readonly string[])[];
+  /** The pool from which alone it may be served; '' for the rest that belongs to no pool. */
+  readonly pool: string;
+  readonly ipFamily: IpFamily;
+  /** Entitles to what is reserved for just this; '' for nothing. */
+  readonly reservation: string;
   readonly mac: string;
   readonly routes: readonly Route[];
   readonly defaultRoute?: boolean;
@@ -42,6 +57,8 @@ export interface Allocate extends Timed {
     readonly owner?: Owner;
   };
   readonly attachments: readonly AttachmentRequest[];
+  /** Takes over what another system gave: just the addresses that are named. */
+  readonly import?: boolean;
   /** Refused after this instant (milliseconds since 1970), so that a late arrival cannot leak. */
   readonly deadline?: number;
 }
@@ -97,10 +114,73 @@ export interface RetireSubnet extends Timed {
   readonly name: string;
 }
 
+export interface ApplyPool extends Timed {
+  readonly type: 'ApplyPool';
+  readonly name: string;
+  readonly spec: RequestedPool;
+  readonly source?: SourceObject;
+}
+
+export interface RetirePool extends Timed {
+  readonly type: 'RetirePool';
+  readonly name: string;
+}
+
+export interface Reserve extends Timed {
+  readonly type: 'Reserve';
+  readonly subnet: string;
+  /** These, at most one of each family; none: any free one of each. */
+  readonly addresses: readonly string[];
+  readonly reservedFor: string;
+  readonly reason: string;
+  readonly mac: string;
+  /** Only this family where none is named. */
+  readonly ipFamily: IpFamily;
+}
+
+export interface Unreserve extends Timed {
+  readonly type: 'Unreserve';
+  readonly subnet: string;
+  /** None: all that is reserved for it. */
+  readonly addresses: readonly string[];
+  /** '' for whatever the addresses are reserved for. */
+  readonly reservedFor: string;
+  readonly reason: string;
+}
+
+export interface QuarantineAddress extends Timed {
+  readonly type: 'Quarantine';
+  readonly subnet: string;
+  readonly address: string;
+  readonly seenMac: string;
+  readonly seenAt: string;
+  readonly reason: string;
+}
+
+export interface LiftQuarantine extends Timed {
+  readonly type: 'Lift';
+  readonly subnet: string;
+  readonly address: string;
+  readonly reason: string;
+}
+
 export interface CreateLedger extends Timed {
   readonly type: 'CreateLedger';
   /** ULID that will name it. */
   readonly ledger: string;
 }
 
-export type Command = Allocate | Release | Bind | Unbind | ApplySubnet | RetireSubnet | CreateLedger;
+export type Command =
+  | Allocate
+  | Release
+  | Bind
+  | Unbind
+  | ApplySubnet
+  | RetireSubnet
+  | ApplyPool
+  | RetirePool
+  | Reserve
+  | Unreserve
+  | QuarantineAddress
+  | LiftQuarantine
+  | CreateLedger;

@@ -6,7 +6,10 @@ import type { Command } from './command.ts';
 import { allocate } from './decide/allocate.ts';
 import { bind, unbind } from './decide/bind.ts';
 import { applySubnet, retireSubnet } from './decide/configure.ts';
+import { applyPool, retirePool } from './decide/pool.ts';
+import { lift, quarantine } from './decide/quarantine.ts';
 import { release } from './decide/release.ts';
+import { reserve, unreserve } from './decide/reserve.ts';
 import type { AllocationRefused, Event } from './event.ts';
 import { Refused, type Refusal } from './refusal.ts';
 import type { State } from './state.ts';
@@ -46,6 +49,18 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return applySubnet(state, command);
     case 'RetireSubnet':
       return retireSubnet(state, command);
+    case 'ApplyPool':
+      return applyPool(state, command);
+    case 'RetirePool':
+      return retirePool(state, command);
+    case 'Reserve':
+      return reserve(state, command);
+    case 'Unreserve':
+      return unreserve(state, command);
+    case 'Quarantine':
+      return quarantine(state, command);
+    case 'Lift':
+      return lift(state, command);
     case 'Allocate':
       return allocate(state, command);
     case 'Release':

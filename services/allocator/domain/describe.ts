@@ -2,7 +2,7 @@
 import { formatAddress } from './address.ts';
 import type { AddressSpace } from './address-space.ts';
 import { formatRanges } from './interval.ts';
-import { claimKey } from './journal.ts';
+import { claimKey, type ClaimName } from './journal.ts';
 import type { State } from './state.ts';
 
 /** How many fresh addresses of each space are named: enough to see the order in which they would be given. */
@@ -12,12 +12,17 @@ const freshShown = 20;
 export function describeState(state: State): object {
   const sorted = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
     [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const index = (names: ReadonlyMap<string, readonly ClaimName[]>): [string, string[]][] =>
+    sorted(names).map(([key, each]) => [key, each.map(claimKey).toSorted()]);
   return {
     ledger: state.ledger,
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
-    sandboxes: sorted(state.sandboxes).map(([key, names]) => [key, names.map(claimKey).toSorted()]),
+    sandboxes: index(state.sandboxes),
     macs: sorted(state.macs),
+    reservations: index(state.reservations),
+    reservedMacs: index(state.reservedMacs),
+    pools: sorted(state.pools),
     subnets: sorted(state.subnets).map(([name, { subnet, source, spaces }]) => ({
       name,
       spec: subnet.spec,
@@ -27,13 +32,19 @@ export function describeState(state: State): object {
   };
 }
 
-function describeSpace(space: AddressSpace): object {
-  const text = (value: bigint): string => formatAddress({ family: space.subnetFamily.family, value });
-  return {
-    total: space.total,
-    inUse: formatRanges(space.subnetFamily.family, space.inUseRanges),
-    idle: [...space.released.idle].map(text),
-    held: [...space.released.held].map(text),
-    fresh: space.firstFresh(freshShown).map(text),
-  };
+/** The parts in the order of their names: that of the configuration decides nothing. */
+function describeSpace({ subnetFamily, total, parts }: AddressSpace): object {
+  const { family } = subnetFamily;
+  const text = (value: bigint): string => formatAddress({ family, value });
+  const described = parts.map((part) => ({
+    pool: part.pool,
+    total: part.total,
+    inUse: formatRanges(family, part.inUseRanges),
+    reserved: formatRanges(family, part.reservedRanges),
+    quarantined: formatRanges(family, part.quarantinedRanges),
+    idle: [...part.released.idle].map(text),
+    held: [...part.released.held].map(text),
+    fresh: part.firstFresh(freshShown).map(text),
+  }));
+  return { total, parts: described.toSorted((a, b) => (a.pool < b.pool ? -1 : 1)) };
 }

@@ -60,6 +60,14 @@ export interface SourceObject {
   readonly generation: number;
 }
 
+/** A pool's configuration as normalised text: `ips` are "address" or "first..last", merged and sorted, IPv4 first. */
+export interface PoolSpec {
+  readonly subnet: string;
+  readonly ips: readonly string[];
+  /** Whose Pods draw from it by default: who asks on their behalf looks here. */
+  readonly namespaces: readonly string[];
+}
+
 /** What an attachment was given, and what CNI must answer for it. */
 export interface Grant {
   readonly attachment: Attachment;
@@ -118,6 +126,31 @@ export type AddressReleased = Typed<
   }
 >;
 
+export type PoolConfigured = Typed<
+  'PoolConfigured',
+  { readonly pool: string; readonly spec: PoolSpec; readonly source?: SourceObject }
+>;
+export type PoolRetired = Typed<'PoolRetired', { readonly pool: string }>;
+/** At most one address of each family: equal places in the order of reuse would be no order. */
+export type AddressReserved = Typed<
+  'AddressReserved',
+  {
+    readonly addresses: readonly string[];
+    readonly reservedFor: string;
+    readonly reason: string;
+    readonly mac: string;
+  }
+>;
+export type ReservationCancelled = Typed<
+  'ReservationCancelled',
+  { readonly addresses: readonly string[]; readonly reservedFor: string; readonly reason: string }
+>;
+export type AddressQuarantined = Typed<
+  'AddressQuarantined',
+  { readonly address: string; readonly seenMac: string; readonly seenAt: string; readonly reason: string }
+>;
+export type QuarantineLifted = Typed<'QuarantineLifted', { readonly address: string; readonly reason: string }>;
+
 interface Typed<Type extends string, Data> {
   readonly type: Type;
   /** The subnet that it is about; '' for none. */
@@ -134,7 +167,13 @@ export type Event =
   | AllocationRefused
   | AddressBound
   | AddressUnbound
-  | AddressReleased;
+  | AddressReleased
+  | PoolConfigured
+  | PoolRetired
+  | AddressReserved
+  | ReservationCancelled
+  | AddressQuarantined
+  | QuarantineLifted;
 
 /** An event with its place in the log: what `evolve` needs to know of it. */
 export type Sequenced<Kind extends Event = Event> = Kind & {
@@ -152,10 +191,17 @@ export function addressesOf(event: Event): readonly string[] {
     case 'AddressBound':
     case 'AddressUnbound':
     case 'AddressReleased':
+    case 'AddressReserved':
+    case 'ReservationCancelled':
       return event.data.addresses;
+    case 'AddressQuarantined':
+    case 'QuarantineLifted':
+      return [event.data.address];
     case 'LedgerCreated':
     case 'SubnetConfigured':
     case 'SubnetRetired':
+    case 'PoolConfigured':
+    case 'PoolRetired':
     case 'AllocationRefused':
       return [];
   }

@@ -36,6 +36,10 @@ export function minus(from: readonly Interval[], without: readonly Interval[]): 
   return rest;
 }
 
+/** What is in both; both as `union` gives them. */
+export const common = (one: readonly Interval[], other: readonly Interval[]): Interval[] =>
+  minus(one, minus(one, other));
+
 /** How many addresses. */
 export const size = (intervals: readonly Interval[]): bigint =>
   intervals.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);

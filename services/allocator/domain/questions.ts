@@ -1,10 +1,13 @@
 /** What can be read from a state. Pure, and bounded by what is asked for. */
 import { canonicalAddress, type Family, parseAddress } from './address.ts';
-import type { AddressSpace } from './address-space.ts';
+import type { AddressPart } from './address-part.ts';
 import type { Allocation, Binding, Claim } from './claim.ts';
 import { bindingsOf } from './decide/bind.ts';
+import { isInPool } from './decide/pick.ts';
 import { familyOf, type Seq } from './event.ts';
-import { contains, formatRanges, minus } from './interval.ts';
+import { contains, formatRanges, type Interval, minus, size, union } from './interval.ts';
+import { claimKey, type ClaimName } from './journal.ts';
+import type { ConfiguredPool } from './pool.ts';
 import { Refused } from './refusal.ts';
 import { claimOf, type ConfiguredSubnet, heldBy, podKey, type State } from './state.ts';
 
@@ -13,7 +16,8 @@ export interface BoundAllocation extends Allocation {
   readonly bindings: readonly Binding[];
 }
 
-export type AddressStateName = 'fresh' | 'allocated' | 'bound' | 'held' | 'cooling' | 'idle' | 'excluded';
+export type AddressStateName =
+  'fresh' | 'allocated' | 'bound' | 'held' | 'cooling' | 'idle' | 'reserved' | 'quarantined' | 'excluded';
 
 /** All that is known of one address. Times in milliseconds since 1970. */
 export interface AddressRecord {
@@ -23,17 +27,21 @@ export interface AddressRecord {
   readonly claim: Claim | undefined;
   /** When a cooling or held address can be given again. */
   readonly availableAt: number | undefined;
+  /** The pool that it belongs to; '' for none. */
+  readonly pool: string;
 }
 
-/** Counts of one family of a subnet; ranges as text. */
+/** Counts of one family of a subnet or a pool; ranges as text. */
 export interface Usage {
   readonly family: Family;
   readonly total: bigint;
   readonly inUse: bigint;
   readonly available: bigint;
   readonly resting: bigint;
+  readonly reserved: bigint;
   readonly inUseRange: string;
   readonly availableRange: string;
+  readonly reservedRange: string;
 }
 
 /** What the allocation looks like now, with its bindings. */
@@ -62,8 +70,14 @@ export function addressRecord(state: State, subnet: string, text: string, now: n
   if (!claim && !inside)
     throw new Refused('ADDRESS_UNKNOWN', `${address} is no host address of subnet ${subnet}, and was never used in it`);
   const usable = space !== undefined && contains(space.subnetFamily.usable, value);
-  return { subnet, address, claim, ...standing(claim, usable, configured, now) };
+  const pool = space?.partOf(value)?.pool ?? poolOf(state, subnet, address);
+  return { subnet, address, claim, pool, ...standing(claim, usable, configured, now) };
 }
+
+/** Of an address that is not given: an excluded one may be part of a pool all the same. */
+const poolOf = (state: State, subnet: string, address: string): string =>
+  [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
+  '';
 
 function standing(
   claim: Claim | undefined,
@@ -72,6 +86,8 @@ function standing(
   now: number,
 ): Pick<AddressRecord, 'state' | 'availableAt'> {
   if (claim?.allocation) return { state: claim.bindings.length > 0 ? 'bound' : 'allocated', availableAt: undefined };
+  if (claim?.quarantine) return { state: 'quarantined', availableAt: undefined };
+  if (claim?.reservation) return { state: 'reserved', availableAt: undefined };
   const rest = configured?.subnet.spec;
   if (claim && claim.bindings.length > 0)
     return { state: 'held', availableAt: claim.lastAt + (rest?.bindingTimeoutMs ?? 0) };
@@ -82,20 +98,63 @@ function standing(
 }
 
 /** Counts and ranges of a subnet, one a family. Takes time with the number of ranges. */
-export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] => spaces.map(familyUsage);
+export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
+  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
 
-function familyUsage(space: AddressSpace): Usage {
-  const { family, usable } = space.subnetFamily;
-  const taken = space.inUseRanges;
+/** The same of a pool, one for each family of its subnet; none while that is not configured. */
+export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
+  (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
+    const part = space.part(name);
+    return familyUsage(space.subnetFamily.family, part?.usable ?? [], part ? [part] : []);
+  });
+
+function familyUsage(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Usage {
+  const sum = (count: (part: AddressPart) => number): bigint =>
+    BigInt(parts.reduce((total, part) => total + count(part), 0));
+  const ranges = (of: (part: AddressPart) => readonly Interval[]): readonly Interval[] => {
+    const [only, ...more] = parts;
+    return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
+  };
+  const total = size(usable);
+  const inUse = sum((part) => part.inUse);
+  const taken = ranges((part) => part.inUseRanges);
   return {
     family,
-    total: space.total,
-    inUse: space.inUse,
-    available: space.total - space.inUse,
-    resting: BigInt(space.released.count),
+    total,
+    inUse,
+    available: total - inUse,
+    resting: sum((part) => part.released.count + part.reserved + part.quarantined),
+    reserved: sum((part) => part.reserved),
     inUseRange: formatRanges(family, taken),
     availableRange: formatRanges(family, minus(usable, taken)),
+    reservedRange: formatRanges(
+      family,
+      ranges((part) => part.reservedRanges),
+    ),
   };
+}
+
+/** What is reserved; an absent field matches all. */
+export interface ReservationFilter {
+  readonly subnet?: string;
+  readonly reservedFor?: string;
+}
+
+/** One page of the reserved addresses ("subnet/address"), in the order of these texts, after one of them. */
+export function listReservations(
+  state: State,
+  { subnet, reservedFor }: ReservationFilter,
+  page: { readonly after: string; readonly size: number },
+): { readonly names: readonly ClaimName[]; readonly next: string } {
+  const matching =
+    reservedFor === undefined ? [...state.reservations.values()] : [state.reservations.get(reservedFor) ?? []];
+  const names = matching
+    .flat()
+    .filter((name) => (subnet === undefined || name.subnet === subnet) && claimKey(name) > page.after)
+    .toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
+  const told = names.slice(0, page.size);
+  const last = told.at(-1);
+  return { names: told, next: names.length > page.size && last ? claimKey(last) : '' };
 }
 
 /** Which allocations; an absent field matches all. */

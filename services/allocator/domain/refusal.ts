@@ -9,15 +9,21 @@ export type RefusalCode =
   | 'ADDRESS_IN_USE'
   | 'ADDRESS_FENCED'
   | 'ADDRESS_UNKNOWN'
+  | 'IP_FAMILY_INVALID'
   | 'MAC_IN_USE'
   | 'NOT_ALLOCATED'
   | 'PERMISSION_DENIED'
+  | 'POOL_CONFLICT'
+  | 'POOL_INVALID'
+  | 'POOL_UNKNOWN'
   | 'PROVIDER_UNBOUND'
+  | 'RESERVATION_UNKNOWN'
   | 'SUBNET_UNKNOWN'
   | 'SUBNET_INVALID'
   | 'SUBNET_FULL'
   | 'SUBNET_IN_USE'
-  | 'SUBNET_OVERLAP';
+  | 'SUBNET_OVERLAP'
+  | 'UNAVAILABLE';
 
 /** `message` is for a person: what is wrong, where, and what to do. */
 export interface Refusal {

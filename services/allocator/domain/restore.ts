@@ -2,6 +2,7 @@
 import type { Claim } from './claim.ts';
 import type { SourceObject, SubnetSpec } from './event.ts';
 import { type ClaimName, Journal } from './journal.ts';
+import type { ConfiguredPool } from './pool.ts';
 import { configureSubnet, indexAllocation, initialState, putClaim, type State } from './state.ts';
 import { subnetOf } from './subnet.ts';
 
@@ -9,11 +10,12 @@ import { subnetOf } from './subnet.ts';
 export interface Snapshot {
   readonly ledger: string;
   readonly subnets: readonly { readonly name: string; readonly spec: SubnetSpec; readonly source?: SourceObject }[];
+  readonly pools: readonly ConfiguredPool[];
   readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
 }
 
 /** Equal to the fold of the log up to the snapshot, in what it holds and in what is decided next. */
-export function restore({ ledger, subnets, claims }: Snapshot): State {
+export function restore({ ledger, subnets, pools, claims }: Snapshot): State {
   const state = initialState();
   const journal = new Journal();
   state.ledger = ledger;
@@ -21,6 +23,7 @@ export function restore({ ledger, subnets, claims }: Snapshot): State {
     putClaim(state, { subnet, address }, claim, journal);
     if (claim.allocation) indexAllocation(state, claim.allocation, journal);
   }
+  for (const pool of pools) state.pools.set(pool.name, pool);
   for (const { name, spec, source } of subnets)
     configureSubnet(state, { subnet: subnetOf(name, spec), ...(source && { source }) }, journal);
   return state;

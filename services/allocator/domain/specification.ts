@@ -27,6 +27,7 @@ export function fold(
 export function snapshotOf(state: State): Snapshot {
   return {
     ledger: state.ledger,
+    pools: [...state.pools.values()],
     subnets: [...state.subnets].map(([name, { subnet, source }]) => ({
       name,
       spec: subnet.spec,
@@ -233,6 +234,9 @@ export function allocateAll(
       interface: '',
       subnets: ['macvlan'],
       candidates: [],
+      pool: '',
+      ipFamily: '',
+      reservation: '',
       mac: '',
       routes: [],
       ...attachment,
@@ -240,3 +244,24 @@ export function allocateAll(
     ...(deadline !== undefined && { deadline }),
   };
 }
+
+/** A pool of the /16, or of another subnet. */
+export const poolConfigured = (pool: string, ips: readonly string[], subnet = 'macvlan'): Event => ({
+  type: 'PoolConfigured',
+  subnet,
+  data: { pool, spec: { subnet, ips, namespaces: [] } },
+});
+
+/** Addresses are held without a Pod. */
+export const reserved = (
+  reservedFor: string,
+  addresses: readonly string[],
+  { subnet = 'macvlan', mac = '' }: { subnet?: string; mac?: string } = {},
+): Event => ({ type: 'AddressReserved', subnet, data: { addresses, reservedFor, reason: 'kept', mac } });
+
+/** Somebody outside answers on an address. */
+export const quarantined = (address: string, subnet = 'macvlan'): Event => ({
+  type: 'AddressQuarantined',
+  subnet,
+  data: { address, seenMac: '52:54:00:00:00:01', seenAt: 'node-1', reason: 'a printer' },
+});

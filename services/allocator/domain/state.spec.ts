@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Address, parseAddress } from './address.ts';
-import type { Command } from './command.ts';
+import type { Claim } from './claim.ts';
+import type { Command, IpFamily } from './command.ts';
 import { decide } from './decide.ts';
 import { describeState } from './describe.ts';
 import type { Event, Sequenced } from './event.ts';
 import { Journal } from './journal.ts';
-import { contains, formatRanges, minus, size, union } from './interval.ts';
+import { contains, formatRanges, type Interval, minus, size, union } from './interval.ts';
 import { type Usage, usageOf } from './questions.ts';
 import { restore } from './restore.ts';
 import { allocateAll, fold, smallSubnet, snapshotOf, start, subnetConfigured, type Untimed } from './specification.ts';
@@ -32,7 +33,46 @@ const anyAttachments = fc.constantFrom<Parameters<typeof allocateAll>[1]>(
   [{ ...inSmall, candidates: [['10.0.0.3']] }],
   [{ ...inSmall, candidates: [['10.0.0.2'], ['10.0.0.4']], mac: '02:00:00:00:00:01' }],
   [{ ...inDual, candidates: [['fd00:1::5']] }],
+  [{ ...inDual, ipFamily: 'ipv4' }],
+  [{ ...inDual, ipFamily: 'ipv6', candidates: [['fd00:1::6'], ['fd00:1::7']] }],
+  [{ ...inDual, pool: 'upper' }],
+  [{ ...inSmall, pool: 'one' }],
+  [{ ...inSmall, reservation: 'vip/web' }],
+  [{ ...inSmall, reservation: 'vip/web', candidates: [['10.0.0.3']] }, inDual],
 );
+const anyReservation = fc
+  .record({
+    subnet: fc.constantFrom('small', 'dual'),
+    reservedFor: fc.constantFrom('vip/web', 'vip/db', 'pod/default/a/small.default', 'pod/default/b/dual.default'),
+    addresses: fc.constantFrom<string[]>([], [], ['10.0.0.3'], ['10.1.0.4'], ['10.1.0.4', 'fd00:1::4']),
+    ipFamily: fc.constantFrom<IpFamily>('', 'ipv4'),
+    mac: fc.constantFrom('', '', '02:00:00:00:00:01'),
+  })
+  .map((parts): Untimed => ({ type: 'Reserve', reason: '', ...parts }));
+const anyUnreserve = fc
+  .record({
+    subnet: fc.constantFrom('small', 'dual'),
+    addresses: fc.constantFrom<string[]>([], ['10.0.0.3'], ['10.0.0.2', '10.0.0.3', '10.0.0.4'], ['fd00:1::4']),
+    reservedFor: fc.constantFrom('', 'vip/web', 'vip/db'),
+  })
+  .map((parts): Untimed => ({ type: 'Unreserve', reason: '', ...parts }));
+const anyQuarantine = fc
+  .tuple(fc.constantFrom('Quarantine', 'Lift'), fc.constantFrom('small/10.0.0.2', 'small/10.0.0.3', 'dual/fd00:1::2'))
+  .map(([type, where]) => {
+    const [subnet, address] = where.split('/');
+    return { type, subnet, address, seenMac: '', seenAt: '', reason: '' } as Untimed;
+  });
+const anyPool = fc
+  .tuple(
+    fc.constantFrom('one', 'upper'),
+    fc.constantFrom<[string, ...string[]]>(
+      ['small', '10.0.0.3'],
+      ['small', '10.0.0.2..10.0.0.3'],
+      ['dual', '10.1.0.4/30', 'fd00:1::4/126'],
+      ['dual', '10.1.0.0/24'],
+    ),
+  )
+  .map(([name, [subnet, ...ips]]): Untimed => ({ type: 'ApplyPool', name, spec: { subnet, ips, namespaces: [] } }));
 const anySandbox = fc.record({
   containerId: fc.constantFrom('c1', 'c2'),
   interface: fc.constantFrom('net1', 'net2'),
@@ -72,10 +112,16 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
     weight: 2,
     arbitrary: anySandbox.map((sandbox): Untimed => ({ type: 'Unbind', ...sandbox, cause: 'container-deleted' })),
   },
+  { weight: 2, arbitrary: anyReservation },
+  { weight: 1, arbitrary: anyUnreserve },
+  { weight: 1, arbitrary: anyQuarantine },
+  { weight: 2, arbitrary: anyPool },
   {
     weight: 1,
     arbitrary: fc.constantFrom<Untimed>(
       { type: 'RetireSubnet', name: 'small' },
+      { type: 'RetirePool', name: 'one' },
+      { type: 'RetirePool', name: 'upper' },
       applyOf(smallSubnet()),
       applyOf(smallSubnet({ excludeIps: ['10.0.0.1', '10.0.0.4'] })),
     ),
@@ -137,13 +183,18 @@ function assertInvariants(state: State): void {
       const claims = [...(state.claims.get(name) ?? [])].filter(
         ([address]) => address.includes(':') === (family === 6),
       );
-      const fresh = space.firstFresh(1_000);
-      const idle = [...space.released.idle];
-      const held = [...space.released.held];
-      expect(BigInt(fresh.length + idle.length + held.length) + space.inUse, `${name}: every address once`).to.equal(
-        space.total,
-      );
-      expect(new Set([...fresh, ...idle, ...held]).size).to.equal(fresh.length + idle.length + held.length);
+      const valuesOf = (ranges: readonly Interval[]): bigint[] =>
+        ranges.flatMap(({ first, last }) =>
+          Array.from({ length: Number(last - first) + 1 }, (_, i) => first + BigInt(i)),
+        );
+      const places = space.parts.flatMap((part) => [
+        ...part.firstFresh(1_000),
+        ...part.released.idle,
+        ...part.released.held,
+        ...[part.inUseRanges, part.reservedRanges, part.quarantinedRanges].flatMap(valuesOf),
+      ]);
+      expect(BigInt(places.length), `${name}: every address is somewhere`).to.equal(space.total);
+      expect(new Set(places).size, `${name}: and once`).to.equal(places.length);
       expect(claims.filter(([, claim]) => claim.allocation).length).to.be.at.least(Number(space.inUse));
     }
   const holders = [...state.claims].flatMap(([subnet, claims]) =>
@@ -159,12 +210,15 @@ function assertInvariants(state: State): void {
 
 /** Counts and ranges the slow way, claim by claim. */
 function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Usage[] {
-  return spaces.map(({ subnetFamily: { family, usable }, released }) => {
-    const held = [...(state.claims.get(subnet.name) ?? [])].flatMap(([address, { allocation }]) => {
+  return spaces.map(({ subnetFamily: { family, usable } }) => {
+    const claims = [...(state.claims.get(subnet.name) ?? [])].flatMap(([address, claim]) => {
       const { family: of, value } = parseAddress(address) as Address;
-      const counts = allocation !== undefined && of === family && contains(usable, value);
-      return counts ? [{ first: value, last: value }] : [];
+      return of === family && contains(usable, value) ? [{ claim, at: { first: value, last: value } }] : [];
     });
+    const where = (is: (claim: Claim) => boolean): Interval[] =>
+      claims.filter(({ claim }) => is(claim)).map(({ at }) => at);
+    const held = where(({ allocation }) => allocation !== undefined);
+    const reserved = where((claim) => !claim.allocation && !claim.quarantine && claim.reservation !== undefined);
     const total = size(usable);
     const inUse = BigInt(held.length);
     return {
@@ -172,9 +226,11 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
       total,
       inUse,
       available: total - inUse,
-      resting: BigInt(released.count),
+      resting: BigInt(claims.length - held.length),
+      reserved: BigInt(reserved.length),
       inUseRange: formatRanges(family, union(held)),
       availableRange: formatRanges(family, minus(usable, union(held))),
+      reservedRange: formatRanges(family, union(reserved)),
     };
   });
 }

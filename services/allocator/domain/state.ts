@@ -3,10 +3,11 @@
  * accepts everything that was ever written: rules belong to `decide`.
  */
 import { AddressSpace } from './address-space.ts';
-import type { Allocation, Binding, Claim } from './claim.ts';
+import type { Allocation, Binding, Claim, Reservation } from './claim.ts';
 import type { Attachment, Event, Sequenced } from './event.ts';
 import { addressesOf, familyOf } from './event.ts';
-import { type ClaimName, deleteKey, type Journal, setKey } from './journal.ts';
+import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
+import { type ConfiguredPool, rangesOf } from './pool.ts';
 import { type Subnet, subnetOf } from './subnet.ts';
 import type { SourceObject } from './event.ts';
 
@@ -23,6 +24,8 @@ export interface State {
   ledger: string;
   /** In force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
+  /** In force, by name; also of retired subnets, where they have no effect until the subnet is there again. */
+  readonly pools: Map<string, ConfiguredPool>;
   /** By subnet, then by canonical address; also of retired subnets, whose cooldowns and history go on. */
   readonly claims: Map<string, Map<string, Claim>>;
   /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
@@ -31,6 +34,10 @@ export interface State {
   readonly sandboxes: Map<string, readonly ClaimName[]>;
   /** Which attachment has a MAC, by "subnet/mac". */
   readonly macs: Map<string, Attachment>;
+  /** Which claims are reserved, by what for. */
+  readonly reservations: Map<string, readonly ClaimName[]>;
+  /** The claims whose reservation a MAC goes with, by "subnet/mac". */
+  readonly reservedMacs: Map<string, readonly ClaimName[]>;
   /** Claims ("subnet/address") whose key somebody else changed: nothing is decided about them. Not from the log, but from a failed append. */
   readonly fenced: Set<string>;
 }
@@ -40,10 +47,13 @@ export function initialState(): State {
   return {
     ledger: '',
     subnets: new Map(),
+    pools: new Map(),
     claims: new Map(),
     pods: new Map(),
     sandboxes: new Map(),
     macs: new Map(),
+    reservations: new Map(),
+    reservedMacs: new Map(),
     fenced: new Set(),
   };
 }
@@ -82,6 +92,14 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     }
     case 'SubnetRetired':
       return journal.record(deleteKey(state.subnets, event.subnet));
+    case 'PoolConfigured': {
+      const { pool: name, spec, source } = event.data;
+      journal.record(setKey(state.pools, name, { name, spec, ...(source && { source }) }));
+      return divide(state, event.subnet, journal);
+    }
+    case 'PoolRetired':
+      journal.record(deleteKey(state.pools, event.data.pool));
+      return divide(state, event.subnet, journal);
     case 'AddressAllocated':
     case 'AddressTransferred':
       return grant(state, event, journal);
@@ -97,6 +115,20 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
         bindings: claim.bindings.filter((b) => !ends(b)),
       }));
     }
+    case 'AddressReserved': {
+      const { reservedFor, reason, mac } = event.data;
+      const reservation = { reservedFor, reason, mac, seq: event.seq, at: event.at };
+      return changeClaims(state, event, journal, (claim) => ({ ...claim, reservation }));
+    }
+    case 'ReservationCancelled':
+      return changeClaims(state, event, journal, ({ reservation: _, ...claim }) => claim);
+    case 'AddressQuarantined': {
+      const { seenMac, seenAt, reason } = event.data;
+      const quarantine = { seenMac, seenAt, reason, seq: event.seq, at: event.at };
+      return changeClaims(state, event, journal, (claim) => ({ ...claim, quarantine }));
+    }
+    case 'QuarantineLifted':
+      return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
     case 'AllocationRefused':
       return;
     default:
@@ -104,14 +136,31 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
   }
 }
 
-/** Puts a subnet in force: its spaces are made anew from the claims that it has. */
+/** Puts a subnet in force: its spaces are made anew from the pools and the claims that it has. */
 export function configureSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, journal: Journal): void {
-  const spaces = configured.subnet.families.map((family) => new AddressSpace(family));
+  const { name, families } = configured.subnet;
+  const pools = [...state.pools.values()].filter(({ spec }) => spec.subnet === name);
+  const spaces = families.map((subnetFamily) => {
+    const ranges = pools.map(({ name: pool, spec }) => ({ pool, ranges: rangesOf(spec, subnetFamily.family) }));
+    return new AddressSpace(subnetFamily, ranges);
+  });
   // In the order of their last event, which is the order in which addresses were left, and so of their reuse.
-  const claims = [...(state.claims.get(configured.subnet.name) ?? [])].toSorted(([, a], [, b]) => a.last - b.last);
+  const claims = [...(state.claims.get(name) ?? [])].toSorted(
+    ([one, a], [other, b]) => a.last - b.last || (one < other ? -1 : 1),
+  );
   const whole = { ...configured, spaces };
-  for (const [address, claim] of claims) spaceOf(whole, address)?.move(address, undefined, claim, journal);
-  journal.record(setKey(state.subnets, configured.subnet.name, whole));
+  // What is made here is taken back as a whole.
+  const own = new Journal();
+  for (const [address, claim] of claims) spaceOf(whole, address)?.move(address, undefined, claim, own);
+  journal.record(setKey(state.subnets, name, whole));
+}
+
+/** Divides a subnet anew, after a change of its pools. */
+function divide(state: State, subnet: string, journal: Journal): void {
+  const configured = state.subnets.get(subnet);
+  if (!configured) return;
+  const { spaces: _, ...rest } = configured;
+  configureSubnet(state, rest, journal);
 }
 
 /** Puts a claim in place of the one before, in every index that follows from it. */
@@ -125,6 +174,8 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
   if (configured) spaceOf(configured, name.address)?.move(name.address, before, claim, journal);
   if (before?.bindings !== claim.bindings)
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
+  if (before?.reservation !== claim.reservation)
+    indexReservation(state, name, { before: before?.reservation, after: claim.reservation }, journal);
 }
 
 /** Makes an allocation the one that its attachment holds. */
@@ -206,7 +257,8 @@ function bind(state: State, event: Sequenced<Extract<Event, { type: 'AddressBoun
 }
 
 function changeClaims(state: State, event: Sequenced, journal: Journal, change: (claim: Claim) => Claim): void {
-  for (const address of addressesOf(event)) {
+  // In the order of their texts, in which they are made out again where one event put several behind the others.
+  for (const address of [...addressesOf(event)].toSorted()) {
     const before: Claim = claimOf(state, event.subnet, address) ?? { last: 0, lastAt: 0, bindings: [] };
     const after = { ...change(before), last: event.seq, lastAt: event.at };
     putClaim(state, { subnet: event.subnet, address }, after, journal);
@@ -228,13 +280,30 @@ function indexSandboxes(
   journal: Journal,
 ): void {
   const keyOf = (binding: Binding): string => sandboxKey(binding.containerId, binding.interface);
-  const isThis = (other: ClaimName): boolean => other.subnet === name.subnet && other.address === name.address;
-  for (const key of new Set(before.map(keyOf))) {
-    const rest = (state.sandboxes.get(key) ?? []).filter((other) => !isThis(other));
-    journal.record(rest.length > 0 ? setKey(state.sandboxes, key, rest) : deleteKey(state.sandboxes, key));
-  }
-  for (const key of new Set(after.map(keyOf)))
-    journal.record(setKey(state.sandboxes, key, [...(state.sandboxes.get(key) ?? []), name]));
+  for (const key of new Set(before.map(keyOf))) takeFrom(state.sandboxes, key, name, journal);
+  for (const key of new Set(after.map(keyOf))) addTo(state.sandboxes, key, name, journal);
+}
+
+function indexReservation(
+  state: State,
+  name: ClaimName,
+  { before, after }: { readonly before: Reservation | undefined; readonly after: Reservation | undefined },
+  journal: Journal,
+): void {
+  if (before) takeFrom(state.reservations, before.reservedFor, name, journal);
+  if (before?.mac) takeFrom(state.reservedMacs, `${name.subnet}/${before.mac}`, name, journal);
+  if (after) addTo(state.reservations, after.reservedFor, name, journal);
+  if (after?.mac) addTo(state.reservedMacs, `${name.subnet}/${after.mac}`, name, journal);
+}
+
+type ClaimIndex = Map<string, readonly ClaimName[]>;
+
+const addTo = (index: ClaimIndex, key: string, name: ClaimName, journal: Journal): void =>
+  journal.record(setKey(index, key, [...(index.get(key) ?? []), name]));
+
+function takeFrom(index: ClaimIndex, key: string, { subnet, address }: ClaimName, journal: Journal): void {
+  const rest = (index.get(key) ?? []).filter((other) => other.subnet !== subnet || other.address !== address);
+  journal.record(rest.length > 0 ? setKey(index, key, rest) : deleteKey(index, key));
 }
 
 function unknownEvent(event: never): never {

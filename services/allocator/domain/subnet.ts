@@ -48,9 +48,9 @@ export interface Subnet {
 /** The subnet as normalised, or everything that is wrong with it. */
 export function normaliseSubnet(name: string, requested: RequestedSubnet): Subnet | { readonly problems: string[] } {
   const problems: string[] = [];
-  const cidrs = readCidrs(name, requested.cidrBlock, problems);
+  const cidrs = readCidrs(name, requested, problems);
   const excluded = readExcludes(requested.excludeIps, problems);
-  const gateways = readGateways(requested.gateway, cidrs, problems);
+  const gateways = readGateways(requested, cidrs, problems);
   if (requested.protocol !== '' && !['IPv4', 'IPv6', 'Dual'].includes(requested.protocol))
     problems.push(`${requested.protocol} is not a valid protocol type: it is IPv4, IPv6 or Dual`);
   for (const field of ['cooldownMs', 'bindingTimeoutMs'] as const)
@@ -111,7 +111,7 @@ const reservedCidrs: readonly (readonly [label: string, cidr: string])[] = [
   ['v6 link local cidr', 'FE80::/10'],
 ];
 
-function readCidrs(name: string, cidrBlock: string, problems: string[]): Cidr[] {
+function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, problems: string[]): Cidr[] {
   if (cidrBlock.trim() === '') {
     problems.push('CIDRBlock: "" format error: write "10.1.0.0/16", "fd00:1::/64" or both joined with a comma');
     return [];
@@ -129,7 +129,7 @@ function readCidrs(name: string, cidrBlock: string, problems: string[]): Cidr[] 
         problems.push(`${text} conflict with ${label} ${reserved}`);
     if (lastOf(cidr) === cidr.base)
       problems.push(
-        `validate gateway for cidr ${text} failed: subnet ${text} is configured with /32 or /128 netmask, which leaves no address to give`,
+        `validate gateway${gateway && ` ${gateway}`} for cidr ${text} failed: subnet ${text} is configured with /32 or /128 netmask, which leaves no address to give`,
       );
     cidrs.push(cidr);
   }
@@ -138,7 +138,11 @@ function readCidrs(name: string, cidrBlock: string, problems: string[]): Cidr[] 
   return cidrs.toSorted((a, b) => a.family - b.family);
 }
 
-function readGateways(gateway: string, cidrs: readonly Cidr[], problems: string[]): Map<Family, bigint> {
+function readGateways(
+  { gateway, cidrBlock }: RequestedSubnet,
+  cidrs: readonly Cidr[],
+  problems: string[],
+): Map<Family, bigint> {
   const gateways = new Map<Family, bigint>();
   if (gateway.trim() === '') return gateways;
   refuseUpperCase(`subnet gateway ${gateway}`, gateway, problems);
@@ -147,7 +151,7 @@ function readGateways(gateway: string, cidrs: readonly Cidr[], problems: string[
     const cidr = cidrs.find(({ family }) => family === address?.family);
     if (!address) problems.push(`gateway ${text} is not a valid address`);
     else if (!cidr || address.value < cidr.base || address.value > lastOf(cidr))
-      problems.push(`gateway ${text} is not in cidr ${cidrs.map(formatCidr).join(',')}`);
+      problems.push(`gateway ${text} is not in cidr ${cidrs.map(formatCidr).join(',') || cidrBlock}`);
     else if (address.value < hostsOf(cidr).first)
       problems.push(`${text} is the network number ip in cidr ${formatCidr(cidr)}`);
     else if (address.value > hostsOf(cidr).last)
@@ -165,7 +169,7 @@ const single = (family: Family, value: bigint): FamilyInterval => ({ family, fir
 function readExcludes(texts: readonly string[], problems: string[]): FamilyInterval[] {
   const intervals: FamilyInterval[] = [];
   for (const text of texts) {
-    refuseUpperCase(`subnet exclude ip ${text}`, text, problems);
+    if (hasUpperCase(text)) problems.push(`subnet exclude ip ${text} can not contain upper case`);
     const ends = text.split('..');
     const [first, last = first, ...rest] = ends.map((end) => parseAddress(end.trim()));
     const bad = ends.find((end) => !parseAddress(end.trim()));
@@ -188,5 +192,7 @@ function formatExcludes(intervals: readonly FamilyInterval[]): string[] {
 }
 
 function refuseUpperCase(what: string, text: string, problems: string[]): void {
-  if (text.includes(':') && /[A-F]/.test(text)) problems.push(`${what} v6 ip address can not contain upper case`);
+  if (hasUpperCase(text)) problems.push(`${what} v6 ip address can not contain upper case`);
 }
+
+const hasUpperCase = (text: string): boolean => text.includes(':') && /[A-F]/.test(text);

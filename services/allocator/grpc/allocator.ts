@@ -44,7 +44,7 @@ export async function command<Answer>(
   { writer, writerAddress }: Allocator,
   { actor, signal }: CallContext,
   build: (now: number) => Command,
-  answer: (state: State, events: readonly Event[]) => Answer,
+  answer: (state: State, events: readonly Event[], now: number) => Answer,
 ): Promise<Proven<Answer>> {
   const here = writer();
   if (here) return here.submit({ command: build, answer, actor, signal });

@@ -154,7 +154,7 @@ describe('Ipam.Allocate', () => {
     [
       'no address',
       { attachments: [{ provider: 'p', candidates: [{ addresses: ['10.0.0.1/24'] }] }] },
-      'failed to parse IP 10.0.0.1/24: write one address without a mask',
+      'failed to parse IP 10.0.0.1/24: invalid IP address "10.0.0.1/24"; write one address without a mask',
     ],
     [
       'a route that is none',
@@ -178,12 +178,27 @@ describe('Ipam.Allocate', () => {
       expect(refusal).to.deep.equal({ status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message });
     });
 
-  it('refuses what it does not serve yet', async () => {
-    expect(await served.refusal(IpamService.allocate, podAsks('a', { pool: 'blue' }))).to.deep.equal({
-      status: 'UNIMPLEMENTED',
-      code: 'NOT_IMPLEMENTED',
-      message: 'pool blue: this version serves no pools by name; list the addresses instead',
+  it('refuses a family that there is not, and one that the subnet has not', async () => {
+    expect(await served.refusal(IpamService.allocate, podAsks('a', { ipFamily: 'IPv4' }))).to.deep.equal({
+      status: 'INVALID_ARGUMENT',
+      code: 'IP_FAMILY_INVALID',
+      message: 'InvalidIPFamily: IPv4 is not a valid ip_family: it is ipv4 or ipv6',
     });
+    expect(await served.refusal(IpamService.allocate, podAsks('a', { ipFamily: 'ipv6' }))).to.deep.equal({
+      status: 'INVALID_ARGUMENT',
+      code: 'IP_FAMILY_INVALID',
+      message: 'InvalidIPFamily: requested ip family IPv6 does not match subnet macvlan protocol IPv4',
+    });
+  });
+
+  it('takes over what another system gave: just what is named', async () => {
+    const candidates = [{ addresses: ['172.17.0.5'] }];
+    const { allocations } = await served.call(IpamService.allocate, {
+      ...podAsks('old', { candidates }),
+      import: true,
+    });
+    expect(allocations[0]).to.deep.include({ cause: 'ALLOCATION_CAUSE_IMPORT' });
+    expect(allocations[0]?.addresses[0]?.address).to.equal('172.17.0.5');
   });
 
   describe('says why it gives none:', () => {
@@ -229,7 +244,8 @@ describe('Ipam.Allocate', () => {
       expect(await refused('a', { mac: '02:00:00:00:00:01' })).to.deep.equal({
         status: 'ALREADY_EXISTS',
         code: 'MAC_IN_USE',
-        message: 'MAC 02:00:00:00:00:01 is in use in subnet macvlan by Pod default/holder (macvlan.default)',
+        message:
+          'AddressConflict: MAC 02:00:00:00:00:01 is in use in subnet macvlan by Pod default/holder (macvlan.default)',
       });
     });
 
@@ -245,7 +261,7 @@ describe('Ipam.Allocate', () => {
       expect(await refused('a', { subnets: ['x', 'y'] })).to.deep.equal({
         status: 'NOT_FOUND',
         code: 'SUBNET_UNKNOWN',
-        message: 'no subnet x or y is configured, which Pod default/a (uid uid-a) asks for',
+        message: 'NoSubnet: no subnet x or y is configured, which Pod default/a (uid uid-a) asks for',
       });
     });
 
@@ -278,7 +294,7 @@ describe('Ipam.Allocate', () => {
       const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(1_000, 'x'));
       const { status, message } = await refused('a', { subnets });
       expect(status).to.equal('NOT_FOUND');
-      expect(message).to.match(/^no subnet s0x+ or .* … \(shortened\)$/);
+      expect(message).to.match(/^NoSubnet: no subnet s0x+ or .* … \(shortened\)$/);
     });
   });
 });

@@ -3,7 +3,7 @@ import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
-import { canonicalAddress, parseAddress, parseCidr } from '../domain/address.ts';
+import { parseAddress, parseCidr } from '../domain/address.ts';
 import type { AttachmentRequest, Sandbox } from '../domain/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../domain/decide/bind.ts';
 import type { Owner, Route } from '../domain/event.ts';
@@ -25,7 +25,8 @@ import {
   recordMessage,
   sandboxMessage,
 } from './messages.ts';
-import { atMost, limited, name, pageSize, required } from './read.ts';
+import { atMost, limited, name, pageSize, readAddress, readIpFamily, required } from './read.ts';
+import { reservationHandlers } from './reservations.ts';
 import type { CallContext, Handlers } from './server.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -48,6 +49,7 @@ export function ipamHandlers(allocator: Allocator, waiting: Waiting): Handlers<t
     get: (request, context) => get(allocator, request, context),
     list: (request, context) => list(allocator, request, context),
     listBindings: (request, context) => listBindings(allocator, request, context),
+    ...reservationHandlers(allocator),
   };
 }
 
@@ -71,7 +73,14 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
   const { answer, head } = await command(
     allocator,
     context,
-    (now) => ({ type: 'Allocate', now, pod, attachments, ...(deadline !== undefined && { deadline }) }),
+    (now) => ({
+      type: 'Allocate',
+      now,
+      pod,
+      attachments,
+      ...(request.import && { import: true }),
+      ...(deadline !== undefined && { deadline }),
+    }),
     (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
   const byAttachment = new Map(answer.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
@@ -86,18 +95,8 @@ const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
 });
 
 function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
-  if (request.pool !== '')
-    throw new IpledgerError(
-      'NOT_IMPLEMENTED',
-      `pool ${request.pool}: this version serves no pools by name; list the addresses instead`,
-    );
   const candidates = atMost('candidates', mostCandidates, request.candidates).map(({ addresses }) =>
-    addresses.map((text) => {
-      const address = canonicalAddress(text);
-      if (!address)
-        throw new IpledgerError('INVALID_REQUEST', `failed to parse IP ${text}: write one address without a mask`);
-      return address;
-    }),
+    addresses.map(readAddress),
   );
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each names one address, or one of each family');
@@ -107,6 +106,9 @@ function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
     interface: limited('interface', request.interface),
     subnets: atMost('subnets', mostAttachments, request.subnets).map((subnet) => limited('subnet', subnet)),
     candidates,
+    pool: limited('pool', request.pool),
+    ipFamily: readIpFamily(request.ipFamily),
+    reservation: limited('reservation', request.reservation),
     mac: limited('mac', request.mac),
     routes: atMost('routes', mostRoutes, request.routes).map(readRoute),
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),

@@ -2,7 +2,8 @@
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Binding } from '../domain/claim.ts';
-import type { AllocationCause, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
+import type { AllocationCause, Event, PoolSpec, ReleaseCause, UnbindCause } from '../domain/event.ts';
+import type { ConfiguredPool } from '../domain/pool.ts';
 import type { AddressRecord, BoundAllocation, Usage } from '../domain/questions.ts';
 import type { BoundSandbox } from '../domain/sandboxes.ts';
 import type { ConfiguredSubnet } from '../domain/state.ts';
@@ -78,7 +79,14 @@ export const sandboxMessage = ({ subnet, addresses, binding }: BoundSandbox): In
 });
 
 /** All that is known of one address. */
-export function recordMessage({ subnet, address, state, claim, availableAt }: AddressRecord): Input<api.AddressRecord> {
+export function recordMessage({
+  subnet,
+  address,
+  state,
+  claim,
+  availableAt,
+  pool,
+}: AddressRecord): Input<api.AddressRecord> {
   const bindings = claim?.bindings ?? [];
   return {
     subnet,
@@ -90,22 +98,39 @@ export function recordMessage({ subnet, address, state, claim, availableAt }: Ad
     releasedFromUid: claim?.released?.uid,
     lastSeq: claim?.last,
     availableAt: instant(availableAt),
+    reservation: claim?.reservation && { ...claim.reservation, at: instant(claim.reservation.at) },
+    quarantine: claim?.quarantine && { ...claim.quarantine, at: instant(claim.quarantine.at) },
+    pool,
   };
 }
 
 /** A subnet in force, with its counts. */
 export function subnetMessage({ subnet, source }: ConfiguredSubnet, usage: readonly Usage[]): Input<api.Subnet> {
-  const counts = usage.map(({ family, total, inUse, available, resting, inUseRange, availableRange }) => ({
-    family,
-    total: String(total),
-    inUse: String(inUse),
-    available: String(available),
-    resting: String(resting),
-    inUseRange,
-    availableRange,
-  }));
-  return { name: subnet.name, spec: subnet.spec, source, usage: counts };
+  return { name: subnet.name, spec: subnet.spec, source, usage: usage.map(usageMessage) };
 }
+
+/** A pool in force, with its counts. */
+export const poolMessage = ({ name, spec, source }: ConfiguredPool, usage: readonly Usage[]): Input<api.Pool> => ({
+  name,
+  spec: poolSpecMessage(spec),
+  source,
+  usage: usage.map(usageMessage),
+});
+
+const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): Input<api.PoolSpec> => ({
+  subnet,
+  ips: [...ips],
+  namespaces: [...namespaces],
+});
+
+const usageMessage = ({ total, inUse, available, resting, reserved, ...rest }: Usage): Input<api.Usage> => ({
+  ...rest,
+  total: String(total),
+  inUse: String(inUse),
+  available: String(available),
+  resting: String(resting),
+  reserved: String(reserved),
+});
 
 /** An event, parsed and as it is stored. */
 export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): Input<api.Event> {
@@ -149,5 +174,17 @@ function dataMessage(event: Event): Input<api.Event> {
       return { addressUnbound: { ...event.data, cause: unbindCause(event.data.cause) } };
     case 'AddressReleased':
       return { addressReleased: { ...event.data, cause: releaseCause(event.data.cause) } };
+    case 'PoolConfigured':
+      return { poolConfigured: { ...event.data, spec: poolSpecMessage(event.data.spec) } };
+    case 'PoolRetired':
+      return { poolRetired: event.data };
+    case 'AddressReserved':
+      return { addressReserved: event.data };
+    case 'ReservationCancelled':
+      return { reservationCancelled: event.data };
+    case 'AddressQuarantined':
+      return { addressQuarantined: event.data };
+    case 'QuarantineLifted':
+      return { quarantineLifted: event.data };
   }
 }

@@ -2,7 +2,7 @@
  * Who may call what, where TLS is on: the table, each RPC in a row. Whoever is not named in it may not.
  *
  *   agent      what happens on its own node, and nothing of others
- *   watcher    what Kubernetes wants: allocations, releases, subnets and pools
+ *   watcher    what Kubernetes wants: allocations, releases, reservations, subnets and pools
  *   operator   everything but what only a node itself can say: that a container is set up
  *   viewer     reads
  *   allocator  reads; and passes on what callers ask of a standby, as theirs (authorization.ts)
@@ -27,14 +27,17 @@ const ofItsNode: Condition<{ readonly node: string }> = ({ name }, { node }) =>
 const ofDeletedNode: Condition<{ readonly cause: string }> = (_caller, { cause }) =>
   cause === 'UNBIND_CAUSE_NODE_DELETED' ? undefined : 'it may end the bindings of a deleted node only, with that cause';
 
+const importsNothing: Condition<{ readonly import: boolean }> = (_caller, { import: imports }) =>
+  imports ? 'only an operator may take over what another system gave (import)' : undefined;
+
 const everybody = { agent: yes, allocator: yes, operator: yes, viewer: yes, watcher: yes } as const;
 const readers = { allocator: yes, operator: yes, viewer: yes, watcher: yes } as const;
 const operators = { operator: yes } as const;
 const configurers = { operator: yes, watcher: yes } as const;
 
 const ipam: Rows<typeof IpamService> = {
-  allocate: configurers,
-  allocateStream: configurers,
+  allocate: { operator: yes, watcher: importsNothing },
+  allocateStream: { operator: yes, watcher: (caller, { request }) => request && importsNothing(caller, request) },
   release: configurers,
   wait: { agent: yes }, // for allocations that are not another node's: the handler sees to it
   bind: { agent: ofItsNode }, // as above: decide sees to it
@@ -42,8 +45,9 @@ const ipam: Rows<typeof IpamService> = {
   listBindings: { ...readers, agent: ofItsNode },
   get: readers,
   list: { ...readers, agent: ofItsNode },
-  reserve: operators,
-  unreserve: operators,
+  reserve: configurers, // the watcher's are those of Vips, and of IP objects that were made by hand
+  unreserve: configurers,
+  listReservations: readers,
   quarantine: operators,
   lift: operators,
 };

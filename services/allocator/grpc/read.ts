@@ -1,5 +1,7 @@
 /** Reading requests: what a message cannot say by its types alone. Each function throws INVALID_REQUEST. */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { canonicalAddress } from '../domain/address.ts';
+import type { IpFamily } from '../domain/command.ts';
 
 const mostTextBytes = 1024;
 
@@ -35,3 +37,17 @@ export function name(field: string, text: string | undefined): string {
 /** A page size: 0 is the usual one, too large is cut to the largest. */
 export const pageSize = (asked: number, usual: number, most: number): number =>
   asked === 0 ? usual : Math.min(asked, most);
+
+/** One address without a mask, as canonical text. */
+export function readAddress(text: string): string {
+  const address = canonicalAddress(text);
+  if (!address)
+    throw invalid(`failed to parse IP ${text}: invalid IP address "${text}"; write one address without a mask`);
+  return address;
+}
+
+/** "ipv4", "ipv6", or "" for all families that there are. */
+export function readIpFamily(text: string): IpFamily {
+  if (text === '' || text === 'ipv4' || text === 'ipv6') return text;
+  throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
+}

@@ -54,7 +54,9 @@ describe('The API', () => {
   it('answers UNIMPLEMENTED to all that it does not serve: what the documents list, and nothing else', async () => {
     const serves = [
       ...['Allocate', 'Release', 'Wait', 'Bind', 'Unbind', 'Get', 'List', 'ListBindings'].map((name) => `Ipam.${name}`),
+      ...['Reserve', 'Unreserve', 'ListReservations', 'Quarantine', 'Lift'].map((name) => `Ipam.${name}`),
       ...['ApplySubnet', 'DeleteSubnet', 'GetSubnet', 'ListSubnets'].map((name) => `Subnets.${name}`),
+      ...['ApplyPool', 'DeletePool', 'GetPool', 'ListPools'].map((name) => `Subnets.${name}`),
       ...['Watch', 'History'].map((name) => `Ledger.${name}`),
     ];
     const all = Object.entries(services).flatMap(([service, methods]) =>

@@ -36,8 +36,10 @@ describe('Subnets', () => {
               inUse: '0',
               available: '65524',
               resting: '0',
+              reserved: '0',
               inUseRange: '',
               availableRange: '172.17.0.11-172.17.255.254',
+              reservedRange: '',
             },
           ],
           fenced: [],
@@ -190,8 +192,10 @@ describe('Subnets', () => {
           inUse: '3',
           available: '65521',
           resting: '1',
+          reserved: '0',
           inUseRange: '172.17.0.11,172.17.0.13-172.17.0.14',
           availableRange: '172.17.0.12,172.17.0.15-172.17.255.254',
+          reservedRange: '',
         },
       ]);
     });

@@ -6,14 +6,16 @@ import { Refused } from '../domain/refusal.ts';
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, subnetMessage } from './messages.ts';
+import { poolsHandlers } from './pools.ts';
 import { atMost, limited, required } from './read.ts';
 import type { Handlers } from './server.ts';
 
 const mostExcludes = 4_096;
 
-/** Everything of Subnets that is served; pools answer UNIMPLEMENTED. */
+/** Everything of Subnets. */
 export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsService> {
   return {
+    ...poolsHandlers(allocator),
     async applySubnet(request, context) {
       const name = required('name', request.name);
       const { cidrBlock, gateway, excludeIps, provider, protocol, cooldownMs, bindingTimeoutMs } = readSpec(request);

@@ -207,8 +207,8 @@ describe('Ledger.Watch', () => {
     ],
     [
       'an event of a newer version',
-      (memory) => memory.put(logKey(2), '{"v":3,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 3; this program reads 1, 2: upgrade it' },
+      (memory) => memory.put(logKey(2), '{"v":4,"seq":2}'),
+      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 4; this program reads 1, 2, 3: upgrade it' },
     ],
   ];
   for (const [what, damage, refusal] of damages)

@@ -10,10 +10,10 @@ import { Refused } from '../domain/refusal.ts';
 import { claimOf, evolve } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
-import { addressKey, claimText, logKey, subnetKey, subnetText } from './keys.ts';
+import { addressKey, claimText, logKey, poolKey, poolText, subnetKey, subnetText } from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
-import type { EventVersion } from './upcast.ts';
+import { type EventVersion, firstVersionOf } from './upcast.ts';
 
 /** So that readers can bound their pages. */
 const mostEventBytes = 16 << 10;
@@ -90,17 +90,23 @@ export class BatchBuilder {
       if (!claim) throw new Error(`${addressKey(name)} was touched and has no claim`);
       return { name, text: this.#textOf(claim), known: this.#replica.revisionOf(name) };
     });
-    const subnets = [...this.#configuredSubnets()].map((name) => {
-      const configured = state.subnets.get(name);
-      return { name, text: configured && subnetText({ ...configured, spec: configured.subnet.spec }) };
+    const configured = this.#configured();
+    const subnets = [...configured.subnets].map((name) => {
+      const subnet = state.subnets.get(name);
+      return { name, text: subnet && subnetText({ ...subnet, spec: subnet.subnet.spec }) };
+    });
+    const pools = [...configured.pools].map((name) => {
+      const pool = state.pools.get(name);
+      return { name, text: pool && poolText(pool) };
     });
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
-    return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, writer };
+    return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, pools, writer };
   }
 
   #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
     const { command, newId, reading, ...rest } = stamp;
     const { state } = this.#replica;
+    refuseUnreadable(event, rest.version);
     const before: Record<string, number> = {};
     for (const address of addressesOf(event)) before[address] = claimOf(state, event.subnet, address)?.last ?? 0;
     const wrapping = { id: newId(), command, part, at: reading.at, clock: reading.clock, before, ...rest };
@@ -123,6 +129,8 @@ export class BatchBuilder {
     }
     if (event.type === 'SubnetConfigured')
       this.#bytes += Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
+    if (event.type === 'PoolConfigured')
+      this.#bytes += Buffer.byteLength(poolText(event.data)) + poolKey(event.data.pool).length;
   }
 
   /** Claims are immutable: each is written out once, for its size and for the transaction. */
@@ -132,18 +140,32 @@ export class BatchBuilder {
     return text;
   }
 
-  #configuredSubnets(): Set<string> {
-    const configures = new Set(['SubnetConfigured', 'SubnetRetired']);
-    return new Set(
-      this.#events.filter(({ envelope }) => configures.has(envelope.type)).map(({ envelope }) => envelope.subnet),
-    );
+  /** The names of what the batch configures or retires. */
+  #configured(): { readonly subnets: ReadonlySet<string>; readonly pools: ReadonlySet<string> } {
+    const [subnets, pools] = [new Set<string>(), new Set<string>()];
+    for (const { sequenced: event } of this.#events) {
+      if (event.type === 'SubnetConfigured' || event.type === 'SubnetRetired') subnets.add(event.subnet);
+      if (event.type === 'PoolConfigured' || event.type === 'PoolRetired') pools.add(event.data.pool);
+    }
+    return { subnets, pools };
   }
 
   #fits(): boolean {
     const { ops, bytes } = this.#replica.ledger.limits;
     const claims = this.#journal.touchedCount;
-    const puts = this.#events.length + claims + this.#configuredSubnets().size + 1;
+    const configured = this.#configured();
+    const puts = this.#events.length + claims + configured.subnets.size + configured.pools.size + 1;
     const compares = claims + 3;
     return puts <= ops && compares <= ops && this.#bytes + 2 * headBytes <= bytes;
   }
+}
+
+/** @throws Refused UNAVAILABLE for an event that some replica would stop at. */
+function refuseUnreadable({ type }: Event, version: EventVersion | undefined): void {
+  const needed = firstVersionOf(type);
+  if (version !== undefined && version < needed)
+    throw new Refused(
+      'UNAVAILABLE',
+      `${type} can't be written yet: some allocator replica reads events up to version ${version}, and this takes ${needed}: upgrade it, then ask again`,
+    );
 }

@@ -7,7 +7,7 @@ import type { Event } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
 import { evolve, initialState } from '../domain/state.ts';
 import { chain, emptyHead, type Envelope, follow, type Head, parseEvent } from './chain.ts';
-import { type EventVersion, eventVersions } from './upcast.ts';
+import { type EventVersion, eventVersions, firstVersionOf } from './upcast.ts';
 
 const goldenOf = (version: EventVersion): string[] =>
   readFileSync(join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`), 'utf8')
@@ -18,6 +18,7 @@ const goldenOf = (version: EventVersion): string[] =>
 const lastHashes: Readonly<Record<EventVersion, string>> = {
   1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
+  3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
 };
 const golden = goldenOf(2);
 
@@ -48,8 +49,15 @@ for (const version of eventVersions)
         AddressBound: true,
         AddressUnbound: true,
         AddressReleased: true,
+        PoolConfigured: true,
+        PoolRetired: true,
+        AddressReserved: true,
+        ReservationCancelled: true,
+        AddressQuarantined: true,
+        QuarantineLifted: true,
       };
-      expect(Object.keys(known).filter((type) => !types.includes(type as Event['type']))).to.deep.equal([]);
+      const expected = (Object.keys(known) as Event['type'][]).filter((type) => firstVersionOf(type) <= version);
+      expect(expected.filter((type) => !types.includes(type))).to.deep.equal([]);
     });
 
     it('are one chain: each names the SHA-256 of the bytes of the one before', () => {
@@ -117,7 +125,20 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(2);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(3);
+  });
+});
+
+describe('Events of version 3', () => {
+  it('leave pools, reservations and quarantine as they say', () => {
+    const state = initialState();
+    for (const line of goldenOf(3)) evolve(state, parseEvent(line).sequenced, new Journal());
+    const { pools, reservations, reservedMacs } = describeState(state) as Record<string, unknown[]>;
+    expect(pools?.map((pool) => (pool as [string])[0])).to.deep.equal(['blue']);
+    expect(reservations).to.deep.equal([['vip/web', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
+    expect(reservedMacs).to.deep.equal([['dual/02:00:00:00:00:09', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
+    const quarantined = [...(state.claims.get('macvlan') ?? [])].filter(([, { quarantine }]) => quarantine);
+    expect(quarantined.map(([address]) => address)).to.deep.equal(['172.17.0.13']);
   });
 });
 
@@ -162,9 +183,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 3 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 4 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 3; this program reads 1, 2: upgrade it',
+      message: 'event 5 has schema version 4; this program reads 1, 2, 3: upgrade it',
     });
   });
 

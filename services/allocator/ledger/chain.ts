@@ -120,6 +120,12 @@ const known: Readonly<Record<Event['type'], true>> = {
   AddressBound: true,
   AddressUnbound: true,
   AddressReleased: true,
+  PoolConfigured: true,
+  PoolRetired: true,
+  AddressReserved: true,
+  ReservationCancelled: true,
+  AddressQuarantined: true,
+  QuarantineLifted: true,
 };
 
 /**

@@ -27,7 +27,10 @@ import {
   logKey,
   logPrefix,
   parseHead,
+  parsePool,
   parseSubnet,
+  poolKey,
+  poolPrefix,
   readClaim,
   subnetKey,
   subnetPrefix,
@@ -93,7 +96,10 @@ export class EtcdLedger implements Ledger {
     const subnets = [];
     for await (const page of this.#prefix(subnetPrefix, at, signal))
       for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), textOf(kv)));
-    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets };
+    const pools = [];
+    for await (const page of this.#prefix(poolPrefix, at, signal))
+      for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), textOf(kv)));
+    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
@@ -233,14 +239,15 @@ function comparesOf({ head, claims, writer }: Batch): ICompare[] {
   return compares;
 }
 
-function putsOf({ head, events, claims, subnets }: Batch): IRequestOp[] {
+function putsOf({ head, events, claims, subnets, pools }: Batch): IRequestOp[] {
   const put = (key: string, text: string): IRequestOp => ({ request_put: { key: bytes(key), value: bytes(text) } });
+  const configure = (key: string, text: string | undefined): IRequestOp =>
+    text === undefined ? { request_delete_range: { key: bytes(key) } } : put(key, text);
   return [
     ...events.map(({ seq, text }) => put(logKey(seq), text)),
     ...claims.map(({ name, text }) => put(addressKey(name), text)),
-    ...subnets.map(({ name, text }) =>
-      text === undefined ? { request_delete_range: { key: bytes(subnetKey(name)) } } : put(subnetKey(name), text),
-    ),
+    ...subnets.map(({ name, text }) => configure(subnetKey(name), text)),
+    ...pools.map(({ name, text }) => configure(poolKey(name), text)),
     put(headKey, headText(head.after)),
   ];
 }

@@ -13,7 +13,10 @@ import {
   logPrefix,
   parseClaim,
   parseHead,
+  parsePool,
   parseSubnet,
+  poolKey,
+  poolText,
   subnetKey,
   subnetText,
 } from './keys.ts';
@@ -68,9 +71,17 @@ const anyClaim: fc.Arbitrary<Claim> = fc
     allocation: optional(anyAllocation),
     bindings: fc.array(anyBinding, { maxLength: 3 }),
     released: optional(fc.record({ seq: anySeq, at: anyInstant, uid: anyText })),
+    reservation: optional(
+      fc.record({ reservedFor: anyText, reason: anyText, mac: anyText, seq: anySeq, at: anyInstant }),
+    ),
+    quarantine: optional(
+      fc.record({ seenMac: anyText, seenAt: anyText, reason: anyText, seq: anySeq, at: anyInstant }),
+    ),
   })
-  .map(({ allocation, released, ...rest }) => ({
+  .map(({ allocation, released, reservation, quarantine, ...rest }) => ({
     ...rest,
+    ...(reservation && { reservation }),
+    ...(quarantine && { quarantine }),
     ...(allocation && { allocation }),
     ...(released && { released }),
   }));
@@ -201,5 +212,20 @@ describe('The value of a subnet’s key', () => {
   it('that is none is refused', () => {
     for (const text of ['', '{}', '{"spec":{}}'])
       expect(damaged(() => parseSubnet(subnetKey('macvlan'), text))).to.contain('/ipledger/v1/subnet/macvlan');
+  });
+});
+
+describe('The value of a pool’s key', () => {
+  const spec = { subnet: 'macvlan', ips: ['172.17.0.20..172.17.0.30'], namespaces: ['team-a'] };
+
+  it('says its spec and where that came from', () => {
+    const source = { uid: 'uid-of-pool', generation: 3 };
+    expect(parsePool(poolKey('blue'), poolText({ spec, source }))).to.deep.equal({ name: 'blue', spec, source });
+    expect(parsePool(poolKey('blue'), poolText({ spec }))).to.deep.equal({ name: 'blue', spec });
+  });
+
+  it('that is none is refused', () => {
+    for (const text of ['', '{}', '{"spec":{"subnet":"macvlan"}}'])
+      expect(damaged(() => parsePool(poolKey('blue'), text))).to.contain('/ipledger/v1/pool/blue');
   });
 });

@@ -6,13 +6,15 @@
  *   /ipledger/v1/log/<seq>            one event; 16 digits, so that text order is number order
  *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
+ *   /ipledger/v1/pool/<name>         the same of a pool
  *   /ipledger/v1/writer               the active writer, on a lease
  *   /ipledger/v1/member/<replica>     a live replica and what it can read, on a lease
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Allocation, Binding, Claim } from '../domain/claim.ts';
-import type { Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
+import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../domain/claim.ts';
+import type { PoolSpec, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
+import type { ConfiguredPool } from '../domain/pool.ts';
 import type { Head } from './chain.ts';
 
 const prefix = '/ipledger/v1/';
@@ -23,11 +25,13 @@ export const memberPrefix = `${prefix}member/`;
 export const logPrefix = `${prefix}log/`;
 export const addressPrefix = `${prefix}addr/`;
 export const subnetPrefix = `${prefix}subnet/`;
+export const poolPrefix = `${prefix}pool/`;
 
 export const logKey = (seq: Seq): string => logPrefix + String(seq).padStart(16, '0');
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
 export const memberKey = (replica: string): string => memberPrefix + replica;
 export const subnetKey = (name: string): string => subnetPrefix + name;
+export const poolKey = (name: string): string => poolPrefix + name;
 
 /** The key after all keys that begin with `text`. */
 export const endOf = (text: string): string =>
@@ -68,12 +72,15 @@ interface StoredClaim {
   readonly holder?: Omit<Allocation, 'seq' | 'subnet' | 'at'> & { readonly at: string };
   readonly bindings: readonly StoredBinding[];
   readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string };
+  readonly reservation?: Omit<Reservation, 'at'> & { readonly at: string };
+  readonly quarantine?: Omit<Quarantine, 'at'> & { readonly at: string };
 }
 
 const instant = (at: number): string => new Date(at).toISOString();
 
 /** A claim as its key holds it. */
-export function claimText({ last, lastAt, allocation, bindings, released }: Claim): string {
+export function claimText(claim: Claim): string {
+  const { last, lastAt, allocation, bindings, released, reservation, quarantine } = claim;
   const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: instant(lastAt) };
   if (allocation) {
     const { seq, subnet: _, at, ...holder } = allocation;
@@ -82,13 +89,15 @@ export function claimText({ last, lastAt, allocation, bindings, released }: Clai
   }
   stored.bindings = bindings.map((binding) => ({ ...binding, at: instant(binding.at) }));
   if (released) stored.released = { ...released, at: instant(released.at) };
+  if (reservation) stored.reservation = { ...reservation, at: instant(reservation.at) };
+  if (quarantine) stored.quarantine = { ...quarantine, at: instant(quarantine.at) };
   return JSON.stringify(stored);
 }
 
 /** The claim that a key's value says. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
 export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
   return parsed(addressKey({ subnet, address }), text, 'claim', () => {
-    const { last, at, alloc, holder, bindings, released } = JSON.parse(text) as StoredClaim;
+    const { last, at, alloc, holder, bindings, released, reservation, quarantine } = JSON.parse(text) as StoredClaim;
     if (!Number.isSafeInteger(last)) throw new TypeError('it has no "last"');
     if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder and no "alloc"');
     return {
@@ -97,6 +106,8 @@ export function parseClaim({ subnet, address }: ClaimName, text: string): Claim 
       ...(holder && { allocation: { ...holder, seq: alloc as Seq, subnet, at: time(holder.at) } }),
       bindings: bindings.map((binding) => ({ ...binding, at: time(binding.at) })),
       ...(released && { released: { ...released, at: time(released.at) } }),
+      ...(reservation && { reservation: { ...reservation, at: time(reservation.at) } }),
+      ...(quarantine && { quarantine: { ...quarantine, at: time(quarantine.at) } }),
     };
   });
 }
@@ -132,6 +143,24 @@ export function parseSubnet(key: string, text: string): StoredSubnet & { readonl
     const { spec, source } = JSON.parse(text) as StoredSubnet;
     if (typeof spec.cidrBlock !== 'string') throw new TypeError('it has no CIDR');
     return { name: key.slice(subnetPrefix.length), spec, ...(source && { source }) };
+  });
+}
+
+/** What a pool's key holds. */
+export interface StoredPool {
+  readonly spec: PoolSpec;
+  readonly source?: SourceObject;
+}
+
+/** A pool as its key holds it. */
+export const poolText = ({ spec, source }: StoredPool): string => JSON.stringify({ spec, ...(source && { source }) });
+
+/** The pool that a key and its value say. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
+export function parsePool(key: string, text: string): ConfiguredPool {
+  return parsed(key, text, 'pool', () => {
+    const { spec, source } = JSON.parse(text) as StoredPool;
+    if (typeof spec.subnet !== 'string' || !Array.isArray(spec.ips)) throw new TypeError('it has no subnet, or no ips');
+    return { name: key.slice(poolPrefix.length), spec, ...(source && { source }) };
   });
 }
 

@@ -4,7 +4,7 @@ import { subnetConfigured } from '../domain/specification.ts';
 import type { Event } from '../domain/event.ts';
 import { emptyHead } from './chain.ts';
 import { batchOf, never } from './specification.ts';
-import { addressKey, claimText, headKey, headText, logKey, subnetKey, writerKey } from './keys.ts';
+import { addressKey, claimText, headKey, headText, logKey, poolKey, poolText, subnetKey, writerKey } from './keys.ts';
 import type { Batch, Ledger } from './ledger.ts';
 import { describeReading } from './reading.contract.ts';
 import {
@@ -73,6 +73,18 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, batchOf(begun.head.after, [retired], { subnets }));
         expect(await store.everything()).to.not.have.property(subnetKey('macvlan'));
         expect((await ledger.load(never)).subnets).to.deep.equal([]);
+      });
+
+      it('a pool in force, and its retirement', async () => {
+        const spec = { subnet: 'macvlan', ips: ['172.17.0.20'], namespaces: [] };
+        const pooled: Event = { type: 'PoolConfigured', subnet: 'macvlan', data: { pool: 'blue', spec } };
+        const begun = batchOf(emptyHead, [created, pooled], { pools: [{ name: 'blue', text: poolText({ spec }) }] });
+        await appended(ledger, begun);
+        expect((await store.everything())[poolKey('blue')]).to.equal(poolText({ spec }));
+        expect((await ledger.load(never)).pools).to.deep.equal([{ name: 'blue', spec }]);
+        const retired: Event = { type: 'PoolRetired', subnet: 'macvlan', data: { pool: 'blue' } };
+        await appended(ledger, batchOf(begun.head.after, [retired], { pools: [{ name: 'blue', text: undefined }] }));
+        expect((await ledger.load(never)).pools).to.deep.equal([]);
       });
 
       it('nothing behind a head that is not there any more', async () => {

@@ -18,6 +18,12 @@ export interface AppendLimits {
   readonly bytes: number;
 }
 
+/** What is put in force under a name, or (undefined) retired. */
+export interface Configuration {
+  readonly name: string;
+  readonly text: string | undefined;
+}
+
 /** One transaction: all of it happens, or nothing. */
 export interface Batch {
   /** The head as it must be found, and as it is left. */
@@ -26,8 +32,8 @@ export interface Batch {
   readonly events: readonly { readonly seq: Seq; readonly text: string }[];
   /** Each key must be at the revision that is known of it. */
   readonly claims: readonly { readonly name: ClaimName; readonly text: string; readonly known: Revision }[];
-  /** Specs put in force, or (undefined) retired. */
-  readonly subnets: readonly { readonly name: string; readonly text: string | undefined }[];
+  readonly subnets: readonly Configuration[];
+  readonly pools: readonly Configuration[];
   /** The create revision of our own writer key: a deposed writer stops duelling. undefined: not compared. */
   readonly writer: Revision | undefined;
 }

@@ -17,17 +17,17 @@ describe('The schema version that is written', () => {
     [
       'is the newest when all replicas read it',
       [
-        [1, 2],
-        [1, 2],
+        [1, 2, 3],
+        [1, 2, 3],
       ],
-      2,
+      3,
     ],
-    ['is the newest that the oldest replica reads', [[1, 2], [1]], 1],
+    ['is the newest that the oldest replica reads', [[1, 2, 3], [1, 2], [1]], 1],
     [
       'is none that this program does not know',
       [
-        [1, 2, 3],
-        [1, 2, 3],
+        [1, 2, 3, 4],
+        [1, 2, 3, 4],
       ],
       newest,
     ],
@@ -90,7 +90,7 @@ describe('The members', () => {
     await until(async () => (await keyed('one')) !== undefined);
     const key = await keyed('one');
     const { at, ...said } = JSON.parse(key?.value.toString() ?? '') as Member & { at: string };
-    expect(said).to.deep.equal({ replica: 'one', address: 'one:7411', reads: [1, 2] });
+    expect(said).to.deep.equal({ replica: 'one', address: 'one:7411', reads: [1, 2, 3] });
     expect(Date.parse(at)).to.be.within(Date.now() - 60_000, Date.now());
     const { grantedTTL } = await client.leaseClient.leaseTimeToLive({ ID: key?.lease ?? '0' });
     expect(grantedTTL).to.equal('10');

@@ -11,7 +11,10 @@ import {
   logKey,
   logPrefix,
   parseHead,
+  parsePool,
   parseSubnet,
+  poolKey,
+  poolPrefix,
   readClaim,
   subnetKey,
   subnetPrefix,
@@ -80,12 +83,13 @@ export class MemoryLedger implements Ledger {
     const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
     const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
     const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
-    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets };
+    const pools = [...this.#withPrefix(poolPrefix)].map(([key, { text }]) => parsePool(key, text));
+    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
     await sleep(0);
-    const { head, events, claims, subnets, writer } = batch;
+    const { head, events, claims, subnets, pools, writer } = batch;
     const reason = this.#tooMuch(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
@@ -97,9 +101,13 @@ export class MemoryLedger implements Ledger {
     const revision = this.#revision + 1n;
     for (const { seq, text } of events) this.#putAt(logKey(seq), text, revision);
     for (const { name, text } of claims) this.#putAt(addressKey(name), text, revision);
-    for (const { name, text } of subnets)
-      if (text === undefined) this.#keys.delete(subnetKey(name));
-      else this.#putAt(subnetKey(name), text, revision);
+    for (const [keyOf, configurations] of [
+      [subnetKey, subnets],
+      [poolKey, pools],
+    ] as const)
+      for (const { name, text } of configurations)
+        if (text === undefined) this.#keys.delete(keyOf(name));
+        else this.#putAt(keyOf(name), text, revision);
     this.#putAt(headKey, headText(head.after), revision);
     this.#revision = revision;
     for (const ring of this.#ringers) ring();
@@ -157,10 +165,11 @@ export class MemoryLedger implements Ledger {
     }
   }
 
-  #tooMuch({ events, claims, subnets }: Batch): string | undefined {
-    const ops = events.length + claims.length + subnets.length + 1;
+  #tooMuch({ events, claims, subnets, pools }: Batch): string | undefined {
+    const puts = [...events, ...claims, ...subnets, ...pools];
+    const ops = puts.length + 1;
     if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
-    const bytes = [...events, ...claims, ...subnets].reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
+    const bytes = puts.reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
     return bytes > this.limits.bytes ? `${bytes} bytes, at most ${this.limits.bytes}` : undefined;
   }
 

@@ -27,7 +27,7 @@ export function describeReading(storeOf: () => LedgerUnderTest): void {
 
   describe('loads', () => {
     it('an empty ledger: nothing, at the head before all events', async () => {
-      const empty = { ledger: '', head: emptyHead, claims: [], revisions: [], unreadable: [], subnets: [] };
+      const empty = { ledger: '', head: emptyHead, claims: [], revisions: [], unreadable: [], subnets: [], pools: [] };
       expect(await ledger.load(never)).to.deep.equal(empty);
       expect(await ledger.head(never)).to.deep.equal(emptyHead);
     });

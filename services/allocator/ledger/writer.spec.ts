@@ -73,6 +73,13 @@ describe('The writer', () => {
     version = 2;
     await carryOut(working.writer, allocate('b'));
     expect(await versions()).to.deep.equal([1, 1, 1, 2]);
+    const spec = { subnet: 'macvlan', ips: ['172.17.0.20'], namespaces: [] };
+    const tooNew = await failureOf(submit({ type: 'ApplyPool', name: 'blue', spec }));
+    expect(tooNew).to.have.property('code', 'UNAVAILABLE');
+    expect(tooNew.message).to.contain('reads events up to version 2, and this takes 3: upgrade it');
+    version = 3;
+    await carryOut(working.writer, { type: 'ApplyPool', name: 'blue', spec });
+    expect(await versions()).to.deep.equal([1, 1, 1, 2, 3]);
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
@@ -210,7 +217,7 @@ describe('The writer', () => {
     const taken = { candidates: [['172.17.0.100']] };
     const refusals = async (): Promise<string[]> =>
       (await logOf(memory)).flatMap(({ envelope: { type, data } }) =>
-        type === 'AllocationRefused' && 'reason' in data ? [`${data.uid} ${data.reason}`] : [],
+        type === 'AllocationRefused' && 'attachment' in data && 'reason' in data ? [`${data.uid} ${data.reason}`] : [],
       );
     beforeEach(async () => void (await submit(allocate('holder', taken))));
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addressSet, canonical, parseMac, parsePool, parseRoutes } from './addresses.ts';
+import { canonical, noLimits, parseMac, parsePool, parseRate, parseRoutes, readAddresses } from './addresses.ts';
 
 const key = 'm.d.kubernetes.io/ip_pool';
 const sets = (...each: string[][]) => ({
@@ -15,17 +15,31 @@ describe('addresses as people write them', () => {
       expect(canonical(text), text).to.equal(undefined);
   });
 
+  const read = (texts: string[], masks = false) =>
+    readAddresses(texts, { key: 'm.d.kubernetes.io/ip_address', what: 'ip_address annotation', masks }, noLimits);
+
   it('are one, or one of each family, IPv4 first', () => {
-    expect(addressSet(['fd00::1', ' 10.0.0.1'])).to.deep.equal({
+    expect(read(['fd00::1', ' 10.0.0.1'])).to.deep.equal({ ok: true, value: { addresses: ['10.0.0.1', 'fd00::1'] } });
+    expect(read(['10.0.0.1', '10.0.0.2'])).to.have.property(
+      'problem',
+      'multiple IPv4 addresses in ip_address annotation "10.0.0.1,10.0.0.2": m.d.kubernetes.io/ip_address takes one of each family',
+    );
+    expect(read(['10.0.0.1', 'fd00::1', 'fd00::2']))
+      .to.have.property('problem')
+      .that.contains('multiple IPv6');
+  });
+
+  it('may have a prefix length where that is usual, which is left out', () => {
+    expect(read(['10.0.0.1/24', 'FD00::1/64'], true)).to.deep.equal({
       ok: true,
       value: { addresses: ['10.0.0.1', 'fd00::1'] },
     });
-    expect(addressSet(['10.0.0.1', '10.0.0.2'])).to.have.property(
-      'problem',
-      '10.0.0.1,10.0.0.2 are not one address, or one of each family',
-    );
-    expect(addressSet(['10.0.0.1/24'])).to.have.property('problem', 'failed to parse IP 10.0.0.1/24');
-    expect(addressSet(['10.0.0.1', 'fd00::1', 'fd00::2'])).to.have.property('ok', false);
+    expect(read(['10.0.0.1/33'], true))
+      .to.have.property('problem')
+      .that.contains('10.0.0.1/33 is not a valid');
+    expect(read(['10.0.0.1/24']))
+      .to.have.property('problem')
+      .that.contains('failed to parse IP 10.0.0.1/24');
   });
 });
 
@@ -59,7 +73,10 @@ describe('the annotation ip_pool', () => {
     ['10.0.0.1/24', `10.0.0.1/24 in ${key} is not a valid address`],
     ['10.0.0.1,', `an empty element in ${key} is not a valid address`],
     ['pool-1,pool-2', `pool-1 in ${key} is not a valid address`],
-    ['10.0.0.1,10.0.0.2;10.0.0.3', `10.0.0.1,10.0.0.2 in ${key} is not a valid address`],
+    ['10.0.0.1,10.0.0.2;10.0.0.3', `multiple IPv4 addresses in "10.0.0.1,10.0.0.2": an entry of ${key} takes one`],
+    ['10.0.0.1,fd00::1;x', `x in ${key} is not a valid address`],
+    ['10.0.0.1;', `an empty element in ${key} is not a valid address`],
+    ['pool/1', `pool/1 in ${key} is not a valid address`],
     ['', 'is empty'],
   ];
   for (const [value, sentence] of malformed)
@@ -71,6 +88,11 @@ describe('MACs and routes', () => {
   it('takes six octets with colons, and keeps how they are written', () => {
     expect(parseMac('00:00:00:53:6B:BB', 'k')).to.deep.equal({ ok: true, value: '00:00:00:53:6B:BB' });
     expect(parseMac('00:00:54:17:2A', 'k')).to.have.property('problem', '00:00:54:17:2A is not a valid k');
+  });
+
+  it('takes bandwidths that are numbers', () => {
+    for (const rate of ['3', '0', '2.5']) expect(parseRate(rate, 'k'), rate).to.have.property('ok', true);
+    expect(parseRate('3M', 'k')).to.have.property('problem', '3M is not a valid k: want a number');
   });
 
   it('takes routes with and without destination', () => {

@@ -18,19 +18,62 @@ export function canonical(address: string): string | undefined {
   }
 }
 
+/** What else the annotations say of an attachment's addresses: each address that is asked for must agree. */
+export interface Limits {
+  /** "v4", "v6" or "v4,v6" of the annotation `cidr`; "" for none. */
+  readonly cidr: string;
+  /** "" for either. */
+  readonly family: '' | 'ipv4' | 'ipv6';
+  /** The annotation that says so. */
+  readonly familyKey: string;
+}
+
+/** Where addresses stand that somebody asks for. */
+export interface Place {
+  /** The annotation's key, or words that say where. */
+  readonly key: string;
+  /** What the list is called to a person: "ip_address annotation". */
+  readonly what: string;
+  /** Whether a prefix length is taken, and left out: the subnet says what it is. */
+  readonly masks: boolean;
+}
+
 /** One address, or one of each family: what one request may ask for. IPv4 comes first. */
-export function addressSet(addresses: readonly string[]): Result<AddressSet> {
-  const found: string[] = [];
-  for (const each of addresses) {
-    const address = canonical(each.trim());
-    if (address === undefined) return problem(`failed to parse IP ${each.trim()}`);
-    found.push(address);
+export function readAddresses(texts: readonly string[], place: Place, limits: Limits): Result<AddressSet> {
+  const asked = texts.map((text) => text.trim());
+  const addresses: string[] = [];
+  for (const text of asked) {
+    const address = canonical(isCidr(text) ? text.slice(0, text.indexOf('/')) : text);
+    if (address === undefined) return problem(`${text} is not a valid ${place.key}: failed to parse IP ${text}`);
+    const outside = outsideOf(limits, address, text);
+    if (outside !== '') return problem(outside);
+    addresses.push(address);
   }
-  const [first = '', second = ''] = found;
-  if (found.length === 1) return ok({ addresses: found });
-  if (found.length !== 2 || isIP(first) === isIP(second))
-    return problem(`${found.join(',')} are not one address, or one of each family`);
-  return ok({ addresses: found.sort((a, b) => isIP(a) - isIP(b)) });
+  const masked = asked.find((text) => text.includes('/'));
+  if (masked !== undefined && !place.masks)
+    return problem(`failed to parse IP ${masked}: ${place.key} takes addresses without a prefix length`);
+  return oneOfEach(addresses, `${place.what} "${texts.join(',')}"`, place.key);
+}
+
+/** Why an address does not agree with the limits; "" when it does. `text` is how it was written. */
+export function outsideOf({ cidr, family, familyKey }: Limits, address: string, text: string): string {
+  if (cidr !== '' && !cidr.split(',').some((each) => contains(each.trim(), address)))
+    return `${text} not in cidr ${cidr}`;
+  if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
+  return '';
+}
+
+function contains(cidr: string, address: string): boolean {
+  const [network, length] = ipaddr.parseCIDR(cidr);
+  const parsed = ipaddr.parse(address);
+  return network.kind() === parsed.kind() && parsed.match(network, length);
+}
+
+function oneOfEach(addresses: readonly string[], where: string, key: string): Result<AddressSet> {
+  for (const family of [4, 6])
+    if (addresses.filter((address) => isIP(address) === family).length > 1)
+      return problem(`multiple IPv${family} addresses in ${where}: ${key} takes one of each family`);
+  return ok({ addresses: [...addresses].sort((a, b) => isIP(a) - isIP(b)) });
 }
 
 export type PoolRequest =
@@ -42,20 +85,37 @@ export type PoolRequest =
  * The annotation `ip_pool`. With a `;` it is a list of single addresses and `v4,v6` pairs; else a comma list of addresses,
  * of which exactly two of different families are one pair. A single word that is no address names an IPPool.
  */
-export function parsePool(value: string, key: string): Result<PoolRequest> {
+export function parsePool(value: string, key: string, limits: Limits = noLimits): Result<PoolRequest> {
   const trimmed = value.trim();
   if (trimmed === '') return problem(`annotation ${key} is empty: name addresses, or remove it`);
-  if (!/[,;]/.test(trimmed) && canonical(trimmed) === undefined) {
-    const looksLikeAddress = /^[0-9.]+$|:|\//.test(trimmed);
-    return looksLikeAddress ? notValid(trimmed, key) : ok({ kind: 'named', pool: trimmed });
-  }
+  if (isPoolName(trimmed)) return ok({ kind: 'named', pool: trimmed });
   const sets: AddressSet[] = [];
   for (const element of poolElements(trimmed)) {
-    const set = addressSet(element.split(','));
-    if (!set.ok) return notValid(element, key);
+    const texts = element.split(',').map((text) => text.trim());
+    for (const text of texts) {
+      const address = canonical(text);
+      if (address === undefined) return notValid(text, key);
+      const outside = outsideOf(limits, address, text);
+      if (outside !== '') return problem(outside);
+    }
+    const set = oneOfEach(
+      texts.map((text) => canonical(text) ?? text),
+      `"${element}"`,
+      `an entry of ${key}`,
+    );
+    if (!set.ok) return set;
     sets.push(set.value);
   }
   return ok({ kind: 'list', sets });
+}
+
+/** Agrees with every address. */
+export const noLimits: Limits = { cidr: '', family: '', familyKey: '' };
+
+/** Whether the annotation `ip_pool` names an IPPool: one word that neither is an address nor was meant to be one. */
+export function isPoolName(value: string): boolean {
+  const word = value.trim();
+  return word !== '' && !/[,;:/]|^[0-9.]+$/.test(word);
 }
 
 function poolElements(value: string): string[] {
@@ -66,8 +126,21 @@ function poolElements(value: string): string[] {
   return pair ? [`${first},${second}`] : elements;
 }
 
-function notValid(element: string, key: string): Result<never> {
-  return problem(`${element === '' ? 'an empty element' : element} in ${key} is not a valid address`);
+function notValid(text: string, key: string): Result<never> {
+  return problem(`${text === '' ? 'an empty element' : text} in ${key} is not a valid address`);
+}
+
+/** The annotation `cidr`: "v4", "v6" or "v4,v6". */
+export function parseCidrs(value: string, key: string): Result<string> {
+  const valid = value.split(',').every((each) => isCidr(each.trim()));
+  return valid ? ok(value) : problem(`invalid cidr ${value}: ${key} wants one of each family at most`);
+}
+
+/** The annotation `ip_family`, in lower case only. */
+export function parseFamily(value: string, key: string): Result<Limits['family']> {
+  return value === '' || value === 'ipv4' || value === 'ipv6'
+    ? ok(value)
+    : problem(`${value} is not a valid ${key}: want ipv4 or ipv6`);
 }
 
 const macAddress = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i;
@@ -76,6 +149,11 @@ const macAddress = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i;
 export function parseMac(value: string, key: string): Result<string> {
   const mac = value.trim();
   return macAddress.test(mac) ? ok(mac) : problem(`${mac} is not a valid ${key}`);
+}
+
+/** A bandwidth: a number, in megabits. */
+export function parseRate(value: string, key: string): Result<undefined> {
+  return /^\d+(\.\d+)?$/.test(value) ? ok(undefined) : problem(`${value} is not a valid ${key}: want a number`);
 }
 
 const routesShape = z.array(z.object({ dst: z.string().optional(), gw: z.string().optional() }));

@@ -25,16 +25,17 @@ describe('the networks that a Pod selects', () => {
       ],
     ],
     [
-      'the JSON form brings addresses without their masks, a MAC and an interface',
+      'the JSON form brings addresses, a MAC, an interface and gateways',
       '[{"name":"m","namespace":"n","ips":["10.0.0.9/16","fd00::9/64"],"mac":"02:00:00:00:00:01","interface":"net9","default-route":["10.0.0.1"]}]',
       [
         {
           ...plain,
           name: 'm',
           namespace: 'n',
-          addresses: ['10.0.0.9', 'fd00::9'],
+          addresses: ['10.0.0.9/16', 'fd00::9/64'],
           mac: '02:00:00:00:00:01',
           interface: 'net9',
+          defaultRoute: ['10.0.0.1'],
         },
       ],
     ],
@@ -71,6 +72,9 @@ describe('the networks that a Pod selects', () => {
     ['[{"name":""}]', 'a network without name'],
     ['[{"name":"a","ips":"10.0.0.1"}]', '[0]["ips"]'],
     ['[{"name":"a","interface":"sixteen-letters-"}]', 'Linux takes at most 15 characters'],
+    ['[{"name":"a","interface":"net/1"}]', 'interface "net/1" of a: Linux takes no blank, slash or colon in it'],
+    ['[{"name":"a","default-route":["10.0.0.0/8"]}]', 'default-route "10.0.0.0/8" of a is not an address'],
+    ['a@net1,b@net1', 'interface net1 is asked for twice: give each NIC a name of its own'],
   ];
   for (const [networks, sentence] of refused)
     it(`refuses ${networks}, and says what and where`, () => {

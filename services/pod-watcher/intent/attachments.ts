@@ -5,6 +5,7 @@
  * `[namespace/]name[@interface]`. The default network comes first.
  */
 import { z } from 'zod';
+import { isAddress } from '../../../lib/ip.ts';
 import { defaultNetworkAnnotation, networksAnnotation, type Pod } from '../kubernetes/objects.ts';
 import { ok, problem, type Result } from './result.ts';
 
@@ -14,9 +15,11 @@ export interface Selection {
   readonly name: string;
   /** Name inside the Pod; "" when Multus numbers it. */
   readonly interface: string;
-  /** Addresses asked for beside the network's name, without prefix lengths. */
+  /** Addresses asked for beside the network's name, as they are written: perhaps with a prefix length. */
   readonly addresses: readonly string[];
   readonly mac: string;
+  /** Gateways through which Multus sets the Pod's default route on this NIC, once it is attached. */
+  readonly defaultRoute?: readonly string[];
   /** Whether this is the Pod's main NIC. */
   readonly main: boolean;
 }
@@ -37,7 +40,18 @@ export function selections(pod: Pick<Pod, 'namespace' | 'annotations'>): Result<
     main: true,
     interface: selection.interface || mainInterface,
   }));
-  return ok([...first, ...others.value]);
+  return distinct([...first, ...others.value]);
+}
+
+/** Two NICs of one name cannot be: Multus would fail at the second, when the first has been made. */
+function distinct(all: Selection[]): Result<Selection[]> {
+  const names = all.flatMap((selection) => (selection.interface === '' ? [] : [selection.interface]));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined
+    ? ok(all)
+    : problem(
+        `annotation ${networksAnnotation}: interface ${twice} is asked for twice: give each NIC a name of its own`,
+      );
 }
 
 function parse(key: string, { namespace, annotations }: Pick<Pod, 'namespace' | 'annotations'>): Result<Selection[]> {
@@ -69,10 +83,10 @@ function parseElement(element: string, podNamespace: string): Result<Selection> 
         `${JSON.stringify(text)} in ${JSON.stringify(element)} is no name: want [namespace/]name[@interface], each of lower case letters, digits and inner dashes`,
       );
   }
-  return selection({ namespace, name, interface: interfaceName, ips: undefined, mac: undefined }, podNamespace);
+  return selection({ namespace, name, interface: interfaceName }, podNamespace);
 }
 
-/** What others read of an element (default-route, portMappings, bandwidth, …) is left to them. */
+/** What others read of an element (portMappings, bandwidth, cni-args, …) is left to them. */
 const jsonElements = z.array(
   z.object({
     name: z.string(),
@@ -80,6 +94,7 @@ const jsonElements = z.array(
     interface: z.string().optional(),
     ips: z.array(z.string()).nullable().optional(),
     mac: z.string().optional(),
+    'default-route': z.array(z.string()).nullable().optional(),
   }),
 );
 
@@ -111,8 +126,12 @@ function firstIssue({ issues }: z.ZodError): string {
 }
 
 function selection(element: Element, podNamespace: string): Result<Selection> {
-  const { name, namespace, interface: interfaceName = '', ips, mac = '' } = element;
+  const { name, namespace, interface: interfaceName = '', ips, mac = '', 'default-route': gateways } = element;
   if (name === '') return problem('a network without name');
+  const wrong = (gateways ?? []).find((gateway) => !isAddress(gateway));
+  if (wrong !== undefined) return problem(`default-route ${JSON.stringify(wrong)} of ${name} is not an address`);
+  if (/[\s/:]/.test(interfaceName))
+    return problem(`interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes no blank, slash or colon in it`);
   if (interfaceName.length > interfaceMaxLength)
     return problem(
       `interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes at most ${interfaceMaxLength} characters`,
@@ -121,8 +140,9 @@ function selection(element: Element, podNamespace: string): Result<Selection> {
     namespace: namespace || podNamespace,
     name,
     interface: interfaceName,
-    addresses: (ips ?? []).map((address) => address.trim().replace(/\/\d+$/, '')),
+    addresses: ips ?? [],
     mac,
+    ...(gateways && { defaultRoute: gateways }),
     main: false,
   });
 }

@@ -2,29 +2,41 @@
  * Wakes the Pods that wait for a topic when something changes that may help them.
  *
  * A Subnet or network that is made or corrected may help all that wait for it. An address that becomes free helps one of
- * them, and where thousands wait, each release would make all of them ask: so that wakes few, and seldom. The others are
- * woken by the next one, or ask by themselves when their backoff is over.
+ * them: it is offered along the line, the oldest first, until as many were served as addresses became free. Where most of a
+ * line cannot use it, more are asked at a time, so that it reaches the end of any line soon.
  */
 import type { Waiting } from './waiting.ts';
 
 /** What arrives together (a Subnet and its Pods, many releases) is answered together. */
 const gatherMs = 50;
-const freedEveryMs = 1_000;
-const mostWoken = 64;
+/** How long those who are asked have to take an address before the next in the line are. */
+const usualWaveMs = 200;
+const firstWave = 4;
+const mostAtOnce = 512;
+/** Node's timers end at 2^31 ms. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Addresses on offer to the line of a topic. */
+interface Offer {
+  free: number;
+  wave: number;
+  /** Who was asked since the last address became free. */
+  readonly asked: Set<string>;
+  /** Nobody knows whether there is any: the offer ends with the first who gets none. */
+  guessed: boolean;
+}
 
 export class Bells {
   readonly #waiting: Waiting;
   readonly #wake: (pod: string) => void;
-  readonly #freedEveryMs: number;
+  readonly #waveMs: number;
   readonly #rung = new Set<string>();
-  /** Those that wait for their answer, and when the others had their last. */
-  readonly #freed = new Set<string>();
-  readonly #answeredAt = new Map<string, number>();
+  readonly #offers = new Map<string, Offer>();
 
-  constructor(waiting: Waiting, wake: (pod: string) => void, everyMs = freedEveryMs) {
+  constructor(waiting: Waiting, wake: (pod: string) => void, waveMs = usualWaveMs) {
     this.#waiting = waiting;
     this.#wake = wake;
-    this.#freedEveryMs = everyMs;
+    this.#waveMs = waveMs;
   }
 
   /** What the topic names has changed: wakes everybody who waits for it. */
@@ -33,12 +45,30 @@ export class Bells {
     this.#rung.add(topic);
   }
 
-  /** An address of the topic may be free: wakes those who have not asked for longest, few of them and seldom. */
+  /** An address of the topic is free: offers it along the line. */
   freed(topic: string): void {
-    if (this.#freed.has(topic)) return;
-    this.#freed.add(topic);
-    const dueAt = (this.#answeredAt.get(topic) ?? -Infinity) + this.#freedEveryMs;
-    setTimeout(() => this.#answerFreed(topic), Math.max(gatherMs, dueAt - performance.now())).unref();
+    const offer = this.#offers.get(topic);
+    if (!offer) return this.#begin(topic, { free: 1, guessed: false });
+    offer.free = offer.guessed ? 1 : offer.free + 1;
+    offer.guessed = false;
+    offer.wave = firstWave;
+    offer.asked.clear();
+  }
+
+  /** Perhaps there are free addresses of the topic: asks the oldest, and others as long as these are served. */
+  mayBeFree(topic: string): void {
+    if (!this.#offers.has(topic)) this.#begin(topic, { free: Infinity, guessed: true });
+  }
+
+  /** An address of the topic will be free in so long. */
+  freedIn(topic: string, ms: number): void {
+    if (ms <= 0) this.freed(topic);
+    else setTimeout(() => this.freed(topic), Math.min(ms, longestTimerMs)).unref();
+  }
+
+  #begin(topic: string, offer: Pick<Offer, 'free' | 'guessed'>): void {
+    this.#offers.set(topic, { ...offer, wave: firstWave, asked: new Set() });
+    setTimeout(() => this.#offer(topic), gatherMs).unref();
   }
 
   #answer(): void {
@@ -47,11 +77,26 @@ export class Bells {
     for (const topic of topics) for (const pod of this.#waiting.on(topic)) this.#wake(pod);
   }
 
-  #answerFreed(topic: string): void {
-    this.#freed.delete(topic);
-    const waiting = this.#waiting.on(topic);
-    if (waiting.length === 0) this.#answeredAt.delete(topic);
-    else this.#answeredAt.set(topic, performance.now());
-    for (const pod of waiting.slice(0, mostWoken)) this.#wake(pod);
+  #offer(topic: string): void {
+    const offer = this.#offers.get(topic);
+    if (!offer) return;
+    const { asked } = offer;
+    for (const pod of asked)
+      if (!this.#waiting.has(pod)) {
+        asked.delete(pod);
+        offer.free -= 1;
+      }
+    const most = offer.guessed ? offer.wave : Math.min(Math.max(offer.free, offer.wave), mostAtOnce);
+    const next = this.#waiting.on(topic).filter((pod) => !asked.has(pod));
+    if (offer.free <= 0 || next.length === 0 || (offer.guessed && asked.size > 0)) {
+      this.#offers.delete(topic);
+      return;
+    }
+    offer.wave = Math.min(offer.wave * 2, mostAtOnce);
+    for (const pod of next.slice(0, most)) {
+      asked.add(pod);
+      this.#wake(pod);
+    }
+    setTimeout(() => this.#offer(topic), this.#waveMs).unref();
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { conditionsAfter } from './conditions.ts';
+import { conditionsAfter, subnetReasons as reasons } from './conditions.ts';
 
 const now = new Date('2026-11-17T14:05:00.123Z');
 const later = new Date('2026-11-17T15:00:00Z');
@@ -10,12 +10,12 @@ const told = (conditions: unknown) =>
 
 describe('the conditions of a Subnet', () => {
   it('say that a spec is in force, or why not', () => {
-    expect(told(conditionsAfter(undefined, accepted, { generation: 1, now }))).to.deep.equal([
+    expect(told(conditionsAfter(undefined, accepted, { reasons, generation: 1, now }))).to.deep.equal([
       'Validated=True',
       'Ready=True',
       'Error=False',
     ]);
-    const conditions = conditionsAfter(undefined, refused, { generation: 1, now });
+    const conditions = conditionsAfter(undefined, refused, { reasons, generation: 1, now });
     expect(told(conditions)).to.deep.equal(['Validated=False', 'Ready=False', 'Error=True']);
     expect(conditions?.[0]).to.deep.equal({
       type: 'Validated',
@@ -29,24 +29,36 @@ describe('the conditions of a Subnet', () => {
   });
 
   it('are left alone when they say so already', () => {
-    const conditions = conditionsAfter(undefined, accepted, { generation: 1, now });
-    expect(conditionsAfter(conditions, accepted, { generation: 1, now: later })).to.equal(undefined);
+    const conditions = conditionsAfter(undefined, accepted, { reasons, generation: 1, now });
+    expect(conditionsAfter(conditions, accepted, { reasons, generation: 1, now: later })).to.equal(undefined);
   });
 
   it('keep the time of the transition while the status stays, and what others wrote', () => {
     const foreign = { type: 'Foreign', status: 'True' };
-    const conditions = conditionsAfter([foreign], accepted, { generation: 1, now });
-    const updated = conditionsAfter(conditions, accepted, { generation: 2, now: later });
+    const conditions = conditionsAfter([foreign], accepted, { reasons, generation: 1, now });
+    const updated = conditionsAfter(conditions, accepted, { reasons, generation: 2, now: later });
     expect(updated?.[0]).to.deep.equal(foreign);
     expect(updated?.[1]).to.include({
       lastTransitionTime: '2026-11-17T14:05:00Z',
       lastUpdateTime: '2026-11-17T15:00:00Z',
     });
-    const turned = conditionsAfter(conditions, refused, { generation: 2, now: later });
+    const turned = conditionsAfter(conditions, refused, { reasons, generation: 2, now: later });
     expect(turned?.[1]).to.include({ lastTransitionTime: '2026-11-17T15:00:00Z' });
   });
 
+  it('say who keeps one that is being deleted, and leave what was said of its spec', () => {
+    const conditions = conditionsAfter(undefined, accepted, { reasons, generation: 1, now });
+    const message = 'held, the first by Pod default/web';
+    const inUse = conditionsAfter(
+      conditions,
+      { accepted: false, message, inUse: true },
+      { reasons, generation: 2, now },
+    );
+    expect(told(inUse)).to.deep.equal(['Validated=True', 'Ready=False', 'Error=False']);
+    expect(inUse?.[1]).to.include({ reason: 'SubnetInUse', message });
+  });
+
   it('are made anew where they are malformed', () => {
-    expect(conditionsAfter('nonsense', accepted, { generation: 1, now })).to.have.length(3);
+    expect(conditionsAfter('nonsense', accepted, { reasons, generation: 1, now })).to.have.length(3);
   });
 });

@@ -1,12 +1,36 @@
-/** The conditions of a Subnet object, in Kube-OVN's types and reasons. Pure. */
+/** The conditions of Subnet, IPPool and Vip objects, in Kube-OVN's types and reasons. Pure. */
 import { type Raw, record, text } from '../kubernetes/raw.ts';
 
-/** What the ledger says to a spec. */
+/** What the ledger says to an object. */
 export interface Verdict {
   readonly accepted: boolean;
   /** Why not, for a person. */
   readonly message: string;
+  /** The object is being deleted, and the ledger cannot let go of it yet. */
+  readonly inUse?: true;
 }
+
+/** Reasons, in CamelCase. */
+export interface Reasons {
+  readonly validated: string;
+  readonly ready: string;
+  readonly refused: string;
+  readonly inUse: string;
+}
+
+export const subnetReasons: Reasons = {
+  validated: 'ValidateLogicalSwitchSuccess',
+  ready: 'SetNonOvnSubnetSuccess',
+  refused: 'ValidateLogicalSwitchFailed',
+  inUse: 'SubnetInUse',
+};
+
+export const poolReasons: Reasons = {
+  validated: 'UpdateIPAMSucceeded',
+  ready: 'UpdateIPAMSucceeded',
+  refused: 'UpdateIPAMFailed',
+  inUse: 'IPPoolInUse',
+};
 
 export interface Condition {
   readonly type: string;
@@ -20,18 +44,19 @@ export interface Condition {
 
 type Judgement = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-function judgements({ accepted, message }: Verdict): Judgement[] {
+function judgements({ accepted, message, inUse }: Verdict, reasons: Reasons): Judgement[] {
+  if (inUse) return [{ type: 'Ready', status: 'False', reason: reasons.inUse, message }];
   if (!accepted) {
-    const reason = 'ValidateLogicalSwitchFailed';
+    const reason = reasons.refused;
     return [
       { type: 'Validated', status: 'False', reason, message },
       { type: 'Ready', status: 'False', reason, message },
       { type: 'Error', status: 'True', reason, message },
     ];
   }
-  const reason = 'SetNonOvnSubnetSuccess';
+  const reason = reasons.ready;
   return [
-    { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
+    { type: 'Validated', status: 'True', reason: reasons.validated, message: '' },
     { type: 'Ready', status: 'True', reason, message: '' },
     { type: 'Error', status: 'False', reason, message: '' },
   ];
@@ -44,10 +69,10 @@ function judgements({ accepted, message }: Verdict): Judgement[] {
 export function conditionsAfter(
   present: unknown,
   verdict: Verdict,
-  { generation, now }: { readonly generation: number; readonly now: Date },
+  { reasons, generation, now }: { readonly reasons: Reasons; readonly generation: number; readonly now: Date },
 ): Condition[] | undefined {
   const known = new Map((Array.isArray(present) ? present : []).map(record).map((each) => [text(each['type']), each]));
-  const wanted = judgements(verdict);
+  const wanted = judgements(verdict, reasons);
   const same = wanted.every((judgement) => isSaid(known.get(judgement.type), judgement, generation));
   if (same) return undefined;
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');

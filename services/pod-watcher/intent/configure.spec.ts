@@ -3,8 +3,10 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type { ApplySubnetRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, inForce, silent, subnetNamed, until } from '../fakes.ts';
-import type { SubnetObject } from '../kubernetes/objects.ts';
+import type { NodeObject, SubnetObject } from '../kubernetes/objects.ts';
+import { type Raw, record } from '../kubernetes/raw.ts';
 import type { SubnetInForce } from '../ledger/facts.ts';
+import type { Condition } from './conditions.ts';
 import { Configurer } from './configure.ts';
 import { Subnets } from './subnets.ts';
 
@@ -19,6 +21,8 @@ describe('the Subnet objects', () => {
     const applied: Input<ApplySubnetRequest>[] = [];
     const deleted: string[] = [];
     const written: { name: string; ready: string; message: string }[] = [];
+    const shown: Raw[] = [];
+    const nodes = new Map<string, NodeObject>();
     const said: string[] = [];
     const rung = new Set<string>();
     const answers: { refuse?: IpledgerError } = {};
@@ -27,10 +31,11 @@ describe('the Subnet objects', () => {
         applySubnet: (request) => {
           applied.push(request);
           if (answers.refuse) return Promise.reject(answers.refuse);
-          const { spec } = inForce(request.name ?? '', request.spec?.provider);
+          const normalised = inForce(request.name ?? '', request.spec?.provider || 'ovn').spec;
+          const spec = { ...normalised, cidrBlock: request.spec?.cidrBlock ?? '' };
           return Promise.resolve({
             position: { epoch: 1, seq: 99, hash: '' },
-            subnet: { name: request.name ?? '', spec, usage: [], fenced: [] },
+            subnet: { name: request.name ?? '', spec, source: { uid: 'u', generation: 1 }, usage: [], fenced: [] },
           });
         },
         deleteSubnet: (name) => {
@@ -41,8 +46,22 @@ describe('the Subnet objects', () => {
       objects,
       subnets,
       ring: (topic) => rung.add(topic),
-      writeConditions: ({ name }, conditions) => {
-        const ready = conditions.find(({ type }) => type === 'Ready');
+      surroundings: () => ({ apiServer: '10.96.0.1', nodes }),
+      // What is written comes back, as from the API server.
+      write: (object, body) => {
+        shown.push(body);
+        const { finalizers, deletionTimestamp } = {
+          ...object,
+          ...record(body['metadata']),
+          deletionTimestamp: undefined,
+        };
+        const metadata = { generation: object.generation + (body['spec'] ? 1 : 0), finalizers, deletionTimestamp };
+        const next = subnetNamed(object.name, { ...object.spec, ...object.overlay, ...record(body['spec']) }, metadata);
+        setImmediate(() => (object.deleting ? objects.drop(object) : objects.put(next)));
+        return Promise.resolve();
+      },
+      writeStatus: ({ name }, { conditions }) => {
+        const ready = (conditions as Condition[]).find(({ type }) => type === 'Ready');
         written.push({ name, ready: ready?.status ?? '', message: ready?.message ?? '' });
         return Promise.resolve();
       },
@@ -50,15 +69,17 @@ describe('the Subnet objects', () => {
       log: silent,
       signal: stop.signal,
     });
-    for (const reader of [subnets, configurer]) reader.snapshot({ seq: 50, holdings: [], subnets: known });
-    return { objects, subnets, applied, deleted, written, said, rung, answers, configurer };
+    for (const reader of [subnets, configurer])
+      reader.snapshot({ seq: 50, holdings: [], subnets: known, pools: [], reservations: [] });
+    return { objects, subnets, applied, deleted, written, shown, nodes, said, rung, answers, configurer };
   }
 
   it('become the ledger’s subnets, and say that they are in force', async () => {
     const { objects, subnets, applied, written, rung, configurer } = world();
     objects.put(subnetNamed('macvlan', { excludeIps: ['10.0.0.2..10.0.0.9'], gateway: '10.0.0.1' }));
     await configurer.start();
-    expect(applied).to.deep.equal([
+    await until(() => written.length > 0);
+    expect(applied.slice(0, 1)).to.deep.equal([
       {
         name: 'macvlan',
         spec: {
@@ -77,12 +98,14 @@ describe('the Subnet objects', () => {
   });
 
   it('are applied again when their spec changes, not when their status does', async () => {
-    const { objects, applied, configurer } = world();
-    objects.put(subnetNamed('macvlan'));
+    const { objects, applied, written, configurer } = world();
+    const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
+    const finalizers = ['ipledger.io/ledger'];
+    objects.put(subnetNamed('macvlan', spec, { finalizers }));
     await configurer.start();
-    objects.put(subnetNamed('macvlan', {}, { resourceVersion: '2' }));
-    objects.put(subnetNamed('macvlan', { cidrBlock: '10.0.0.0/16' }, { generation: 2 }));
-    await until(() => applied.length > 1);
+    objects.put(subnetNamed('macvlan', spec, { finalizers, resourceVersion: '2' }));
+    objects.put(subnetNamed('macvlan', { ...spec, cidrBlock: '10.0.0.0/16' }, { finalizers, generation: 2 }));
+    await until(() => applied.length > 1 && written.length > 1);
     expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
   });
 
@@ -103,6 +126,58 @@ describe('the Subnet objects', () => {
     );
   });
 
+  it('show how the ledger understood them, and are held from then on', async () => {
+    const { objects, shown, written, applied, configurer } = world();
+    objects.put(subnetNamed('macvlan', {}, { resourceVersion: '7', finalizers: ['example.com/other'] }));
+    await configurer.start();
+    await until(() => written.length > 0);
+    expect(shown).to.deep.equal([
+      {
+        metadata: {
+          uid: 'uid-macvlan',
+          resourceVersion: '7',
+          finalizers: ['example.com/other', 'ipledger.io/ledger'],
+        },
+        spec: { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' },
+      },
+    ]);
+    expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
+  });
+
+  it('get the defaults of Kube-OVN’s own networks only when they are of those', async () => {
+    const { objects, shown, written, configurer } = world();
+    objects.put(subnetNamed('overlay', { provider: '' }));
+    objects.put(subnetNamed('custom', { provider: 'ovn', vpc: 'mine' }));
+    await configurer.start();
+    await until(() => written.length > 1);
+    const specs = shown.map((body) => record(body['spec']));
+    expect(specs[0]).to.include({ provider: 'ovn', vpc: 'ovn-cluster', gatewayType: 'distributed' });
+    expect(specs[1]).to.not.have.any.keys('provider', 'vpc', 'gatewayType');
+  });
+
+  it('may not have the address of the Kubernetes API, nor an overlay those of Nodes, and have their own vips', async () => {
+    const { objects, applied, said, nodes, configurer } = world();
+    nodes.set('n', {
+      namespace: '',
+      name: 'n',
+      uid: 'u',
+      resourceVersion: '1',
+      addresses: ['192.168.1.10', 'fd00::1'],
+    });
+    objects.put(subnetNamed('services', { cidrBlock: '10.96.0.0/12' }));
+    objects.put(subnetNamed('overlay', { cidrBlock: '192.168.1.0/24', provider: 'ovn' }));
+    objects.put(subnetNamed('underlay', { cidrBlock: '192.168.1.0/24', provider: 'ovn', vlan: 'v' }));
+    objects.put(subnetNamed('wire', { cidrBlock: '192.168.1.0/24', vips: ['192.168.1.7'] }));
+    objects.put(subnetNamed('vips', { vips: ['10.0.1.7', 'FD00::7'] }));
+    await configurer.start();
+    expect(said).to.deep.equal([
+      'subnet services cidr 10.96.0.0/12 conflicts with k8s apiserver svc ip 10.96.0.1',
+      'subnet overlay cidr 192.168.1.0/24 conflicts with node n address 192.168.1.10',
+      'vip 10.0.1.7 conflicts with subnet vips cidr 10.0.0.0/24; subnet vips vips FD00::7 v6 ip address can not contain upper case',
+    ]);
+    expect(new Set(applied.map(({ name }) => name))).to.deep.equal(new Set(['underlay', 'wire']));
+  });
+
   it('are not guessed at when a field is of the wrong type', async () => {
     const { objects, applied, written, configurer } = world();
     objects.put(subnetNamed('macvlan', { excludeIps: '10.0.0.1' }));
@@ -112,14 +187,33 @@ describe('the Subnet objects', () => {
     expect(written[0]?.message).to.equal('spec.excludeIps must be a list of texts, and is "10.0.0.1"');
   });
 
-  it('retire their subnet when they go, once nothing of it is held', async () => {
-    const { objects, deleted, answers, configurer } = world([inForce('macvlan')]);
-    answers.refuse = new IpledgerError('SUBNET_IN_USE', '1 of its addresses is held');
-    objects.put(subnetNamed('macvlan', {}, { deletionTimestamp: '2026-11-17T14:05:00Z' }));
+  it('stay while something of their subnet is held, say who holds it, and go with the last', async () => {
+    const { objects, deleted, shown, written, said, answers, configurer } = world([inForce('macvlan')]);
+    answers.refuse = new IpledgerError('SUBNET_IN_USE', 'held, the first by Pod default/a');
+    const finalizers = ['ipledger.io/ledger', 'kubeovn.io/kube-ovn-controller', 'example.com/other'];
+    objects.put(subnetNamed('macvlan', {}, { deletionTimestamp: '2026-11-17T14:05:00Z', finalizers }));
     await configurer.start();
     expect(deleted).to.deep.equal(['macvlan']);
+    expect([said, shown]).to.deep.equal([['held, the first by Pod default/a'], []]);
+    expect(written).to.deep.equal([{ name: 'macvlan', ready: 'False', message: 'held, the first by Pod default/a' }]);
     delete answers.refuse;
     configurer.facts([{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'u' }]);
+    await until(() => shown.length === 1);
+    expect(deleted).to.have.length.above(1);
+    expect(record(shown[0]?.['metadata'])['finalizers']).to.deep.equal(['example.com/other']);
+  });
+
+  it('that were taken away by force are told of as long as somebody holds something', async () => {
+    const { objects, deleted, said, answers, configurer } = world([inForce('macvlan')]);
+    const forced = subnetNamed('macvlan');
+    objects.put(forced);
+    await configurer.start();
+    answers.refuse = new IpledgerError('SUBNET_IN_USE', 'held, the first by Pod default/a');
+    objects.drop(forced);
+    await until(() => said.length > 0);
+    expect(said).to.deep.equal(['held, the first by Pod default/a']);
+    delete answers.refuse;
+    configurer.facts([{ kind: 'unreserved', subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/a' }]);
     await until(() => deleted.length === 2);
   });
 
@@ -136,9 +230,9 @@ describe('the Subnet objects', () => {
     objects.put(subnetNamed('macvlan'));
     await configurer.start();
     expect(written).to.deep.equal([]);
+    expect(applied).to.have.length(1);
     delete answers.refuse;
     await until(() => written.length === 1);
-    expect(applied).to.have.length(2);
   });
 
   it('serve in the order of their names, and not while they are being deleted', () => {

@@ -47,7 +47,7 @@ describe('who is gone', () => {
       reconciler.start();
       pods.drop(mirror);
       await until(() => allocator.released.length === 1);
-      expect(allocator.released[0]).to.include({ podUid: 'hash', evidence: 'not in the Kubernetes API' });
+      expect(allocator.released[0]).to.include({ podUid: 'hash', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
     });
   });
 
@@ -57,9 +57,10 @@ describe('who is gone', () => {
     reconciler.start();
     await until(() => allocator.released.length === 1);
     await settled();
-    expect(allocator.released.map(({ pod, evidence }) => [pod, evidence])).to.deep.equal([
-      ['gone', 'not in the Kubernetes API'],
+    expect(allocator.released.map(({ pod, cause }) => [pod, cause])).to.deep.equal([
+      ['gone', 'RELEASE_CAUSE_GARBAGE_COLLECTED'],
     ]);
+    expect(allocator.released[0]?.evidence).to.match(/^not in the Kubernetes API: missed since .*Z, looked up at .*Z$/);
   });
 
   it('releases nothing when most Pods are missing at once, unless told to', async () => {
@@ -221,7 +222,7 @@ describe('who is gone', () => {
       await settled();
       pods.drop(wanting('p3'));
       await until(() => allocator.released.length === 1);
-      expect(allocator.released[0]).to.include({ pod: 'p3', evidence: 'not in the Kubernetes API' });
+      expect(allocator.released[0]).to.include({ pod: 'p3', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
       expect(lookedUp).to.deep.equal(['default/p3']);
     });
 

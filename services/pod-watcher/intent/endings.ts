@@ -2,20 +2,25 @@
  * Who needs its addresses no more, and how that is known. A Pod is gone when the API says so: in its last words, when it
  * looked at once more, or by somebody else under its name. While so many are missing that the API server's memory is in
  * doubt, nobody is.
+ *
+ * What a member of a StatefulSet held is kept as long as its StatefulSet will have it again, however its Pod ended.
  */
 import type { Logger } from '../../../lib/log.ts';
-import type { ReleaseCause } from '../../../proto/ipledger.ts';
+import type { Owner } from '../../../proto/ipledger.ts';
 import { keyOf, type Source } from '../kubernetes/list-watch.ts';
-import type { Pod } from '../kubernetes/objects.ts';
+import type { Pod, StatefulSet } from '../kubernetes/objects.ts';
+import { Garbage, type GarbageOptions } from './garbage.ts';
 import type { Holdings } from './holdings.ts';
 import { lifeOf } from './life.ts';
+import { type Ending, memberOf, ownerOf, whyNoMember } from './owner.ts';
 import { Vanished } from './vanished.ts';
 
-export interface EndingsOptions {
+export interface EndingsOptions extends GarbageOptions {
   readonly pods: Pick<Source<Pod>, 'objects'>;
+  readonly statefulSets: Pick<Source<StatefulSet>, 'objects'>;
   readonly holdings: Holdings;
-  /** The Pod "namespace/name" as the API has it at this moment; undefined if there is none. */
-  readonly lookUp: (key: string, signal: AbortSignal) => Promise<Pod | undefined>;
+  /** The StatefulSet "namespace/name" as the API has it at this moment; undefined if there is none. */
+  readonly lookUpStatefulSet: (key: string, signal: AbortSignal) => Promise<StatefulSet | undefined>;
   /** Those that were deleted while nobody watched, as far as the API server remembers. */
   readonly recall?: (signal: AbortSignal) => AsyncIterable<Pod>;
   /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
@@ -29,12 +34,6 @@ export interface EndingsOptions {
   /** How long one that vanished without being deleted is waited for; others may follow. */
   readonly vanishedGraceMs?: number;
   readonly log: Logger;
-  readonly signal: AbortSignal;
-}
-
-export interface Ending {
-  readonly cause: ReleaseCause;
-  readonly evidence: string;
 }
 
 /** A kubelet looks after the mirrors of its static Pods about once a minute. */
@@ -48,6 +47,7 @@ const staticIdentity = /^[0-9a-f]{32}$/;
 export class Endings {
   readonly #options: EndingsOptions;
   readonly #vanished: Vanished;
+  readonly #garbage: Garbage;
   /** Uids that the API deleted while they held something, by Pod. */
   readonly #deleted = new Map<string, Set<string>>();
   /** By Pod: until then (of performance.now()) it is not taken to be gone, though it is not in the API. */
@@ -56,6 +56,7 @@ export class Endings {
 
   constructor(options: EndingsOptions) {
     this.#options = options;
+    this.#garbage = new Garbage(options);
     const { acceptVanished: accept, vanishedBefore: before = 0 } = options;
     this.#vanished = new Vanished({ fewest: fewestPods, accept, before });
   }
@@ -69,6 +70,8 @@ export class Endings {
   gone(pod: Pod, witnessed: boolean): number {
     const { mirrorGraceMs = usualMirrorGraceMs, vanishedGraceMs = usualVanishedGraceMs, pods } = this.#options;
     const key = keyOf(pod);
+    // It may have been adopted, or orphaned, since it was given its addresses.
+    this.#options.holdings.leaves(key, pod.identity, ownerOf(pod));
     // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
     if (pod.identity !== pod.uid) return this.#wait(key, mirrorGraceMs);
     if (!witnessed || pods.objects.has(key)) return 0;
@@ -109,32 +112,74 @@ export class Endings {
     else if (halted) alarm(undefined);
   }
 
-  /** Why this uid needs its addresses no more; 'living' when it does, 'unsure' when that is to be seen. */
-  async of(key: string, uid: string): Promise<Ending | 'living' | 'unsure'> {
+  /**
+   * Why this uid needs its addresses no more; 'living' when it does, 'kept' when its owner will have them again, 'unsure' when
+   * that is to be seen.
+   * @param heir whether a Pod of the same name has been asked for already what it takes over: the rest goes.
+   */
+  async of(key: string, uid: string, heir: boolean): Promise<Ending | 'living' | 'kept' | 'unsure'> {
     const pod = this.#options.pods.objects.get(key);
+    if (pod) this.#garbage.clear(key);
     const ending =
       pod?.identity === uid ? endingOf(pod) : pod ? replacedBy(pod) : await this.#endingOfMissing(key, uid);
-    if (ending === 'living' || !this.#isHalted()) return ending;
-    return 'unsure';
+    if (ending === 'living' || ending === 'unsure') return ending;
+    if (this.#isHalted()) return 'unsure';
+    return heir ? ending : this.#unlessKept(key, uid, ending);
   }
 
   /** What is not held any more under the name is not asked about again. */
   forget(key: string): void {
     const held = this.#options.holdings.uids(key);
-    if (held.length === 0) this.#notGoneBefore.delete(key);
     const left = held.filter((uid) => this.#deleted.get(key)?.has(uid));
     if (left.length === 0) this.#deleted.delete(key);
     else this.#deleted.set(key, new Set(left));
+    if (held.length > 0) return;
+    this.#notGoneBefore.delete(key);
+    this.#garbage.clear(key);
   }
 
   async #endingOfMissing(key: string, uid: string): Promise<Ending | 'unsure'> {
-    const { lookUp, mirrorGraceMs = usualMirrorGraceMs, signal } = this.#options;
+    const { mirrorGraceMs = usualMirrorGraceMs } = this.#options;
     if (this.#deleted.get(key)?.has(uid)) return deleted('');
     // What nobody saw go: it may be the mirror of a static Pod that was deleted while nobody watched.
     if (staticIdentity.test(uid) && !this.#notGoneBefore.has(key)) this.#wait(key, mirrorGraceMs);
     if (this.#isHalted() || performance.now() < (this.#notGoneBefore.get(key) ?? 0)) return 'unsure';
-    const found = await lookUp(key, signal);
-    return found?.identity === uid ? 'unsure' : deleted('not in the Kubernetes API');
+    return this.#garbage.confirm(key, uid);
+  }
+
+  /** What is watched may lag behind: that a StatefulSet does without a member is looked up. */
+  async #unlessKept(key: string, uid: string, ending: Ending): Promise<Ending | 'kept'> {
+    const { statefulSets, lookUpStatefulSet, signal } = this.#options;
+    const membership = this.#membershipOf(key, uid);
+    if (!membership) return ending;
+    const { set, owner, member } = membership;
+    if (!whyNoMember(statefulSets.objects.get(set), owner, member)) return 'kept';
+    const why = whyNoMember(await lookUpStatefulSet(set, signal), owner, member);
+    if (!why) return 'kept';
+    const unseen = ending.cause === 'RELEASE_CAUSE_GARBAGE_COLLECTED' && why.cause === 'RELEASE_CAUSE_OWNER_DELETED';
+    const evidence = ending.evidence === '' ? why.evidence : `${why.evidence}; ${ending.evidence}`;
+    return { cause: unseen ? ending.cause : why.cause, evidence };
+  }
+
+  /** Which member of which StatefulSet a uid was, also of one that is gone. */
+  #membershipOf(key: string, uid: string): { set: string; owner: Owner; member: number } | undefined {
+    const { pods, holdings } = this.#options;
+    const [namespace = '', name = ''] = key.split('/');
+    const pod = pods.objects.get(key);
+    const owner = pod?.identity === uid ? ownerOf(pod) : holdings.owner(key, uid);
+    const member = memberOf({ name }, owner);
+    return owner && member !== undefined ? { set: `${namespace}/${owner.name}`, owner, member } : undefined;
+  }
+
+  /** Whether its absence is as it should be: its StatefulSet makes it again when it can. */
+  #isAwaited(key: string): boolean {
+    const { statefulSets, holdings } = this.#options;
+    return holdings.uids(key).some((uid) => {
+      const membership = this.#membershipOf(key, uid);
+      if (!membership) return false;
+      const { set, owner, member } = membership;
+      return whyNoMember(statefulSets.objects.get(set), owner, member) === undefined;
+    });
   }
 
   #isHalted(): boolean {
@@ -146,7 +191,8 @@ export class Endings {
     const { pods, holdings } = this.#options;
     const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
     return [...holdings.pods()].filter(
-      (key) => !pods.objects.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)),
+      (key) =>
+        !pods.objects.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)) && !this.#isAwaited(key),
     );
   }
 

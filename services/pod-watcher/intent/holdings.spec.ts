@@ -3,7 +3,7 @@ import { holding } from '../fakes.ts';
 import { Holdings } from './holdings.ts';
 
 const [pod, uid] = ['default/a', 'uid-a'];
-const given = (seq: number) => ({ kind: 'given' as const, holding: holding('a', { seq }) });
+const given = (seq: number) => ({ kind: 'given' as const, holding: holding('a', { seq, ordinal: seq }) });
 const ended = (seq: number) => ({
   kind: 'ended' as const,
   seq,
@@ -15,7 +15,13 @@ const ended = (seq: number) => ({
 
 function after(seq: number, ...seqs: number[]): Holdings {
   const holdings = new Holdings();
-  holdings.snapshot({ seq, holdings: seqs.map((each) => holding('a', { seq: each })), subnets: [] });
+  holdings.snapshot({
+    seq,
+    holdings: seqs.map((each) => holding('a', { seq: each, ordinal: each })),
+    subnets: [],
+    pools: [],
+    reservations: [],
+  });
   return holdings;
 }
 
@@ -42,7 +48,7 @@ describe('who holds addresses, or may', () => {
     holdings.begin(pod, uid);
     expect(holdings.settled(pod, uid)).to.equal(false);
     expect(holdings.uids(pod)).to.deep.equal([uid]);
-    holdings.snapshot({ seq: 11, holdings: [], subnets: [] });
+    holdings.snapshot({ seq: 11, holdings: [], subnets: [], pools: [], reservations: [] });
     expect(holdings.uids(pod), 'a snapshot may be older than the outcome').to.deep.equal([uid]);
     holdings.refused(pod, uid);
     expect(holdings.uids(pod)).to.deep.equal([]);
@@ -51,7 +57,7 @@ describe('who holds addresses, or may', () => {
   it('knows a grant before the ledger tells of it', () => {
     const holdings = after(10);
     holdings.begin(pod, uid);
-    holdings.granted(pod, uid, { seqs: [11], seq: 11 });
+    holdings.granted(pod, uid, { given: [holding('a', { seq: 11, ordinal: 11 })], seq: 11 });
     expect(holdings.settled(pod, uid)).to.equal(true);
     holdings.facts([given(11)], 11);
     expect(holdings.count).to.equal(1);
@@ -62,16 +68,16 @@ describe('who holds addresses, or may', () => {
     holdings.begin(pod, uid);
     holdings.facts([given(11)], 11);
     holdings.facts([ended(11)], 12);
-    holdings.granted(pod, uid, { seqs: [11], seq: 11 });
+    holdings.granted(pod, uid, { given: [holding('a', { seq: 11, ordinal: 11 })], seq: 11 });
     expect(holdings.uids(pod)).to.deep.equal([]);
   });
 
   it('keeps what is asked for when the ledger is rewound, and knows what is granted thereafter', () => {
     const holdings = after(100, 7, 80);
     holdings.begin(pod, 'asking');
-    holdings.snapshot({ seq: 50, holdings: [holding('a', { seq: 7 })], subnets: [] });
+    holdings.snapshot({ seq: 50, holdings: [holding('a', { seq: 7 })], subnets: [], pools: [], reservations: [] });
     expect(holdings.uids(pod)).to.have.members([uid, 'asking']);
-    holdings.granted(pod, 'asking', { seqs: [51], seq: 51 });
+    holdings.granted(pod, 'asking', { given: [holding('a', { seq: 51, uid: 'asking' })], seq: 51 });
     expect(holdings.settled(pod, 'asking')).to.equal(true);
   });
 
@@ -99,7 +105,7 @@ describe('who holds addresses, or may', () => {
   it('is not being released any more by what a rewound ledger has forgotten', () => {
     const holdings = after(10, 7);
     holdings.released(pod, uid, 12);
-    holdings.snapshot({ seq: 8, holdings: [holding('a', { seq: 7 })], subnets: [] });
+    holdings.snapshot({ seq: 8, holdings: [holding('a', { seq: 7 })], subnets: [], pools: [], reservations: [] });
     expect(holdings.releasing(pod, uid)).to.equal(false);
     expect(holdings.uids(pod)).to.deep.equal([uid]);
   });
@@ -118,5 +124,24 @@ describe('who holds addresses, or may', () => {
     holdings.facts([ended(7)], 11);
     expect(holdings.uids(pod)).to.deep.equal(['other']);
     expect([...holdings.pods()]).to.deep.equal([pod]);
+  });
+
+  it('has one allocation for each attachment of a uid: what was told last', () => {
+    const holdings = after(10);
+    for (const seq of [11, 12]) holdings.facts([{ kind: 'given', holding: holding('a', { seq }) }], seq);
+    expect(holdings.of(pod, uid).map(({ seq }) => seq)).to.deep.equal([12]);
+  });
+
+  it('knows who controlled a Pod when it was seen last, else when it asked', () => {
+    const [asked, adopted] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
+    const holdings = after(10);
+    holdings.facts([{ kind: 'given', holding: holding('a', { seq: 11, owner: asked }) }], 11);
+    expect(holdings.owner(pod, uid)).to.equal(asked);
+    holdings.leaves(pod, uid, adopted);
+    expect(holdings.owner(pod, uid)).to.equal(adopted);
+    holdings.leaves(pod, uid, undefined);
+    expect(holdings.owner(pod, uid)).to.equal(undefined);
+    holdings.leaves(pod, 'who holds nothing', adopted);
+    expect(holdings.uids(pod)).to.deep.equal([uid]);
   });
 });

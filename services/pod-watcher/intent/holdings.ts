@@ -4,17 +4,20 @@
  * Invariant: a uid that may hold something is never missing here, so whoever is gone can always be released. It may stand
  * here without holding anything; releasing nothing is success.
  */
+import type { Owner } from '../../../proto/ipledger.ts';
+import { keyOf } from '../kubernetes/list-watch.ts';
 import type { Fact, Holding } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
-import { keyOf } from '../kubernetes/list-watch.ts';
 
 interface Held {
   /** By the number of the event that gave it. */
-  readonly seqs: Set<number>;
+  readonly given: Map<number, Holding>;
   /** A request was sent, and whether it took effect is not known. */
   unsettled: boolean;
   /** The position at which a release was answered; 0 when none was. */
   releasedAt: number;
+  /** Who controlled the Pod when it was seen last, if it is gone. */
+  left?: { readonly owner: Owner | undefined };
 }
 
 export class Holdings implements Reader {
@@ -38,10 +41,27 @@ export class Holdings implements Reader {
     return [...(this.#pods.get(pod)?.keys() ?? [])];
   }
 
+  /** What this uid holds for sure. */
+  of(pod: string, uid: string): Holding[] {
+    return [...(this.#pods.get(pod)?.get(uid)?.given.values() ?? [])];
+  }
+
+  /** The Pod of this uid is gone, and was controlled by this owner last. */
+  leaves(pod: string, uid: string, owner: Owner | undefined): void {
+    const held = this.#pods.get(pod)?.get(uid);
+    if (held) held.left = { owner };
+  }
+
+  /** Who controlled this uid, as it was when it was gone; where nobody saw that, when it asked. */
+  owner(pod: string, uid: string): Owner | undefined {
+    const left = this.#pods.get(pod)?.get(uid)?.left;
+    return left ? left.owner : this.of(pod, uid)[0]?.owner;
+  }
+
   /** Whether this uid holds its addresses for sure. */
   settled(pod: string, uid: string): boolean {
     const held = this.#pods.get(pod)?.get(uid);
-    return held !== undefined && !held.unsettled && held.seqs.size > 0;
+    return held !== undefined && !held.unsettled && held.given.size > 0;
   }
 
   /** A request for addresses is about to be sent. */
@@ -50,10 +70,14 @@ export class Holdings implements Reader {
   }
 
   /** It was granted, as of position `seq`. What happened since then, the ledger has told or will tell. */
-  granted(pod: string, uid: string, { seqs, seq }: { readonly seqs: readonly number[]; readonly seq: number }): void {
+  granted(
+    pod: string,
+    uid: string,
+    { given, seq }: { readonly given: readonly Holding[]; readonly seq: number },
+  ): void {
     const held = this.#held(pod, uid);
     held.unsettled = false;
-    if (seq > this.#seq) for (const each of seqs) held.seqs.add(each);
+    if (seq > this.#seq) for (const each of given) put(held, each);
     this.#sweep(pod, uid);
   }
 
@@ -82,7 +106,7 @@ export class Holdings implements Reader {
   snapshot({ seq, holdings }: Snapshot): void {
     for (const [pod, uids] of this.#pods) {
       for (const [uid, held] of uids) {
-        held.seqs.clear();
+        held.given.clear();
         held.releasedAt = 0;
         this.#sweep(pod, uid);
       }
@@ -96,15 +120,16 @@ export class Holdings implements Reader {
       if (fact.kind === 'given') this.#given(fact.holding);
       else if (fact.kind === 'ended') {
         const pod = keyOf({ namespace: fact.namespace, name: fact.pod });
-        this.#pods.get(pod)?.get(fact.uid)?.seqs.delete(fact.seq);
+        this.#pods.get(pod)?.get(fact.uid)?.given.delete(fact.seq);
         this.#sweep(pod, fact.uid);
       }
     }
     this.#seq = seq;
   }
 
-  #given({ namespace, pod, uid, seq }: Holding): void {
-    this.#held(keyOf({ namespace, name: pod }), uid).seqs.add(seq);
+  #given(holding: Holding): void {
+    const { namespace, pod, uid } = holding;
+    put(this.#held(keyOf({ namespace, name: pod }), uid), holding);
   }
 
   #held(pod: string, uid: string): Held {
@@ -112,7 +137,7 @@ export class Holdings implements Reader {
     if (!uids) this.#pods.set(pod, (uids = new Map<string, Held>()));
     let held = uids.get(uid);
     if (!held) {
-      uids.set(uid, (held = { seqs: new Set(), unsettled: false, releasedAt: 0 }));
+      uids.set(uid, (held = { given: new Map(), unsettled: false, releasedAt: 0 }));
       this.#count += 1;
     }
     return held;
@@ -121,9 +146,16 @@ export class Holdings implements Reader {
   #sweep(pod: string, uid: string): void {
     const uids = this.#pods.get(pod);
     const held = uids?.get(uid);
-    if (!uids || !held || held.unsettled || held.seqs.size > 0) return;
+    if (!uids || !held || held.unsettled || held.given.size > 0) return;
     uids.delete(uid);
     this.#count -= 1;
     if (uids.size === 0) this.#pods.delete(pod);
   }
+}
+
+/** An attachment of a uid has one allocation: whichever was told last. */
+function put({ given }: Held, holding: Holding): void {
+  for (const { seq, provider, ordinal } of given.values())
+    if (provider === holding.provider && ordinal === holding.ordinal) given.delete(seq);
+  given.set(holding.seq, holding);
 }

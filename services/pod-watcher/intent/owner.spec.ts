@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { toPod } from '../kubernetes/objects.ts';
-import { memberOf, ownerOf } from './owner.ts';
+import { toPod, toStatefulSet } from '../kubernetes/objects.ts';
+import { memberOf, ownerOf, whyNoMember } from './owner.ts';
 
 function pod(name: string, apiVersion: string, kind: string, owner = 'web') {
   const reference = { apiVersion, kind, name: owner, uid: 'o', controller: true };
@@ -29,5 +29,46 @@ describe('who controls a Pod', () => {
     expect(member(pod('other-1', 'apps/v1', 'StatefulSet'))).to.equal(undefined);
     expect(member(pod('web-1', 'apps/v1', 'ReplicaSet'))).to.equal(undefined);
     expect(member(pod('web-1', 'apps.kruise.io/v1beta1', 'StatefulSet'))).to.equal(undefined);
+  });
+});
+
+describe('whether a StatefulSet will have a member again', () => {
+  const owner = { kind: 'StatefulSet', name: 'web', uid: 'o' };
+  const set = (spec: object, metadata: object = {}) =>
+    toStatefulSet({ metadata: { name: 'web', namespace: 'n', uid: 'o', ...metadata }, spec });
+  const why = (member: number, of: ReturnType<typeof set> | undefined) => whyNoMember(of, owner, member);
+
+  it('follows from how many it wants, one unless it says otherwise', () => {
+    expect(why(4, set({ replicas: 5 }))).to.equal(undefined);
+    expect(why(0, set({}))).to.equal(undefined);
+    for (const [member, replicas] of [
+      [5, 5],
+      [0, 0],
+    ] as const)
+      expect(why(member, set({ replicas }))).to.deep.equal({
+        cause: 'RELEASE_CAUSE_SCALED_DOWN',
+        evidence: `StatefulSet web (uid o) wants ${replicas} replicas, and so no member ${member}`,
+      });
+  });
+
+  it('counts from its first ordinal', () => {
+    const from3 = set({ replicas: 2, ordinals: { start: 3 } });
+    expect([2, 3, 4, 5].map((member) => why(member, from3)?.cause)).to.deep.equal([
+      'RELEASE_CAUSE_SCALED_DOWN',
+      undefined,
+      undefined,
+      'RELEASE_CAUSE_SCALED_DOWN',
+    ]);
+    expect(why(2, from3)?.evidence).to.contain('wants 2 replicas from ordinal 3 on');
+  });
+
+  it('is never when it is gone, being deleted, or another one', () => {
+    const deleting = set({}, { deletionTimestamp: '2026-01-31T08:00:00Z' });
+    for (const [of, evidence] of [
+      [undefined, 'there is no StatefulSet web (uid o)'],
+      [set({}, { uid: 'p' }), 'there is no StatefulSet web (uid o): the name belongs to uid p now'],
+      [deleting, 'StatefulSet web (uid o) is being deleted'],
+    ] as const)
+      expect(why(0, of)).to.deep.equal({ cause: 'RELEASE_CAUSE_OWNER_DELETED', evidence });
   });
 });

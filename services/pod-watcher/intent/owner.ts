@@ -1,6 +1,6 @@
-/** Who controls a Pod, as the ledger is told. */
-import type { Owner } from '../../../proto/ipledger.ts';
-import type { Pod } from '../kubernetes/objects.ts';
+/** Who controls a Pod, as the ledger is told, and whether that owner will have the Pod's name again. */
+import type { Owner, ReleaseCause } from '../../../proto/ipledger.ts';
+import type { Pod, StatefulSet } from '../kubernetes/objects.ts';
 
 /** Kinds that are known by their name alone; of other groups, "StatefulSet" may be something else than Kubernetes' own. */
 const knownGroups = new Set(['', 'apps', 'batch', 'kubevirt.io']);
@@ -19,3 +19,27 @@ export function memberOf({ name }: Pick<Pod, 'name'>, owner: Owner | undefined):
   const ordinal = name.slice(owner.name.length + 1);
   return /^\d{1,9}$/.test(ordinal) ? Number(ordinal) : undefined;
 }
+
+/** Why something is not needed any more, and how that is known. */
+export interface Ending {
+  readonly cause: ReleaseCause;
+  readonly evidence: string;
+}
+
+/**
+ * Why a StatefulSet will not have a member again; undefined while it will. As Kube-OVN has it, it will as long as it is the
+ * same StatefulSet, is not being deleted, and counts that far; and it counts from `spec.ordinals.start`.
+ */
+export function whyNoMember(set: StatefulSet | undefined, owner: Owner, member: number): Ending | undefined {
+  const named = `StatefulSet ${owner.name} (uid ${owner.uid})`;
+  if (!set) return ownerDeleted(`there is no ${named}`);
+  if (set.uid !== owner.uid) return ownerDeleted(`there is no ${named}: the name belongs to uid ${set.uid} now`);
+  if (set.deleting) return ownerDeleted(`${named} is being deleted`);
+  const { firstOrdinal, replicas } = set;
+  if (member >= firstOrdinal && member < firstOrdinal + replicas) return undefined;
+  const from = firstOrdinal === 0 ? '' : ` from ordinal ${firstOrdinal} on`;
+  const evidence = `${named} wants ${replicas} replicas${from}, and so no member ${member}`;
+  return { cause: 'RELEASE_CAUSE_SCALED_DOWN', evidence };
+}
+
+const ownerDeleted = (evidence: string): Ending => ({ cause: 'RELEASE_CAUSE_OWNER_DELETED', evidence });

@@ -1,62 +1,5 @@
 import { expect } from 'chai';
-import { networksAnnotation, toPod } from '../kubernetes/objects.ts';
-import { networkOf } from './network.ts';
-import { planFor, type Sight } from './plan.ts';
-
-const configs: Record<string, string> = {
-  'default/macvlan': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
-  'default/vlan': '{"type":"vlan","ipam":{"type":"kube-ovn","provider":"vlan.default"}}',
-  'default/attachnet': '{"type":"kube-ovn","provider":"attachnet.default.ovn"}',
-  'default/wrong': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
-  'default/unbound': '{"type":"kube-ovn"}',
-  'default/local': '{"type":"macvlan","ipam":{"type":"host-local"}}',
-  'default/empty': '',
-  'default/broken': '{not json',
-};
-const providers: Record<string, string[]> = {
-  'macvlan.default': ['macvlan', 'macvlan-2'],
-  'vlan.default': ['vlan'],
-  'attachnet.default.ovn': ['attachnet'],
-  'wrong.default': ['wrong'],
-};
-const sight: Sight = {
-  network: (key) => {
-    const [namespace = '', name = ''] = key.split('/');
-    const config = configs[key];
-    return config === undefined ? undefined : networkOf({ namespace, name, config });
-  },
-  subnets: {
-    serves: (name) => ['macvlan', 'macvlan-2', 'vlan', 'attachnet', 'by-name'].includes(name),
-    servingProvider: (provider) => providers[provider] ?? [],
-    whyNot: () => '',
-    whyNotServing: (name) => `there is no Subnet ${name}`,
-  },
-};
-
-function plan(networks: string, annotations: Record<string, string> = {}, owner?: object) {
-  const metadata = {
-    name: 'web-1',
-    namespace: 'default',
-    uid: 'u',
-    annotations: { [networksAnnotation]: networks, ...annotations },
-    ...(owner ? { ownerReferences: [owner] } : {}),
-  };
-  return planFor(toPod({ metadata }), sight);
-}
-
-const key = (suffix: string) => `macvlan.default.kubernetes.io/${suffix}`;
-const request = {
-  provider: 'macvlan.default',
-  ordinal: 0,
-  interface: '',
-  subnets: ['macvlan', 'macvlan-2'],
-  candidates: [],
-  mac: '',
-  routes: [],
-  defaultRoute: undefined,
-};
-const asks = (...addresses: string[][]) => ({ ...request, candidates: addresses.map((each) => ({ addresses: each })) });
-const statefulSet = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'o', controller: true };
+import { asks, key, plan, request, statefulSet } from './plan.fixture.ts';
 
 describe('what is asked for on behalf of a Pod', () => {
   const asked: [what: string, networks: string, annotations: Record<string, string>, expected: object[]][] = [
@@ -116,6 +59,76 @@ describe('what is asked for on behalf of a Pod', () => {
       },
       [{ ...asks(['10.1.0.1']), provider: 'attachnet.default.ovn', subnets: ['attachnet'] }],
     ],
+    ['one family only', 'macvlan', { [key('ip_family')]: 'ipv6' }, [{ ...request, ipFamily: 'ipv6' }]],
+    [
+      'any address of an IPPool, from the Subnet that it is of',
+      'macvlan',
+      { [key('ip_pool')]: ' pool-1 ' },
+      [{ ...request, subnets: ['macvlan-2'], pool: 'pool-1' }],
+    ],
+    [
+      'a fixed address rather than an IPPool',
+      'macvlan',
+      { [key('ip_pool')]: 'pool-1', [key('ip_address')]: '10.0.0.3' },
+      [asks(['10.0.0.3'])],
+    ],
+    [
+      'the addresses of a Vip, for the first NIC on its Subnet',
+      'vlan,macvlan',
+      { 'ovn.kubernetes.io/vip': 'web' },
+      [
+        { ...request, provider: 'vlan.default', subnets: ['vlan'] },
+        { ...asks(['10.0.2.9']), subnets: ['macvlan-2'], reservation: 'vip/web' },
+      ],
+    ],
+    [
+      'an address inside the CIDR that is named, and any where the CIDR is what was given before',
+      'macvlan',
+      { [key('ip_address')]: '10.0.0.1', [key('cidr')]: '10.1.0.0/16', [key('allocated')]: 'true' },
+      [asks(['10.0.0.1'])],
+    ],
+    [
+      'a Subnet of the primary provider for a Kube-OVN-type NIC, also as main NIC',
+      '',
+      {
+        'v1.multus-cni.io/default-network': 'attachnet',
+        'attachnet.default.ovn.kubernetes.io/logical_switch': 'by-name',
+      },
+      [{ ...request, provider: 'attachnet.default.ovn', subnets: ['by-name'], interface: 'eth0' }],
+    ],
+    [
+      'a main NIC of another plugin from the Subnet of its provider',
+      '',
+      { 'v1.multus-cni.io/default-network': 'macvlan', [key('logical_switch')]: 'macvlan-2' },
+      [{ ...request, subnets: ['macvlan-2'], interface: 'eth0' }],
+    ],
+    [
+      'NICs of one Kube-OVN-type network by the keys of their interfaces',
+      'attachnet@net1,attachnet@net2',
+      {
+        'attachnet.default.ovn.net1.kubernetes.io/ip_address': '10.1.0.1',
+        'attachnet.default.ovn.net2.kubernetes.io/ip_address': '10.1.0.2',
+        'attachnet.default.ovn.net2.kubernetes.io/logical_switch': 'by-name',
+        'attachnet.default.ovn.kubernetes.io/routes': '[{"gw":"10.1.0.254"}]',
+      },
+      [
+        {
+          ...asks(['10.1.0.1']),
+          provider: 'attachnet.default.ovn',
+          subnets: ['attachnet'],
+          interface: 'net1',
+          routes: [{ dst: '', gw: '10.1.0.254' }],
+        },
+        {
+          ...asks(['10.1.0.2']),
+          provider: 'attachnet.default.ovn',
+          ordinal: 1,
+          subnets: ['by-name'],
+          interface: 'net2',
+          routes: [{ dst: '', gw: '10.1.0.254' }],
+        },
+      ],
+    ],
   ];
   for (const [what, networks, annotations, expected] of asked)
     it(what, () => {
@@ -148,12 +161,24 @@ describe('what is asked for on behalf of a Pod', () => {
   });
 
   it('gives a member of a StatefulSet its own entry of the list', () => {
-    expect(plan('macvlan', { [key('ip_pool')]: '10.0.0.1,10.0.0.2,10.0.0.3' }, statefulSet).attachments).to.deep.equal([
-      asks(['10.0.0.2']),
-    ]);
-    expect(plan('macvlan', { [key('ip_pool')]: '10.0.0.1' }, statefulSet).problems[0]?.text).to.equal(
+    expect(
+      plan('macvlan', { [key('ip_pool')]: '10.0.0.1,10.0.0.2,10.0.0.3' }, { owner: statefulSet }).attachments,
+    ).to.deep.equal([asks(['10.0.0.2'])]);
+    expect(plan('macvlan', { [key('ip_pool')]: '10.0.0.1' }, { owner: statefulSet }).problems[0]?.text).to.equal(
       `NoAvailableAddress: ${key('ip_pool')} has 1 entries, none for member 1 of the StatefulSet`,
     );
+  });
+
+  it('counts the members of a StatefulSet from where its ordinals begin', () => {
+    const pool = { [key('ip_pool')]: '10.0.0.1,10.0.0.2,10.0.0.3' };
+    const late = (name: string) => ({ owner: { ...statefulSet, name } });
+    expect(plan('macvlan', pool, late('late')).problems[0]?.text).to.equal(
+      `NoAvailableAddress: ${key('ip_pool')} has 3 entries, none for member 1 of the StatefulSet, whose first member is 5`,
+    );
+    expect(plan('macvlan', pool, late('unknown')).problems).to.deep.equal([
+      { about: 'world', text: 'StatefulSet unknown is not known yet' },
+    ]);
+    expect(plan('macvlan', { [key('ip_pool')]: 'pool-1' }, late('unknown')).problems).to.deep.equal([]);
   });
 
   it('leaves out what is somebody else’s, and says why', () => {
@@ -197,20 +222,94 @@ describe('why nothing can be asked for', () => {
       { [key('logical_switch')]: 'nowhere' },
       `annotation ${key('logical_switch')}: there is no Subnet nowhere`,
     ],
+    [
+      'macvlan',
+      { [key('logical_switch')]: 'vlan' },
+      `annotation ${key('logical_switch')}: Subnet vlan serves provider vlan.default: name one of provider ovn or macvlan.default`,
+    ],
+    [
+      '',
+      { 'v1.multus-cni.io/default-network': 'macvlan', [key('logical_switch')]: 'by-name' },
+      'a main NIC of another plugin cannot have its address from Subnet by-name of provider ovn: give it a Subnet with spec.provider "macvlan.default"',
+    ],
+    ['macvlan', { [key('ip_pool')]: 'nowhere' }, `annotation ${key('ip_pool')}: there is no IPPool nowhere`],
+    [
+      'macvlan',
+      { [key('ip_pool')]: 'vlan-pool' },
+      'IPPool vlan-pool is of Subnet vlan, and provider macvlan.default is served from macvlan, macvlan-2: name a pool of that',
+    ],
+    ['macvlan', { 'ovn.kubernetes.io/vip': 'nowhere' }, 'annotation ovn.kubernetes.io/vip: there is no Vip nowhere'],
+    [
+      'macvlan',
+      { 'ovn.kubernetes.io/vip': 'elsewhere' },
+      'Vip elsewhere is of Subnet vlan, from which none of the Pod’s networks is served'.replace('’', "'"),
+    ],
+    [
+      'macvlan',
+      { 'ovn.kubernetes.io/logical_switch': 'nowhere' },
+      'annotation ovn.kubernetes.io/logical_switch: there is no Subnet nowhere: create or correct it',
+    ],
+    [
+      'macvlan',
+      { 'ovn.kubernetes.io/ip_pool': 'nowhere' },
+      'annotation ovn.kubernetes.io/ip_pool: there is no IPPool nowhere: create or correct it',
+    ],
   ];
   const request_: [networks: string, annotations: Record<string, string>, sentence: string][] = [
     ['a@b@c', {}, `Invalid network object (failed at '@')`],
-    ['macvlan', { [key('ip_address')]: 'not-an-ip' }, `${key('ip_address')}: failed to parse IP not-an-ip`],
+    [
+      'macvlan',
+      { [key('ip_address')]: 'not-an-ip' },
+      `not-an-ip is not a valid ${key('ip_address')}: failed to parse IP not-an-ip`,
+    ],
     ['macvlan', { [key('ip_address')]: '10.0.0.1/24' }, 'failed to parse IP 10.0.0.1/24'],
     [
       '[{"name":"macvlan","ips":["10.0.0.1","10.0.0.2"]}]',
       {},
-      'ips of network default/macvlan: 10.0.0.1,10.0.0.2 are not one address',
+      'multiple IPv4 addresses in ips "10.0.0.1,10.0.0.2": ips of network default/macvlan takes one of each family',
     ],
+    [
+      'macvlan',
+      { [key('ip_address')]: '10.0.0.1,fd00::1,fd00::2' },
+      'multiple IPv6 addresses in ip_address annotation "10.0.0.1,fd00::1,fd00::2"',
+    ],
+    [
+      'macvlan@net1',
+      { [key('ip_address.net1')]: 'x' },
+      `x is not a valid macvlan.default.kubernetes.io/ip_address.net1`,
+    ],
+    // What another annotation goes before is checked all the same.
+    [
+      '[{"name":"macvlan","ips":["10.0.0.1"],"interface":"net1"}]',
+      { [key('ip_address')]: 'x' },
+      `x is not a valid ${key('ip_address')}`,
+    ],
+    ['[{"name":"macvlan","mac":"02:00"}]', {}, '02:00 is not a valid mac of network default/macvlan'],
+    [
+      'macvlan@net1',
+      { [key('mac_address.net1')]: '02:00' },
+      `02:00 is not a valid macvlan.default.kubernetes.io/mac_address.net1`,
+    ],
+    ['macvlan', { [key('ip_address')]: '10.0.0.1', [key('cidr')]: '10.1.0.0/16' }, '10.0.0.1 not in cidr 10.1.0.0/16'],
+    ['macvlan', { [key('ip_pool')]: '10.0.0.1,10.1.0.1', [key('cidr')]: '10.1.0.0/16' }, '10.0.0.1 not in cidr'],
+    ['macvlan', { [key('cidr')]: '10.1.0.0/1600' }, 'invalid cidr 10.1.0.0/1600'],
+    ['macvlan', { [key('ip_family')]: 'IPv4' }, `IPv4 is not a valid ${key('ip_family')}`],
+    ['macvlan', { [key('ip_family')]: 'dual' }, `dual is not a valid ${key('ip_family')}`],
+    [
+      'macvlan',
+      { [key('ip_family')]: 'ipv4', [key('ip_address')]: 'fd00::15' },
+      `fd00::15 does not match ${key('ip_family')} ipv4`,
+    ],
+    [
+      'macvlan',
+      { [key('ip_family')]: 'ipv6', [key('ip_pool')]: 'fd00::15;10.0.0.1' },
+      `10.0.0.1 does not match ${key('ip_family')} ipv6`,
+    ],
+    ['[{"name":"macvlan","ips":["10.0.0.1"]}]', { [key('ip_family')]: 'ipv6' }, '10.0.0.1 does not match'],
+    ['macvlan', { [key('ingress_rate')]: 'fast' }, `fast is not a valid ${key('ingress_rate')}`],
+    ['macvlan', { [key('egress_burst')]: '-1' }, `-1 is not a valid ${key('egress_burst')}`],
     ['macvlan', { [key('mac_address')]: '00:00:54:17:2A' }, `00:00:54:17:2A is not a valid ${key('mac_address')}`],
-    ['macvlan', { [key('ip_pool')]: 'pool-1' }, 'names IPPool pool-1: IPPools are not served yet'],
     ['macvlan', { [key('ip_pool')]: '10.0.0.1,x' }, `x in ${key('ip_pool')} is not a valid address`],
-    ['macvlan', { [key('ip_family')]: 'ipv6' }, `${key('ip_family')}: choosing a family is not served yet`],
     ['macvlan', { [key('routes')]: '{' }, `invalid routes for pod default/web-1: ${key('routes')}`],
     ['macvlan', { [key('default_route')]: 'yes' }, `yes is not a valid ${key('default_route')}: want true or false`],
   ];

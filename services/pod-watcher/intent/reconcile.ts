@@ -3,38 +3,46 @@
  * something and is gone or finished. One command at a time for each Pod name.
  *
  * Level-triggered: a turn looks at the Pod as it is and at what the ledger says that its name holds; what happened in
- * between does not matter. What is remembered, as evidence that a Pod is gone, is in endings.ts.
+ * between does not matter. What is remembered, as evidence that a Pod is gone, is in endings.ts; who waits, in waiters.ts.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
-import type { NetworkDefinition, Pod } from '../kubernetes/objects.ts';
+import type { NetworkDefinition, Pod, StatefulSet } from '../kubernetes/objects.ts';
 import { type Allocator, allocateTimeoutMs } from '../ledger/allocator.ts';
-import type { Fact } from '../ledger/facts.ts';
+import { type Fact, holdingOf } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { type Outcome, Queue } from '../queue.ts';
-import { Bells } from './bells.ts';
 import { Endings, type EndingsOptions } from './endings.ts';
 import type { Holdings } from './holdings.ts';
+import { takesOver } from './inherit.ts';
 import { lifeOf } from './life.ts';
+import { allLinesOf } from './lines.ts';
 import { type Network, networkOf } from './network.ts';
 import { ownerOf } from './owner.ts';
 import { type Plan, planFor } from './plan.ts';
+import { type Heir, Releases } from './release.ts';
+import type { Sight } from './sight.ts';
 import type { Subnets } from './subnets.ts';
-import { Waiting } from './waiting.ts';
+import { Waiters } from './waiters.ts';
 import { allocatedAfterAll, cannotAsk, notServed, refused } from './why.ts';
 
-export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods'> {
-  readonly allocator: Pick<Allocator, 'allocate' | 'release'>;
+export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statefulSets'> {
+  readonly allocator: Pick<Allocator, 'allocate' | 'release' | 'listBindings'>;
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
+  readonly statefulSets: Pick<Source<StatefulSet>, 'objects' | 'subscribe'>;
   readonly networks: Pick<Source<NetworkDefinition>, 'objects' | 'subscribe'>;
   readonly subnets: Subnets;
+  /** What else of the world decides. */
+  readonly sight: Pick<Sight, 'pools' | 'vip' | 'namespaceOf'>;
   readonly holdings: Holdings;
   /** Tells people about a Pod. */
   readonly say: (pod: Pod, happening: Happening) => void;
   /** How long a Pod that was refused waits, at first and at most, when nothing rings for it. */
   readonly backoffMs?: readonly [first: number, most: number];
+  /** How often all who hold something are looked at, whether or not anything happened; 0: never. */
+  readonly garbageEveryMs?: number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -43,14 +51,23 @@ const concurrency = 64;
 const usualBackoffMs = [500, 30_000] as const;
 /** An allocator that does not answer is no news for a Pod before this many tries. */
 const silentTries = 3;
+const usualGarbageEveryMs = 360_000;
+
+/** How it went with the Pod that has the name now; and what it may yet take over of what an earlier one holds. */
+interface Served extends Pick<Heir, 'awaits'> {
+  readonly outcome: Outcome;
+}
+
+const nothing = (): boolean => false;
 
 export class Reconciler implements Reader {
   readonly #options: ReconcilerOptions;
   readonly #queue: Queue;
-  readonly #waiting = new Waiting();
-  readonly #bells = new Bells(this.#waiting, (key) => this.#queue.add(key));
+  readonly #waiters: Waiters;
   readonly #networks = new Map<string, Network>();
   readonly #endings: Endings;
+  readonly #releases: Releases;
+  readonly #sight: Sight;
   /** Pods whose Events are to be closed with a good one; and those told what is not ours. */
   readonly #told = new Set<string>();
   readonly #noted = new Map<string, string>();
@@ -59,12 +76,25 @@ export class Reconciler implements Reader {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#endings = new Endings(options);
+    this.#releases = new Releases({ ...options, endings: this.#endings });
+    const { subnets, statefulSets, sight } = options;
+    this.#sight = {
+      ...sight,
+      subnets,
+      network: (name) => this.#networks.get(name),
+      ordinalStart: (owner, namespace) => {
+        const set = statefulSets.objects.get(keyOf({ namespace, name: owner.name }));
+        return set?.uid === owner.uid ? set.firstOrdinal : undefined;
+      },
+    };
     const { log, signal, backoffMs = usualBackoffMs } = options;
+    this.#waiters = new Waiters({ subnets, signal, wake: (key) => this.#queue.add(key) });
     const [firstBackoffMs, mostBackoffMs] = backoffMs;
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
     options.pods.subscribe((change) => this.#onPod(change));
     options.networks.subscribe((change) => this.#onNetwork(change));
+    options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
   }
 
   /** How many Pods vanished, while that halts all releases; else 0. */
@@ -82,6 +112,11 @@ export class Reconciler implements Reader {
     this.#started = true;
     this.#lookAtAll();
     this.#queue.start();
+    this.#waiters.start();
+    const { garbageEveryMs = usualGarbageEveryMs, signal } = this.#options;
+    if (garbageEveryMs <= 0 || signal.aborted) return;
+    const scan = setInterval(() => this.#lookAtHolders(), garbageEveryMs).unref();
+    signal.addEventListener('abort', () => clearInterval(scan), { once: true });
   }
 
   #lookAtAll(): void {
@@ -89,10 +124,15 @@ export class Reconciler implements Reader {
     for (const key of this.#options.pods.objects.keys()) this.#queue.add(key);
   }
 
-  /** Looks again at who waits for this: "subnet:<name>", "provider:<provider>" or "network:<namespace>/<name>". */
+  /** Looks again at who waits for this: a topic of a plan. */
   ring(topic: string): void {
-    // Before the start nobody waits: the start looks at everybody.
-    if (this.#started) this.#bells.ring(topic);
+    this.#waiters.ring(topic);
+  }
+
+  /** The Subnets or IPPools of a namespace have changed, of which its Pods may not even know that they wait for them. */
+  lookAtNamespace(namespace: string): void {
+    if (!this.#started) return;
+    for (const key of this.#options.pods.objects.keys()) if (key.startsWith(`${namespace}/`)) this.#queue.add(key);
   }
 
   /** What a Pod was given may be missing from the new one: a ledger may be rewound. */
@@ -102,16 +142,11 @@ export class Reconciler implements Reader {
 
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      if (fact.kind === 'ended') {
-        this.#bells.freed(`subnet:${fact.subnet}`);
-        this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
-      } else if (fact.kind === 'unbound') this.#bells.freed(`subnet:${fact.subnet}`);
+      this.#waiters.hear(fact);
+      if (fact.kind === 'ended') this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
       else if (fact.kind === 'given')
         this.#queue.add(keyOf({ namespace: fact.holding.namespace, name: fact.holding.pod }));
-      else if (fact.kind === 'configured') {
-        this.ring(`subnet:${fact.subnet.name}`);
-        this.ring(`provider:${fact.subnet.spec.provider}`);
-      }
+      else if (fact.kind === 'unbound') for (const key of this.#releases.bound) this.#queue.add(key);
     }
   }
 
@@ -137,6 +172,17 @@ export class Reconciler implements Reader {
     this.ring(`network:${key}`);
   }
 
+  /** Its word decides about members that are gone already. */
+  #onStatefulSet(change: Change<StatefulSet>): void {
+    if (change.kind === 'listed') return;
+    const { object } = change;
+    const before = change.kind === 'present' ? change.before : undefined;
+    const says = ({ uid, replicas, firstOrdinal, deleting }: StatefulSet): string =>
+      [uid, replicas, firstOrdinal, deleting].join();
+    if (before && change.kind === 'present' && says(before) === says(object)) return;
+    for (const key of this.#options.holdings.pods()) if (key.startsWith(`${keyOf(object)}-`)) this.#queue.add(key);
+  }
+
   /** Everybody who holds something: too many may be missing to be true, or no longer. */
   #lookAtHolders(): void {
     this.#endings.judge();
@@ -150,92 +196,93 @@ export class Reconciler implements Reader {
   async #turn(key: string): Promise<Outcome> {
     const pod = this.#options.pods.objects.get(key);
     const life = pod && lifeOf(pod, Date.now());
-    let served: Outcome = 'done';
-    if (pod && life?.state === 'alive') {
-      if (life.endsInMs !== undefined) this.#queue.addAfter(key, life.endsInMs);
-      if (!this.#options.holdings.settled(key, pod.identity)) served = await this.#serve(key, pod);
-    } else {
-      this.#waiting.end(key);
+    if (!pod || life?.state !== 'alive') {
+      this.#waiters.end(key);
+      this.#releases.bound.delete(key);
       this.#told.delete(key);
+      return this.#releases.ended(
+        key,
+        life?.state === 'host' ? { uid: pod?.identity ?? '', awaits: nothing } : undefined,
+      );
     }
-    const released = await this.#releaseEnded(key);
-    return served === 'done' ? released : served;
+    if (life.endsInMs !== undefined) this.#queue.addAfter(key, life.endsInMs);
+    const served = await this.#serve(key, pod);
+    const released = await this.#releases.ended(key, { uid: pod.identity, awaits: served.awaits });
+    return served.outcome === 'done' ? released : served.outcome;
   }
 
-  async #releaseEnded(key: string): Promise<Outcome> {
-    const { allocator, holdings, signal } = this.#options;
-    let outcome: Outcome = 'done';
-    for (const uid of holdings.uids(key)) {
-      const ending = holdings.releasing(key, uid) ? 'unsure' : await this.#endings.of(key, uid);
-      if (ending === 'unsure') outcome = 'again';
-      if (typeof ending === 'string') continue;
-      const [namespace = '', pod = ''] = key.split('/');
-      const { position } = await allocator.release({ namespace, pod, podUid: uid, ...ending }, signal);
-      holdings.released(key, uid, position?.seq ?? 0);
-      // The ledger tells of the end in a moment, and this is looked at then; or it does not, since something was left.
-      if (holdings.uids(key).includes(uid)) outcome = 'again';
-    }
-    this.#endings.forget(key);
-    return outcome;
-  }
-
-  async #serve(key: string, pod: Pod): Promise<Outcome> {
-    const plan = planFor(pod, { network: (name) => this.#networks.get(name), subnets: this.#options.subnets });
+  async #serve(key: string, pod: Pod): Promise<Served> {
+    const { holdings } = this.#options;
+    const settled = holdings.settled(key, pod.identity);
+    const held = holdings.of(key, pod.identity).sort((one, other) => one.ordinal - other.ordinal);
+    const plan = planFor(pod, this.#sight, held);
     if (plan.notes.length > 0 && pod.phase === 'Pending' && this.#noted.get(key) !== pod.uid) {
       this.#noted.set(key, pod.uid);
       this.#options.say(pod, notServed(plan));
     }
+    const givenUp = await this.#releases.givenUp(pod, plan.removed);
     if (plan.problems.length > 0) {
       // A Subnet or network that is applied together with its Pods is there in a moment.
       const news = this.#queue.tries(key) > 0 || plan.problems.some(({ about }) => about === 'request');
-      return this.#keepWaiting(key, { pod, plan, happening: news ? cannotAsk(plan) : undefined });
+      this.#keepWaiting(key, { pod, topics: plan.topics, happening: news ? cannotAsk(plan) : undefined });
+      return { outcome: 'again', awaits: settled ? nothing : 'all' };
     }
     if (plan.attachments.length === 0) {
-      this.#waiting.end(key);
-      return 'done';
+      this.#waiters.end(key);
+      return { outcome: givenUp, awaits: nothing };
     }
-    return this.#allocate(key, pod, plan);
+    const ahead = this.#waiters.aheadOf(pod, plan);
+    if (ahead.length === 0) return this.#allocate(key, pod, plan);
+    for (const each of [...ahead, key]) this.#queue.add(each);
+    return { outcome: 'again', awaits: 'all' };
   }
 
-  async #allocate(key: string, pod: Pod, plan: Plan): Promise<Outcome> {
-    const { allocator, holdings, say, log, signal } = this.#options;
+  async #allocate(key: string, pod: Pod, plan: Plan): Promise<Served> {
+    const { allocator, holdings, say, signal } = this.#options;
     const { namespace, name, identity: uid, node } = pod;
     const request = {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,
       validMs: allocateTimeoutMs,
     };
+    this.#waiters.asks(key);
     holdings.begin(key, uid);
     try {
       const { allocations, position } = await allocator.allocate(request, signal);
-      holdings.granted(key, uid, { seqs: allocations.map(({ seq }) => seq), seq: position?.seq ?? 0 });
-      this.#waiting.end(key);
+      holdings.granted(key, uid, { given: allocations.map(holdingOf), seq: position?.seq ?? 0 });
+      this.#waiters.end(key);
       if (this.#told.delete(key)) say(pod, allocatedAfterAll(allocations));
-      return 'done';
+      return { outcome: 'done', awaits: nothing };
     } catch (thrown) {
-      if (signal.aborted) return 'again';
-      const error = IpledgerError.from(thrown);
-      // Of a transient failure nobody knows whether the request took effect: the uid stays among those to be released.
-      if (error.kind !== 'transient' && error.kind !== 'bug') holdings.refused(key, uid);
-      const tries = this.#queue.tries(key);
-      log[tries === 0 && error.kind !== 'transient' ? 'info' : 'debug'](
-        { pod: key, uid, code: error.code, reason: error.message },
-        'intent: not allocated',
-      );
-      const news = error.kind !== 'transient' || tries >= silentTries;
-      return this.#keepWaiting(key, { pod, plan, happening: news ? refused(error, plan) : undefined });
+      if (signal.aborted) return { outcome: 'again', awaits: 'all' };
+      return this.#notAllocated(key, { pod, plan, error: IpledgerError.from(thrown) });
     }
+  }
+
+  #notAllocated(key: string, { pod, plan, error }: { pod: Pod; plan: Plan; error: IpledgerError }): Served {
+    const { holdings, log } = this.#options;
+    const { identity: uid } = pod;
+    // Of a transient failure nobody knows whether the request took effect: the uid stays among those to be released.
+    const decided = error.kind !== 'transient' && error.kind !== 'bug';
+    if (decided) holdings.refused(key, uid);
+    const tries = this.#queue.tries(key);
+    log[tries === 0 && error.kind !== 'transient' ? 'info' : 'debug'](
+      { pod: key, uid, code: error.code, reason: error.message },
+      'intent: not allocated',
+    );
+    const news = error.kind !== 'transient' || tries >= silentTries;
+    const topics = new Set([...plan.topics, ...allLinesOf(plan, error.kind === 'exhausted')]);
+    this.#keepWaiting(key, { pod, topics, happening: news ? refused(error, plan) : undefined });
+    return { outcome: 'again', awaits: decided ? (holding) => takesOver(holding, plan.attachments) : 'all' };
   }
 
   #keepWaiting(
     key: string,
-    { pod, plan, happening }: { pod: Pod; plan: Plan; happening: Happening | undefined },
-  ): Outcome {
-    this.#waiting.wait(key, plan.topics);
-    if (happening) {
-      this.#told.add(key);
-      this.#options.say(pod, happening);
-    }
-    return 'again';
+    { pod, topics, happening }: { pod: Pod; topics: ReadonlySet<string>; happening: Happening | undefined },
+  ): void {
+    this.#waiters.wait(key, pod, topics);
+    if (!happening) return;
+    this.#told.add(key);
+    this.#options.say(pod, happening);
   }
 }

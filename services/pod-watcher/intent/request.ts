@@ -1,5 +1,5 @@
 /**
- * One attachment's request, from the Pod's annotations.
+ * One attachment's request, from the Pod's annotations. Whatever is malformed in them is said before anything is asked for.
  *
  * An address that was asked for beside the network's name goes before the annotation for the interface, that before
  * `ip_address`, that before `ip_pool`; with none of them any free address will do. Of several attachments to one provider,
@@ -8,7 +8,17 @@
 import type { Input } from '../../../proto/codec.ts';
 import type { AddressSet, AttachmentRequest, Route } from '../../../proto/ipledger.ts';
 import type { Pod } from '../kubernetes/objects.ts';
-import { addressSet, parseMac, parsePool, parseRoutes } from './addresses.ts';
+import {
+  isPoolName,
+  type Limits,
+  parseCidrs,
+  parseFamily,
+  parseMac,
+  parsePool,
+  parseRate,
+  parseRoutes,
+  readAddresses,
+} from './addresses.ts';
 import type { Selection } from './attachments.ts';
 import { memberOf, ownerOf } from './owner.ts';
 import { ok, problem, type Result } from './result.ts';
@@ -20,18 +30,31 @@ export interface Wanted {
   readonly ordinal: number;
   /** Best first; at least one. */
   readonly subnets: readonly string[];
+  /** Whether the interface is part of its keys: "<provider>.<interface>.kubernetes.io/…". */
+  readonly ownKeys?: boolean;
+  /** The ordinal of the first member, of a Pod of a StatefulSet; absent: 0. */
+  readonly firstMember?: number | undefined;
+}
+
+/** Which addresses will do. */
+interface Asked {
+  /** Best first; empty for any. */
+  readonly candidates: AddressSet[];
+  /** The IPPool from which alone it may come; "" for the rest of the subnet. */
+  readonly pool: string;
 }
 
 /** The request; or what is wrong with the annotations, which it names. */
 export function requestOf(wanted: Wanted): Result<Input<AttachmentRequest>> {
   const { selection, provider, ordinal, subnets } = wanted;
-  const [familyKey, family] = annotation(wanted, 'ip_family');
-  if (family !== '')
-    return problem(`${familyKey}: choosing a family is not served yet; name a Subnet of that family instead`);
-  const candidates = candidatesOf(wanted);
-  if (!candidates.ok) return candidates;
+  const limits = limitsOf(wanted);
+  if (!limits.ok) return limits;
+  const asked = askedOf(wanted, limits.value);
+  if (!asked.ok) return asked;
   const mac = macOf(wanted);
   if (!mac.ok) return mac;
+  const rates = checkRates(wanted);
+  if (!rates.ok) return rates;
   const routes = routesOf(wanted);
   if (!routes.ok) return routes;
   const defaultRoute = defaultRouteOf(wanted);
@@ -41,16 +64,25 @@ export function requestOf(wanted: Wanted): Result<Input<AttachmentRequest>> {
     ordinal,
     interface: selection.interface,
     subnets,
-    candidates: candidates.value,
+    candidates: asked.value.candidates,
+    pool: asked.value.pool,
     mac: mac.value,
     routes: routes.value,
     defaultRoute: defaultRoute.value,
+    ipFamily: limits.value.family,
   });
 }
 
+/** Whether the request needs to know where the ordinals of the Pod's StatefulSet begin. */
+export function countsMembers(wanted: Wanted): boolean {
+  const [, value] = annotation(wanted, 'ip_pool');
+  return value !== '' && !isPoolName(value) && memberOf(wanted.pod, ownerOf(wanted.pod)) !== undefined;
+}
+
 /** The annotation's key, and its value without surrounding blanks; "" if there is none. */
-function annotation({ pod, provider }: Wanted, suffix: string): [key: string, value: string] {
-  const key = `${provider}.kubernetes.io/${suffix}`;
+export function annotation(wanted: Wanted, suffix: string): [key: string, value: string] {
+  const { pod, provider, selection, ownKeys = false } = wanted;
+  const key = `${ownKeys ? `${provider}.${selection.interface}` : provider}.kubernetes.io/${suffix}`;
   return [key, pod.annotations[key]?.trim() ?? ''];
 }
 
@@ -61,51 +93,95 @@ function interfaceAnnotation({ pod, selection }: Wanted, suffix: string): [key: 
   return [key, pod.annotations[key]?.trim() ?? ''];
 }
 
-function candidatesOf(wanted: Wanted): Result<AddressSet[]> {
-  const { selection, ordinal } = wanted;
-  if (selection.addresses.length > 0)
-    return only(selection.addresses, `ips of network ${selection.namespace}/${selection.name}`);
-  const [interfaceKey, ofInterface] = interfaceAnnotation(wanted, 'ip_address');
-  if (ofInterface !== '') return only(ofInterface.split(','), interfaceKey);
-  const [key, address] = annotation(wanted, 'ip_address');
-  if (address !== '' && ordinal === 0) return only(address.split(','), key);
-  return poolOf(wanted);
+/** Whether a key that names one address is about this attachment. */
+const isFirst = ({ ordinal, ownKeys = false }: Wanted): boolean => ordinal === 0 || ownKeys;
+
+function limitsOf(wanted: Wanted): Result<Limits> {
+  const [cidrKey, cidrs] = annotation(wanted, 'cidr');
+  // Beside `allocated` it is no wish, but what some attachment of the provider got.
+  const isWish = cidrs !== '' && annotation(wanted, 'allocated')[1] !== 'true';
+  const cidr = isWish ? parseCidrs(cidrs, cidrKey) : ok('');
+  if (!cidr.ok) return cidr;
+  const [familyKey, value] = annotation(wanted, 'ip_family');
+  const family = parseFamily(value, familyKey);
+  return family.ok ? ok({ cidr: cidr.value, family: family.value, familyKey }) : family;
 }
 
-function only(addresses: readonly string[], key: string): Result<AddressSet[]> {
-  const set = addressSet(addresses);
-  return set.ok ? ok([set.value]) : problem(`${key}: ${set.problem}`);
-}
-
-function poolOf(wanted: Wanted): Result<AddressSet[]> {
-  const { pod, provider } = wanted;
-  const key = `${provider}.kubernetes.io/ip_pool`;
-  const value = pod.annotations[key];
-  if (value === undefined) return ok([]);
-  const pool = parsePool(value, key);
+function askedOf(wanted: Wanted, limits: Limits): Result<Asked> {
+  const { selection } = wanted;
+  const pool = poolOf(wanted, limits);
   if (!pool.ok) return pool;
-  if (pool.value.kind === 'named')
-    return problem(`${key} names IPPool ${pool.value.pool}: IPPools are not served yet; list the addresses instead`);
+  const [interfaceKey, ofInterface] = interfaceAnnotation(wanted, 'ip_address');
+  const [key, address] = annotation(wanted, 'ip_address');
+  const beside = `ips of network ${selection.namespace}/${selection.name}`;
+  const places: [texts: readonly string[], key: string, what: string][] = [
+    [selection.addresses, beside, 'ips'],
+    [listed(ofInterface), interfaceKey, 'ip_address annotation'],
+    [isFirst(wanted) ? listed(address) : [], key, 'ip_address annotation'],
+  ];
+  let first: Asked | undefined;
+  for (const [texts, place, what] of places) {
+    if (texts.length === 0) continue;
+    const set = readAddresses(texts, { key: place, what, masks: texts === selection.addresses }, limits);
+    if (!set.ok) return set;
+    first ??= { candidates: [set.value], pool: '' };
+  }
+  return ok(first ?? pool.value);
+}
+
+const listed = (value: string): string[] => (value === '' ? [] : value.split(','));
+
+function poolOf(wanted: Wanted, limits: Limits): Result<Asked> {
+  const { pod, firstMember = 0 } = wanted;
+  const [key] = annotation(wanted, 'ip_pool');
+  const value = pod.annotations[key];
+  if (value === undefined) return ok({ candidates: [], pool: '' });
+  const pool = parsePool(value, key, limits);
+  if (!pool.ok) return pool;
+  if (pool.value.kind === 'named') return ok({ candidates: [], pool: pool.value.pool });
   const { sets } = pool.value;
   const member = memberOf(pod, ownerOf(pod));
-  if (member === undefined) return ok([...sets]);
-  const own = sets[member];
-  return own
-    ? ok([own])
-    : problem(`NoAvailableAddress: ${key} has ${sets.length} entries, none for member ${member} of the StatefulSet`);
+  if (member === undefined) return ok({ candidates: [...sets], pool: '' });
+  const own = sets[member - firstMember];
+  if (own) return ok({ candidates: [own], pool: '' });
+  const from = firstMember === 0 ? '' : `, whose first member is ${firstMember}`;
+  return problem(
+    `NoAvailableAddress: ${key} has ${sets.length} entries, none for member ${member} of the StatefulSet${from}`,
+  );
 }
 
 function macOf(wanted: Wanted): Result<string> {
-  const { selection, ordinal } = wanted;
-  if (selection.mac !== '') return parseMac(selection.mac, `mac of network ${selection.namespace}/${selection.name}`);
+  const { selection } = wanted;
   const [interfaceKey, ofInterface] = interfaceAnnotation(wanted, 'mac_address');
-  if (ofInterface !== '') return parseMac(ofInterface, interfaceKey);
   const [key, mac] = annotation(wanted, 'mac_address');
-  return mac !== '' && ordinal === 0 ? parseMac(mac, key) : ok('');
+  const places: [mac: string, key: string][] = [
+    [selection.mac, `mac of network ${selection.namespace}/${selection.name}`],
+    [ofInterface, interfaceKey],
+    [isFirst(wanted) ? mac : '', key],
+  ];
+  let first = '';
+  for (const [text, place] of places) {
+    if (text === '') continue;
+    const parsed = parseMac(text, place);
+    if (!parsed.ok) return parsed;
+    first ||= parsed.value;
+  }
+  return ok(first);
 }
 
+/** Limits of bandwidth are another plugin's to set; who writes one wrongly is told so all the same. */
+function checkRates(wanted: Wanted): Result<undefined> {
+  for (const suffix of ['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst']) {
+    const [key, value] = annotation(wanted, suffix);
+    const rate = value === '' ? ok(undefined) : parseRate(value, key);
+    if (!rate.ok) return rate;
+  }
+  return ok(undefined);
+}
+
+/** Of the provider alone, also where the other keys name the interface: so does Kube-OVN. */
 function routesOf(wanted: Wanted): Result<Route[]> {
-  const [key, value] = annotation(wanted, 'routes');
+  const [key, value] = annotation({ ...wanted, ownKeys: false }, 'routes');
   if (value === '') return ok([]);
   const routes = parseRoutes(value);
   const { namespace, name } = wanted.pod;
@@ -113,7 +189,7 @@ function routesOf(wanted: Wanted): Result<Route[]> {
 }
 
 function defaultRouteOf(wanted: Wanted): Result<boolean | undefined> {
-  const [key, value] = annotation(wanted, 'default_route');
+  const [key, value] = annotation({ ...wanted, ownKeys: false }, 'default_route');
   if (value === '') return ok(undefined);
   return value === 'true' || value === 'false'
     ? ok(value === 'true')

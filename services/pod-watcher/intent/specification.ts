@@ -1,7 +1,13 @@
 /** What the specs of the intent loop are written with. */
 import { FakeAllocator, FakeSource, holding, inForce, podNamed, type PodParts, silent, subnetNamed } from '../fakes.ts';
 import type { Happening } from '../kubernetes/events.ts';
-import { type NetworkDefinition, networksAnnotation, type Pod, type SubnetObject } from '../kubernetes/objects.ts';
+import {
+  type NetworkDefinition,
+  networksAnnotation,
+  type Pod,
+  type StatefulSet,
+  type SubnetObject,
+} from '../kubernetes/objects.ts';
 import type { Fact, Holding } from '../ledger/facts.ts';
 import { Holdings } from './holdings.ts';
 import { Reconciler, type ReconcilerOptions } from './reconcile.ts';
@@ -40,11 +46,22 @@ export const holdingMany = (count: number): Holding[] =>
   Array.from({ length: count }, (_, index) => holding(`p${index}`, { seq: index + 1 }));
 
 export interface WorldOptions extends Partial<
-  Pick<ReconcilerOptions, 'acceptVanished' | 'mirrorGraceMs' | 'vanishedGraceMs' | 'vanishedBefore' | 'recall'>
+  Pick<
+    ReconcilerOptions,
+    | 'acceptVanished'
+    | 'mirrorGraceMs'
+    | 'vanishedGraceMs'
+    | 'vanishedBefore'
+    | 'recall'
+    | 'confirmMs'
+    | 'garbageEveryMs'
+  >
 > {
   readonly holdings?: readonly Holding[];
   /** Names of Subnets that are in force. */
   readonly subnets?: readonly string[];
+  /** Of all Subnets. */
+  readonly cooldownMs?: number;
   /** Those who are refused wait for an hour, or for a ring. */
   readonly patient?: boolean;
 }
@@ -58,10 +75,13 @@ export function worldOf(
     subnets = ['macvlan'],
     patient = false,
     mirrorGraceMs = 3_600_000,
+    confirmMs = 0,
+    cooldownMs = 0,
     ...more
   }: WorldOptions,
 ) {
   const pods = new FakeSource<Pod>();
+  const statefulSets = new FakeSource<StatefulSet>();
   const networks = new FakeSource<NetworkDefinition>();
   const objects = new FakeSource<SubnetObject>();
   const allocator = new FakeAllocator();
@@ -69,24 +89,34 @@ export function worldOf(
   /** Pods of which the API says otherwise than the source. */
   const api = new Map<string, Pod>();
   const lookedUp: string[] = [];
+  /** The same of StatefulSets; undefined where there is none any more. */
+  const apiSets = new Map<string, StatefulSet | undefined>();
   const alarms: (string | undefined)[] = [];
   const known = new Subnets(objects.objects);
   const holdings = new Holdings();
   const reconciler = new Reconciler({
     allocator,
     pods,
+    statefulSets,
     networks,
     subnets: known,
+    sight: {
+      pools: { subnetOf: () => undefined, whyNot: () => '', ofNamespace: () => [] },
+      vip: () => undefined,
+      namespaceOf: () => undefined,
+    },
     holdings,
     say: (pod, happening) => said.push({ pod: pod.name, happening }),
     lookUp: (key) => {
       lookedUp.push(key);
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
     },
+    lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
     acceptVanished,
     // The patient wait for an hour, or for a ring.
     backoffMs: patient ? [3_600_000, 3_600_000] : [20, 100],
     mirrorGraceMs,
+    confirmMs,
     alarm: (sentence) => alarms.push(sentence),
     ...more,
     log: silent,
@@ -94,7 +124,16 @@ export function worldOf(
   });
   networks.put(macvlan);
   for (const name of subnets) objects.put(subnetNamed(name));
-  const snapshot = { seq: 50, holdings: held, subnets: subnets.map((name) => inForce(name)) };
+  const snapshot = {
+    seq: 50,
+    holdings: held,
+    subnets: subnets.map((name) => {
+      const { spec, ...subnet } = inForce(name);
+      return { ...subnet, spec: { ...spec, cooldownMs } };
+    }),
+    pools: [],
+    reservations: [],
+  };
   const readers = [known, holdings, reconciler];
   for (const reader of readers) reader.snapshot(snapshot);
   const facts = (seq: number, ...each: Fact[]): void => {
@@ -103,5 +142,20 @@ export function worldOf(
   const rewind = (seq: number, ...left: Holding[]): void => {
     for (const reader of readers) reader.snapshot({ ...snapshot, seq, holdings: left });
   };
-  return { pods, networks, objects, allocator, said, api, lookedUp, alarms, holdings, reconciler, facts, rewind };
+  return {
+    pods,
+    statefulSets,
+    networks,
+    objects,
+    allocator,
+    said,
+    api,
+    apiSets,
+    lookedUp,
+    alarms,
+    holdings,
+    reconciler,
+    facts,
+    rewind,
+  };
 }

@@ -37,6 +37,16 @@ export class Subnets implements Reader {
     return object ? !object.deleting : known.source === undefined;
   }
 
+  /** Whether there is such a Subnet, in force or not. */
+  exists(name: string): boolean {
+    return this.#objects.has(name) || this.#inForce.has(name);
+  }
+
+  /** What a Subnet that is in force serves; "" of others. */
+  providerOf(name: string): string {
+    return this.#inForce.get(name)?.spec.provider ?? '';
+  }
+
   /** The Subnets that serve a provider, by name. */
   servingProvider(provider: string): string[] {
     const names = this.names().filter(

@@ -59,8 +59,3 @@ export function allocatedAfterAll(allocations: readonly Allocation[]): Said {
 export function notServed({ notes }: Plan): Said {
   return { type: 'Normal', reason: 'PodNetworkNotServed', message: notes.join('; ') };
 }
-
-/** The ledger did not take a Subnet's spec. */
-export function subnetRefused(message: string): Said {
-  return { type: 'Warning', reason: 'ValidateLogicalSwitchFailed', message };
-}

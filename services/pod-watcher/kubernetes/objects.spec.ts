@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ips, networkDefinitions, toPod, toSubnet } from './objects.ts';
+import { ips, namespaces, networkDefinitions, toPod, toStatefulSet, toSubnet } from './objects.ts';
 
 const metadata = { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '5' };
 
@@ -14,6 +14,8 @@ describe('what is read of an object', () => {
           'k8s.v1.cni.cncf.io/networks': 'macvlan',
           'macvlan.default.kubernetes.io/ip_address': '10.0.0.1',
           'macvlan.default.kubernetes.io/ip_address.net1': '10.0.0.2',
+          'ovn.kubernetes.io/vip': 'web',
+          'ovn.kubernetes.io/ingress_rate': '3',
           'kubectl.kubernetes.io/last-applied-configuration': '{}',
           'example.org/ip_address': 'no',
         },
@@ -30,6 +32,7 @@ describe('what is read of an object', () => {
       restartPolicy: 'Always',
       phase: 'Running',
       reason: 'Because',
+      createdAt: '',
       deletionTimestamp: '2026-11-17T14:05:00Z',
       graceSeconds: 5,
       controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'o' },
@@ -37,8 +40,32 @@ describe('what is read of an object', () => {
         'k8s.v1.cni.cncf.io/networks': 'macvlan',
         'macvlan.default.kubernetes.io/ip_address': '10.0.0.1',
         'macvlan.default.kubernetes.io/ip_address.net1': '10.0.0.2',
+        'ovn.kubernetes.io/vip': 'web',
+        'ovn.kubernetes.io/ingress_rate': '3',
       },
     });
+  });
+
+  it('is, of a Namespace, the Subnets and IPPools of its primary network', () => {
+    const annotations = {
+      'ovn.kubernetes.io/logical_switch': 'one, two,',
+      'ovn.kubernetes.io/ip_pool': 'pool',
+      'ovn.kubernetes.io/cidr': '10.0.0.0/24',
+    };
+    expect(namespaces.parse({ metadata: { ...metadata, annotations } })).to.deep.equal({
+      ...metadata,
+      subnets: ['one', 'two'],
+      pools: ['pool'],
+    });
+    expect(namespaces.parse({ metadata })).to.deep.include({ subnets: [], pools: [] });
+  });
+
+  it('is, of a StatefulSet, which members it wants: one from 0 on, unless it says otherwise', () => {
+    const metadata = { name: 'web', namespace: 'default', uid: 'u' };
+    expect(toStatefulSet({ metadata })).to.include({ deleting: false, replicas: 1, firstOrdinal: 0 });
+    const spec = { replicas: 0, ordinals: { start: 5 } };
+    const deleting = { ...metadata, deletionTimestamp: '2026-01-31T08:00:00Z' };
+    expect(toStatefulSet({ metadata: deleting, spec })).to.include({ deleting: true, replicas: 0, firstOrdinal: 5 });
   });
 
   it('takes the hash of a static Pod from its mirror only', () => {

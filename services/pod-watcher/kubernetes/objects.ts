@@ -18,6 +18,25 @@ function named(metadata: Raw): Named {
   return { namespace: text(metadata['namespace']), name, uid, resourceVersion: text(metadata['resourceVersion']) };
 }
 
+/** An object whose spec asks the ledger for something. */
+export interface Kept extends Named {
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly status: Raw;
+}
+
+function kept(metadata: Raw, status: unknown): Kept {
+  const finalizers: unknown = metadata['finalizers'];
+  return {
+    ...named(metadata),
+    generation: number(metadata['generation']) ?? 0,
+    deleting: text(metadata['deletionTimestamp']) !== '',
+    finalizers: Array.isArray(finalizers) ? finalizers.map(text) : [],
+    status: record(status),
+  };
+}
+
 // ---- Pod -----------------------------------------------------------------------------------------------------------
 
 export interface ControllerReference {
@@ -33,6 +52,8 @@ export interface Pod extends Named {
    * container runtime calls it.
    */
   readonly identity: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
   readonly node: string;
   readonly hostNetwork: boolean;
   readonly restartPolicy: string;
@@ -51,8 +72,12 @@ export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const hashAnnotation = 'kubernetes.io/config.hash';
 
+/** A Vip whose addresses the Pod shall have. */
+export const vipAnnotation = 'ovn.kubernetes.io/vip';
+
 const attachmentSuffix =
-  /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|ip_pool|ip_family|logical_switch|routes|default_route)$/;
+  /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
+const wholeKeys = new Set([networksAnnotation, defaultNetworkAnnotation, vipAnnotation]);
 
 export const pods: Kind<Pod> = { path: '/api/v1/pods', parse: toPod };
 
@@ -66,6 +91,7 @@ export function toPod(raw: unknown): Pod {
   return {
     ...object,
     identity: hash !== '' && text(annotations[mirrorAnnotation]) !== '' ? hash : object.uid,
+    createdAt: text(meta['creationTimestamp']),
     node: text(wanted['nodeName']),
     hostNetwork: wanted['hostNetwork'] === true,
     restartPolicy: text(wanted['restartPolicy']),
@@ -81,10 +107,17 @@ export function toPod(raw: unknown): Pod {
 function attachmentAnnotations(annotations: Raw): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [key, value] of Object.entries(annotations)) {
-    const concerns = key === networksAnnotation || key === defaultNetworkAnnotation || attachmentSuffix.test(key);
+    const concerns = wholeKeys.has(key) || attachmentSuffix.test(key);
     if (concerns && typeof value === 'string') kept[key] = value;
   }
   return kept;
+}
+
+/** Whether annotations show that some attachment has its address. */
+export function hasAllocatedAnnotation(annotations: Readonly<Record<string, string>>): boolean {
+  return Object.entries(annotations).some(
+    ([key, value]) => key.endsWith('.kubernetes.io/allocated') && value === 'true',
+  );
 }
 
 function controllerOf(references: unknown): ControllerReference | undefined {
@@ -95,10 +128,72 @@ function controllerOf(references: unknown): ControllerReference | undefined {
   return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
 }
 
+// ---- Namespace -----------------------------------------------------------------------------------------------------
+
+export interface NamespaceObject extends Named {
+  /** The Subnets that serve the primary network of its Pods, best first. */
+  readonly subnets: readonly string[];
+  /** The IPPools from which they do. */
+  readonly pools: readonly string[];
+}
+
+export const namespaces: Kind<NamespaceObject> = {
+  path: '/api/v1/namespaces',
+  parse: (raw) => {
+    const meta = record(record(raw)['metadata']);
+    const annotations = record(meta['annotations']);
+    const list = (key: string): string[] =>
+      text(annotations[key])
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== '');
+    return {
+      ...named(meta),
+      subnets: list('ovn.kubernetes.io/logical_switch'),
+      pools: list('ovn.kubernetes.io/ip_pool'),
+    };
+  },
+};
+
+// ---- StatefulSet ---------------------------------------------------------------------------------------------------
+
+/** Which members it wants: so many, numbered from its first ordinal on. */
+export interface StatefulSet extends Named {
+  readonly deleting: boolean;
+  readonly replicas: number;
+  readonly firstOrdinal: number;
+}
+
+export const statefulSets: Kind<StatefulSet> = { path: '/apis/apps/v1/statefulsets', parse: toStatefulSet };
+
+/** @throws Error for an object without name or uid. */
+export function toStatefulSet(raw: unknown): StatefulSet {
+  const { metadata, spec } = record(raw);
+  const [meta, wanted] = [record(metadata), record(spec)];
+  return {
+    ...named(meta),
+    deleting: text(meta['deletionTimestamp']) !== '',
+    replicas: number(wanted['replicas']) ?? 1,
+    firstOrdinal: number(record(wanted['ordinals'])['start']) ?? 0,
+  };
+}
+
 // ---- Node ----------------------------------------------------------------------------------------------------------
 
-/** That there is such a Node is all that we want to know. */
-export const nodes: Kind<Named> = { path: '/api/v1/nodes', parse: (raw) => named(record(record(raw)['metadata'])) };
+export interface NodeObject extends Named {
+  /** By which it is reached inside the cluster. */
+  readonly addresses: readonly string[];
+}
+
+export const nodes: Kind<NodeObject> = {
+  path: '/api/v1/nodes',
+  parse: (raw) => {
+    const { metadata, status } = record(raw);
+    const all: unknown = record(status)['addresses'];
+    const internal = (Array.isArray(all) ? all : []).map(record).filter(({ type }) => type === 'InternalIP');
+    return { ...named(record(metadata)), addresses: internal.map(({ address }) => text(address)) };
+  },
+};
 
 // ---- NetworkAttachmentDefinition -----------------------------------------------------------------------------------
 
@@ -126,13 +221,21 @@ export interface SubnetObjectSpec {
   readonly protocol: string;
 }
 
-export interface SubnetObject extends Named {
-  readonly generation: number;
-  readonly deleting: boolean;
+/** What only Kube-OVN's data path reads of a spec; of use for checking it. */
+export interface SubnetOverlay {
+  readonly vpc: string;
+  readonly vlan: string;
+  readonly gatewayType: string;
+  readonly vips: readonly string[];
+  /** 0: none is given. */
+  readonly mtu: number;
+}
+
+export interface SubnetObject extends Kept {
   readonly spec: SubnetObjectSpec;
+  readonly overlay: SubnetOverlay;
   /** What in the spec could not be read; such a spec must not be used. */
   readonly problems: readonly string[];
-  readonly status: Raw;
 }
 
 export const subnets: Kind<SubnetObject> = { path: '/apis/kubeovn.io/v1/subnets', parse: toSubnet };
@@ -151,10 +254,10 @@ export function toSubnet(raw: unknown): SubnetObject {
   const excludes: unknown = given['excludeIps'] ?? [];
   const readable = Array.isArray(excludes) && excludes.every((item) => typeof item === 'string');
   if (!readable) problems.push(`spec.excludeIps must be a list of texts, and is ${JSON.stringify(excludes)}`);
+  const [vpc, vlan, gatewayType] = [text(given['vpc']), text(given['vlan']), text(given['gatewayType'])];
   return {
-    ...named(meta),
-    generation: number(meta['generation']) ?? 0,
-    deleting: text(meta['deletionTimestamp']) !== '',
+    ...kept(meta, status),
+    overlay: { vpc, vlan, gatewayType, vips: texts(given['vips']), mtu: number(given['mtu']) ?? 0 },
     spec: {
       cidrBlock: field('cidrBlock'),
       gateway: field('gateway'),
@@ -163,13 +266,34 @@ export function toSubnet(raw: unknown): SubnetObject {
       protocol: field('protocol'),
     },
     problems,
-    status: record(status),
   };
+}
+
+// ---- IPPool --------------------------------------------------------------------------------------------------------
+
+export interface PoolObject extends Kept {
+  readonly spec: { readonly subnet: string; readonly ips: readonly string[]; readonly namespaces: readonly string[] };
+}
+
+export const ipPools: Kind<PoolObject> = {
+  path: '/apis/kubeovn.io/v1/ippools',
+  parse: (raw) => {
+    const { metadata, spec, status } = record(raw);
+    const { subnet, ips: addresses, namespaces: names } = record(spec);
+    return {
+      ...kept(record(metadata), status),
+      spec: { subnet: text(subnet), ips: texts(addresses), namespaces: texts(names) },
+    };
+  },
+};
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(text).filter((each) => each !== '') : [];
 }
 
 // ---- IP ------------------------------------------------------------------------------------------------------------
 
-export interface IpObject extends Named {
+export interface IpObject extends Kept {
   /** The allocation that this object shows, by the number of its event; "" on an object that is not ours. */
   readonly allocation: string;
   readonly labels: Raw;
@@ -185,10 +309,43 @@ export const ips: Kind<IpObject> = {
     const { metadata, spec } = record(raw);
     const meta = record(metadata);
     return {
-      ...named(meta),
+      ...kept(meta, undefined),
       allocation: text(record(meta['annotations'])[allocationAnnotation]),
       labels: record(meta['labels']),
       spec: record(spec),
+    };
+  },
+};
+
+// ---- Vip -----------------------------------------------------------------------------------------------------------
+
+export interface VipObject extends Kept {
+  readonly labels: Raw;
+  readonly spec: {
+    readonly subnet: string;
+    readonly type: string;
+    readonly v4ip: string;
+    readonly v6ip: string;
+    readonly macAddress: string;
+  };
+}
+
+export const vips: Kind<VipObject> = {
+  path: '/apis/kubeovn.io/v1/vips',
+  parse: (raw) => {
+    const { metadata, spec, status } = record(raw);
+    const [meta, wanted] = [record(metadata), record(spec)];
+    const field = (key: string): string => text(wanted[key]);
+    return {
+      ...kept(meta, status),
+      labels: record(meta['labels']),
+      spec: {
+        subnet: field('subnet'),
+        type: field('type'),
+        v4ip: field('v4ip'),
+        v6ip: field('v6ip'),
+        macAddress: field('macAddress'),
+      },
     };
   },
 };

@@ -7,14 +7,26 @@ import { openRun, type Run } from '../../../test/harness/run.ts';
 import { holding, podNamed, silent, until } from '../fakes.ts';
 import { ipManifest } from '../projection/ip.ts';
 import { podPatch } from '../projection/pod.ts';
-import { countsOf, statusPatch } from '../projection/subnet-status.ts';
+import { countsOf, statusPatch, subnetSpelling } from '../projection/counts.ts';
 import { type Api, type ApiError, connectApi } from './api.ts';
 import { Events } from './events.ts';
 import { deletedSince } from './history.ts';
 import { kubeOvnObserver } from './kube-ovn.ts';
 import { acquireLease } from './lease.ts';
 import { Source } from './list-watch.ts';
-import { ips, networkDefinitions, nodes, pods, subnets, toPod } from './objects.ts';
+import {
+  ipPools,
+  ips,
+  namespaces,
+  networkDefinitions,
+  nodes,
+  pods,
+  statefulSets,
+  subnets,
+  toPod,
+  toStatefulSet,
+  vips,
+} from './objects.ts';
 import { create, mergePatch, objectPath, podPath, read, remove } from './patch.ts';
 
 const account = 'system:serviceaccount:kube-system:ipledger-pod-watcher';
@@ -76,6 +88,10 @@ describe('on a real API server, with the watcher’s own permissions', function 
       new Source(api, subnets, silent, pace),
       new Source(api, ips, silent, pace),
       new Source(api, nodes, silent, pace),
+      new Source(api, ipPools, silent, pace),
+      new Source(api, vips, silent, pace),
+      new Source(api, statefulSets, silent, pace),
+      new Source(api, namespaces, silent, pace),
     ];
     for (const each of [source, ...others]) void each.run(stop.signal);
     await until(() => source.listed && others.every(({ listed }) => listed));
@@ -84,6 +100,16 @@ describe('on a real API server, with the watcher’s own permissions', function 
     await until(() => source.objects.get('default/p6')?.annotations['k8s.v1.cni.cncf.io/networks'] === 'macvlan');
     await deletePod('p1');
     await until(() => !source.objects.has('default/p1'));
+  });
+
+  it('reads which members a StatefulSet wants', async () => {
+    const path = '/apis/apps/v1/namespaces/default/statefulsets';
+    const labels = { app: 'web' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'none' }] } };
+    const spec = { selector: { matchLabels: labels }, serviceName: 'web', template, ordinals: { start: 3 } };
+    await create(admin, { path, body: { metadata: { name: 'web' }, spec }, signal: stop.signal });
+    const set = toStatefulSet(await read(api, objectPath(path, 'web'), stop.signal));
+    expect(set).to.include({ name: 'web', deleting: false, replicas: 1, firstOrdinal: 3 });
   });
 
   it('remembers what was deleted, marked as being deleted; not so what was lost', async () => {
@@ -177,11 +203,33 @@ describe('on a real API server, with the watcher’s own permissions', function 
       inUseRange: '',
       availableRange: '',
       resting: '',
+      reserved: '0',
+      reservedRange: '',
     };
     const path = `${objectPath(subnets.path, 'big')}/status`;
-    await mergePatch(api, { path, body: statusPatch(countsOf([usage])), signal: stop.signal });
+    await mergePatch(api, { path, body: statusPatch(countsOf([usage], subnetSpelling)), signal: stop.signal });
     const available = await cluster.kubectl(['get', 'subnet', 'big', '-o', 'jsonpath={.status.v6availableIPs}']);
     expect(available).to.equal('9223372036854775807');
+  });
+
+  it('never changes what names the allocation of an IP; what its maker left open is filled in once', async () => {
+    const spec = { podName: 'held', namespace: 'default', subnet: 'lan' };
+    const path = objectPath(ips.path, 'held.default.lan.default');
+    const body = { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name: 'held.default.lan.default' }, spec };
+    await create(admin, { path: ips.path, body, signal: stop.signal });
+    const change = (fields: object): Promise<void> =>
+      mergePatch(api, { path, body: { spec: fields }, signal: stop.signal });
+    await change({ v4IpAddress: '10.0.0.2', ipAddress: '10.0.0.2' });
+    for (const field of ['subnet', 'namespace', 'podName', 'podType', 'macAddress', 'v4IpAddress', 'v6IpAddress']) {
+      const { reaction, message } = await failure(change({ [field]: 'other' }));
+      expect({ reaction, says: message.includes(`ip held.default.lan.default ${field} can not change`) }).to.deep.equal(
+        {
+          reaction: 'invalid',
+          says: true,
+        },
+      );
+    }
+    await change({ nodeName: 'node-1' });
   });
 
   it('keeps a Subnet’s fields that it does not know, and refuses a known one of the wrong type', async () => {
@@ -279,9 +327,8 @@ describe('on a real API server, with the watcher’s own permissions', function 
   it('may not do what it need not', async () => {
     const pod = podPath('default', 'p2');
     expect(await failure(remove(api, pod, 'u', stop.signal))).to.include({ status: 403, reaction: 'denied' });
-    expect(
-      await failure(mergePatch(api, { path: objectPath(subnets.path, 'big'), body: {}, signal: stop.signal })),
-    ).to.include({ status: 403 });
+    for (const { path } of [subnets, ipPools, vips])
+      expect(await failure(remove(api, objectPath(path, 'big'), 'u', stop.signal)), path).to.include({ status: 403 });
     expect(await failure(read(api, objectPath(ips.path, 'p.default'), stop.signal))).to.include({ status: 403 });
     expect(await failure(read(api, '/api/v1/secrets', stop.signal))).to.include({ status: 403 });
   });

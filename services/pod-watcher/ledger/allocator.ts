@@ -1,23 +1,31 @@
-/** The allocator, as far as this program needs it: ten verbs of its gRPC API. All throw IpledgerError. */
+/** The allocator, as far as this program needs it: some verbs of its gRPC API. All throw IpledgerError. */
 import { call, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Input } from '../../../proto/codec.ts';
 import {
   type AllocateReply,
   type AllocateRequest,
+  type ApplyPoolReply,
+  type ApplyPoolRequest,
   type ApplySubnetReply,
   type ApplySubnetRequest,
+  type GetPoolReply,
   type GetSubnetReply,
   IpamService,
   LedgerService,
   type ListBindingsReply,
   type ListBindingsRequest,
+  type ListPoolsReply,
   type ListReply,
+  type ListReservationsReply,
   type ListSubnetsReply,
   type ReleaseReply,
   type ReleaseRequest,
+  type ReserveReply,
+  type ReserveRequest,
   SubnetsService,
   type UnbindReply,
   type UnbindRequest,
+  type UnreserveRequest,
   type WatchReply,
 } from '../../../proto/ipledger.ts';
 
@@ -37,6 +45,15 @@ export interface Allocator {
   /** A subnet with its counts, as they are at `minSeq` or later. */
   getSubnet(name: string, minSeq: number, signal: AbortSignal): Promise<GetSubnetReply>;
   listSubnets(signal: AbortSignal): Promise<ListSubnetsReply>;
+  applyPool(request: Input<ApplyPoolRequest>, signal: AbortSignal): Promise<ApplyPoolReply>;
+  deletePool(name: string, signal: AbortSignal): Promise<void>;
+  /** A pool with its counts, as they are at `minSeq` or later. */
+  getPool(name: string, minSeq: number, signal: AbortSignal): Promise<GetPoolReply>;
+  listPools(signal: AbortSignal): Promise<ListPoolsReply>;
+  reserve(request: Input<ReserveRequest>, signal: AbortSignal): Promise<ReserveReply>;
+  unreserve(request: Input<UnreserveRequest>, signal: AbortSignal): Promise<void>;
+  /** One page of all reservations. */
+  listReservations(pageToken: string, signal: AbortSignal): Promise<ListReservationsReply>;
   /** Events from `fromSeq` on; see Ledger.Watch. */
   watch(fromSeq: number, signal: AbortSignal): AsyncIterable<WatchReply>;
 }
@@ -72,6 +89,25 @@ export function allocatorOver(connection: Connection): Allocator {
     getSubnet: (name, minSeq, signal) =>
       call(connection, SubnetsService.getSubnet, { name, minSeq }, { timeoutMs: callTimeoutMs, signal }),
     listSubnets: (signal) => call(connection, SubnetsService.listSubnets, {}, { timeoutMs: callTimeoutMs, signal }),
+    applyPool: (request, signal) =>
+      call(connection, SubnetsService.applyPool, request, { timeoutMs: callTimeoutMs, signal }),
+    deletePool: async (name, signal) => {
+      await call(connection, SubnetsService.deletePool, { name }, { timeoutMs: callTimeoutMs, signal });
+    },
+    getPool: (name, minSeq, signal) =>
+      call(connection, SubnetsService.getPool, { name, minSeq }, { timeoutMs: callTimeoutMs, signal }),
+    listPools: (signal) => call(connection, SubnetsService.listPools, {}, { timeoutMs: callTimeoutMs, signal }),
+    reserve: (request, signal) => call(connection, IpamService.reserve, request, { timeoutMs: callTimeoutMs, signal }),
+    unreserve: async (request, signal) => {
+      await call(connection, IpamService.unreserve, request, { timeoutMs: callTimeoutMs, signal });
+    },
+    listReservations: (pageToken, signal) =>
+      call(
+        connection,
+        IpamService.listReservations,
+        { pageSize: listPageSize, pageToken },
+        { timeoutMs: callTimeoutMs, signal },
+      ),
     watch: (fromSeq, signal) =>
       stream(connection, LedgerService.watch, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
   };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AddressUnbound, Event } from '../../../proto/ipledger.ts';
-import { factsOf, holdingOf } from './facts.ts';
+import { factsOf, holdingOf, reservedOf } from './facts.ts';
 
 const attachment = { namespace: 'default', pod: 'web-0', provider: 'macvlan.default', ordinal: 1 };
 const addresses = [{ address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
@@ -24,7 +24,7 @@ const holding = {
   mac: '02:00:00:00:00:01',
   interface: 'net1',
   node: 'node-1',
-  ownerKind: 'StatefulSet',
+  owner,
 };
 
 function event(data: Partial<Event>): Event {
@@ -107,13 +107,54 @@ describe('what an event says', () => {
     expect(factsOf(event({ addressUnbound }))).to.deep.equal([{ kind: 'unbound', subnet: 'macvlan' }]);
   });
 
+  it('tells of pools, reservations and quarantine, each address for itself', () => {
+    const spec = { subnet: 'macvlan', ips: ['10.0.0.9'], namespaces: [] };
+    const source = { uid: 'u', generation: 1 };
+    expect(factsOf(event({ poolConfigured: { pool: 'blue', spec, source } }))).to.deep.equal([
+      { kind: 'pool-configured', pool: { name: 'blue', spec, source } },
+    ]);
+    expect(factsOf(event({ poolRetired: { pool: 'blue' } }))).to.deep.equal([
+      { kind: 'pool-retired', pool: 'blue', subnet: 'macvlan' },
+    ]);
+    const reservedFor = 'vip/web';
+    const two = ['10.0.0.2', 'fd00::2'];
+    expect(factsOf(event({ addressReserved: { addresses: two, reservedFor, reason: '', mac: '' } }))).to.deep.equal(
+      two.map((address) => ({
+        kind: 'reserved',
+        reserved: { seq: 42, subnet: 'macvlan', address, reservedFor, reason: '', mac: '' },
+      })),
+    );
+    expect(factsOf(event({ reservationCancelled: { addresses: two, reservedFor, reason: '' } }))).to.deep.equal(
+      two.map((address) => ({ kind: 'unreserved', subnet: 'macvlan', address, reservedFor })),
+    );
+    const [address, subnet] = ['10.0.0.2', 'macvlan'];
+    expect(factsOf(event({ addressQuarantined: { address, seenMac: '', seenAt: '', reason: '' } }))).to.deep.equal([
+      { kind: 'quarantined', subnet, address },
+    ]);
+    expect(factsOf(event({ quarantineLifted: { address, reason: '' } }))).to.deep.equal([
+      { kind: 'lifted', subnet, address },
+    ]);
+  });
+
+  it('reads a reservation of a list like the event that made it', () => {
+    const reservation = { seq: 42, reservedFor: 'vip/web', reason: 'r', mac: '', at: '' };
+    const record = { subnet: 'macvlan', address: '10.0.0.2', state: 'reserved', bindings: [], lastSeq: 42 };
+    const rest = { releasedAt: '', releasedFromUid: '', availableAt: '', pool: '' };
+    const { at: _, ...said } = reservation;
+    expect(reservedOf({ ...record, ...rest, reservation })).to.deep.equal({
+      subnet: 'macvlan',
+      address: '10.0.0.2',
+      ...said,
+    });
+  });
+
   it('may be nothing to us, and is never skipped unknown', () => {
     expect(factsOf(event({ ledgerCreated: { ledger: 'l' } }))).to.deep.equal([]);
     expect(
       factsOf(event({ allocationRefused: { attachment, uid: 'u', reason: 'SUBNET_FULL', message: '' } })),
     ).to.deep.equal([]);
-    expect(() => factsOf(event({ type: 'AddressQuarantined' }))).to.throw(
-      'event 42 is of type AddressQuarantined, which this pod-watcher does not know',
+    expect(() => factsOf(event({ type: 'AddressTeleported' }))).to.throw(
+      'event 42 is of type AddressTeleported, which this pod-watcher does not know',
     );
   });
 

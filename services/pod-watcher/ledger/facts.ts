@@ -1,11 +1,13 @@
 /** What the ledger says, reduced to what this program acts on. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type {
+  AddressRecord,
   Allocation,
   AssignedAddress,
   Attachment,
   Event,
   Owner,
+  PoolSpec,
   SourceObject,
   SubnetSpec,
 } from '../../../proto/ipledger.ts';
@@ -28,7 +30,8 @@ export interface Holding {
   readonly interface: string;
   /** Where it was bound, or where the Pod was at allocation; "" while unknown. */
   readonly node: string;
-  readonly ownerKind: string;
+  /** Who controls the Pod, as it was when it asked; undefined for a bare one. */
+  readonly owner: Owner | undefined;
 }
 
 /** A subnet as it is in force. */
@@ -37,6 +40,26 @@ export interface SubnetInForce {
   readonly spec: SubnetSpec;
   /** The Kubernetes object that it was made from; absent when an operator configured it. */
   readonly source: SourceObject | undefined;
+}
+
+/** A pool as it is in force. */
+export interface PoolInForce {
+  readonly name: string;
+  readonly spec: PoolSpec;
+  /** The Kubernetes object that it was made from; absent when an operator configured it. */
+  readonly source: SourceObject | undefined;
+}
+
+/** One address that is held without a Pod. */
+export interface Reserved {
+  /** The event that reserved it. */
+  readonly seq: number;
+  readonly subnet: string;
+  readonly address: string;
+  /** "pod/<namespace>/<pod>/<provider>", or what it is held for, as "vip/web". */
+  readonly reservedFor: string;
+  readonly reason: string;
+  readonly mac: string;
 }
 
 export type Fact =
@@ -53,7 +76,19 @@ export type Fact =
   /** A container's end: an address of the subnet that was released before may be free now. */
   | { readonly kind: 'unbound'; readonly subnet: string }
   | { readonly kind: 'configured'; readonly subnet: SubnetInForce }
-  | { readonly kind: 'retired'; readonly subnet: string };
+  | { readonly kind: 'retired'; readonly subnet: string }
+  | { readonly kind: 'pool-configured'; readonly pool: PoolInForce }
+  /** Its addresses are the rest of the subnet's again. */
+  | { readonly kind: 'pool-retired'; readonly pool: string; readonly subnet: string }
+  /** One for each address. */
+  | { readonly kind: 'reserved'; readonly reserved: Reserved }
+  | {
+      readonly kind: 'unreserved';
+      readonly subnet: string;
+      readonly address: string;
+      readonly reservedFor: string;
+    }
+  | { readonly kind: 'quarantined' | 'lifted'; readonly subnet: string; readonly address: string };
 
 /** An allocation as a list tells it. */
 export function holdingOf(allocation: Allocation): Holding {
@@ -68,7 +103,7 @@ export function holdingOf(allocation: Allocation): Holding {
     mac: allocation.mac,
     interface: bound?.interface ?? allocation.interface,
     node: bound?.node ?? allocation.node,
-    ownerKind: allocation.owner?.kind ?? '',
+    owner: allocation.owner,
   };
 }
 
@@ -97,10 +132,43 @@ export function factsOf(event: Event): Fact[] {
   }
   if (event.subnetRetired) return [{ kind: 'retired', subnet: event.subnet }];
   if (event.addressUnbound) return [{ kind: 'unbound', subnet: event.subnet }];
+  const unclaimed = withoutPod(event);
+  if (unclaimed) return unclaimed;
   if (event.ledgerCreated || event.allocationRefused) return [];
   throw new UnknownEvent(
     `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: bring it to the allocator's version`,
   );
+}
+
+/** What an event says of pools, reservations and quarantine; undefined when it is about something else. */
+function withoutPod(event: Event): Fact[] | undefined {
+  const { subnet, seq, poolConfigured, poolRetired, addressReserved, reservationCancelled } = event;
+  if (poolConfigured?.spec) {
+    const { pool: name, spec, source } = poolConfigured;
+    return [{ kind: 'pool-configured', pool: { name, spec, source: sourceOf(source) } }];
+  }
+  if (poolRetired) return [{ kind: 'pool-retired', pool: poolRetired.pool, subnet }];
+  if (addressReserved) {
+    const { addresses, reservedFor, reason, mac } = addressReserved;
+    return addresses.map((address) => ({
+      kind: 'reserved',
+      reserved: { seq, subnet, address, reservedFor, reason, mac },
+    }));
+  }
+  if (reservationCancelled) {
+    const { addresses, reservedFor } = reservationCancelled;
+    return addresses.map((address) => ({ kind: 'unreserved', subnet, address, reservedFor }));
+  }
+  if (event.addressQuarantined) return [{ kind: 'quarantined', subnet, address: event.addressQuarantined.address }];
+  if (event.quarantineLifted) return [{ kind: 'lifted', subnet, address: event.quarantineLifted.address }];
+  return undefined;
+}
+
+/** A reservation as a list tells it. */
+export function reservedOf({ subnet, address, reservation }: AddressRecord): Reserved {
+  if (!reservation) throw new IpledgerError('BUG', `${address} of subnet ${subnet} is listed without reservation`);
+  const { seq, reservedFor, reason, mac } = reservation;
+  return { seq, subnet, address, reservedFor, reason, mac };
 }
 
 /** A source without uid is none: the subnet was configured over gRPC. */
@@ -129,7 +197,7 @@ function given({ seq, subnet }: Event, data: Given): Holding {
     mac,
     interface: name,
     node,
-    ownerKind: owner?.kind ?? '',
+    owner,
   };
 }
 

@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Event, WatchReply } from '../../../proto/ipledger.ts';
 import { silent, until } from '../fakes.ts';
 import { type Fact, UnknownEvent } from './facts.ts';
-import { follow, type FollowOptions } from './follow.ts';
+import { follow, type FollowOptions, type Snapshot } from './follow.ts';
 
 const position = (seq: number, epoch = 1) => ({ epoch, seq, hash: `hash-${seq}` });
 const attachment = { namespace: 'default', pod: 'a', provider: 'macvlan.default', ordinal: 0 };
@@ -95,6 +95,8 @@ describe('following the ledger', () => {
         });
       },
       listSubnets: () => Promise.resolve({ position: position(10), subnets: [] }),
+      listPools: () => Promise.resolve({ position: position(10), pools: [] }),
+      listReservations: () => Promise.resolve({ position: position(10), records: [], nextPageToken: '' }),
       async *watch(fromSeq, signal) {
         watchedFrom.push(fromSeq);
         for (const each of scripts.shift() ?? []) {
@@ -122,6 +124,49 @@ describe('following the ledger', () => {
     await until(() => told.length === 3);
     expect(told).to.deep.equal(['snapshot 10: 3', '11: ended', '12: given']);
     expect(watchedFrom).to.deep.equal([11]);
+  });
+
+  it('begins with the pools and what is reserved, too', async () => {
+    const spec = { subnet: 'macvlan', ips: ['10.0.0.9'], namespaces: [] };
+    const record = (address: string) => ({
+      subnet: 'macvlan',
+      address,
+      state: 'reserved',
+      bindings: [],
+      lastSeq: 5,
+      releasedAt: '',
+      releasedFromUid: '',
+      availableAt: '',
+      pool: '',
+      reservation: { seq: 5, reservedFor: 'vip/web', reason: '', mac: '', at: '' },
+    });
+    const pages: Record<string, { records: string[]; next: string }> = {
+      '': { records: ['10.0.0.2'], next: 'more' },
+      more: { records: ['10.0.0.3'], next: '' },
+    };
+    const snapshots: Snapshot[] = [];
+    const following = follow({
+      allocator: {
+        list: () => Promise.resolve({ position: position(10), allocations: [], nextPageToken: '' }),
+        listSubnets: () => Promise.resolve({ position: position(10), subnets: [] }),
+        listPools: () => Promise.resolve({ position: position(10), pools: [{ name: 'blue', spec, usage: [] }] }),
+        listReservations: (token) => {
+          const { records = [], next = '' } = pages[token] ?? {};
+          return Promise.resolve({ position: position(10), records: records.map(record), nextPageToken: next });
+        },
+        async *watch(_from, signal) {
+          yield signOfLife(10);
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        },
+      },
+      readers: [{ snapshot: (snapshot) => void snapshots.push(snapshot), facts: () => undefined }],
+      log: silent,
+      signal: stop.signal,
+    });
+    following.catch(() => undefined);
+    await until(() => snapshots.length === 1);
+    expect(snapshots[0]?.pools).to.deep.equal([{ name: 'blue', spec, source: undefined }]);
+    expect(snapshots[0]?.reservations.map(({ address }) => address)).to.deep.equal(['10.0.0.2', '10.0.0.3']);
   });
 
   it('replays from the first page’s position when the list has several', async () => {

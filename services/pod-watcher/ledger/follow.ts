@@ -10,12 +10,25 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Position, WatchReply } from '../../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
-import { type Fact, factsOf, type Holding, holdingOf, sourceOf, type SubnetInForce, UnknownEvent } from './facts.ts';
+import {
+  type Fact,
+  factsOf,
+  type Holding,
+  holdingOf,
+  type PoolInForce,
+  type Reserved,
+  reservedOf,
+  sourceOf,
+  type SubnetInForce,
+  UnknownEvent,
+} from './facts.ts';
 
 export interface Snapshot {
   readonly seq: number;
   readonly holdings: readonly Holding[];
   readonly subnets: readonly SubnetInForce[];
+  readonly pools: readonly PoolInForce[];
+  readonly reservations: readonly Reserved[];
 }
 
 /** Who wants to know. Called in order and on the spot; must be quick and must not throw. */
@@ -27,7 +40,7 @@ export interface Reader {
 }
 
 export interface FollowOptions {
-  readonly allocator: Pick<Allocator, 'list' | 'listSubnets' | 'watch'>;
+  readonly allocator: Pick<Allocator, 'list' | 'listPools' | 'listReservations' | 'listSubnets' | 'watch'>;
   readonly readers: readonly Reader[];
   /** Called at each reply, signs of life included. */
   readonly onHeard?: () => void;
@@ -80,19 +93,46 @@ async function takeSnapshot(
   signal: AbortSignal,
 ): Promise<{ snapshot: Snapshot; position: Position }> {
   const holdings = new Map<number, Holding>();
+  const position = await eachPage(
+    (token) => allocator.list(token, signal),
+    ({ allocations }) => {
+      for (const allocation of allocations) holdings.set(allocation.seq, holdingOf(allocation));
+    },
+  );
+  const { subnets } = await allocator.listSubnets(signal);
+  const { pools } = await allocator.listPools(signal);
+  const reservations = new Map<string, Reserved>();
+  await eachPage(
+    (token) => allocator.listReservations(token, signal),
+    ({ records }) => {
+      for (const record of records) reservations.set(`${record.subnet}/${record.address}`, reservedOf(record));
+    },
+  );
+  const snapshot = {
+    seq: position.seq,
+    holdings: [...holdings.values()],
+    subnets: subnets.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : [])),
+    pools: pools.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : [])),
+    reservations: [...reservations.values()],
+  };
+  return { snapshot, position };
+}
+
+/** Reads a list to its end; gives the position of its first page. */
+async function eachPage<Page extends { readonly position?: Position; readonly nextPageToken: string }>(
+  read: (token: string) => Promise<Page>,
+  take: (page: Page) => void,
+): Promise<Position> {
   let position: Position | undefined;
   let token = '';
-  for (let page = 0; ; page++) {
-    if (page === mostPages) throw new IpledgerError('OVERLOADED', `a list of more than ${mostPages} pages`);
-    const reply = await allocator.list(token, signal);
+  for (let page = 0; page < mostPages; page++) {
+    const reply = await read(token);
     position ??= positionOf(reply.position);
-    for (const allocation of reply.allocations) holdings.set(allocation.seq, holdingOf(allocation));
+    take(reply);
     token = reply.nextPageToken;
-    if (token === '') break;
+    if (token === '') return position;
   }
-  const { subnets } = await allocator.listSubnets(signal);
-  const inForce = subnets.flatMap(({ name, spec, source }) => (spec ? [{ name, spec, source: sourceOf(source) }] : []));
-  return { snapshot: { seq: position.seq, holdings: [...holdings.values()], subnets: inForce }, position };
+  throw new IpledgerError('OVERLOADED', `a list of more than ${mostPages} pages`);
 }
 
 /**

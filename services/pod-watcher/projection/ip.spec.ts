@@ -44,8 +44,12 @@ describe('the IP object of an allocation', () => {
         podType: '',
       },
     });
-    expect(ipManifest(holding('web-0', { ownerKind: 'StatefulSet' }), '').spec['podType']).to.equal('StatefulSet');
-    expect(ipManifest(holding('p', { ownerKind: 'ReplicaSet' }), '').spec['podType']).to.equal('');
+    expect(
+      ipManifest(holding('web-0', { owner: { kind: 'StatefulSet', name: 'web', uid: 'o' } }), '').spec['podType'],
+    ).to.equal('StatefulSet');
+    expect(
+      ipManifest(holding('p', { owner: { kind: 'ReplicaSet', name: 'p', uid: 'o' } }), '').spec['podType'],
+    ).to.equal('');
   });
 
   it('leaves out a label that is too long, and keeps what it said in the spec', () => {

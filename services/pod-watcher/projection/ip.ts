@@ -31,7 +31,7 @@ const nameAnnotation = 'ipledger.io/name';
  * @param node where the Pod runs, "" while unknown.
  */
 export function ipManifest(holding: Holding, node: string): IpManifest {
-  const { seq, pod, namespace, subnet, addresses, mac, ownerKind } = holding;
+  const { seq, pod, namespace, subnet, addresses, mac, owner } = holding;
   const texts = addresses.map(({ address }) => address);
   const [name, whole] = [ipName(holding), wholeIpName(holding)];
   return {
@@ -60,7 +60,7 @@ export function ipManifest(holding: Holding, node: string): IpManifest {
       macAddress: mac,
       attachMacs: [],
       containerID: '',
-      podType: ownerKind === 'StatefulSet' ? ownerKind : '',
+      podType: owner?.kind === 'StatefulSet' ? owner.kind : '',
     },
   };
 }
@@ -74,8 +74,34 @@ function labels(wanted: Record<string, string>): Record<string, string> {
   return Object.fromEntries(fitting);
 }
 
+/** What an object must show, at least. */
+interface Part {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>>; readonly annotations: Raw };
+  readonly spec: Raw;
+}
+
+/** The part of a manifest for an object that somebody made to hold the address: the rest is his, and says the same. */
+export function partForReserved({ metadata, spec }: IpManifest): Part {
+  const key = 'ovn.kubernetes.io/node-name';
+  const node = metadata.labels[key];
+  return {
+    metadata: { labels: node === undefined ? {} : { [key]: node }, annotations: metadata.annotations },
+    spec: { nodeName: spec['nodeName'] ?? '' },
+  };
+}
+
+/** What the API server never lets change in an IP object. */
+const immutable = ['subnet', 'namespace', 'podName', 'podType', 'macAddress', 'v4IpAddress', 'v6IpAddress'];
+
+/** Whether an object is of another allocation, so that it cannot become what it must be. */
+export function isOfAnother(object: IpObject, { metadata, spec }: IpManifest): boolean {
+  const { allocation } = object;
+  if (allocation !== '' && allocation !== metadata.annotations[allocationAnnotation]) return true;
+  return immutable.some((key) => (object.spec[key] ?? '') !== spec[key]);
+}
+
 /** Whether an object shows what it must. What others added to it is theirs. */
-export function shows(object: IpObject, { metadata, spec }: IpManifest): boolean {
+export function shows(object: IpObject, { metadata, spec }: Part): boolean {
   return covers(object.labels, metadata.labels) && covers(object.spec, spec);
 }
 

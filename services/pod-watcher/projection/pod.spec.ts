@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { holding, podNamed } from '../fakes.ts';
-import { isOvnProvider, podPatch } from './pod.ts';
+import { podPatch } from './pod.ts';
 
 const never = (): boolean => false;
 const key = (suffix: string) => `macvlan.default.kubernetes.io/${suffix}`;
@@ -87,7 +87,29 @@ describe('what a Pod’s annotations say of its allocations', () => {
 
   it('is not written onto a Pod of the same name with another uid, nor taken off a finished one', () => {
     expect(podPatch(podNamed('a', { uid: 'new' }), [holding('a')], never)).to.equal(undefined);
-    expect(podPatch(podNamed('a', { annotations: complete }), [], never)).to.equal(undefined);
+    const finished = { annotations: complete, status: { phase: 'Succeeded' } };
+    expect(podPatch(podNamed('a', finished), [], never)).to.equal(undefined);
+  });
+
+  it('is taken off a living one that was detached', () => {
+    const gone = Object.fromEntries(Object.keys(complete).map((each) => [each, null]));
+    expect(annotations(podPatch(podNamed('a', { annotations: complete }), [], never))).to.deep.equal(gone);
+  });
+
+  it('names the interface in each key, for NICs of one Kube-OVN-type network', () => {
+    const provider = 'net.default.ovn';
+    const nics = ['net1', 'net2'].map((name, ordinal) => holding('a', { provider, ordinal, interface: name }));
+    const patch = annotations(podPatch(podNamed('a'), nics, never)) ?? {};
+    for (const name of ['net1', 'net2'])
+      expect(patch).to.include({
+        [`${provider}.${name}.kubernetes.io/ip_address`]: '10.0.0.2',
+        [`${provider}.${name}.kubernetes.io/allocated`]: 'true',
+      });
+    const shown = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null)) as Record<
+      string,
+      string
+    >;
+    expect(podPatch(podNamed('a', { annotations: shown }), nics, never)).to.equal(undefined);
   });
 
   it('is written onto a static Pod’s mirror under the mirror’s own uid', () => {
@@ -95,13 +117,5 @@ describe('what a Pod’s annotations say of its allocations', () => {
       annotations: { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' },
     });
     expect(podPatch(mirror, [holding('a', { uid: 'hash' })], never)?.metadata.uid).to.equal('uid-a');
-  });
-});
-
-describe('Kube-OVN’s own providers', () => {
-  it('are told by their form', () => {
-    for (const provider of ['', 'ovn', 'net.default.ovn']) expect(isOvnProvider(provider), provider).to.equal(true);
-    for (const provider of ['other-provider', 'invalid.format', 'macvlan.default', 'a.b.c.ovn'])
-      expect(isOvnProvider(provider), provider).to.equal(false);
   });
 });

@@ -2,11 +2,14 @@
  * What a Pod's annotations must say of its allocations, in Kube-OVN's keys, as one merge patch. Pure.
  *
  * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain ones; a further one has
- * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known: one key cannot say two addresses.
+ * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known: one key cannot say two addresses. Several
+ * of one Kube-OVN-type network have "<provider>.<interface>.kubernetes.io/<suffix>" beside that.
  */
 import { isSubdomain } from '../../../lib/ip-name.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
+import { isOvnProvider } from '../ledger/provider.ts';
+import { detachedKeys } from './detached.ts';
 
 /** Values of annotations; null removes one. */
 export type Annotations = Record<string, string | null>;
@@ -18,7 +21,7 @@ export interface PodPatch {
 
 /**
  * The patch that makes the annotations right, all in one; undefined when they are. Holdings of other uids are left alone, and
- * so are the annotations of what the Pod holds no more: who looks at a finished Pod wants to see what it had.
+ * so are the annotations of what a finished Pod holds no more: who looks at it wants to see what it had.
  * @param isOvnSubnet whether a Subnet belongs to Kube-OVN's own networks (its provider says so).
  */
 export function podPatch(
@@ -27,8 +30,12 @@ export function podPatch(
   isOvnSubnet: (subnet: string) => boolean,
 ): PodPatch | undefined {
   const wanted: Annotations = {};
-  for (const holding of holdings)
-    if (holding.uid === pod.identity) Object.assign(wanted, annotationsOf(holding, pod, isOvnSubnet));
+  const own = holdings.filter(({ uid }) => uid === pod.identity);
+  for (const holding of own) {
+    Object.assign(wanted, annotationsOf(holding, pod, isOvnSubnet));
+    Object.assign(wanted, interfaceAnnotations(holding, own, { pod, isOvnSubnet }));
+  }
+  for (const key of detachedKeys(pod, wanted)) wanted[key] = null;
   const news = Object.entries(wanted).filter(([key, value]) => (pod.annotations[key] ?? null) !== value);
   if (news.length === 0) return undefined;
   return { metadata: { uid: pod.uid, annotations: Object.fromEntries(news) } };
@@ -40,18 +47,36 @@ export function canBeAnnotated(provider: string): boolean {
 }
 
 function annotationsOf(holding: Holding, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
-  const { provider, ordinal, addresses, subnet, interface: interfaceName } = holding;
+  const { provider, ordinal, addresses, interface: interfaceName } = holding;
   if (!canBeAnnotated(provider)) return {};
-  const ip = joined(addresses.map(({ address }) => address));
   if (ordinal > 0) {
     if (interfaceName === '') return {};
+    const ip = joined(addresses.map(({ address }) => address));
     const prefix = `${provider.replace(/\.ovn$/, '')}.kubernetes.io`;
     const [ipKey, macKey] = [`${prefix}/ip_address.${interfaceName}`, `${prefix}/mac_address.${interfaceName}`];
     return { [ipKey]: ip, [macKey]: macOf(holding, pod.annotations[macKey]) };
   }
-  const key = (suffix: string): string => `${provider}.kubernetes.io/${suffix}`;
+  return allOf(holding, provider, { pod, isOvnSubnet });
+}
+
+/** Several NICs of one Kube-OVN-type network are told apart by their interfaces, as Kube-OVN does. */
+function interfaceAnnotations(holding: Holding, all: readonly Holding[], around: Around): Annotations {
+  const { provider, interface: name } = holding;
+  const several = all.filter((other) => other.provider === provider).length > 1;
+  if (!several || name === '' || !isOvnProvider(provider) || !canBeAnnotated(`${provider}.${name}`)) return {};
+  return allOf(holding, `${provider}.${name}`, around);
+}
+
+interface Around {
+  readonly pod: Pod;
+  readonly isOvnSubnet: (subnet: string) => boolean;
+}
+
+function allOf(holding: Holding, prefix: string, { pod, isOvnSubnet }: Around): Annotations {
+  const { provider, addresses, subnet } = holding;
+  const key = (suffix: string): string => `${prefix}.kubernetes.io/${suffix}`;
   return {
-    [key('ip_address')]: ip,
+    [key('ip_address')]: joined(addresses.map(({ address }) => address)),
     [key('mac_address')]: macOf(holding, pod.annotations[key('mac_address')]),
     [key('cidr')]: joined(addresses.map(({ cidr }) => cidr)),
     [key('gateway')]: joined(addresses.map(({ gateway }) => gateway)),
@@ -68,10 +93,4 @@ function macOf({ mac }: Holding, present: string | undefined): string | null {
 
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(',');
-}
-
-/** Whether a provider is one of Kube-OVN's own networks: "", "ovn", or "<name>.<namespace>.ovn". */
-export function isOvnProvider(provider: string): boolean {
-  const parts = provider.split('.');
-  return provider === '' || provider === 'ovn' || (parts.length === 3 && parts[2] === 'ovn');
 }

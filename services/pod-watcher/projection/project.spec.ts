@@ -7,7 +7,16 @@ import { FakeSource, holding, inForce, podNamed, silent, subnetNamed, until } fr
 import { ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { keyOf } from '../kubernetes/list-watch.ts';
-import { type IpObject, ips as ipKind, type Pod, type SubnetObject, toPod, toSubnet } from '../kubernetes/objects.ts';
+import {
+  type IpObject,
+  ipPools,
+  ips as ipKind,
+  type Pod,
+  type PoolObject,
+  type SubnetObject,
+  toPod,
+  toSubnet,
+} from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
 import { ipManifest } from './ip.ts';
 import { Projector } from './project.ts';
@@ -20,6 +29,8 @@ const usage: Usage = {
   inUseRange: '10.0.0.2',
   availableRange: '',
   resting: '0',
+  reserved: '0',
+  reservedRange: '',
 };
 const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
 const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
@@ -36,6 +47,7 @@ describe('the projection', () => {
     const pods = new FakeSource<Pod>();
     const ips = new FakeSource<IpObject>();
     const subnets = new FakeSource<SubnetObject>();
+    const pools = new FakeSource<PoolObject>();
     const asked: number[] = [];
     const ledger = { usage: [usage], error: undefined as Error | undefined };
     const allocator = {
@@ -47,8 +59,11 @@ describe('the projection', () => {
           subnet: { name, usage: ledger.usage, fenced: [] },
         });
       },
+      getPool: (name: string, minSeq: number) =>
+        Promise.resolve({ position: { epoch: 1, seq: minSeq, hash: '' }, pool: { name, usage: ledger.usage } }),
     };
     api.onWrite = (path, object) => {
+      if (path.includes('/ippools/')) return pools.put(ipPools.parse(object));
       if (path.includes('/pods/')) pods.put(toPod(object));
       else if (path.includes('/subnets/')) subnets.put(toSubnet(object));
       else if (object) ips.put(ipKind.parse(object));
@@ -56,7 +71,7 @@ describe('the projection', () => {
     };
     const said: { pod: string; happening: Happening }[] = [];
     const say = (pod: Pod, happening: Happening): void => void said.push({ pod: pod.name, happening });
-    const options = { api, allocator, pods, ips, subnets, say, placementMs, log, signal: stop.signal };
+    const options = { api, allocator, pods, ips, subnets, pools, say, placementMs, log, signal: stop.signal };
     const projector = new Projector(options);
     const addPod = (pod: Pod): void => {
       api.put(podAt(pod.name), {
@@ -70,12 +85,12 @@ describe('the projection', () => {
       const object = ipKind.parse(api.objects.get(path));
       ips.objects.set(object.name, object);
     };
-    projector.view.snapshot({ seq: 50, holdings: held, subnets: [inForce('macvlan')] });
+    projector.view.snapshot({ seq: 50, holdings: held, subnets: [inForce('macvlan')], pools: [], reservations: [] });
     const quiet = async (): Promise<void> => {
       for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
         writes = api.writes.length;
     };
-    return { api, pods, ips, subnets, asked, ledger, said, projector, addPod, addIp, quiet };
+    return { api, pods, ips, subnets, pools, asked, ledger, said, projector, addPod, addIp, quiet };
   }
 
   it('writes annotations and IP object of an allocation, once', async () => {
@@ -147,7 +162,7 @@ describe('the projection', () => {
 
   it('removes the IP object of an allocation that ended, and leaves the Pod’s annotations', async () => {
     const { api, projector, addPod, addIp, quiet } = world([holding('a')]);
-    addPod(podNamed('a'));
+    addPod(podNamed('a', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'macvlan' } }));
     addIp(ipManifest(holding('a'), ''));
     projector.start();
     await quiet();
@@ -264,6 +279,55 @@ describe('the projection', () => {
     expect(asked.at(-1)).to.equal(70);
     expect(asked.length, 'asked of the ledger').to.be.lessThan(12);
     expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 20 });
+  });
+
+  it('writes the counts of a pool when anything of its subnet changed, under its own names', async () => {
+    const { api, pools, projector, quiet } = world([]);
+    const path = `${ipPools.path}/web`;
+    api.put(path, { metadata: { name: 'web' }, spec: { subnet: 'macvlan', ips: ['10.0.0.2'] } });
+    pools.objects.set('web', ipPools.parse(api.objects.get(path)));
+    projector.start();
+    const spec = { subnet: 'macvlan', ips: ['10.0.0.2'], namespaces: [] };
+    projector.view.facts([{ kind: 'pool-configured', pool: { name: 'web', spec, source: undefined } }], 51);
+    await until(() => api.writes.length > 0);
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${path}/status`]);
+    expect(pools.objects.get('web')?.status).to.include({
+      v4UsingIPs: 1,
+      v4AvailableIPs: 252,
+      v4UsingIPRange: '10.0.0.2',
+      v6UsingIPs: 0,
+    });
+  });
+
+  it('replaces an IP object that somebody else made for another address, as none may change', async () => {
+    const { api, addPod, addIp, projector, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    const name = 'a.default.macvlan.default';
+    addIp({ metadata: { name }, spec: { ...ipManifest(holding('a'), '').spec, v4IpAddress: '10.0.0.9' } });
+    projector.start();
+    await until(() => api.writes.length > 2);
+    await quiet();
+    expect(api.writes.filter((write) => write.includes('/ips'))).to.deep.equal([
+      `DELETE ${ipAt(name)}`,
+      `POST ${ipKind.path}`,
+    ]);
+  });
+
+  it('lets an IP object go that Kube-OVN’s finalizer holds, and makes it again', async () => {
+    const { api, ips, addPod, addIp, projector, quiet } = world([holding('a')]);
+    addPod(podNamed('a'));
+    const manifest = ipManifest(holding('a'), '');
+    const finalizers = ['kubeovn.io/kube-ovn-controller'];
+    const name = 'a.default.macvlan.default';
+    addIp({ ...manifest, metadata: { ...manifest.metadata, finalizers, deletionTimestamp: '2026-11-17T14:05:00Z' } });
+    projector.start();
+    await until(() => ips.objects.get(name)?.finalizers.length === 0);
+    api.objects.delete(ipAt(name));
+    ips.drop(ips.objects.get(name) as IpObject);
+    await until(() => ips.objects.has(name));
+    await quiet();
+    expect(ips.objects.get(name)).to.include({ deleting: false });
   });
 
   it('says nothing of a Subnet that the ledger has retired', async () => {

@@ -8,31 +8,37 @@ import { ipName } from '../../../lib/ip-name.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
+import { finalizer, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import {
+  allocationAnnotation,
   type IpObject,
+  ipPools,
   ips as ipKind,
   type Pod,
+  type PoolObject,
   type SubnetObject,
   subnets as subnetKind,
 } from '../kubernetes/objects.ts';
 import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/patch.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';
+import { isOvnProvider } from '../ledger/provider.ts';
 import { type Outcome, Queue } from '../queue.ts';
 import { Complaints } from './complaints.ts';
-import { ipManifest, shows } from './ip.ts';
+import { type Counts, countsOf, poolSpelling, saysCounts, statusPatch, subnetSpelling } from './counts.ts';
+import { ipManifest, isOfAnother, partForReserved, shows } from './ip.ts';
 import { misplaced } from './place.ts';
-import { canBeAnnotated, isOvnProvider, podPatch } from './pod.ts';
-import { countsOf, saysCounts, statusPatch } from './subnet-status.ts';
+import { canBeAnnotated, podPatch } from './pod.ts';
 import { type Touched, View } from './view.ts';
 
 export interface ProjectorOptions {
   readonly api: Api;
-  readonly allocator: Pick<Allocator, 'getSubnet'>;
+  readonly allocator: Pick<Allocator, 'getPool' | 'getSubnet'>;
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
   readonly ips: Pick<Source<IpObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<Source<SubnetObject>, 'objects' | 'subscribe'>;
+  readonly pools: Pick<Source<PoolObject>, 'objects' | 'subscribe'>;
   /** Tells people about a Pod. */
   readonly say: (pod: Pod, happening: Happening) => void;
   /** How long the IP object of a Pod that has no Node yet waits for the scheduler. */
@@ -82,21 +88,24 @@ export class Projector {
     options.pods.subscribe((change) => this.#onPod(change));
     options.ips.subscribe((change) => this.#onObject('ip', change));
     options.subnets.subscribe((change) => this.#onObject('subnet', change));
+    options.pools.subscribe((change) => this.#onObject('pool', change));
   }
 
   /** Begins, with a look at everything; the objects and the ledger's snapshot must be known by now. */
   start(): void {
-    const { ips, subnets } = this.#options;
+    const { ips, subnets, pools } = this.#options;
     this.#onTouched(this.view.all());
     for (const name of ips.objects.keys()) this.#queue.add(`ip:${name}`);
     for (const name of subnets.objects.keys()) this.#queue.add(`subnet:${name}`);
+    for (const name of pools.objects.keys()) this.#queue.add(`pool:${name}`);
     this.#queue.start();
   }
 
-  #onTouched({ pods, ips, subnets }: Touched): void {
+  #onTouched({ pods, ips, subnets, pools }: Touched): void {
     for (const pod of pods) this.#queue.add(`pod:${pod}`);
     for (const ip of ips) this.#touchIp(ip);
     for (const subnet of subnets) this.#queue.addAfter(`subnet:${subnet}`, statusMs);
+    for (const pool of pools) this.#queue.addAfter(`pool:${pool}`, statusMs);
   }
 
   #touchIp(name: string): void {
@@ -119,7 +128,7 @@ export class Projector {
     if (moved) for (const holding of holdings) this.#queue.add(`ip:${ipName(holding)}`);
   }
 
-  #onObject(kind: 'ip' | 'subnet', change: Change<IpObject | SubnetObject>): void {
+  #onObject(kind: 'ip' | 'subnet' | 'pool', change: Change<IpObject | SubnetObject | PoolObject>): void {
     if (change.kind !== 'listed') this.#queue.add(`${kind}:${change.object.name}`);
   }
 
@@ -129,7 +138,8 @@ export class Projector {
     try {
       if (kind === 'pod') await this.#annotate(name);
       else if (kind === 'ip') await this.#showIp(name);
-      else await this.#showStatus(name);
+      else if (kind === 'subnet') await this.#showSubnet(name);
+      else await this.#showPool(name);
       return 'done';
     } catch (error) {
       return this.#after(error, key);
@@ -189,18 +199,39 @@ export class Projector {
     const object = ips.objects.get(name);
     const holding = this.view.ofIp(name);
     const path = objectPath(ipKind.path, name);
+    if (object?.finalizers.includes(finalizer)) return this.#showReserved(object, holding);
+    if (object?.deleting) return this.#letGo(object, path);
     if (!holding) {
       // Only what we made is ours to delete.
       if (object && object.allocation !== '') await remove(api, path, object.uid, signal);
       return;
     }
     const manifest = ipManifest(holding, this.#nodeOf(holding));
-    // Of another allocation: that one's object goes, this one's comes.
-    const stale = object !== undefined && object.allocation !== '' && object.allocation !== String(holding.seq);
+    // Of another allocation, or of none: that one's object goes, this one's comes.
+    const stale = object !== undefined && isOfAnother(object, manifest);
     if (stale) await remove(api, path, object.uid, signal);
     if (!object || stale) await create(api, { path: ipKind.path, body: manifest, signal });
     else if (object.allocation === '' || !shows(object, manifest))
       await mergePatch(api, { path, body: manifest, signal });
+  }
+
+  /** It is whose who made it: it says who has the address, and outlives him. */
+  async #showReserved(object: IpObject, holding: Holding | undefined): Promise<void> {
+    const { api, signal } = this.#options;
+    const path = objectPath(ipKind.path, object.name);
+    if (holding) {
+      const body = partForReserved(ipManifest(holding, this.#nodeOf(holding)));
+      const said = object.allocation === String(holding.seq) && shows(object, body);
+      if (!said) await mergePatch(api, { path, body, signal });
+    } else if (object.allocation !== '')
+      await mergePatch(api, { path, body: { metadata: { annotations: { [allocationAnnotation]: null } } }, signal });
+  }
+
+  /** One that is being deleted, by whomever, is made again once it is gone. */
+  async #letGo(object: IpObject, path: string): Promise<void> {
+    const { api, signal } = this.#options;
+    const metadata = lettingGo(object);
+    if (metadata) await mergePatch(api, { path, body: { metadata: { ...unchanged(object), ...metadata } }, signal });
   }
 
   #nodeOf({ namespace, pod, uid, node }: Holding): string {
@@ -208,24 +239,38 @@ export class Projector {
     return known?.identity === uid && known.node !== '' ? known.node : node;
   }
 
-  async #showStatus(name: string): Promise<void> {
-    const { api, allocator, subnets, signal } = this.#options;
+  async #showSubnet(name: string): Promise<void> {
+    const { allocator, subnets, signal } = this.#options;
     if (!subnets.objects.has(name) || !this.view.subnet(name)) return;
-    const { subnet } = await this.#usage(allocator, name);
+    const reply = await unlessGone(() => allocator.getSubnet(name, this.view.seq, signal));
     const object = subnets.objects.get(name);
-    if (!subnet || !object) return;
-    const counts = countsOf(subnet.usage);
-    if (saysCounts(object.status, counts)) return;
-    await mergePatch(api, { path: `${objectPath(subnetKind.path, name)}/status`, body: statusPatch(counts), signal });
+    if (!reply?.subnet || !object) return;
+    await this.#showCounts(object, subnetKind.path, countsOf(reply.subnet.usage, subnetSpelling));
   }
 
-  async #usage(allocator: ProjectorOptions['allocator'], name: string) {
-    try {
-      return await allocator.getSubnet(name, this.view.seq, this.#options.signal);
-    } catch (error) {
-      // Retired since: that is an event of its own.
-      if (IpledgerError.from(error).code === 'SUBNET_UNKNOWN') return { subnet: undefined };
-      throw error;
-    }
+  async #showPool(name: string): Promise<void> {
+    const { allocator, pools, signal } = this.#options;
+    if (!pools.objects.has(name) || !this.view.pool(name)) return;
+    const reply = await unlessGone(() => allocator.getPool(name, this.view.seq, signal));
+    const object = pools.objects.get(name);
+    if (!reply?.pool || !object) return;
+    await this.#showCounts(object, ipPools.path, countsOf(reply.pool.usage, poolSpelling));
+  }
+
+  async #showCounts({ name, status }: SubnetObject | PoolObject, path: string, counts: Counts): Promise<void> {
+    const { api, signal } = this.#options;
+    if (saysCounts(status, counts)) return;
+    await mergePatch(api, { path: `${objectPath(path, name)}/status`, body: statusPatch(counts), signal });
+  }
+}
+
+/** Retired since: that is an event of its own. */
+async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { code } = IpledgerError.from(error);
+    if (code === 'SUBNET_UNKNOWN' || code === 'POOL_UNKNOWN') return undefined;
+    throw error;
   }
 }

@@ -39,7 +39,13 @@ describe('the view of what is held', () => {
 
   it('changes nothing when it is told something twice', () => {
     const { view } = watched();
-    view.snapshot({ seq: 8, holdings: [holding('a', { seq: 8 })], subnets: [inForce('macvlan')] });
+    view.snapshot({
+      seq: 8,
+      holdings: [holding('a', { seq: 8 })],
+      subnets: [inForce('macvlan')],
+      pools: [],
+      reservations: [],
+    });
     view.facts([given(7)], 7);
     view.facts([ended(7)], 8);
     view.facts([given(8)], 8);
@@ -58,8 +64,20 @@ describe('the view of what is held', () => {
 
   it('touches on a new snapshot what was there and what is there', () => {
     const { view, last } = watched();
-    view.snapshot({ seq: 5, holdings: [holding('old', { seq: 1 })], subnets: [inForce('retired')] });
-    view.snapshot({ seq: 9, holdings: [holding('new', { seq: 9 })], subnets: [inForce('macvlan')] });
+    view.snapshot({
+      seq: 5,
+      holdings: [holding('old', { seq: 1 })],
+      subnets: [inForce('retired')],
+      pools: [],
+      reservations: [],
+    });
+    view.snapshot({
+      seq: 9,
+      holdings: [holding('new', { seq: 9 })],
+      subnets: [inForce('macvlan')],
+      pools: [],
+      reservations: [],
+    });
     expect(last()).to.deep.equal({
       pods: ['default/old', 'default/new'],
       ips: ['old.default.macvlan.default', 'new.default.macvlan.default'],

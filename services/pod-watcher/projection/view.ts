@@ -4,7 +4,7 @@
  */
 import { ipName } from '../../../lib/ip-name.ts';
 import { keyOf } from '../kubernetes/list-watch.ts';
-import type { Fact, Holding, SubnetInForce } from '../ledger/facts.ts';
+import type { Fact, Holding, PoolInForce, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
 
 export interface Touched {
@@ -14,6 +14,8 @@ export interface Touched {
   readonly ips: ReadonlySet<string>;
   /** Those whose counts changed. */
   readonly subnets: ReadonlySet<string>;
+  /** IPPools whose counts changed, with those of their subnets. */
+  readonly pools: ReadonlySet<string>;
 }
 
 export class View implements Reader {
@@ -22,6 +24,7 @@ export class View implements Reader {
   readonly #byPod = new Map<string, Set<number>>();
   readonly #byIp = new Map<string, Set<number>>();
   readonly #subnets = new Map<string, SubnetInForce>();
+  readonly #pools = new Map<string, PoolInForce>();
   #seq = 0;
 
   constructor(onTouched: (touched: Touched) => void) {
@@ -50,26 +53,33 @@ export class View implements Reader {
     return this.#subnets.get(name);
   }
 
+  pool(name: string): PoolInForce | undefined {
+    return this.#pools.get(name);
+  }
+
   /** Everything that there is. */
   all(): Touched {
     return {
       pods: new Set(this.#byPod.keys()),
       ips: new Set(this.#byIp.keys()),
       subnets: new Set(this.#subnets.keys()),
+      pools: new Set(this.#pools.keys()),
     };
   }
 
-  snapshot({ seq, holdings, subnets }: Snapshot): void {
+  snapshot({ seq, holdings, subnets, pools }: Snapshot): void {
     const before = this.all();
-    for (const index of [this.#bySeq, this.#byPod, this.#byIp, this.#subnets]) index.clear();
+    for (const index of [this.#bySeq, this.#byPod, this.#byIp, this.#subnets, this.#pools]) index.clear();
     for (const holding of holdings) this.#put(holding);
     for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
+    for (const pool of pools) this.#pools.set(pool.name, pool);
     this.#seq = seq;
     const after = this.all();
     this.#onTouched({
       pods: new Set([...before.pods, ...after.pods]),
       ips: new Set([...before.ips, ...after.ips]),
       subnets: new Set([...before.subnets, ...after.subnets]),
+      pools: new Set([...before.pools, ...after.pools]),
     });
   }
 
@@ -86,11 +96,14 @@ export class View implements Reader {
       else if (fact.kind === 'bound') touch(this.#bind(fact));
       else if (fact.kind === 'configured') this.#subnets.set(fact.subnet.name, fact.subnet);
       else if (fact.kind === 'retired') this.#subnets.delete(fact.subnet);
+      else if (fact.kind === 'pool-configured') this.#pools.set(fact.pool.name, fact.pool);
+      else if (fact.kind === 'pool-retired') this.#pools.delete(fact.pool);
       const subnet = subnetOf(fact);
       if (subnet !== undefined) subnets.add(subnet);
     }
     this.#seq = seq;
-    this.#onTouched({ pods, ips, subnets });
+    const touched = [...this.#pools.values()].filter(({ spec }) => subnets.has(spec.subnet));
+    this.#onTouched({ pods, ips, subnets, pools: new Set(touched.map(({ name }) => name)) });
   }
 
   #all(seqs: ReadonlySet<number> | undefined): Holding[] {
@@ -132,6 +145,15 @@ function subnetOf(fact: Fact): string | undefined {
       return fact.subnet;
     case 'configured':
       return fact.subnet.name;
+    case 'pool-configured':
+      return fact.pool.spec.subnet;
+    case 'reserved':
+      return fact.reserved.subnet;
+    case 'pool-retired':
+    case 'unreserved':
+    case 'quarantined':
+    case 'lifted':
+      return fact.subnet;
     case 'bound':
     case 'unbound':
       return undefined;

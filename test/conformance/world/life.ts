@@ -64,11 +64,14 @@ export function removePod({ objects }: Trial, { metadata }: KubeObject): Promise
   return objects.remove({ kind: 'Pod', namespace: metadata.namespace ?? '', name: metadata.name }, 0);
 }
 
-/** What became of what a Pod had: whether its name (or only its uid) has it still. */
+/** What became of what a Pod had: whether its name (or only its uid) has it still, or it is held for that name. */
 export async function fateOf({ trial, had }: Life, { metadata }: KubeObject, { ofUid = false } = {}): Promise<Fate> {
   const kept = await Promise.all(
     (had.get(metadata.name) ?? []).map(async ({ subnet, addresses }) => {
-      const holder = (await recordOf(trial, subnet, addresses[0]?.address ?? ''))?.allocation;
+      const record = await recordOf(trial, subnet, addresses[0]?.address ?? '');
+      const reservedFor = record?.reservation?.reservedFor ?? '';
+      if (!ofUid && reservedFor.startsWith(`pod/${metadata.namespace}/${metadata.name}/`)) return true;
+      const holder = record?.allocation;
       return holder?.attachment?.pod === metadata.name && (!ofUid || holder.podUid === metadata.uid);
     }),
   );

@@ -38,6 +38,7 @@ export async function startWatcher(options: WatcherOptions): Promise<Watcher> {
     api: attention.api,
     allocator: attention.heed(allocatorOver(served.client)),
     acceptVanished: false,
+    garbageEveryMs: 0,
     lease: { namespace: 'default', name: 'conformance' },
     memory,
     log,

@@ -4,6 +4,7 @@ import {
   allocateAll,
   allocated,
   bound,
+  fold,
   given,
   released,
   smallSubnet,
@@ -11,6 +12,7 @@ import {
   subnetConfigured,
   unbound,
 } from '../specification.ts';
+import { decide } from '../decide.ts';
 
 const small = { provider: 'small.default', subnets: ['small'] };
 const inSmall = (pod: string, address: string) => allocated(pod, address, { subnet: 'small' });
@@ -116,7 +118,7 @@ describe('Allocate, several attachments', () => {
     const { thenRefused } = given([subnetConfigured()]).when(
       allocateAll('one', [{}, { provider: 'other.default', subnets: ['other'] }]),
     );
-    thenRefused('SUBNET_UNKNOWN', /^attachment other\.default\/0: no subnet other is configured/);
+    thenRefused('SUBNET_UNKNOWN', /^attachment other\.default\/0: NoSubnet: no subnet other is configured/);
   });
 
   it('gives only what a Pod does not hold yet', () => {
@@ -245,6 +247,17 @@ describe('Allocate, while somebody may still answer', () => {
     given(down)
       .whenAfter(60_000, allocate('four', small))
       .then([inSmall('four', '10.0.0.2')]);
+  });
+});
+
+describe('Allocate, of a Pod name whose address is fenced', () => {
+  it('is refused, and says so: neither passing it on nor giving it back could be written', () => {
+    for (const attachment of [{}, { candidates: [['172.17.0.50']] }]) {
+      const state = fold([subnetConfigured(), allocated('db-0', '172.17.0.11', { uid: 'before' })]);
+      state.fenced.add('macvlan/172.17.0.11');
+      const decision = decide(state, { ...allocate('db-0', attachment), now: start });
+      expect(decision).to.have.deep.nested.property('refusal.code', 'ADDRESS_FENCED');
+    }
   });
 });
 

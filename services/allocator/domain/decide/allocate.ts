@@ -5,14 +5,12 @@ import { canonicalMac } from '../address.ts';
 import { type AssignedAddress, type Attachment, type Event, familyOf, type Grant } from '../event.ts';
 import { claimKey } from '../journal.ts';
 import { Refused } from '../refusal.ts';
-import { allocationOf, attachmentKey, type ConfiguredSubnet, type State } from '../state.ts';
-import { assigned, pickDynamic, pickStatic } from './pick.ts';
-
-/** What one attachment will hold. */
-interface Choice {
-  readonly configured: ConfiguredSubnet;
-  readonly addresses: readonly AssignedAddress[];
-}
+import { allocationOf, attachmentKey, claimOf, type State } from '../state.ts';
+import { entitlementsOf, reservedIn } from './entitlement.ts';
+import { isOf } from './family.ts';
+import { refuseFenced } from './fence.ts';
+import { assigned, isInPool, isKeepable, pick, type Picked, type Search } from './pick.ts';
+import { noSubnet } from './reasons.ts';
 
 /**
  * What the Pod uid holds already is kept as it is, also if the request differs by then; what another uid of the same Pod name
@@ -59,36 +57,121 @@ interface Wanted {
   readonly taken: Set<string>;
 }
 
-function eventsFor(state: State, command: Allocate, { request, attachment, held, taken }: Wanted): Event[] {
-  const mac = readMac(request.mac);
-  if (held && fits(held, request)) {
-    if (mac !== held.mac) refuseTakenMac(state, held.subnet, { mac, attachment, taken });
+function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
+  const { request, attachment, held, taken } = wanted;
+  const asked = readMac(request.mac);
+  const entitlements = entitlementsOf(attachment, request);
+  for (const { address } of held?.addresses ?? []) refuseFenced(state, held?.subnet ?? '', address);
+  if (held && fits(state, held, request, entitlements)) {
+    const mac = asked || reservedMac(state, held.subnet, held.addresses);
+    if (mac !== held.mac) refuseTakenMac(state, held.subnet, { mac, attachment, entitlements, taken });
     const addresses = asInForce(state, held);
     const grant = grantOf(command, { request, attachment, mac }, addresses, held.cause);
     const passedOn = { ...grant, interface: request.interface || held.interface, alloc: held.seq, fromUid: held.uid };
     return [{ type: 'AddressTransferred', subnet: held.subnet, data: passedOn }];
   }
-  const { configured, addresses } = choose(state, command, { request, attachment, held, taken });
+  const { configured, addresses } = choose(state, command, wanted, entitlements);
   const subnet = configured.subnet.name;
-  refuseTakenMac(state, subnet, { mac, attachment, taken });
+  const mac = asked || reservedMac(state, subnet, addresses);
+  refuseTakenMac(state, subnet, { mac, attachment, entitlements, taken });
   for (const { address } of addresses) taken.add(claimKey({ subnet, address }));
-  const cause = request.candidates.length === 0 ? 'dynamic' : request.candidates.length === 1 ? 'static' : 'pool';
-  const grant = grantOf(command, { request, attachment, mac }, addresses, cause);
+  const grant = grantOf(
+    command,
+    { request, attachment, mac },
+    addresses,
+    causeOf(state, command, request, { subnet, addresses }),
+  );
   const allocated: Event = { type: 'AddressAllocated', subnet, data: grant };
   return held ? [supersede(held, command.pod.uid), allocated] : [allocated];
 }
 
-function choose(state: State, command: Allocate, { request, taken }: Wanted): Choice {
-  const subnets = request.subnets.flatMap((name) => state.subnets.get(name) ?? []);
-  if (subnets.length === 0)
-    throw new Refused(
-      'SUBNET_UNKNOWN',
-      `no subnet ${request.subnets.join(' or ') || '(none named)'} is configured, which Pod ${describe(command)} asks for`,
-    );
-  return request.candidates.length === 0
-    ? pickDynamic(state, { subnets, taken, now: command.now })
-    : pickStatic(state, { subnets, taken, now: command.now }, request.candidates);
+function causeOf(
+  state: State,
+  command: Allocate,
+  { candidates, pool }: AttachmentRequest,
+  { subnet, addresses }: { readonly subnet: string; readonly addresses: readonly AssignedAddress[] },
+): Grant['cause'] {
+  if (command.import) return 'import';
+  if (addresses.some(({ address }) => claimOf(state, subnet, address)?.reservation)) return 'reservation';
+  if (pool !== '' || candidates.length > 1) return 'pool';
+  return candidates.length === 1 ? 'static' : 'dynamic';
 }
+
+/** What is asked for by name; else what is reserved for it; else any that is free. */
+function choose(
+  state: State,
+  command: Allocate,
+  { request, attachment, held, taken }: Wanted,
+  entitlements: ReadonlySet<string>,
+): Picked {
+  const { candidates, pool, ipFamily } = request;
+  const { now, import: imports = false } = command;
+  const subnets = subnetsFor(state, command, request);
+  const search = { subnets, pool, ipFamily, entitlements, own: held, taken, exactly: imports, now };
+  if (imports && candidates.length !== 1)
+    throw new Refused('INVALID_REQUEST', 'an import names the addresses that the attachment has, and no others');
+  if (candidates.length > 0) return pick(state, search, candidates);
+  for (const configured of subnets) {
+    const reserved = reservedFor(state, configured.subnet.name, search, attachment);
+    if (reserved.length > 0) return pick(state, { ...search, subnets: [configured] }, [reserved]);
+  }
+  if (request.reservation !== '')
+    throw new Refused(
+      'RESERVATION_UNKNOWN',
+      `nothing is reserved for ${request.reservation} in subnet ${subnets.map(({ subnet }) => subnet.name).join(' or ')} that Pod ${describe(command)} could take: reserve an address first`,
+    );
+  return pick(state, search, []);
+}
+
+/** @throws Refused SUBNET_UNKNOWN, POOL_UNKNOWN */
+function subnetsFor(state: State, command: Allocate, { subnets: names, pool }: AttachmentRequest): Search['subnets'] {
+  const subnets = names.flatMap((name) => state.subnets.get(name) ?? []);
+  if (subnets.length === 0) {
+    const { refusal } = noSubnet(names.join(' or ') || '(none named)');
+    throw new Refused(refusal.code, `${refusal.message}, which Pod ${describe(command)} asks for`);
+  }
+  if (pool === '') return subnets;
+  const home = state.pools.get(pool)?.spec.subnet;
+  const its = subnets.filter(({ subnet }) => subnet.name === home);
+  if (its.length > 0) return its;
+  throw new Refused(
+    'POOL_UNKNOWN',
+    `no ippool ${pool} is configured in subnet ${subnets.map(({ subnet }) => subnet.name).join(' or ')}${home === undefined ? '' : `: it belongs to subnet ${home}`}`,
+  );
+}
+
+/** What of a subnet is reserved for the attachment, at most one address of each family; one that nobody has before others. */
+function reservedFor(
+  state: State,
+  subnet: string,
+  { entitlements, pool, ipFamily, own, taken }: Search,
+  { namespace, pod }: Attachment,
+): string[] {
+  const holderOf = (address: string): Allocation | undefined => {
+    const holder = claimOf(state, subnet, address)?.allocation;
+    return holder?.seq === own?.seq ? undefined : holder;
+  };
+  const isOurs = (address: string): boolean => {
+    const attachment = holderOf(address)?.attachment;
+    return attachment?.namespace === namespace && attachment.pod === pod;
+  };
+  const all = [...entitlements].flatMap((text) => reservedIn(state, subnet, text)).map(({ address }) => address);
+  const usable = all.filter(
+    (address) =>
+      isOf(familyOf(address), ipFamily) &&
+      isInPool(state, pool, address) &&
+      !taken.has(claimKey({ subnet, address })) &&
+      !isOurs(address),
+  );
+  return ([4, 6] as const).flatMap((family) => {
+    const each = usable.filter((address) => familyOf(address) === family);
+    return each.find((address) => !holderOf(address)) ?? each[0] ?? [];
+  });
+}
+
+/** The MAC that was reserved with an address. */
+const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
+  addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
 
 /** What is held, with CIDR and gateway as the subnet has them now: they may have changed since it was given. */
 function asInForce(state: State, { subnet, addresses }: Allocation): readonly AssignedAddress[] {
@@ -100,10 +183,26 @@ function asInForce(state: State, { subnet, addresses }: Allocation): readonly As
 }
 
 /** Whether what is held is what would be asked for. */
-function fits(held: Allocation, { subnets, candidates }: AttachmentRequest): boolean {
-  if (!subnets.includes(held.subnet)) return false;
-  const addresses = new Set(held.addresses.map(({ address }) => address));
-  return candidates.length === 0 || candidates.some((set) => set.every((address) => addresses.has(address)));
+function fits(
+  state: State,
+  held: Allocation,
+  { subnets, candidates, pool, ipFamily, reservation }: AttachmentRequest,
+  entitlements: ReadonlySet<string>,
+): boolean {
+  const { subnet } = held;
+  const spaces = state.subnets.get(subnet)?.spaces;
+  if (!spaces || !subnets.includes(subnet)) return false;
+  const addresses = held.addresses.map(({ address }) => address);
+  const wanted = spaces.map(({ subnetFamily }) => subnetFamily.family).filter((family) => isOf(family, ipFamily));
+  const keeps = (address: string): boolean =>
+    isInPool(state, pool, address) && isKeepable(state, { subnet, address }, { entitlements });
+  const reserved = addresses.map((address) => claimOf(state, subnet, address)?.reservation?.reservedFor);
+  return (
+    wanted.join() === addresses.map(familyOf).join() &&
+    addresses.every(keeps) &&
+    (reservation === '' || reserved.includes(reservation)) &&
+    (candidates.length === 0 || candidates.some((set) => set.every((address) => addresses.includes(address))))
+  );
 }
 
 function supersede(held: Allocation, uid: string): Event {
@@ -148,9 +247,22 @@ function readMac(text: string): string {
 function refuseTakenMac(
   state: State,
   subnet: string,
-  { mac, attachment, taken }: { mac: string; attachment: Attachment; taken: Set<string> },
+  {
+    mac,
+    attachment,
+    entitlements,
+    taken,
+  }: { mac: string; attachment: Attachment; entitlements: ReadonlySet<string>; taken: Set<string> },
 ): void {
   if (mac === '') return;
+  const reservedTo = (state.reservedMacs.get(`${subnet}/${mac}`) ?? []).map(
+    ({ address }) => claimOf(state, subnet, address)?.reservation?.reservedFor ?? '',
+  );
+  if (reservedTo.length > 0 && !reservedTo.some((text) => entitlements.has(text)))
+    throw new Refused(
+      'MAC_IN_USE',
+      `AddressConflict: MAC ${mac} is reserved for ${reservedTo.join(' and ')} in subnet ${subnet}`,
+    );
   const holder = state.macs.get(`${subnet}/${mac}`);
   const own =
     holder &&
@@ -160,10 +272,13 @@ function refuseTakenMac(
   if (holder && !own)
     throw new Refused(
       'MAC_IN_USE',
-      `MAC ${mac} is in use in subnet ${subnet} by Pod ${holder.namespace}/${holder.pod} (${holder.provider})`,
+      `AddressConflict: MAC ${mac} is in use in subnet ${subnet} by Pod ${holder.namespace}/${holder.pod} (${holder.provider})`,
     );
   if (taken.has(`${subnet}/${mac}`))
-    throw new Refused('MAC_IN_USE', `MAC ${mac} is asked for twice in subnet ${subnet} by the same Pod`);
+    throw new Refused(
+      'MAC_IN_USE',
+      `AddressConflict: MAC ${mac} is asked for twice in subnet ${subnet} by the same Pod`,
+    );
   taken.add(`${subnet}/${mac}`);
 }
 

@@ -4,7 +4,7 @@ import type { Bind, Sandbox, Unbind } from '../command.ts';
 import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, heldBy, sandboxKey, type State } from '../state.ts';
-import { isFenced, refuseFenced } from './pick.ts';
+import { isFenced, refuseFenced } from './fence.ts';
 
 /**
  * Which allocation a CNI call is about: the Pod's attachment of that provider with that interface name; else the first that

@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import type { RequestedSubnet } from '../command.ts';
-import { allocated, bound, given, released, subnetConfigured, type Untimed } from '../specification.ts';
+import {
+  allocate,
+  allocated,
+  bound,
+  given,
+  released,
+  smallSubnet,
+  subnetConfigured,
+  type Untimed,
+} from '../specification.ts';
 
 const one = allocated('one', '172.17.0.11');
 const apply = (spec: Partial<RequestedSubnet> = {}, name = 'macvlan'): Untimed => ({
@@ -64,6 +73,40 @@ describe('ApplySubnet', () => {
   it('takes excludes that cover addresses in use: Pods keep what they hold', () => {
     const { events } = given([subnetConfigured(), one]).when(apply({ excludeIps: ['172.17.0.0..172.17.0.20'] }));
     expect(events).to.deep.equal([subnetConfigured('macvlan', { excludeIps: ['172.17.0.0..172.17.0.20'] })]);
+  });
+
+  it('lets Pods keep what becomes excluded while they hold it; released, nobody gets it who does not name it', () => {
+    const two = allocated('two', '10.0.0.2', { subnet: 'small' });
+    const excluding = smallSubnet({ excludeIps: ['10.0.0.1..10.0.0.2', '10.0.0.5..10.0.0.6'] });
+    const inSmall = { provider: 'small.default', subnets: ['small'] };
+    const events = [smallSubnet(), two, excluding];
+    given(events).when(allocate('two', inSmall)).thenNothingHappens();
+    const recreated = given(events).when(allocate('two', inSmall, { uid: 'uid-again' })).events;
+    expect(
+      recreated.map(({ type }) => type),
+      'a re-created Pod goes on with it',
+    ).to.deep.equal(['AddressTransferred']);
+    const others = ['3', '4'].map((last) => allocated(last, `10.0.0.${last}`, { subnet: 'small' }));
+    const after = [...events, released(two, 2), ...others];
+    given(after)
+      .whenAfter(3_600_000, allocate('a', inSmall))
+      .thenRefused('SUBNET_FULL', '2 of 2 addresses in use. Delete');
+    const named = given(after).when(allocate('a', { ...inSmall, candidates: [['10.0.0.2']] })).events;
+    expect(named).to.have.length(1);
+  });
+
+  it('takes a wider CIDR, and a narrower one that has all that Pods hold', () => {
+    for (const cidrBlock of ['172.16.0.0/12', '172.17.0.0/24'])
+      expect(given([subnetConfigured(), one]).when(apply({ cidrBlock })).events).to.have.length(1);
+  });
+
+  it('refuses to leave a family of which Pods hold addresses', () => {
+    const spec = { cidrBlock: '172.17.0.0/16,fd00::/64', gateway: '172.17.0.1,fd00::1', protocol: 'Dual' as const };
+    const six = { address: 'fd00::5', cidr: 'fd00::/64', gateway: 'fd00::1' };
+    const holder = { ...one, data: { ...one.data, addresses: [...one.data.addresses, six] } };
+    given([subnetConfigured('macvlan', spec), holder])
+      .when(apply())
+      .thenRefused('SUBNET_IN_USE', 'Pod default/one holds fd00::5, which would be outside');
   });
 
   it('refuses a name that could not stand in a key', () => {

@@ -1,54 +1,53 @@
 /** Which address? The one asked for if it can be given, or the best free one. */
 import type { AddressSpace } from '../address-space.ts';
-import { formatAddress, parseAddress } from '../address.ts';
-import type { Claim } from '../claim.ts';
-import type { AssignedAddress } from '../event.ts';
+import { type Address, formatAddress, parseAddress } from '../address.ts';
+import type { Allocation, Claim } from '../claim.ts';
+import type { IpFamily } from '../command.ts';
+import { type AssignedAddress, familyOf } from '../event.ts';
+import { contains } from '../interval.ts';
 import { claimKey } from '../journal.ts';
+import { rangesOf } from '../pool.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
+import { isOf, spacesFor } from './family.ts';
+import { isFenced, refuseFenced } from './fence.ts';
+import { answering, explainFull, instant, outOfPool, outOfRange } from './reasons.ts';
 
 /** Of a long list only the first reasons are told: the refusal becomes an event, and events are small. */
 const mostReasons = 3;
 
-/** Where to look, and what is gone already. */
+/** Where to look, what may be found there, and what is gone already. */
 export interface Search {
   /** Best first; at least one. */
   readonly subnets: readonly ConfiguredSubnet[];
+  /** From which alone; '' for the rest that belongs to no pool, and where addresses are named for all of the subnet. */
+  readonly pool: string;
+  readonly ipFamily: IpFamily;
+  /** What reserved addresses may be given. */
+  readonly entitlements: ReadonlySet<string>;
+  /** What is given up for this: where it will do, it is kept. */
+  readonly own: Allocation | undefined;
   /** "subnet/address" of what this command takes for other attachments. */
   readonly taken: ReadonlySet<string>;
+  /** Nothing but what is named: no other family beside it. */
+  readonly exactly: boolean;
   readonly now: number;
 }
 
-interface Picked {
+export interface Picked {
   readonly configured: ConfiguredSubnet;
-  /** One of each family of the subnet, IPv4 first. */
+  /** One of each family asked for, IPv4 first. */
   readonly addresses: readonly AssignedAddress[];
 }
 
-/** Any free address (both families of a dual subnet) of the first subnet that has one. @throws Refused SUBNET_FULL */
-export function pickDynamic(state: State, search: Search): Picked {
-  for (const configured of search.subnets) {
-    const found = configured.spaces.map((space) => bestFree(state, configured, space, search));
-    if (found.every((address) => address !== undefined))
-      return {
-        configured,
-        addresses: found.map((address, index) => assigned(configured.spaces[index] as AddressSpace, address)),
-      };
-  }
-  throw new Refused(
-    'SUBNET_FULL',
-    search.subnets.map((configured) => explainFull(state, configured, search.now)).join('; '),
-  );
-}
-
 /**
- * The first of the candidate sets that is free as a whole, in any of the subnets. A family of a dual subnet that the set does
- * not name is taken dynamically.
- * @throws Refused the only candidate's reason; or ADDRESS_IN_USE with each candidate's.
+ * The first of the candidate sets that can be given as a whole, in any of the subnets; without candidates any free address. A
+ * family that a set does not name is taken dynamically.
+ * @throws Refused the only reason; or, of several, the first that may pass, with each one's sentence.
  */
-export function pickStatic(state: State, search: Search, candidates: readonly (readonly string[])[]): Picked {
+export function pick(state: State, search: Search, candidates: readonly (readonly string[])[]): Picked {
   const refusals: Refused[] = [];
-  for (const candidate of candidates)
+  for (const candidate of candidates.length === 0 ? [[]] : candidates)
     for (const configured of search.subnets) {
       try {
         return { configured, addresses: pickSet(state, configured, search, candidate) };
@@ -57,13 +56,19 @@ export function pickStatic(state: State, search: Search, candidates: readonly (r
         refusals.push(thrown);
       }
     }
+  throw joined(refusals, candidates.length > 0);
+}
+
+function joined(refusals: readonly Refused[], named: boolean): Refused {
   const [first] = refusals;
-  if (first && refusals.length === 1) throw first;
-  const conflict = refusals.find(({ refusal }) => refusal.code !== 'ADDRESS_OUT_OF_RANGE') ?? first;
-  const reasons = refusals.slice(0, mostReasons).map(({ refusal }) => refusal.message);
+  if (first && refusals.length === 1) return first;
+  const hopeless = new Set(['ADDRESS_OUT_OF_RANGE', 'IP_FAMILY_INVALID']);
+  const code = (refusals.find(({ refusal }) => !hopeless.has(refusal.code)) ?? first)?.refusal.code;
+  if (!named) return new Refused(code ?? 'INVALID_REQUEST', refusals.map(({ message }) => message).join('; '));
+  const reasons = refusals.slice(0, mostReasons).map(({ message }) => message);
   if (refusals.length > mostReasons) reasons.push(`and ${refusals.length - mostReasons} more`);
-  throw new Refused(
-    conflict?.refusal.code ?? 'INVALID_REQUEST',
+  return new Refused(
+    code ?? 'INVALID_REQUEST',
     `AddressConflict: none of the addresses asked for can be given: ${reasons.join('; ')}`,
   );
 }
@@ -76,105 +81,142 @@ function pickSet(
 ): AssignedAddress[] {
   const named = candidate.map((text) => {
     const address = parseAddress(text);
-    if (!address) throw new Refused('INVALID_REQUEST', `failed to parse IP ${text}: it is no address`);
+    if (!address)
+      throw new Refused('INVALID_REQUEST', `failed to parse IP ${text}: invalid IP address "${text}"; it has no mask`);
     return address;
   });
   if (new Set(named.map(({ family }) => family)).size < named.length)
     throw new Refused('INVALID_REQUEST', `${candidate.join(',')}: at most one address of each family`);
-  for (const { family, value } of named)
-    if (!configured.spaces.some((space) => space.subnetFamily.family === family))
-      throw outOfRange(formatAddress({ family, value }), configured);
-
-  return configured.spaces.map((space) => {
-    const wanted = named.find(({ family }) => family === space.subnetFamily.family);
-    if (wanted) return assigned(space, grantable(state, configured, { space, search }, wanted.value));
-    const free = bestFree(state, configured, space, search);
-    if (free === undefined) throw new Refused('SUBNET_FULL', explainFull(state, configured, search.now));
+  const spaces = spacesFor(configured, search.ipFamily);
+  for (const { family, value } of named) {
+    const text = formatAddress({ family, value });
+    if (!configured.spaces.some(({ subnetFamily }) => subnetFamily.family === family))
+      throw outOfRange(text, configured);
+    if (!isOf(family, search.ipFamily))
+      throw new Refused('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} does not match ip_family ${search.ipFamily}`);
+  }
+  const wanted = search.exactly
+    ? spaces.filter(({ subnetFamily: { family } }) => named.some((n) => n.family === family))
+    : spaces;
+  return wanted.map((space) => {
+    const asked = named.find(({ family }) => family === space.subnetFamily.family);
+    if (asked) return assigned(space, grantable(state, configured, { space, search }, asked.value));
+    const free = ownAddress(state, configured, space, search) ?? bestFree(state, configured, space, search);
+    if (free === undefined) throw new Refused('SUBNET_FULL', explainFull(state, configured, search));
     return assigned(space, free);
   });
 }
 
-/** The text of an asked-for address that can be given. Excluded and cooling ones can; the gateway, and what anybody may answer on, can't. */
+/**
+ * The text of an asked-for address that can be given. Excluded and cooling ones can, and those of a pool; the gateway, what is
+ * reserved for others, and what anybody may answer on can't.
+ */
 function grantable(
   state: State,
   configured: ConfiguredSubnet,
   { space, search }: { space: AddressSpace; search: Search },
   value: bigint,
 ): string {
-  const { family, hosts, gateway } = space.subnetFamily;
-  const { name, spec } = configured.subnet;
-  const address = formatAddress({ family, value });
-  if (value < hosts.first || value > hosts.last) throw outOfRange(address, configured);
-  if (value === gateway)
-    throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${address} is the gateway of subnet ${name}`);
+  const { name } = configured.subnet;
+  const address = formatAddress({ family: space.subnetFamily.family, value });
+  refuseNoHost(configured, space, value);
+  if (!isInPool(state, search.pool, address)) throw outOfPool(address, configured, search.pool);
   if (search.taken.has(claimKey({ subnet: name, address })))
     throw new Refused(
       'ADDRESS_IN_USE',
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
     );
   refuseFenced(state, name, address);
-  const claim = claimOf(state, name, address);
-  if (claim?.allocation) {
-    const { attachment, uid } = claim.allocation;
-    throw new Refused(
-      'ADDRESS_IN_USE',
-      `AddressConflict: ${address} of subnet ${name} is in use by Pod ${attachment.namespace}/${attachment.pod} (uid ${uid}, ${attachment.provider}) since ${instant(claim.allocation.at)}`,
-    );
-  }
-  if (claim && stillAnswering(claim, search.now - spec.bindingTimeoutMs))
-    throw new Refused('ADDRESS_IN_USE', explainHeld(name, address, claim, spec.bindingTimeoutMs));
+  const objection = objectionTo(configured, address, claimOf(state, name, address), search);
+  if (objection !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${objection}`);
   return address;
 }
 
-/** Whether somebody else wrote the claim's key: nothing is decided about it. */
-export const isFenced = (state: State, subnet: string, address: string): boolean =>
-  state.fenced.has(claimKey({ subnet, address }));
-
-/** @throws Refused ADDRESS_FENCED when somebody else wrote the claim's key. */
-export function refuseFenced(state: State, subnet: string, address: string): void {
-  if (isFenced(state, subnet, address))
+/** @throws Refused ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway) */
+export function refuseNoHost(configured: ConfiguredSubnet, { subnetFamily }: AddressSpace, value: bigint): void {
+  const { family, hosts, gateway } = subnetFamily;
+  const address = formatAddress({ family, value });
+  if (value < hosts.first || value > hosts.last) throw outOfRange(address, configured);
+  if (value === gateway)
     throw new Refused(
-      'ADDRESS_FENCED',
-      `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it, then restart the allocator`,
+      'ADDRESS_IN_USE',
+      `AddressConflict: ${address} is the gateway of subnet ${configured.subnet.name}`,
     );
 }
 
-function bestFree(state: State, configured: ConfiguredSubnet, space: AddressSpace, search: Search): string | undefined {
+/** Why an address can't be given to this search; undefined when it can. */
+function objectionTo(
+  { subnet: { name, spec } }: ConfiguredSubnet,
+  address: string,
+  claim: Claim | undefined,
+  { now, own, entitlements }: Search,
+): string | undefined {
+  if (!claim) return undefined;
+  const { allocation, quarantine, reservation } = claim;
+  const what = `${address} of subnet ${name}`;
+  const isOwn = allocation !== undefined && allocation.seq === own?.seq;
+  if (quarantine)
+    return `${what} is quarantined since ${instant(quarantine.at)}: ${quarantine.seenMac || 'somebody'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}; lift the quarantine once that is gone`;
+  if (reservation && !entitlements.has(reservation.reservedFor))
+    return `${what} is reserved for ${reservation.reservedFor} since ${instant(reservation.at)}${reservation.reason && `: ${reservation.reason}`}`;
+  if (isOwn) return undefined;
+  if (allocation) {
+    const { attachment, uid, at } = allocation;
+    const reserved = reservation ? ` (reserved for ${reservation.reservedFor})` : '';
+    return `${what}${reserved} is in use by Pod ${attachment.namespace}/${attachment.pod} (uid ${uid}, ${attachment.provider}) since ${instant(at)}`;
+  }
+  return claim.bindings.length > 0 && claim.lastAt > now - spec.bindingTimeoutMs
+    ? answering(what, claim, spec.bindingTimeoutMs)
+    : undefined;
+}
+
+/** What is given up for this, of that family, where it will do. */
+function ownAddress(
+  state: State,
+  configured: ConfiguredSubnet,
+  space: AddressSpace,
+  search: Search,
+): string | undefined {
+  const { own, pool, taken } = search;
+  const { name } = configured.subnet;
+  if (own?.subnet !== name) return undefined;
+  const address = own.addresses.find((held) => familyOf(held.address) === space.subnetFamily.family)?.address;
+  if (address === undefined || taken.has(claimKey({ subnet: name, address }))) return undefined;
+  if (isFenced(state, name, address) || !isKeepable(state, { subnet: name, address }, search)) return undefined;
+  return isInPool(state, pool, address) ? address : undefined;
+}
+
+/** Whether a pool that is in force has the address; for '' always. */
+export function isInPool(state: State, pool: string, address: string): boolean {
+  const spec = state.pools.get(pool)?.spec;
+  if (pool === '' || !spec) return pool === '';
+  const { family, value } = parseAddress(address) as Address;
+  return contains(rangesOf(spec, family), value);
+}
+
+/** Whether who asks may go on with an address that it had: it is not quarantined, and not reserved for others. */
+export function isKeepable(
+  state: State,
+  { subnet, address }: { readonly subnet: string; readonly address: string },
+  { entitlements }: Pick<Search, 'entitlements'>,
+): boolean {
+  const claim = claimOf(state, subnet, address);
+  return !claim?.quarantine && (!claim?.reservation || entitlements.has(claim.reservation.reservedFor));
+}
+
+/** The free address of a pool, or of what belongs to none, that is to be given next. */
+export function bestFree(
+  state: State,
+  configured: ConfiguredSubnet,
+  space: AddressSpace,
+  { pool, taken, now }: Pick<Search, 'pool' | 'taken' | 'now'>,
+): string | undefined {
   const { name, spec } = configured.subnet;
-  for (const address of space.candidates(search.now, spec, (text) => claimOf(state, name, text))) {
+  for (const address of space.part(pool)?.candidates(now, spec, (text) => claimOf(state, name, text)) ?? []) {
     const key = claimKey({ subnet: name, address });
-    if (!search.taken.has(key) && !state.fenced.has(key)) return address;
+    if (!taken.has(key) && !state.fenced.has(key)) return address;
   }
   return undefined;
-}
-
-const stillAnswering = (claim: Claim, silentSince: number): boolean =>
-  claim.bindings.length > 0 && claim.lastAt > silentSince;
-
-function explainHeld(subnet: string, address: string, claim: Claim, bindingTimeoutMs: number): string {
-  const [binding] = claim.bindings;
-  return `AddressConflict: ${address} of subnet ${subnet} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: it is free after that container's CNI DEL, or at ${instant(claim.lastAt + bindingTimeoutMs)}`;
-}
-
-function explainFull(state: State, { subnet, spaces }: ConfiguredSubnet, now: number): string {
-  const parts = spaces.map((space) => {
-    const { family } = space.subnetFamily;
-    const resting = space.released.count;
-    const at = space.nextAvailableAt(subnet.spec, (address) => claimOf(state, subnet.name, address));
-    const rest =
-      resting > 0
-        ? `, ${resting} released but resting${at !== undefined && at > now ? ` (the next is free at ${instant(at)})` : ''}`
-        : '';
-    return `IPv${family}: ${space.inUse} of ${space.total} addresses in use${rest}`;
-  });
-  return `NoAvailableAddress: subnet ${subnet.name} (${subnet.spec.cidrBlock}) has no free address: ${parts.join('; ')}. Delete Pods that are not needed, or widen the subnet`;
-}
-
-function outOfRange(address: string, { subnet }: ConfiguredSubnet): Refused {
-  return new Refused(
-    'ADDRESS_OUT_OF_RANGE',
-    `AddressOutOfRange: ${address} is not a host address of subnet ${subnet.name} (${subnet.spec.cidrBlock})`,
-  );
 }
 
 /** An address with what its subnet puts beside it. */
@@ -183,5 +225,3 @@ export const assigned = (space: AddressSpace, address: string): AssignedAddress 
   cidr: space.subnetFamily.cidrText,
   gateway: space.subnetFamily.gatewayText,
 });
-
-const instant = (at: number): string => new Date(at).toISOString();

@@ -2,7 +2,7 @@
 import type { Release } from '../command.ts';
 import type { Event } from '../event.ts';
 import { heldBy, type State } from '../state.ts';
-import { isFenced, refuseFenced } from './pick.ts';
+import { isFenced, refuseFenced } from './fence.ts';
 
 /**
  * Holding nothing (never, no more, or superseded by a newer uid) is success. A fenced address is left out: the Pod's others go.

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Usage } from '../../../proto/ipledger.ts';
-import { countsOf, saysCounts, statusPatch } from './subnet-status.ts';
+import { countsOf, poolSpelling, saysCounts, statusPatch, subnetSpelling } from './counts.ts';
 
 const usage = (family: number, parts: Partial<Usage>): Usage => ({
   family,
@@ -10,6 +10,8 @@ const usage = (family: number, parts: Partial<Usage>): Usage => ({
   inUseRange: '',
   availableRange: '',
   resting: '0',
+  reserved: '0',
+  reservedRange: '',
   ...parts,
 });
 
@@ -21,7 +23,7 @@ describe('a Subnet’s status', () => {
       inUseRange: '172.17.0.11-172.17.0.12',
       availableRange: '172.17.0.13-172.17.0.254',
     });
-    expect(countsOf([four])).to.deep.equal({
+    expect(countsOf([four], subnetSpelling)).to.deep.equal({
       v4availableIPs: 242n,
       v4usingIPs: 2n,
       v4availableIPrange: '172.17.0.13-172.17.0.254',
@@ -33,18 +35,27 @@ describe('a Subnet’s status', () => {
     });
   });
 
+  it('is spelt otherwise of an IPPool, as Kube-OVN has it', () => {
+    expect(countsOf([usage(4, { inUse: '1' })], poolSpelling)).to.include({
+      v4AvailableIPs: 244n,
+      v4UsingIPs: 1n,
+      v4AvailableIPRange: '',
+      v6UsingIPRange: '',
+    });
+  });
+
   it('is written with every digit, and ends where the API server’s integers do', () => {
-    const counts = countsOf([
-      usage(4, { available: '9007199254740993' }),
-      usage(6, { available: '18446744073709551614' }),
-    ]);
+    const counts = countsOf(
+      [usage(4, { available: '9007199254740993' }), usage(6, { available: '18446744073709551614' })],
+      subnetSpelling,
+    );
     const text = JSON.stringify(statusPatch(counts));
     expect(text).to.contain('"v4availableIPs":9007199254740993');
     expect(text).to.contain('"v6availableIPs":9223372036854775807');
   });
 
   it('is not written when it is right, as far as JSON can tell', () => {
-    const counts = countsOf([usage(4, {}), usage(6, { available: '18446744073709551614' })]);
+    const counts = countsOf([usage(4, {}), usage(6, { available: '18446744073709551614' })], subnetSpelling);
     const { status } = JSON.parse(JSON.stringify(statusPatch(counts))) as { status: Record<string, unknown> };
     expect(saysCounts(status, counts)).to.equal(true);
     expect(saysCounts({ ...status, v4usingIPs: 1 }, counts)).to.equal(false);
@@ -53,7 +64,7 @@ describe('a Subnet’s status', () => {
 
   it('cuts a range that is too long between two of its parts', () => {
     const inUseRange = Array.from({ length: 2_000 }, (_, index) => `10.0.${index >> 7}.${(index & 127) * 2}`).join(',');
-    const range = String(countsOf([usage(4, { inUseRange })])['v4usingIPrange']);
+    const range = String(countsOf([usage(4, { inUseRange })], subnetSpelling)['v4usingIPrange']);
     expect(range.length).to.be.at.most(8_200);
     expect(range.endsWith(',...')).to.equal(true);
     expect(inUseRange.startsWith(range.slice(0, -'...'.length))).to.equal(true);

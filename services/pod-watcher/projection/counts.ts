@@ -1,4 +1,4 @@
-/** A Subnet's counts and ranges, as its status shows them. Pure. */
+/** The counts and ranges of a Subnet or an IPPool, as its status shows them. Pure. */
 import type { Usage } from '../../../proto/ipledger.ts';
 import type { Raw } from '../kubernetes/raw.ts';
 
@@ -10,26 +10,45 @@ const rangeMaxLength = 8_192;
 /** Numbers as exact digits, texts as they are. */
 export type Counts = Record<string, bigint | string>;
 
-/** What the status must say of both families; zero and nothing for one that the subnet does not have. */
-export function countsOf(usage: readonly Usage[]): Counts {
-  return {
-    ...familyCounts(
-      'v4',
-      usage.find(({ family }) => family === 4),
-    ),
-    ...familyCounts(
-      'v6',
-      usage.find(({ family }) => family === 6),
-    ),
-  };
+/** How Kube-OVN spells the fields behind "v4" and "v6". */
+export interface Spelling {
+  readonly available: string;
+  readonly using: string;
+  readonly availableRange: string;
+  readonly usingRange: string;
 }
 
-function familyCounts(prefix: 'v4' | 'v6', usage: Usage | undefined): Counts {
+export const subnetSpelling: Spelling = {
+  available: 'availableIPs',
+  using: 'usingIPs',
+  availableRange: 'availableIPrange',
+  usingRange: 'usingIPrange',
+};
+
+export const poolSpelling: Spelling = {
+  available: 'AvailableIPs',
+  using: 'UsingIPs',
+  availableRange: 'AvailableIPRange',
+  usingRange: 'UsingIPRange',
+};
+
+/** What the status must say of both families; zero and nothing for one that there is not. */
+export function countsOf(usage: readonly Usage[], spelling: Spelling): Counts {
+  const of = (family: number): Counts =>
+    familyCounts(
+      `v${family}`,
+      spelling,
+      usage.find((each) => each.family === family),
+    );
+  return { ...of(4), ...of(6) };
+}
+
+function familyCounts(prefix: string, spelling: Spelling, usage: Usage | undefined): Counts {
   return {
-    [`${prefix}availableIPs`]: clamped(usage?.available),
-    [`${prefix}usingIPs`]: clamped(usage?.inUse),
-    [`${prefix}availableIPrange`]: shortened(usage?.availableRange ?? ''),
-    [`${prefix}usingIPrange`]: shortened(usage?.inUseRange ?? ''),
+    [prefix + spelling.available]: clamped(usage?.available),
+    [prefix + spelling.using]: clamped(usage?.inUse),
+    [prefix + spelling.availableRange]: shortened(usage?.availableRange ?? ''),
+    [prefix + spelling.usingRange]: shortened(usage?.inUseRange ?? ''),
   };
 }
 

@@ -1,0 +1,129 @@
+/** The part of the Ipam service that is about addresses without Pods: reserved ones, and those that nobody may have. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import { type IpamService } from '../../../proto/ipledger.ts';
+import type { IpFamily } from '../domain/command.ts';
+import { reservedIn } from '../domain/decide/entitlement.ts';
+import { isOf } from '../domain/decide/family.ts';
+import { familyOf } from '../domain/event.ts';
+import { addressRecord, listReservations as pageOfReservations } from '../domain/questions.ts';
+import type { State } from '../domain/state.ts';
+import { type Allocator, command, question } from './allocator.ts';
+import { positionOf, recordMessage } from './messages.ts';
+import { atMost, limited, name, pageSize, readAddress, readIpFamily, required } from './read.ts';
+import type { CallContext, Handlers } from './server.ts';
+
+const mostUnreserved = 64;
+
+type Served = 'reserve' | 'unreserve' | 'listReservations' | 'quarantine' | 'lift';
+
+/** Reserve, Unreserve, ListReservations, Quarantine and Lift. */
+export function reservationHandlers(allocator: Allocator): Pick<Handlers<typeof IpamService>, Served> {
+  return {
+    reserve: (request, context) => reserve(allocator, request, context),
+    unreserve: (request, context) => unreserve(allocator, request, context),
+    listReservations: (request, context) => listReservations(allocator, request, context),
+    quarantine: (request, context) => quarantine(allocator, request, context),
+    lift: (request, context) => lift(allocator, request, context),
+  };
+}
+
+async function reserve(allocator: Allocator, request: api.ReserveRequest, context: CallContext) {
+  const asked = {
+    subnet: name('subnet', request.subnet),
+    addresses: atMost('addresses', 2, request.addresses).map(readAddress),
+    reservedFor: required('reserved_for', request.reservedFor),
+    ipFamily: readIpFamily(request.ipFamily),
+  };
+  const [reason, mac] = [limited('reason', request.reason), limited('mac', request.mac)];
+  const { answer, head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Reserve', now, ...asked, reason, mac }),
+    (state, _events, now) =>
+      reservedFor(state, asked).map((address) => addressRecord(state, asked.subnet, address, now)),
+  );
+  return { position: positionOf(head), records: answer.map(recordMessage) };
+}
+
+interface Asked {
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly reservedFor: string;
+  readonly ipFamily: IpFamily;
+}
+
+/** The named ones; else the first of each family that is reserved for it. */
+function reservedFor(state: State, asked: Asked): string[] {
+  const all = reservedIn(state, asked.subnet, asked.reservedFor).map(({ address }) => address);
+  const isMeant = (address: string): boolean =>
+    asked.addresses.length > 0 ? asked.addresses.includes(address) : isOf(familyOf(address), asked.ipFamily);
+  return ([4, 6] as const).flatMap(
+    (family) => all.find((address) => familyOf(address) === family && isMeant(address)) ?? [],
+  );
+}
+
+async function unreserve(allocator: Allocator, request: api.UnreserveRequest, context: CallContext) {
+  const asked = {
+    subnet: name('subnet', request.subnet),
+    addresses: atMost('addresses', mostUnreserved, request.addresses).map(readAddress),
+    reservedFor: limited('reserved_for', request.reservedFor),
+    reason: limited('reason', request.reason),
+  };
+  const { head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Unreserve', now, ...asked }),
+    () => undefined,
+  );
+  return { position: positionOf(head) };
+}
+
+async function listReservations(allocator: Allocator, request: api.ListReservationsRequest, context: CallContext) {
+  const filter = {
+    ...(request.subnet !== '' && { subnet: request.subnet }),
+    ...(request.reservedFor !== '' && { reservedFor: request.reservedFor }),
+  };
+  const after = request.pageToken;
+  if (after !== '' && after.split('/').length !== 2)
+    throw new IpledgerError('INVALID_REQUEST', `page_token "${after}" is not one that a reply gave`);
+  const page = { after, size: pageSize(request.pageSize, 500, 1_000) };
+  const read = (state: State, now: number) => {
+    const { names, next } = pageOfReservations(state, filter, page);
+    return { next, records: names.map(({ subnet, address }) => addressRecord(state, subnet, address, now)) };
+  };
+  const { answer, head } = await question(allocator, context, read, request);
+  return { position: positionOf(head), records: answer.records.map(recordMessage), nextPageToken: answer.next };
+}
+
+async function quarantine(allocator: Allocator, request: api.QuarantineRequest, context: CallContext) {
+  const asked = {
+    subnet: name('subnet', request.subnet),
+    address: readAddress(required('address', request.address)),
+    seenMac: limited('seen_mac', request.seenMac),
+    seenAt: limited('seen_at', request.seenAt),
+    reason: limited('reason', request.reason),
+  };
+  const { head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Quarantine', now, ...asked }),
+    () => undefined,
+  );
+  return { position: positionOf(head) };
+}
+
+async function lift(allocator: Allocator, request: api.LiftRequest, context: CallContext) {
+  const asked = {
+    subnet: name('subnet', request.subnet),
+    address: readAddress(required('address', request.address)),
+    reason: limited('reason', request.reason),
+  };
+  const { head } = await command(
+    allocator,
+    context,
+    (now) => ({ type: 'Lift', now, ...asked }),
+    () => undefined,
+  );
+  return { position: positionOf(head) };
+}

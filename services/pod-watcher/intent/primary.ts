@@ -1,0 +1,68 @@
+/**
+ * Whether a Pod's primary network is served here, and from which Subnets. On most clusters another CNI plugin makes that network,
+ * so nobody is given an address of it who does not ask: the Pod or its namespace names a Subnet or an IPPool for it.
+ */
+import type { Pod } from '../kubernetes/objects.ts';
+import { isPoolName } from './addresses.ts';
+import type { Selection } from './attachments.ts';
+import type { Sight } from './sight.ts';
+import { ok, problem, type Result } from './result.ts';
+import { primaryProvider } from './subnets.ts';
+
+export interface Primary {
+  /** Best first; at least one. */
+  readonly subnets: readonly string[];
+  /** The IPPool from which it is served when the Pod names neither address nor pool; "" for none. */
+  readonly pool: string;
+}
+
+/** The NIC that the container runtime makes of it. */
+export const primarySelection: Selection = {
+  namespace: '',
+  name: '',
+  interface: 'eth0',
+  addresses: [],
+  mac: '',
+  main: true,
+};
+
+const key = (suffix: string): string => `${primaryProvider}.kubernetes.io/${suffix}`;
+
+/**
+ * The Subnets, as Kube-OVN looks for them: what the Pod names, its IPPool's, its namespace's in their order.
+ * @param topics is added what to watch for a change of.
+ * @returns undefined where it is not served here, or another network takes its place; a problem where what is named cannot be used.
+ */
+export function primaryOf(
+  { namespace, annotations }: Pod,
+  { subnets, pools, namespaceOf }: Sight,
+  topics: Set<string>,
+): Result<Primary> | undefined {
+  const named = annotations[key('logical_switch')]?.trim() ?? '';
+  if (named !== '') {
+    topics.add(`subnet:${named}`);
+    if (!subnets.serves(named))
+      return problem(`annotation ${key('logical_switch')}: ${subnets.whyNotServing(named)}: create or correct it`);
+    return ok({ subnets: [named], pool: '' });
+  }
+  const pool = annotations[key('ip_pool')] ?? '';
+  if (isPoolName(pool)) {
+    topics.add(`pool:${pool.trim()}`);
+    const subnet = pools.subnetOf(pool.trim());
+    if (subnet === undefined)
+      return problem(`annotation ${key('ip_pool')}: ${pools.whyNot(pool.trim())}: create or correct it`);
+    return ok({ subnets: [subnet], pool: '' });
+  }
+  const known = namespaceOf(namespace);
+  const drawn = pools.ofNamespace(namespace, known?.pools ?? []);
+  const listed = known?.subnets ?? [];
+  for (const name of listed) topics.add(`subnet:${name}`);
+  for (const name of drawn) topics.add(`pool:${name}`);
+  const serving = listed.filter((name) => subnets.serves(name));
+  const [best] = drawn.filter((name) => serving.length === 0 || serving.includes(pools.subnetOf(name) ?? ''));
+  if (best !== undefined) return ok({ subnets: [pools.subnetOf(best) ?? ''], pool: best });
+  if (serving.length > 0) return ok({ subnets: serving, pool: '' });
+  const coming = listed.filter((name) => subnets.exists(name));
+  if (coming.length === 0) return undefined;
+  return problem(`namespace ${namespace}: ${coming.map((name) => subnets.whyNotServing(name)).join('; ')}`);
+}

@@ -1,0 +1,122 @@
+/** Brings the ledger's reservations to what objects of one kind say: those that people make to hold an address without a Pod. */
+import type { Logger } from '../../../lib/log.ts';
+import type { Happening } from '../kubernetes/events.ts';
+import type { Source } from '../kubernetes/list-watch.ts';
+import type { Kept } from '../kubernetes/objects.ts';
+import type { Raw } from '../kubernetes/raw.ts';
+import type { Allocator } from '../ledger/allocator.ts';
+import type { Fact, Reserved } from '../ledger/facts.ts';
+import type { Reader, Snapshot } from '../ledger/follow.ts';
+import type { Reasons } from './conditions.ts';
+import { type Differences, Keeper, type Write } from './keeper.ts';
+
+/** What an object wants to be held. */
+export interface Wish {
+  readonly subnet: string;
+  /** None: any of each family. */
+  readonly addresses: readonly string[];
+  readonly reservedFor: string;
+  readonly mac: string;
+}
+
+export interface ReservationsOptions<T extends Kept> {
+  readonly allocator: Pick<Allocator, 'reserve' | 'unreserve'>;
+  readonly objects: Pick<Source<T>, 'objects' | 'subscribe'>;
+  readonly concerns: (object: T) => boolean;
+  /** Before the name of an object, the reason of its reservation in the ledger: by it, it is found again. */
+  readonly reason: string;
+  /** undefined when it asks for nothing. @throws IpledgerError when it cannot be served as it is. */
+  readonly wish: (object: T) => Wish | undefined;
+  /** What an object must show. @param addresses IPv4 first. */
+  readonly shown: (object: T, addresses: readonly string[]) => Raw;
+  readonly differences: (object: T, wanted: Raw) => Differences;
+  readonly reasons: Reasons;
+  readonly write: Write<T>;
+  readonly writeStatus: Write<T>;
+  readonly say: (object: T, happening: Happening) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export class Reservations<T extends Kept> implements Reader {
+  readonly #options: ReservationsOptions<T>;
+  readonly #keeper: Keeper<T>;
+  /** What the ledger holds for objects, by their names. */
+  readonly #held = new Map<string, Pick<Reserved, 'subnet' | 'reservedFor'>>();
+
+  constructor(options: ReservationsOptions<T>) {
+    this.#options = options;
+    const { objects, concerns, differences, reasons, write, writeStatus, say, log, signal } = options;
+    this.#keeper = new Keeper<T>({
+      objects,
+      concerns,
+      apply: (object) => this.#apply(object),
+      stands: (name) => this.#held.has(name),
+      differences,
+      retire: (name) => this.#retire(name),
+      names: () => [...this.#held.keys()],
+      onAnswer: () => undefined,
+      reasons,
+      write,
+      writeStatus,
+      say,
+      log,
+      signal,
+    });
+  }
+
+  /** Begins; resolves when every object that is known now has been tried once. */
+  start(): Promise<void> {
+    return this.#keeper.start();
+  }
+
+  snapshot({ reservations }: Snapshot): void {
+    this.#held.clear();
+    for (const reserved of reservations) this.#put(reserved);
+    this.#keeper.addAll();
+  }
+
+  facts(facts: readonly Fact[]): void {
+    for (const fact of facts) {
+      if (fact.kind === 'reserved') this.#put(fact.reserved);
+      else if (fact.kind === 'unreserved') this.#drop(fact);
+      if (fact.kind === 'configured' || fact.kind === 'ended' || fact.kind === 'unreserved' || fact.kind === 'lifted')
+        this.#keeper.retryAll();
+    }
+  }
+
+  #put({ reason, subnet, reservedFor }: Reserved): void {
+    if (!reason.startsWith(this.#options.reason)) return;
+    const name = reason.slice(this.#options.reason.length);
+    this.#held.set(name, { subnet, reservedFor });
+    // It may have gone before the ledger told of it.
+    if (!this.#options.objects.objects.has(name)) this.#keeper.add(name);
+  }
+
+  /** Whoever ended it: as long as the object is there, it holds its address. */
+  #drop({ subnet, reservedFor }: Pick<Reserved, 'subnet' | 'reservedFor'>): void {
+    for (const [name, held] of this.#held)
+      if (held.subnet === subnet && held.reservedFor === reservedFor) {
+        this.#held.delete(name);
+        this.#keeper.add(name);
+      }
+  }
+
+  async #apply(object: T): Promise<Raw | undefined> {
+    const { allocator, wish, shown, reason, signal } = this.#options;
+    const wanted = wish(object);
+    if (!wanted) return undefined;
+    const { records } = await allocator.reserve({ ...wanted, reason: reason + object.name }, signal);
+    return shown(
+      object,
+      records.map(({ address }) => address),
+    );
+  }
+
+  async #retire(name: string): Promise<void> {
+    const held = this.#held.get(name);
+    if (!held) return;
+    const { allocator, reason, signal } = this.#options;
+    await allocator.unreserve({ ...held, addresses: [], reason: `${reason}${name} was deleted` }, signal);
+  }
+}
