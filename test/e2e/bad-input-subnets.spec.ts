@@ -25,7 +25,7 @@ interface Condition {
 }
 
 describe('bad input: Subnets', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();
