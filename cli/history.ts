@@ -90,7 +90,7 @@ function told(event: Event): { attachment?: Attachment | undefined; uid?: string
     const why = usual ? '' : causeText(cause);
     return { ...addressUnbound, detail: join(': ', why, `${name} of container ${short(containerId)}`) };
   }
-  return { detail: withoutPod(event) };
+  return { detail: withoutPod(event) || ofTheLedger(event) };
 }
 
 /** What an event says that is about an address, and about no Pod. */
@@ -104,6 +104,17 @@ function withoutPod({ addressReserved, reservationCancelled, addressQuarantined,
     return join(': ', who, reason);
   }
   return quarantineLifted?.reason ?? '';
+}
+
+/** What an event says of the ledger itself. */
+function ofTheLedger({ segmentSealed, ledgerRestored, keyRotated }: Event): string {
+  if (segmentSealed) return `events ${segmentSealed.from} to ${segmentSealed.to} are in ${segmentSealed.archive}`;
+  if (ledgerRestored) {
+    const { epoch, seq, lostSeq, reason } = ledgerRestored;
+    const lost = lostSeq > seq ? `events ${seq + 1} to ${lostSeq} at least are lost` : '';
+    return join(': ', join(', ', `epoch ${epoch}, found to end at ${seq}`, lost), reason);
+  }
+  return keyRotated ? `checkpoints are signed with key ${keyRotated.keyId}` : '';
 }
 
 const join = (between: string, ...parts: string[]): string => parts.filter((part) => part !== '').join(between);

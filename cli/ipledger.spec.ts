@@ -278,6 +278,20 @@ describe('ipledger history', () => {
     expect(stdout).to.match(/AddressReserved +- +for vip\/web: for the front +/);
   });
 
+  it('says what was done to the ledger itself', async () => {
+    const told: Input<Event>[] = [
+      { type: 'KeyRotated', keyRotated: { keyId: 'e709ebc9' } },
+      { type: 'LedgerRestored', ledgerRestored: { epoch: 2, seq: 41, lostSeq: 57, reason: 'a backup' } },
+      { type: 'LedgerRestored', ledgerRestored: { epoch: 3, seq: 60, reason: 'a backup' } },
+      { type: 'SegmentSealed', segmentSealed: { from: 1, to: 20, archive: 'folder /archive' } },
+    ];
+    const { stdout } = await ask({ history: () => ({ position, events: told }) }, 'history', '172.17.0.11');
+    expect(stdout).to.contain('checkpoints are signed with key e709ebc9');
+    expect(stdout).to.contain('epoch 2, found to end at 41, events 42 to 57 at least are lost: a backup');
+    expect(stdout).to.contain('epoch 3, found to end at 60: a backup');
+    expect(stdout).to.contain('events 1 to 20 are in folder /archive');
+  });
+
   it('asks for one subnet when told to', async () => {
     let asked: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {

@@ -11811,11 +11811,14 @@ export const ipledger = $root.ipledger = (() => {
             Event.prototype.reservationCancelled = null;
             Event.prototype.addressQuarantined = null;
             Event.prototype.quarantineLifted = null;
+            Event.prototype.segmentSealed = null;
+            Event.prototype.ledgerRestored = null;
+            Event.prototype.keyRotated = null;
 
             let $oneOfFields;
 
             $Object.defineProperty(Event.prototype, "data", {
-                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased", "poolConfigured", "poolRetired", "addressReserved", "reservationCancelled", "addressQuarantined", "quarantineLifted"]),
+                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased", "poolConfigured", "poolRetired", "addressReserved", "reservationCancelled", "addressQuarantined", "quarantineLifted", "segmentSealed", "ledgerRestored", "keyRotated"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -11887,6 +11890,12 @@ export const ipledger = $root.ipledger = (() => {
                     $root.ipledger.v1.AddressQuarantined.encode(message.addressQuarantined, writer.uint32(266).fork(), _depth + 1).ldelim();
                 if (message.quarantineLifted != null && $Object.hasOwnProperty.call(message, "quarantineLifted"))
                     $root.ipledger.v1.QuarantineLifted.encode(message.quarantineLifted, writer.uint32(274).fork(), _depth + 1).ldelim();
+                if (message.segmentSealed != null && $Object.hasOwnProperty.call(message, "segmentSealed"))
+                    $root.ipledger.v1.SegmentSealed.encode(message.segmentSealed, writer.uint32(282).fork(), _depth + 1).ldelim();
+                if (message.ledgerRestored != null && $Object.hasOwnProperty.call(message, "ledgerRestored"))
+                    $root.ipledger.v1.LedgerRestored.encode(message.ledgerRestored, writer.uint32(290).fork(), _depth + 1).ldelim();
+                if (message.keyRotated != null && $Object.hasOwnProperty.call(message, "keyRotated"))
+                    $root.ipledger.v1.KeyRotated.encode(message.keyRotated, writer.uint32(298).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -12141,6 +12150,27 @@ export const ipledger = $root.ipledger = (() => {
                             message.data = "quarantineLifted";
                             continue;
                         }
+                    case 35: {
+                            if (wireType !== 2)
+                                break;
+                            message.segmentSealed = $root.ipledger.v1.SegmentSealed.decode(reader, reader.size(), $undefined, _depth + 1, message.segmentSealed);
+                            message.data = "segmentSealed";
+                            continue;
+                        }
+                    case 36: {
+                            if (wireType !== 2)
+                                break;
+                            message.ledgerRestored = $root.ipledger.v1.LedgerRestored.decode(reader, reader.size(), $undefined, _depth + 1, message.ledgerRestored);
+                            message.data = "ledgerRestored";
+                            continue;
+                        }
+                    case 37: {
+                            if (wireType !== 2)
+                                break;
+                            message.keyRotated = $root.ipledger.v1.KeyRotated.decode(reader, reader.size(), $undefined, _depth + 1, message.keyRotated);
+                            message.data = "keyRotated";
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -12296,6 +12326,21 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.Event.quarantineLifted: object expected");
                     message.quarantineLifted = $root.ipledger.v1.QuarantineLifted.fromObject(object.quarantineLifted, _depth + 1);
                 }
+                if (object.segmentSealed != null) {
+                    if (!$util.isObject(object.segmentSealed))
+                        throw $TypeError(".ipledger.v1.Event.segmentSealed: object expected");
+                    message.segmentSealed = $root.ipledger.v1.SegmentSealed.fromObject(object.segmentSealed, _depth + 1);
+                }
+                if (object.ledgerRestored != null) {
+                    if (!$util.isObject(object.ledgerRestored))
+                        throw $TypeError(".ipledger.v1.Event.ledgerRestored: object expected");
+                    message.ledgerRestored = $root.ipledger.v1.LedgerRestored.fromObject(object.ledgerRestored, _depth + 1);
+                }
+                if (object.keyRotated != null) {
+                    if (!$util.isObject(object.keyRotated))
+                        throw $TypeError(".ipledger.v1.Event.keyRotated: object expected");
+                    message.keyRotated = $root.ipledger.v1.KeyRotated.fromObject(object.keyRotated, _depth + 1);
+                }
                 return message;
             };
 
@@ -12435,6 +12480,21 @@ export const ipledger = $root.ipledger = (() => {
                     object.quarantineLifted = $root.ipledger.v1.QuarantineLifted.toObject(message.quarantineLifted, options, _depth + 1);
                     if (options.oneofs)
                         object.data = "quarantineLifted";
+                }
+                if (message.segmentSealed != null && $Object.hasOwnProperty.call(message, "segmentSealed")) {
+                    object.segmentSealed = $root.ipledger.v1.SegmentSealed.toObject(message.segmentSealed, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "segmentSealed";
+                }
+                if (message.ledgerRestored != null && $Object.hasOwnProperty.call(message, "ledgerRestored")) {
+                    object.ledgerRestored = $root.ipledger.v1.LedgerRestored.toObject(message.ledgerRestored, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "ledgerRestored";
+                }
+                if (message.keyRotated != null && $Object.hasOwnProperty.call(message, "keyRotated")) {
+                    object.keyRotated = $root.ipledger.v1.KeyRotated.toObject(message.keyRotated, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "keyRotated";
                 }
                 return object;
             };
@@ -15559,6 +15619,650 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return QuarantineLifted;
+        })();
+
+        v1.SegmentSealed = (function() {
+
+            const SegmentSealed = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SegmentSealed.prototype.from = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            SegmentSealed.prototype.to = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            SegmentSealed.prototype.hash = "";
+            SegmentSealed.prototype.manifest = "";
+            SegmentSealed.prototype.archive = "";
+
+            SegmentSealed.create = function(properties) {
+                return new SegmentSealed(properties);
+            };
+
+            SegmentSealed.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from") && (typeof message.from === "object" ? message.from.low || message.from.high : message.from !== 0))
+                    writer.uint32(8).uint64(message.from);
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to") && (typeof message.to === "object" ? message.to.low || message.to.high : message.to !== 0))
+                    writer.uint32(16).uint64(message.to);
+                if (message.hash != null && $Object.hasOwnProperty.call(message, "hash") && message.hash !== "")
+                    writer.uint32(26).string(message.hash);
+                if (message.manifest != null && $Object.hasOwnProperty.call(message, "manifest") && message.manifest !== "")
+                    writer.uint32(34).string(message.manifest);
+                if (message.archive != null && $Object.hasOwnProperty.call(message, "archive") && message.archive !== "")
+                    writer.uint32(42).string(message.archive);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SegmentSealed.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.SegmentSealed();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.from = value;
+                            else
+                                delete message.from;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.to = value;
+                            else
+                                delete message.to;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.hash = value;
+                            else
+                                delete message.hash;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.manifest = value;
+                            else
+                                delete message.manifest;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.archive = value;
+                            else
+                                delete message.archive;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            SegmentSealed.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.SegmentSealed)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.SegmentSealed: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.SegmentSealed();
+                if (object.from != null)
+                    if (typeof object.from === "object" ? object.from.low || object.from.high : $Number(object.from) !== 0)
+                        if ($util.Long)
+                            message.from = $util.Long.fromValue(object.from, true);
+                        else if (typeof object.from === "string")
+                            message.from = $parseInt(object.from, 10);
+                        else if (typeof object.from === "number")
+                            message.from = object.from;
+                        else if (typeof object.from === "object")
+                            message.from = new $util.LongBits(object.from.low >>> 0, object.from.high >>> 0).toNumber(true);
+                if (object.to != null)
+                    if (typeof object.to === "object" ? object.to.low || object.to.high : $Number(object.to) !== 0)
+                        if ($util.Long)
+                            message.to = $util.Long.fromValue(object.to, true);
+                        else if (typeof object.to === "string")
+                            message.to = $parseInt(object.to, 10);
+                        else if (typeof object.to === "number")
+                            message.to = object.to;
+                        else if (typeof object.to === "object")
+                            message.to = new $util.LongBits(object.to.low >>> 0, object.to.high >>> 0).toNumber(true);
+                if (object.hash != null)
+                    if (typeof object.hash !== "string" || object.hash.length)
+                        message.hash = $String(object.hash);
+                if (object.manifest != null)
+                    if (typeof object.manifest !== "string" || object.manifest.length)
+                        message.manifest = $String(object.manifest);
+                if (object.archive != null)
+                    if (typeof object.archive !== "string" || object.archive.length)
+                        message.archive = $String(object.archive);
+                return message;
+            };
+
+            SegmentSealed.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.from = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.from = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.to = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.to = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.hash = "";
+                    object.manifest = "";
+                    object.archive = "";
+                }
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.from = typeof message.from === "number" ? $BigInt(message.from) : $util.Long.fromBits(message.from.low >>> 0, message.from.high >>> 0, true).toBigInt();
+                    else if (typeof message.from === "number")
+                        object.from = options.longs === $String ? $String(message.from) : message.from;
+                    else
+                        object.from = options.longs === $String ? $util.Long.prototype.toString.call(message.from) : options.longs === $Number ? new $util.LongBits(message.from.low >>> 0, message.from.high >>> 0).toNumber(true) : message.from;
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.to = typeof message.to === "number" ? $BigInt(message.to) : $util.Long.fromBits(message.to.low >>> 0, message.to.high >>> 0, true).toBigInt();
+                    else if (typeof message.to === "number")
+                        object.to = options.longs === $String ? $String(message.to) : message.to;
+                    else
+                        object.to = options.longs === $String ? $util.Long.prototype.toString.call(message.to) : options.longs === $Number ? new $util.LongBits(message.to.low >>> 0, message.to.high >>> 0).toNumber(true) : message.to;
+                if (message.hash != null && $Object.hasOwnProperty.call(message, "hash"))
+                    object.hash = message.hash;
+                if (message.manifest != null && $Object.hasOwnProperty.call(message, "manifest"))
+                    object.manifest = message.manifest;
+                if (message.archive != null && $Object.hasOwnProperty.call(message, "archive"))
+                    object.archive = message.archive;
+                return object;
+            };
+
+            SegmentSealed.prototype.toJSON = function() {
+                return SegmentSealed.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return SegmentSealed;
+        })();
+
+        v1.LedgerRestored = (function() {
+
+            const LedgerRestored = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            LedgerRestored.prototype.epoch = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            LedgerRestored.prototype.seq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            LedgerRestored.prototype.hash = "";
+            LedgerRestored.prototype.lostSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            LedgerRestored.prototype.reason = "";
+
+            LedgerRestored.create = function(properties) {
+                return new LedgerRestored(properties);
+            };
+
+            LedgerRestored.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch") && (typeof message.epoch === "object" ? message.epoch.low || message.epoch.high : message.epoch !== 0))
+                    writer.uint32(8).uint64(message.epoch);
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq") && (typeof message.seq === "object" ? message.seq.low || message.seq.high : message.seq !== 0))
+                    writer.uint32(16).uint64(message.seq);
+                if (message.hash != null && $Object.hasOwnProperty.call(message, "hash") && message.hash !== "")
+                    writer.uint32(26).string(message.hash);
+                if (message.lostSeq != null && $Object.hasOwnProperty.call(message, "lostSeq") && (typeof message.lostSeq === "object" ? message.lostSeq.low || message.lostSeq.high : message.lostSeq !== 0))
+                    writer.uint32(32).uint64(message.lostSeq);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(42).string(message.reason);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            LedgerRestored.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.LedgerRestored();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.epoch = value;
+                            else
+                                delete message.epoch;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.seq = value;
+                            else
+                                delete message.seq;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.hash = value;
+                            else
+                                delete message.hash;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.lostSeq = value;
+                            else
+                                delete message.lostSeq;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            LedgerRestored.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.LedgerRestored)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.LedgerRestored: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.LedgerRestored();
+                if (object.epoch != null)
+                    if (typeof object.epoch === "object" ? object.epoch.low || object.epoch.high : $Number(object.epoch) !== 0)
+                        if ($util.Long)
+                            message.epoch = $util.Long.fromValue(object.epoch, true);
+                        else if (typeof object.epoch === "string")
+                            message.epoch = $parseInt(object.epoch, 10);
+                        else if (typeof object.epoch === "number")
+                            message.epoch = object.epoch;
+                        else if (typeof object.epoch === "object")
+                            message.epoch = new $util.LongBits(object.epoch.low >>> 0, object.epoch.high >>> 0).toNumber(true);
+                if (object.seq != null)
+                    if (typeof object.seq === "object" ? object.seq.low || object.seq.high : $Number(object.seq) !== 0)
+                        if ($util.Long)
+                            message.seq = $util.Long.fromValue(object.seq, true);
+                        else if (typeof object.seq === "string")
+                            message.seq = $parseInt(object.seq, 10);
+                        else if (typeof object.seq === "number")
+                            message.seq = object.seq;
+                        else if (typeof object.seq === "object")
+                            message.seq = new $util.LongBits(object.seq.low >>> 0, object.seq.high >>> 0).toNumber(true);
+                if (object.hash != null)
+                    if (typeof object.hash !== "string" || object.hash.length)
+                        message.hash = $String(object.hash);
+                if (object.lostSeq != null)
+                    if (typeof object.lostSeq === "object" ? object.lostSeq.low || object.lostSeq.high : $Number(object.lostSeq) !== 0)
+                        if ($util.Long)
+                            message.lostSeq = $util.Long.fromValue(object.lostSeq, true);
+                        else if (typeof object.lostSeq === "string")
+                            message.lostSeq = $parseInt(object.lostSeq, 10);
+                        else if (typeof object.lostSeq === "number")
+                            message.lostSeq = object.lostSeq;
+                        else if (typeof object.lostSeq === "object")
+                            message.lostSeq = new $util.LongBits(object.lostSeq.low >>> 0, object.lostSeq.high >>> 0).toNumber(true);
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                return message;
+            };
+
+            LedgerRestored.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.epoch = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.epoch = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.seq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.seq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.hash = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.lostSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.lostSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.reason = "";
+                }
+                if (message.epoch != null && $Object.hasOwnProperty.call(message, "epoch"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.epoch = typeof message.epoch === "number" ? $BigInt(message.epoch) : $util.Long.fromBits(message.epoch.low >>> 0, message.epoch.high >>> 0, true).toBigInt();
+                    else if (typeof message.epoch === "number")
+                        object.epoch = options.longs === $String ? $String(message.epoch) : message.epoch;
+                    else
+                        object.epoch = options.longs === $String ? $util.Long.prototype.toString.call(message.epoch) : options.longs === $Number ? new $util.LongBits(message.epoch.low >>> 0, message.epoch.high >>> 0).toNumber(true) : message.epoch;
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.seq = typeof message.seq === "number" ? $BigInt(message.seq) : $util.Long.fromBits(message.seq.low >>> 0, message.seq.high >>> 0, true).toBigInt();
+                    else if (typeof message.seq === "number")
+                        object.seq = options.longs === $String ? $String(message.seq) : message.seq;
+                    else
+                        object.seq = options.longs === $String ? $util.Long.prototype.toString.call(message.seq) : options.longs === $Number ? new $util.LongBits(message.seq.low >>> 0, message.seq.high >>> 0).toNumber(true) : message.seq;
+                if (message.hash != null && $Object.hasOwnProperty.call(message, "hash"))
+                    object.hash = message.hash;
+                if (message.lostSeq != null && $Object.hasOwnProperty.call(message, "lostSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.lostSeq = typeof message.lostSeq === "number" ? $BigInt(message.lostSeq) : $util.Long.fromBits(message.lostSeq.low >>> 0, message.lostSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.lostSeq === "number")
+                        object.lostSeq = options.longs === $String ? $String(message.lostSeq) : message.lostSeq;
+                    else
+                        object.lostSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.lostSeq) : options.longs === $Number ? new $util.LongBits(message.lostSeq.low >>> 0, message.lostSeq.high >>> 0).toNumber(true) : message.lostSeq;
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                return object;
+            };
+
+            LedgerRestored.prototype.toJSON = function() {
+                return LedgerRestored.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return LedgerRestored;
+        })();
+
+        v1.KeyRotated = (function() {
+
+            const KeyRotated = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            KeyRotated.prototype.publicKey = "";
+            KeyRotated.prototype.keyId = "";
+            KeyRotated.prototype.previousKeyId = "";
+            KeyRotated.prototype.signature = "";
+
+            KeyRotated.create = function(properties) {
+                return new KeyRotated(properties);
+            };
+
+            KeyRotated.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey") && message.publicKey !== "")
+                    writer.uint32(10).string(message.publicKey);
+                if (message.keyId != null && $Object.hasOwnProperty.call(message, "keyId") && message.keyId !== "")
+                    writer.uint32(18).string(message.keyId);
+                if (message.previousKeyId != null && $Object.hasOwnProperty.call(message, "previousKeyId") && message.previousKeyId !== "")
+                    writer.uint32(26).string(message.previousKeyId);
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature") && message.signature !== "")
+                    writer.uint32(34).string(message.signature);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            KeyRotated.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.KeyRotated();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.publicKey = value;
+                            else
+                                delete message.publicKey;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.keyId = value;
+                            else
+                                delete message.keyId;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.previousKeyId = value;
+                            else
+                                delete message.previousKeyId;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.signature = value;
+                            else
+                                delete message.signature;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            KeyRotated.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.KeyRotated)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.KeyRotated: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.KeyRotated();
+                if (object.publicKey != null)
+                    if (typeof object.publicKey !== "string" || object.publicKey.length)
+                        message.publicKey = $String(object.publicKey);
+                if (object.keyId != null)
+                    if (typeof object.keyId !== "string" || object.keyId.length)
+                        message.keyId = $String(object.keyId);
+                if (object.previousKeyId != null)
+                    if (typeof object.previousKeyId !== "string" || object.previousKeyId.length)
+                        message.previousKeyId = $String(object.previousKeyId);
+                if (object.signature != null)
+                    if (typeof object.signature !== "string" || object.signature.length)
+                        message.signature = $String(object.signature);
+                return message;
+            };
+
+            KeyRotated.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.publicKey = "";
+                    object.keyId = "";
+                    object.previousKeyId = "";
+                    object.signature = "";
+                }
+                if (message.publicKey != null && $Object.hasOwnProperty.call(message, "publicKey"))
+                    object.publicKey = message.publicKey;
+                if (message.keyId != null && $Object.hasOwnProperty.call(message, "keyId"))
+                    object.keyId = message.keyId;
+                if (message.previousKeyId != null && $Object.hasOwnProperty.call(message, "previousKeyId"))
+                    object.previousKeyId = message.previousKeyId;
+                if (message.signature != null && $Object.hasOwnProperty.call(message, "signature"))
+                    object.signature = message.signature;
+                return object;
+            };
+
+            KeyRotated.prototype.toJSON = function() {
+                return KeyRotated.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return KeyRotated;
         })();
 
         v1.WatchRequest = (function() {

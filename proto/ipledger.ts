@@ -750,6 +750,9 @@ export interface Event {
   reservationCancelled?: ReservationCancelled;
   addressQuarantined?: AddressQuarantined;
   quarantineLifted?: QuarantineLifted;
+  segmentSealed?: SegmentSealed;
+  ledgerRestored?: LedgerRestored;
+  keyRotated?: KeyRotated;
 }
 
 /** The event before an event, of one address that both touch: a step back in that address's history. */
@@ -873,6 +876,42 @@ export interface AddressQuarantined {
 export interface QuarantineLifted {
   address: string;
   reason: string;
+}
+
+/** A stretch of the log stands in the archive now, and will go from etcd. */
+export interface SegmentSealed {
+  /** Its first and last event. */
+  from: number;
+  to: number;
+  /** SHA-256 of its last event's line. */
+  hash: string;
+  /** SHA-256 of its manifest, as it stands in etcd and in the archive. */
+  manifest: string;
+  /** Which archive, in words: "folder /var/lib/ipledger", "s3 https://host/bucket/prefix". */
+  archive: string;
+}
+
+/** etcd was restored from a backup: events that were acknowledged are gone, and an operator let the ledger go on without them. */
+export interface LedgerRestored {
+  /** The new one: positions are of this epoch from this event on. */
+  epoch: number;
+  /** Where the ledger was found to end. */
+  seq: number;
+  hash: string;
+  /** The last event that somebody remembers of the epoch before; 0: nobody does. */
+  lostSeq: number;
+  reason: string;
+}
+
+/** Checkpoints are signed with another key from now on. */
+export interface KeyRotated {
+  /** The new public key, Ed25519, base64. */
+  publicKey: string;
+  keyId: string;
+  /** The key before; "" for the first. */
+  previousKeyId: string;
+  /** Of the new public key, by the key before, base64; "" for the first. */
+  signature: string;
 }
 
 export interface WatchRequest {

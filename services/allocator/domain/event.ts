@@ -151,6 +151,45 @@ export type AddressQuarantined = Typed<
 >;
 export type QuarantineLifted = Typed<'QuarantineLifted', { readonly address: string; readonly reason: string }>;
 
+/** A stretch of the log stands in the archive: `hash` is its last event's, `manifest` the SHA-256 of what describes it. */
+export type SegmentSealed = Typed<
+  'SegmentSealed',
+  {
+    readonly from: Seq;
+    readonly to: Seq;
+    readonly hash: string;
+    readonly manifest: string;
+    /** Which archive, in words. */
+    readonly archive: string;
+  }
+>;
+/** etcd was restored from a backup, found to end at `seq`: what was acknowledged behind it, to `lostSeq` at least, is gone. */
+export type LedgerRestored = Typed<
+  'LedgerRestored',
+  {
+    /** The new one. */
+    readonly epoch: number;
+    readonly seq: Seq;
+    readonly hash: string;
+    /** The last event that somebody remembers of the epoch before; 0: nobody does. */
+    readonly lostSeq: Seq;
+    readonly reason: string;
+  }
+>;
+/** Checkpoints are signed with another key from now on; the one before vouches for it. */
+export type KeyRotated = Typed<
+  'KeyRotated',
+  {
+    /** Ed25519, base64. */
+    readonly publicKey: string;
+    readonly keyId: string;
+    /** '' for the first. */
+    readonly previousKeyId: string;
+    /** Of the new public key, by the key before; '' for the first. */
+    readonly signature: string;
+  }
+>;
+
 interface Typed<Type extends string, Data> {
   readonly type: Type;
   /** The subnet that it is about; '' for none. */
@@ -173,7 +212,10 @@ export type Event =
   | AddressReserved
   | ReservationCancelled
   | AddressQuarantined
-  | QuarantineLifted;
+  | QuarantineLifted
+  | SegmentSealed
+  | LedgerRestored
+  | KeyRotated;
 
 /** An event with its place in the log: what `evolve` needs to know of it. */
 export type Sequenced<Kind extends Event = Event> = Kind & {
@@ -203,6 +245,9 @@ export function addressesOf(event: Event): readonly string[] {
     case 'PoolConfigured':
     case 'PoolRetired':
     case 'AllocationRefused':
+    case 'SegmentSealed':
+    case 'LedgerRestored':
+    case 'KeyRotated':
       return [];
   }
 }

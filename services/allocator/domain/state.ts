@@ -130,6 +130,9 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     case 'QuarantineLifted':
       return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
     case 'AllocationRefused':
+    case 'SegmentSealed':
+    case 'LedgerRestored':
+    case 'KeyRotated':
       return;
     default:
       return unknownEvent(event);

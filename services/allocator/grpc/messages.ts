@@ -186,5 +186,11 @@ function dataMessage(event: Event): Input<api.Event> {
       return { addressQuarantined: event.data };
     case 'QuarantineLifted':
       return { quarantineLifted: event.data };
+    case 'SegmentSealed':
+      return { segmentSealed: event.data };
+    case 'LedgerRestored':
+      return { ledgerRestored: event.data };
+    case 'KeyRotated':
+      return { keyRotated: event.data };
   }
 }

@@ -19,6 +19,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
+  4: '8ac3aec63d2ac7214eb719dcb47ed716539bcc40da03618ca00d8b5339e6cfed',
 };
 const golden = goldenOf(2);
 
@@ -55,6 +56,9 @@ for (const version of eventVersions)
         ReservationCancelled: true,
         AddressQuarantined: true,
         QuarantineLifted: true,
+        SegmentSealed: true,
+        LedgerRestored: true,
+        KeyRotated: true,
       };
       const expected = (Object.keys(known) as Event['type'][]).filter((type) => firstVersionOf(type) <= version);
       expect(expected.filter((type) => !types.includes(type))).to.deep.equal([]);
@@ -125,7 +129,7 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(3);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(4);
   });
 });
 
@@ -139,6 +143,18 @@ describe('Events of version 3', () => {
     expect(reservedMacs).to.deep.equal([['dual/02:00:00:00:00:09', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
     const quarantined = [...(state.claims.get('macvlan') ?? [])].filter(([, { quarantine }]) => quarantine);
     expect(quarantined.map(([address]) => address)).to.deep.equal(['172.17.0.13']);
+  });
+});
+
+describe('Events of version 4', () => {
+  it('change no address; one that says that the ledger was restored begins an epoch', () => {
+    const { epoch, seq } = audit(goldenOf(4));
+    expect({ epoch, seq }).to.deep.equal({ epoch: 2, seq: 40 });
+    expect(audit(goldenOf(4).slice(0, 38))).to.include({ epoch: 1 });
+    const [state, known] = [initialState(), initialState()];
+    for (const line of goldenOf(4)) evolve(state, parseEvent(line).sequenced, new Journal());
+    for (const line of goldenOf(3)) evolve(known, parseEvent(line).sequenced, new Journal());
+    expect(describeState(state)).to.deep.equal(describeState(known));
   });
 });
 
@@ -183,9 +199,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 4 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 5 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 4; this program reads 1, 2, 3: upgrade it',
+      message: 'event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it',
     });
   });
 

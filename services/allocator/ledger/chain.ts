@@ -102,10 +102,19 @@ export function chain(
   };
   const text = JSON.stringify(envelope);
   const hash = sha256(text);
-  const ledger = event.type === 'LedgerCreated' ? event.data.ledger : head.ledger;
+  const stored = { envelope, text, hash, sequenced: sequencedOf(envelope, at) };
+  return { stored, head: behind(head, stored) };
+}
+
+/** The head behind an event: the first names the ledger, and one that says that it was restored begins an epoch. */
+function behind({ ledger, epoch }: Head, { hash, sequenced }: StoredEvent): Head {
+  const { type, data, seq, at } = sequenced;
   return {
-    stored: { envelope, text, hash, sequenced: sequencedOf(envelope, at) },
-    head: { ledger, epoch: head.epoch, seq, hash, at },
+    ledger: type === 'LedgerCreated' ? data.ledger : ledger,
+    epoch: type === 'LedgerRestored' ? data.epoch : epoch,
+    seq,
+    hash,
+    at,
   };
 }
 
@@ -126,6 +135,9 @@ const known: Readonly<Record<Event['type'], true>> = {
   ReservationCancelled: true,
   AddressQuarantined: true,
   QuarantineLifted: true,
+  SegmentSealed: true,
+  LedgerRestored: true,
+  KeyRotated: true,
 };
 
 /**
@@ -166,14 +178,14 @@ function parseEnvelope(text: string): Envelope {
 }
 
 /** The head behind an event that follows `head`. @throws IpledgerError LEDGER_DAMAGED when it does not. */
-export function follow(head: Head, { envelope, hash, sequenced }: StoredEvent): Head {
+export function follow(head: Head, stored: StoredEvent): Head {
+  const { envelope } = stored;
   if (envelope.seq !== head.seq + 1) throw damaged(`the log is not dense: event ${envelope.seq} follows ${head.seq}`);
   if (envelope.prev !== head.hash)
     throw damaged(
       `the chain is broken at event ${envelope.seq}: it names ${envelope.prev} before it, the ledger has ${head.hash}`,
     );
-  const ledger = sequenced.type === 'LedgerCreated' ? sequenced.data.ledger : head.ledger;
-  return { ledger, epoch: head.epoch, seq: envelope.seq, hash, at: sequenced.at };
+  return behind(head, stored);
 }
 
 const damaged = (message: string, cause?: unknown): IpledgerError =>

@@ -5,13 +5,14 @@
  *   1  the first
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
+ *   4  three more: SegmentSealed, LedgerRestored, KeyRotated
  */
 import type { AddressUnbound, Event, UnbindCause } from '../domain/event.ts';
 
-export type EventVersion = 1 | 2 | 3;
+export type EventVersion = 1 | 2 | 3 | 4;
 
 /** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
-export const eventVersions: readonly EventVersion[] = [1, 2, 3];
+export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4];
 
 const since3: ReadonlySet<Event['type']> = new Set([
   'PoolConfigured',
@@ -22,8 +23,13 @@ const since3: ReadonlySet<Event['type']> = new Set([
   'QuarantineLifted',
 ] as const);
 
+const since4: ReadonlySet<Event['type']> = new Set(['SegmentSealed', 'LedgerRestored', 'KeyRotated'] as const);
+
 /** The first version that has events of a type: it can't be written as any before. */
-export const firstVersionOf = (type: Event['type']): EventVersion => (since3.has(type) ? 3 : 1);
+export function firstVersionOf(type: Event['type']): EventVersion {
+  if (since4.has(type)) return 4;
+  return since3.has(type) ? 3 : 1;
+}
 
 /** An event's data in the shape of one of the versions. */
 export type StoredData = Event['data'] | Omit<AddressUnbound['data'], 'cause'>;

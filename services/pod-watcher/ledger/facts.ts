@@ -134,11 +134,15 @@ export function factsOf(event: Event): Fact[] {
   if (event.addressUnbound) return [{ kind: 'unbound', subnet: event.subnet }];
   const unclaimed = withoutPod(event);
   if (unclaimed) return unclaimed;
-  if (event.ledgerCreated || event.allocationRefused) return [];
+  if (event.ledgerCreated || event.allocationRefused || isOfTheLedger(event)) return [];
   throw new UnknownEvent(
     `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: bring it to the allocator's version`,
   );
 }
+
+/** Whether it is about the ledger itself, and no address. */
+const isOfTheLedger = ({ segmentSealed, ledgerRestored, keyRotated }: Event): boolean =>
+  Boolean(segmentSealed ?? ledgerRestored ?? keyRotated);
 
 /** What an event says of pools, reservations and quarantine; undefined when it is about something else. */
 function withoutPod(event: Event): Fact[] | undefined {
