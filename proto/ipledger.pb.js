@@ -16268,6 +16268,7 @@ export const ipledger = $root.ipledger = (() => {
         v1.WatchRequest = (function() {
 
             const WatchRequest = function (properties) {
+                this.types = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -16276,6 +16277,11 @@ export const ipledger = $root.ipledger = (() => {
 
             WatchRequest.prototype.fromSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             WatchRequest.prototype.subnet = "";
+            WatchRequest.prototype.namespace = "";
+            WatchRequest.prototype.pod = "";
+            WatchRequest.prototype.node = "";
+            WatchRequest.prototype.address = "";
+            WatchRequest.prototype.types = $util.emptyArray;
 
             WatchRequest.create = function(properties) {
                 return new WatchRequest(properties);
@@ -16292,6 +16298,17 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(8).uint64(message.fromSeq);
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
                     writer.uint32(18).string(message.subnet);
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace") && message.namespace !== "")
+                    writer.uint32(26).string(message.namespace);
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod") && message.pod !== "")
+                    writer.uint32(34).string(message.pod);
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node") && message.node !== "")
+                    writer.uint32(42).string(message.node);
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address") && message.address !== "")
+                    writer.uint32(50).string(message.address);
+                if (message.types != null && message.types.length)
+                    for (let i = 0; i < message.types.length; ++i)
+                        writer.uint32(58).string(message.types[i]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16343,6 +16360,50 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.subnet;
                             continue;
                         }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.namespace = value;
+                            else
+                                delete message.namespace;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pod = value;
+                            else
+                                delete message.pod;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.node = value;
+                            else
+                                delete message.node;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.address = value;
+                            else
+                                delete message.address;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.types && message.types.length))
+                                message.types = [];
+                            message.types.push(reader.stringVerify());
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -16383,6 +16444,25 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.subnet != null)
                     if (typeof object.subnet !== "string" || object.subnet.length)
                         message.subnet = $String(object.subnet);
+                if (object.namespace != null)
+                    if (typeof object.namespace !== "string" || object.namespace.length)
+                        message.namespace = $String(object.namespace);
+                if (object.pod != null)
+                    if (typeof object.pod !== "string" || object.pod.length)
+                        message.pod = $String(object.pod);
+                if (object.node != null)
+                    if (typeof object.node !== "string" || object.node.length)
+                        message.node = $String(object.node);
+                if (object.address != null)
+                    if (typeof object.address !== "string" || object.address.length)
+                        message.address = $String(object.address);
+                if (object.types) {
+                    if (!$Array.isArray(object.types))
+                        throw $TypeError(".ipledger.v1.WatchRequest.types: array expected");
+                    message.types = $Array(object.types.length);
+                    for (let i = 0; i < object.types.length; ++i)
+                        message.types[i] = $String(object.types[i]);
+                }
                 return message;
             };
 
@@ -16394,6 +16474,8 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
+                if (options.arrays || options.defaults)
+                    object.types = [];
                 if (options.defaults) {
                     if ($util.Long) {
                         let long = new $util.Long(0, 0, true);
@@ -16401,6 +16483,10 @@ export const ipledger = $root.ipledger = (() => {
                     } else
                         object.fromSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
                     object.subnet = "";
+                    object.namespace = "";
+                    object.pod = "";
+                    object.node = "";
+                    object.address = "";
                 }
                 if (message.fromSeq != null && $Object.hasOwnProperty.call(message, "fromSeq"))
                     if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
@@ -16411,6 +16497,19 @@ export const ipledger = $root.ipledger = (() => {
                         object.fromSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.fromSeq) : options.longs === $Number ? new $util.LongBits(message.fromSeq.low >>> 0, message.fromSeq.high >>> 0).toNumber(true) : message.fromSeq;
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
                     object.subnet = message.subnet;
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace"))
+                    object.namespace = message.namespace;
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod"))
+                    object.pod = message.pod;
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node"))
+                    object.node = message.node;
+                if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
+                    object.address = message.address;
+                if (message.types && message.types.length) {
+                    object.types = $Array(message.types.length);
+                    for (let j = 0; j < message.types.length; ++j)
+                        object.types[j] = message.types[j];
+                }
                 return object;
             };
 
@@ -16584,6 +16683,12 @@ export const ipledger = $root.ipledger = (() => {
             HistoryRequest.prototype.subnet = "";
             HistoryRequest.prototype.pageSize = 0;
             HistoryRequest.prototype.pageToken = "";
+            HistoryRequest.prototype.namespace = "";
+            HistoryRequest.prototype.pod = "";
+            HistoryRequest.prototype.owner = null;
+            HistoryRequest.prototype.node = "";
+            HistoryRequest.prototype.since = "";
+            HistoryRequest.prototype.until = "";
 
             HistoryRequest.create = function(properties) {
                 return new HistoryRequest(properties);
@@ -16604,6 +16709,18 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(24).uint32(message.pageSize);
                 if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken") && message.pageToken !== "")
                     writer.uint32(34).string(message.pageToken);
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace") && message.namespace !== "")
+                    writer.uint32(42).string(message.namespace);
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod") && message.pod !== "")
+                    writer.uint32(50).string(message.pod);
+                if (message.owner != null && $Object.hasOwnProperty.call(message, "owner"))
+                    $root.ipledger.v1.Owner.encode(message.owner, writer.uint32(58).fork(), _depth + 1).ldelim();
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node") && message.node !== "")
+                    writer.uint32(66).string(message.node);
+                if (message.since != null && $Object.hasOwnProperty.call(message, "since") && message.since !== "")
+                    writer.uint32(74).string(message.since);
+                if (message.until != null && $Object.hasOwnProperty.call(message, "until") && message.until !== "")
+                    writer.uint32(82).string(message.until);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16673,6 +16790,57 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.pageToken;
                             continue;
                         }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.namespace = value;
+                            else
+                                delete message.namespace;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pod = value;
+                            else
+                                delete message.pod;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            message.owner = $root.ipledger.v1.Owner.decode(reader, reader.size(), $undefined, _depth + 1, message.owner);
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.node = value;
+                            else
+                                delete message.node;
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.since = value;
+                            else
+                                delete message.since;
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.until = value;
+                            else
+                                delete message.until;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -16712,6 +16880,26 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.pageToken != null)
                     if (typeof object.pageToken !== "string" || object.pageToken.length)
                         message.pageToken = $String(object.pageToken);
+                if (object.namespace != null)
+                    if (typeof object.namespace !== "string" || object.namespace.length)
+                        message.namespace = $String(object.namespace);
+                if (object.pod != null)
+                    if (typeof object.pod !== "string" || object.pod.length)
+                        message.pod = $String(object.pod);
+                if (object.owner != null) {
+                    if (!$util.isObject(object.owner))
+                        throw $TypeError(".ipledger.v1.HistoryRequest.owner: object expected");
+                    message.owner = $root.ipledger.v1.Owner.fromObject(object.owner, _depth + 1);
+                }
+                if (object.node != null)
+                    if (typeof object.node !== "string" || object.node.length)
+                        message.node = $String(object.node);
+                if (object.since != null)
+                    if (typeof object.since !== "string" || object.since.length)
+                        message.since = $String(object.since);
+                if (object.until != null)
+                    if (typeof object.until !== "string" || object.until.length)
+                        message.until = $String(object.until);
                 return message;
             };
 
@@ -16728,6 +16916,12 @@ export const ipledger = $root.ipledger = (() => {
                     object.subnet = "";
                     object.pageSize = 0;
                     object.pageToken = "";
+                    object.namespace = "";
+                    object.pod = "";
+                    object.owner = null;
+                    object.node = "";
+                    object.since = "";
+                    object.until = "";
                 }
                 if (message.address != null && $Object.hasOwnProperty.call(message, "address"))
                     object.address = message.address;
@@ -16737,6 +16931,18 @@ export const ipledger = $root.ipledger = (() => {
                     object.pageSize = message.pageSize;
                 if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken"))
                     object.pageToken = message.pageToken;
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace"))
+                    object.namespace = message.namespace;
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod"))
+                    object.pod = message.pod;
+                if (message.owner != null && $Object.hasOwnProperty.call(message, "owner"))
+                    object.owner = $root.ipledger.v1.Owner.toObject(message.owner, options, _depth + 1);
+                if (message.node != null && $Object.hasOwnProperty.call(message, "node"))
+                    object.node = message.node;
+                if (message.since != null && $Object.hasOwnProperty.call(message, "since"))
+                    object.since = message.since;
+                if (message.until != null && $Object.hasOwnProperty.call(message, "until"))
+                    object.until = message.until;
                 return object;
             };
 
@@ -16760,6 +16966,7 @@ export const ipledger = $root.ipledger = (() => {
             HistoryReply.prototype.position = null;
             HistoryReply.prototype.events = $util.emptyArray;
             HistoryReply.prototype.nextPageToken = "";
+            HistoryReply.prototype.searchedSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             HistoryReply.create = function(properties) {
                 return new HistoryReply(properties);
@@ -16779,6 +16986,8 @@ export const ipledger = $root.ipledger = (() => {
                         $root.ipledger.v1.Event.encode(message.events[i], writer.uint32(18).fork(), _depth + 1).ldelim();
                 if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken") && message.nextPageToken !== "")
                     writer.uint32(26).string(message.nextPageToken);
+                if (message.searchedSeq != null && $Object.hasOwnProperty.call(message, "searchedSeq") && (typeof message.searchedSeq === "object" ? message.searchedSeq.low || message.searchedSeq.high : message.searchedSeq !== 0))
+                    writer.uint32(32).uint64(message.searchedSeq);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16835,6 +17044,15 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.nextPageToken;
                             continue;
                         }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.searchedSeq = value;
+                            else
+                                delete message.searchedSeq;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -16880,6 +17098,16 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.nextPageToken != null)
                     if (typeof object.nextPageToken !== "string" || object.nextPageToken.length)
                         message.nextPageToken = $String(object.nextPageToken);
+                if (object.searchedSeq != null)
+                    if (typeof object.searchedSeq === "object" ? object.searchedSeq.low || object.searchedSeq.high : $Number(object.searchedSeq) !== 0)
+                        if ($util.Long)
+                            message.searchedSeq = $util.Long.fromValue(object.searchedSeq, true);
+                        else if (typeof object.searchedSeq === "string")
+                            message.searchedSeq = $parseInt(object.searchedSeq, 10);
+                        else if (typeof object.searchedSeq === "number")
+                            message.searchedSeq = object.searchedSeq;
+                        else if (typeof object.searchedSeq === "object")
+                            message.searchedSeq = new $util.LongBits(object.searchedSeq.low >>> 0, object.searchedSeq.high >>> 0).toNumber(true);
                 return message;
             };
 
@@ -16896,6 +17124,11 @@ export const ipledger = $root.ipledger = (() => {
                 if (options.defaults) {
                     object.position = null;
                     object.nextPageToken = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.searchedSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.searchedSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
                 }
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
@@ -16906,6 +17139,13 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken"))
                     object.nextPageToken = message.nextPageToken;
+                if (message.searchedSeq != null && $Object.hasOwnProperty.call(message, "searchedSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.searchedSeq = typeof message.searchedSeq === "number" ? $BigInt(message.searchedSeq) : $util.Long.fromBits(message.searchedSeq.low >>> 0, message.searchedSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.searchedSeq === "number")
+                        object.searchedSeq = options.longs === $String ? $String(message.searchedSeq) : message.searchedSeq;
+                    else
+                        object.searchedSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.searchedSeq) : options.longs === $Number ? new $util.LongBits(message.searchedSeq.low >>> 0, message.searchedSeq.high >>> 0).toNumber(true) : message.searchedSeq;
                 return object;
             };
 
@@ -16914,6 +17154,162 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return HistoryReply;
+        })();
+
+        v1.Moment = (function() {
+
+            const Moment = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Moment.prototype.seq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            Moment.prototype.at = "";
+
+            Moment.create = function(properties) {
+                return new Moment(properties);
+            };
+
+            Moment.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq") && (typeof message.seq === "object" ? message.seq.low || message.seq.high : message.seq !== 0))
+                    writer.uint32(8).uint64(message.seq);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(18).string(message.at);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Moment.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.Moment();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.seq = value;
+                            else
+                                delete message.seq;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            Moment.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.Moment)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.Moment: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.Moment();
+                if (object.seq != null)
+                    if (typeof object.seq === "object" ? object.seq.low || object.seq.high : $Number(object.seq) !== 0)
+                        if ($util.Long)
+                            message.seq = $util.Long.fromValue(object.seq, true);
+                        else if (typeof object.seq === "string")
+                            message.seq = $parseInt(object.seq, 10);
+                        else if (typeof object.seq === "number")
+                            message.seq = object.seq;
+                        else if (typeof object.seq === "object")
+                            message.seq = new $util.LongBits(object.seq.low >>> 0, object.seq.high >>> 0).toNumber(true);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                return message;
+            };
+
+            Moment.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.seq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.seq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.at = "";
+                }
+                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.seq = typeof message.seq === "number" ? $BigInt(message.seq) : $util.Long.fromBits(message.seq.low >>> 0, message.seq.high >>> 0, true).toBigInt();
+                    else if (typeof message.seq === "number")
+                        object.seq = options.longs === $String ? $String(message.seq) : message.seq;
+                    else
+                        object.seq = options.longs === $String ? $util.Long.prototype.toString.call(message.seq) : options.longs === $Number ? new $util.LongBits(message.seq.low >>> 0, message.seq.high >>> 0).toNumber(true) : message.seq;
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                return object;
+            };
+
+            Moment.prototype.toJSON = function() {
+                return Moment.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return Moment;
         })();
 
         v1.StateAtRequest = (function() {
@@ -16925,8 +17321,7 @@ export const ipledger = $root.ipledger = (() => {
                             this[keys[i]] = properties[keys[i]];
             };
 
-            StateAtRequest.prototype.seq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
-            StateAtRequest.prototype.at = "";
+            StateAtRequest.prototype.moment = null;
             StateAtRequest.prototype.subnet = "";
 
             StateAtRequest.create = function(properties) {
@@ -16940,12 +17335,10 @@ export const ipledger = $root.ipledger = (() => {
                     _depth = 0;
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
-                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq") && (typeof message.seq === "object" ? message.seq.low || message.seq.high : message.seq !== 0))
-                    writer.uint32(8).uint64(message.seq);
-                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
-                    writer.uint32(18).string(message.at);
+                if (message.moment != null && $Object.hasOwnProperty.call(message, "moment"))
+                    $root.ipledger.v1.Moment.encode(message.moment, writer.uint32(10).fork(), _depth + 1).ldelim();
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
-                    writer.uint32(26).string(message.subnet);
+                    writer.uint32(18).string(message.subnet);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16980,24 +17373,12 @@ export const ipledger = $root.ipledger = (() => {
                     let wireType = tag & 7;
                     switch (tag >>>= 3) {
                     case 1: {
-                            if (wireType !== 0)
+                            if (wireType !== 2)
                                 break;
-                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
-                                message.seq = value;
-                            else
-                                delete message.seq;
+                            message.moment = $root.ipledger.v1.Moment.decode(reader, reader.size(), $undefined, _depth + 1, message.moment);
                             continue;
                         }
                     case 2: {
-                            if (wireType !== 2)
-                                break;
-                            if ((value = reader.stringVerify()).length)
-                                message.at = value;
-                            else
-                                delete message.at;
-                            continue;
-                        }
-                    case 3: {
                             if (wireType !== 2)
                                 break;
                             if ((value = reader.stringVerify()).length)
@@ -17033,19 +17414,11 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let message = new $root.ipledger.v1.StateAtRequest();
-                if (object.seq != null)
-                    if (typeof object.seq === "object" ? object.seq.low || object.seq.high : $Number(object.seq) !== 0)
-                        if ($util.Long)
-                            message.seq = $util.Long.fromValue(object.seq, true);
-                        else if (typeof object.seq === "string")
-                            message.seq = $parseInt(object.seq, 10);
-                        else if (typeof object.seq === "number")
-                            message.seq = object.seq;
-                        else if (typeof object.seq === "object")
-                            message.seq = new $util.LongBits(object.seq.low >>> 0, object.seq.high >>> 0).toNumber(true);
-                if (object.at != null)
-                    if (typeof object.at !== "string" || object.at.length)
-                        message.at = $String(object.at);
+                if (object.moment != null) {
+                    if (!$util.isObject(object.moment))
+                        throw $TypeError(".ipledger.v1.StateAtRequest.moment: object expected");
+                    message.moment = $root.ipledger.v1.Moment.fromObject(object.moment, _depth + 1);
+                }
                 if (object.subnet != null)
                     if (typeof object.subnet !== "string" || object.subnet.length)
                         message.subnet = $String(object.subnet);
@@ -17061,23 +17434,11 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 let object = {};
                 if (options.defaults) {
-                    if ($util.Long) {
-                        let long = new $util.Long(0, 0, true);
-                        object.seq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
-                    } else
-                        object.seq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
-                    object.at = "";
+                    object.moment = null;
                     object.subnet = "";
                 }
-                if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
-                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
-                        object.seq = typeof message.seq === "number" ? $BigInt(message.seq) : $util.Long.fromBits(message.seq.low >>> 0, message.seq.high >>> 0, true).toBigInt();
-                    else if (typeof message.seq === "number")
-                        object.seq = options.longs === $String ? $String(message.seq) : message.seq;
-                    else
-                        object.seq = options.longs === $String ? $util.Long.prototype.toString.call(message.seq) : options.longs === $Number ? new $util.LongBits(message.seq.low >>> 0, message.seq.high >>> 0).toNumber(true) : message.seq;
-                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
-                    object.at = message.at;
+                if (message.moment != null && $Object.hasOwnProperty.call(message, "moment"))
+                    object.moment = $root.ipledger.v1.Moment.toObject(message.moment, options, _depth + 1);
                 if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
                     object.subnet = message.subnet;
                 return object;
@@ -17093,7 +17454,9 @@ export const ipledger = $root.ipledger = (() => {
         v1.StateAtReply = (function() {
 
             const StateAtReply = function (properties) {
-                this.allocations = [];
+                this.subnets = [];
+                this.pools = [];
+                this.records = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -17101,7 +17464,10 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             StateAtReply.prototype.position = null;
-            StateAtReply.prototype.allocations = $util.emptyArray;
+            StateAtReply.prototype.at = "";
+            StateAtReply.prototype.subnets = $util.emptyArray;
+            StateAtReply.prototype.pools = $util.emptyArray;
+            StateAtReply.prototype.records = $util.emptyArray;
 
             StateAtReply.create = function(properties) {
                 return new StateAtReply(properties);
@@ -17116,9 +17482,17 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
-                if (message.allocations != null && message.allocations.length)
-                    for (let i = 0; i < message.allocations.length; ++i)
-                        $root.ipledger.v1.Allocation.encode(message.allocations[i], writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(18).string(message.at);
+                if (message.subnets != null && message.subnets.length)
+                    for (let i = 0; i < message.subnets.length; ++i)
+                        $root.ipledger.v1.Subnet.encode(message.subnets[i], writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.pools != null && message.pools.length)
+                    for (let i = 0; i < message.pools.length; ++i)
+                        $root.ipledger.v1.Pool.encode(message.pools[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.records != null && message.records.length)
+                    for (let i = 0; i < message.records.length; ++i)
+                        $root.ipledger.v1.AddressRecord.encode(message.records[i], writer.uint32(42).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -17161,9 +17535,34 @@ export const ipledger = $root.ipledger = (() => {
                     case 2: {
                             if (wireType !== 2)
                                 break;
-                            if (!(message.allocations && message.allocations.length))
-                                message.allocations = [];
-                            message.allocations.push($root.ipledger.v1.Allocation.decode(reader, reader.size(), $undefined, _depth + 1));
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.subnets && message.subnets.length))
+                                message.subnets = [];
+                            message.subnets.push($root.ipledger.v1.Subnet.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.pools && message.pools.length))
+                                message.pools = [];
+                            message.pools.push($root.ipledger.v1.Pool.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.records && message.records.length))
+                                message.records = [];
+                            message.records.push($root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
                     }
@@ -17198,14 +17597,37 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.StateAtReply.position: object expected");
                     message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
                 }
-                if (object.allocations) {
-                    if (!$Array.isArray(object.allocations))
-                        throw $TypeError(".ipledger.v1.StateAtReply.allocations: array expected");
-                    message.allocations = $Array(object.allocations.length);
-                    for (let i = 0; i < object.allocations.length; ++i) {
-                        if (!$util.isObject(object.allocations[i]))
-                            throw $TypeError(".ipledger.v1.StateAtReply.allocations: object expected");
-                        message.allocations[i] = $root.ipledger.v1.Allocation.fromObject(object.allocations[i], _depth + 1);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                if (object.subnets) {
+                    if (!$Array.isArray(object.subnets))
+                        throw $TypeError(".ipledger.v1.StateAtReply.subnets: array expected");
+                    message.subnets = $Array(object.subnets.length);
+                    for (let i = 0; i < object.subnets.length; ++i) {
+                        if (!$util.isObject(object.subnets[i]))
+                            throw $TypeError(".ipledger.v1.StateAtReply.subnets: object expected");
+                        message.subnets[i] = $root.ipledger.v1.Subnet.fromObject(object.subnets[i], _depth + 1);
+                    }
+                }
+                if (object.pools) {
+                    if (!$Array.isArray(object.pools))
+                        throw $TypeError(".ipledger.v1.StateAtReply.pools: array expected");
+                    message.pools = $Array(object.pools.length);
+                    for (let i = 0; i < object.pools.length; ++i) {
+                        if (!$util.isObject(object.pools[i]))
+                            throw $TypeError(".ipledger.v1.StateAtReply.pools: object expected");
+                        message.pools[i] = $root.ipledger.v1.Pool.fromObject(object.pools[i], _depth + 1);
+                    }
+                }
+                if (object.records) {
+                    if (!$Array.isArray(object.records))
+                        throw $TypeError(".ipledger.v1.StateAtReply.records: array expected");
+                    message.records = $Array(object.records.length);
+                    for (let i = 0; i < object.records.length; ++i) {
+                        if (!$util.isObject(object.records[i]))
+                            throw $TypeError(".ipledger.v1.StateAtReply.records: object expected");
+                        message.records[i] = $root.ipledger.v1.AddressRecord.fromObject(object.records[i], _depth + 1);
                     }
                 }
                 return message;
@@ -17219,16 +17641,33 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
-                if (options.arrays || options.defaults)
-                    object.allocations = [];
-                if (options.defaults)
+                if (options.arrays || options.defaults) {
+                    object.subnets = [];
+                    object.pools = [];
+                    object.records = [];
+                }
+                if (options.defaults) {
                     object.position = null;
+                    object.at = "";
+                }
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
-                if (message.allocations && message.allocations.length) {
-                    object.allocations = $Array(message.allocations.length);
-                    for (let j = 0; j < message.allocations.length; ++j)
-                        object.allocations[j] = $root.ipledger.v1.Allocation.toObject(message.allocations[j], options, _depth + 1);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                if (message.subnets && message.subnets.length) {
+                    object.subnets = $Array(message.subnets.length);
+                    for (let j = 0; j < message.subnets.length; ++j)
+                        object.subnets[j] = $root.ipledger.v1.Subnet.toObject(message.subnets[j], options, _depth + 1);
+                }
+                if (message.pools && message.pools.length) {
+                    object.pools = $Array(message.pools.length);
+                    for (let j = 0; j < message.pools.length; ++j)
+                        object.pools[j] = $root.ipledger.v1.Pool.toObject(message.pools[j], options, _depth + 1);
+                }
+                if (message.records && message.records.length) {
+                    object.records = $Array(message.records.length);
+                    for (let j = 0; j < message.records.length; ++j)
+                        object.records[j] = $root.ipledger.v1.AddressRecord.toObject(message.records[j], options, _depth + 1);
                 }
                 return object;
             };
@@ -17238,6 +17677,1284 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return StateAtReply;
+        })();
+
+        v1.DiffRequest = (function() {
+
+            const DiffRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            DiffRequest.prototype.from = null;
+            DiffRequest.prototype.to = null;
+            DiffRequest.prototype.subnet = "";
+
+            DiffRequest.create = function(properties) {
+                return new DiffRequest(properties);
+            };
+
+            DiffRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from"))
+                    $root.ipledger.v1.Moment.encode(message.from, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to"))
+                    $root.ipledger.v1.Moment.encode(message.to, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet") && message.subnet !== "")
+                    writer.uint32(26).string(message.subnet);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            DiffRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.DiffRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.from = $root.ipledger.v1.Moment.decode(reader, reader.size(), $undefined, _depth + 1, message.from);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.to = $root.ipledger.v1.Moment.decode(reader, reader.size(), $undefined, _depth + 1, message.to);
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.subnet = value;
+                            else
+                                delete message.subnet;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            DiffRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.DiffRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.DiffRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.DiffRequest();
+                if (object.from != null) {
+                    if (!$util.isObject(object.from))
+                        throw $TypeError(".ipledger.v1.DiffRequest.from: object expected");
+                    message.from = $root.ipledger.v1.Moment.fromObject(object.from, _depth + 1);
+                }
+                if (object.to != null) {
+                    if (!$util.isObject(object.to))
+                        throw $TypeError(".ipledger.v1.DiffRequest.to: object expected");
+                    message.to = $root.ipledger.v1.Moment.fromObject(object.to, _depth + 1);
+                }
+                if (object.subnet != null)
+                    if (typeof object.subnet !== "string" || object.subnet.length)
+                        message.subnet = $String(object.subnet);
+                return message;
+            };
+
+            DiffRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.from = null;
+                    object.to = null;
+                    object.subnet = "";
+                }
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from"))
+                    object.from = $root.ipledger.v1.Moment.toObject(message.from, options, _depth + 1);
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to"))
+                    object.to = $root.ipledger.v1.Moment.toObject(message.to, options, _depth + 1);
+                if (message.subnet != null && $Object.hasOwnProperty.call(message, "subnet"))
+                    object.subnet = message.subnet;
+                return object;
+            };
+
+            DiffRequest.prototype.toJSON = function() {
+                return DiffRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return DiffRequest;
+        })();
+
+        v1.DiffReply = (function() {
+
+            const DiffReply = function (properties) {
+                this.subnets = [];
+                this.pools = [];
+                this.addresses = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            DiffReply.prototype.from = null;
+            DiffReply.prototype.to = null;
+            DiffReply.prototype.fromAt = "";
+            DiffReply.prototype.toAt = "";
+            DiffReply.prototype.subnets = $util.emptyArray;
+            DiffReply.prototype.pools = $util.emptyArray;
+            DiffReply.prototype.addresses = $util.emptyArray;
+
+            DiffReply.create = function(properties) {
+                return new DiffReply(properties);
+            };
+
+            DiffReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from"))
+                    $root.ipledger.v1.Position.encode(message.from, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to"))
+                    $root.ipledger.v1.Position.encode(message.to, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.fromAt != null && $Object.hasOwnProperty.call(message, "fromAt") && message.fromAt !== "")
+                    writer.uint32(26).string(message.fromAt);
+                if (message.toAt != null && $Object.hasOwnProperty.call(message, "toAt") && message.toAt !== "")
+                    writer.uint32(34).string(message.toAt);
+                if (message.subnets != null && message.subnets.length)
+                    for (let i = 0; i < message.subnets.length; ++i)
+                        $root.ipledger.v1.SubnetChange.encode(message.subnets[i], writer.uint32(42).fork(), _depth + 1).ldelim();
+                if (message.pools != null && message.pools.length)
+                    for (let i = 0; i < message.pools.length; ++i)
+                        $root.ipledger.v1.PoolChange.encode(message.pools[i], writer.uint32(50).fork(), _depth + 1).ldelim();
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        $root.ipledger.v1.AddressChange.encode(message.addresses[i], writer.uint32(58).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            DiffReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.DiffReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.from = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.from);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.to = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.to);
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.fromAt = value;
+                            else
+                                delete message.fromAt;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.toAt = value;
+                            else
+                                delete message.toAt;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.subnets && message.subnets.length))
+                                message.subnets = [];
+                            message.subnets.push($root.ipledger.v1.SubnetChange.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.pools && message.pools.length))
+                                message.pools = [];
+                            message.pools.push($root.ipledger.v1.PoolChange.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push($root.ipledger.v1.AddressChange.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            DiffReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.DiffReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.DiffReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.DiffReply();
+                if (object.from != null) {
+                    if (!$util.isObject(object.from))
+                        throw $TypeError(".ipledger.v1.DiffReply.from: object expected");
+                    message.from = $root.ipledger.v1.Position.fromObject(object.from, _depth + 1);
+                }
+                if (object.to != null) {
+                    if (!$util.isObject(object.to))
+                        throw $TypeError(".ipledger.v1.DiffReply.to: object expected");
+                    message.to = $root.ipledger.v1.Position.fromObject(object.to, _depth + 1);
+                }
+                if (object.fromAt != null)
+                    if (typeof object.fromAt !== "string" || object.fromAt.length)
+                        message.fromAt = $String(object.fromAt);
+                if (object.toAt != null)
+                    if (typeof object.toAt !== "string" || object.toAt.length)
+                        message.toAt = $String(object.toAt);
+                if (object.subnets) {
+                    if (!$Array.isArray(object.subnets))
+                        throw $TypeError(".ipledger.v1.DiffReply.subnets: array expected");
+                    message.subnets = $Array(object.subnets.length);
+                    for (let i = 0; i < object.subnets.length; ++i) {
+                        if (!$util.isObject(object.subnets[i]))
+                            throw $TypeError(".ipledger.v1.DiffReply.subnets: object expected");
+                        message.subnets[i] = $root.ipledger.v1.SubnetChange.fromObject(object.subnets[i], _depth + 1);
+                    }
+                }
+                if (object.pools) {
+                    if (!$Array.isArray(object.pools))
+                        throw $TypeError(".ipledger.v1.DiffReply.pools: array expected");
+                    message.pools = $Array(object.pools.length);
+                    for (let i = 0; i < object.pools.length; ++i) {
+                        if (!$util.isObject(object.pools[i]))
+                            throw $TypeError(".ipledger.v1.DiffReply.pools: object expected");
+                        message.pools[i] = $root.ipledger.v1.PoolChange.fromObject(object.pools[i], _depth + 1);
+                    }
+                }
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.DiffReply.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i) {
+                        if (!$util.isObject(object.addresses[i]))
+                            throw $TypeError(".ipledger.v1.DiffReply.addresses: object expected");
+                        message.addresses[i] = $root.ipledger.v1.AddressChange.fromObject(object.addresses[i], _depth + 1);
+                    }
+                }
+                return message;
+            };
+
+            DiffReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults) {
+                    object.subnets = [];
+                    object.pools = [];
+                    object.addresses = [];
+                }
+                if (options.defaults) {
+                    object.from = null;
+                    object.to = null;
+                    object.fromAt = "";
+                    object.toAt = "";
+                }
+                if (message.from != null && $Object.hasOwnProperty.call(message, "from"))
+                    object.from = $root.ipledger.v1.Position.toObject(message.from, options, _depth + 1);
+                if (message.to != null && $Object.hasOwnProperty.call(message, "to"))
+                    object.to = $root.ipledger.v1.Position.toObject(message.to, options, _depth + 1);
+                if (message.fromAt != null && $Object.hasOwnProperty.call(message, "fromAt"))
+                    object.fromAt = message.fromAt;
+                if (message.toAt != null && $Object.hasOwnProperty.call(message, "toAt"))
+                    object.toAt = message.toAt;
+                if (message.subnets && message.subnets.length) {
+                    object.subnets = $Array(message.subnets.length);
+                    for (let j = 0; j < message.subnets.length; ++j)
+                        object.subnets[j] = $root.ipledger.v1.SubnetChange.toObject(message.subnets[j], options, _depth + 1);
+                }
+                if (message.pools && message.pools.length) {
+                    object.pools = $Array(message.pools.length);
+                    for (let j = 0; j < message.pools.length; ++j)
+                        object.pools[j] = $root.ipledger.v1.PoolChange.toObject(message.pools[j], options, _depth + 1);
+                }
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = $root.ipledger.v1.AddressChange.toObject(message.addresses[j], options, _depth + 1);
+                }
+                return object;
+            };
+
+            DiffReply.prototype.toJSON = function() {
+                return DiffReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return DiffReply;
+        })();
+
+        v1.SubnetChange = (function() {
+
+            const SubnetChange = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            SubnetChange.prototype.name = "";
+            SubnetChange.prototype.before = null;
+            SubnetChange.prototype.after = null;
+
+            SubnetChange.create = function(properties) {
+                return new SubnetChange(properties);
+            };
+
+            SubnetChange.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                    writer.uint32(10).string(message.name);
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    $root.ipledger.v1.SubnetSpec.encode(message.before, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    $root.ipledger.v1.SubnetSpec.encode(message.after, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            SubnetChange.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.SubnetChange();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.name = value;
+                            else
+                                delete message.name;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.before = $root.ipledger.v1.SubnetSpec.decode(reader, reader.size(), $undefined, _depth + 1, message.before);
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.after = $root.ipledger.v1.SubnetSpec.decode(reader, reader.size(), $undefined, _depth + 1, message.after);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            SubnetChange.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.SubnetChange)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.SubnetChange: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.SubnetChange();
+                if (object.name != null)
+                    if (typeof object.name !== "string" || object.name.length)
+                        message.name = $String(object.name);
+                if (object.before != null) {
+                    if (!$util.isObject(object.before))
+                        throw $TypeError(".ipledger.v1.SubnetChange.before: object expected");
+                    message.before = $root.ipledger.v1.SubnetSpec.fromObject(object.before, _depth + 1);
+                }
+                if (object.after != null) {
+                    if (!$util.isObject(object.after))
+                        throw $TypeError(".ipledger.v1.SubnetChange.after: object expected");
+                    message.after = $root.ipledger.v1.SubnetSpec.fromObject(object.after, _depth + 1);
+                }
+                return message;
+            };
+
+            SubnetChange.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.name = "";
+                    object.before = null;
+                    object.after = null;
+                }
+                if (message.name != null && $Object.hasOwnProperty.call(message, "name"))
+                    object.name = message.name;
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    object.before = $root.ipledger.v1.SubnetSpec.toObject(message.before, options, _depth + 1);
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    object.after = $root.ipledger.v1.SubnetSpec.toObject(message.after, options, _depth + 1);
+                return object;
+            };
+
+            SubnetChange.prototype.toJSON = function() {
+                return SubnetChange.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return SubnetChange;
+        })();
+
+        v1.PoolChange = (function() {
+
+            const PoolChange = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            PoolChange.prototype.name = "";
+            PoolChange.prototype.before = null;
+            PoolChange.prototype.after = null;
+
+            PoolChange.create = function(properties) {
+                return new PoolChange(properties);
+            };
+
+            PoolChange.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.name != null && $Object.hasOwnProperty.call(message, "name") && message.name !== "")
+                    writer.uint32(10).string(message.name);
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    $root.ipledger.v1.PoolSpec.encode(message.before, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    $root.ipledger.v1.PoolSpec.encode(message.after, writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            PoolChange.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.PoolChange();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.name = value;
+                            else
+                                delete message.name;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.before = $root.ipledger.v1.PoolSpec.decode(reader, reader.size(), $undefined, _depth + 1, message.before);
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.after = $root.ipledger.v1.PoolSpec.decode(reader, reader.size(), $undefined, _depth + 1, message.after);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            PoolChange.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.PoolChange)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.PoolChange: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.PoolChange();
+                if (object.name != null)
+                    if (typeof object.name !== "string" || object.name.length)
+                        message.name = $String(object.name);
+                if (object.before != null) {
+                    if (!$util.isObject(object.before))
+                        throw $TypeError(".ipledger.v1.PoolChange.before: object expected");
+                    message.before = $root.ipledger.v1.PoolSpec.fromObject(object.before, _depth + 1);
+                }
+                if (object.after != null) {
+                    if (!$util.isObject(object.after))
+                        throw $TypeError(".ipledger.v1.PoolChange.after: object expected");
+                    message.after = $root.ipledger.v1.PoolSpec.fromObject(object.after, _depth + 1);
+                }
+                return message;
+            };
+
+            PoolChange.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.name = "";
+                    object.before = null;
+                    object.after = null;
+                }
+                if (message.name != null && $Object.hasOwnProperty.call(message, "name"))
+                    object.name = message.name;
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    object.before = $root.ipledger.v1.PoolSpec.toObject(message.before, options, _depth + 1);
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    object.after = $root.ipledger.v1.PoolSpec.toObject(message.after, options, _depth + 1);
+                return object;
+            };
+
+            PoolChange.prototype.toJSON = function() {
+                return PoolChange.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return PoolChange;
+        })();
+
+        v1.AddressChange = (function() {
+
+            const AddressChange = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            AddressChange.prototype.before = null;
+            AddressChange.prototype.after = null;
+
+            AddressChange.create = function(properties) {
+                return new AddressChange(properties);
+            };
+
+            AddressChange.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    $root.ipledger.v1.AddressRecord.encode(message.before, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    $root.ipledger.v1.AddressRecord.encode(message.after, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            AddressChange.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.AddressChange();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.before = $root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1, message.before);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.after = $root.ipledger.v1.AddressRecord.decode(reader, reader.size(), $undefined, _depth + 1, message.after);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            AddressChange.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.AddressChange)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.AddressChange: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.AddressChange();
+                if (object.before != null) {
+                    if (!$util.isObject(object.before))
+                        throw $TypeError(".ipledger.v1.AddressChange.before: object expected");
+                    message.before = $root.ipledger.v1.AddressRecord.fromObject(object.before, _depth + 1);
+                }
+                if (object.after != null) {
+                    if (!$util.isObject(object.after))
+                        throw $TypeError(".ipledger.v1.AddressChange.after: object expected");
+                    message.after = $root.ipledger.v1.AddressRecord.fromObject(object.after, _depth + 1);
+                }
+                return message;
+            };
+
+            AddressChange.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.before = null;
+                    object.after = null;
+                }
+                if (message.before != null && $Object.hasOwnProperty.call(message, "before"))
+                    object.before = $root.ipledger.v1.AddressRecord.toObject(message.before, options, _depth + 1);
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    object.after = $root.ipledger.v1.AddressRecord.toObject(message.after, options, _depth + 1);
+                return object;
+            };
+
+            AddressChange.prototype.toJSON = function() {
+                return AddressChange.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return AddressChange;
+        })();
+
+        v1.WhyRequest = (function() {
+
+            const WhyRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            WhyRequest.prototype.namespace = "";
+            WhyRequest.prototype.pod = "";
+            WhyRequest.prototype.pageSize = 0;
+            WhyRequest.prototype.pageToken = "";
+
+            WhyRequest.create = function(properties) {
+                return new WhyRequest(properties);
+            };
+
+            WhyRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace") && message.namespace !== "")
+                    writer.uint32(10).string(message.namespace);
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod") && message.pod !== "")
+                    writer.uint32(18).string(message.pod);
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize") && message.pageSize !== 0)
+                    writer.uint32(24).uint32(message.pageSize);
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken") && message.pageToken !== "")
+                    writer.uint32(34).string(message.pageToken);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            WhyRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.WhyRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.namespace = value;
+                            else
+                                delete message.namespace;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pod = value;
+                            else
+                                delete message.pod;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.uint32())
+                                message.pageSize = value;
+                            else
+                                delete message.pageSize;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.pageToken = value;
+                            else
+                                delete message.pageToken;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            WhyRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.WhyRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.WhyRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.WhyRequest();
+                if (object.namespace != null)
+                    if (typeof object.namespace !== "string" || object.namespace.length)
+                        message.namespace = $String(object.namespace);
+                if (object.pod != null)
+                    if (typeof object.pod !== "string" || object.pod.length)
+                        message.pod = $String(object.pod);
+                if (object.pageSize != null)
+                    if ($Number(object.pageSize) !== 0)
+                        message.pageSize = object.pageSize >>> 0;
+                if (object.pageToken != null)
+                    if (typeof object.pageToken !== "string" || object.pageToken.length)
+                        message.pageToken = $String(object.pageToken);
+                return message;
+            };
+
+            WhyRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.namespace = "";
+                    object.pod = "";
+                    object.pageSize = 0;
+                    object.pageToken = "";
+                }
+                if (message.namespace != null && $Object.hasOwnProperty.call(message, "namespace"))
+                    object.namespace = message.namespace;
+                if (message.pod != null && $Object.hasOwnProperty.call(message, "pod"))
+                    object.pod = message.pod;
+                if (message.pageSize != null && $Object.hasOwnProperty.call(message, "pageSize"))
+                    object.pageSize = message.pageSize;
+                if (message.pageToken != null && $Object.hasOwnProperty.call(message, "pageToken"))
+                    object.pageToken = message.pageToken;
+                return object;
+            };
+
+            WhyRequest.prototype.toJSON = function() {
+                return WhyRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return WhyRequest;
+        })();
+
+        v1.WhyReply = (function() {
+
+            const WhyReply = function (properties) {
+                this.allocations = [];
+                this.events = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            WhyReply.prototype.position = null;
+            WhyReply.prototype.allocations = $util.emptyArray;
+            WhyReply.prototype.events = $util.emptyArray;
+            WhyReply.prototype.nextPageToken = "";
+            WhyReply.prototype.searchedSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+
+            WhyReply.create = function(properties) {
+                return new WhyReply(properties);
+            };
+
+            WhyReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.allocations != null && message.allocations.length)
+                    for (let i = 0; i < message.allocations.length; ++i)
+                        $root.ipledger.v1.Allocation.encode(message.allocations[i], writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.events != null && message.events.length)
+                    for (let i = 0; i < message.events.length; ++i)
+                        $root.ipledger.v1.Event.encode(message.events[i], writer.uint32(26).fork(), _depth + 1).ldelim();
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken") && message.nextPageToken !== "")
+                    writer.uint32(34).string(message.nextPageToken);
+                if (message.searchedSeq != null && $Object.hasOwnProperty.call(message, "searchedSeq") && (typeof message.searchedSeq === "object" ? message.searchedSeq.low || message.searchedSeq.high : message.searchedSeq !== 0))
+                    writer.uint32(40).uint64(message.searchedSeq);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            WhyReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.WhyReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.allocations && message.allocations.length))
+                                message.allocations = [];
+                            message.allocations.push($root.ipledger.v1.Allocation.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.events && message.events.length))
+                                message.events = [];
+                            message.events.push($root.ipledger.v1.Event.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.nextPageToken = value;
+                            else
+                                delete message.nextPageToken;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.searchedSeq = value;
+                            else
+                                delete message.searchedSeq;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            WhyReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.WhyReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.WhyReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.WhyReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.WhyReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.allocations) {
+                    if (!$Array.isArray(object.allocations))
+                        throw $TypeError(".ipledger.v1.WhyReply.allocations: array expected");
+                    message.allocations = $Array(object.allocations.length);
+                    for (let i = 0; i < object.allocations.length; ++i) {
+                        if (!$util.isObject(object.allocations[i]))
+                            throw $TypeError(".ipledger.v1.WhyReply.allocations: object expected");
+                        message.allocations[i] = $root.ipledger.v1.Allocation.fromObject(object.allocations[i], _depth + 1);
+                    }
+                }
+                if (object.events) {
+                    if (!$Array.isArray(object.events))
+                        throw $TypeError(".ipledger.v1.WhyReply.events: array expected");
+                    message.events = $Array(object.events.length);
+                    for (let i = 0; i < object.events.length; ++i) {
+                        if (!$util.isObject(object.events[i]))
+                            throw $TypeError(".ipledger.v1.WhyReply.events: object expected");
+                        message.events[i] = $root.ipledger.v1.Event.fromObject(object.events[i], _depth + 1);
+                    }
+                }
+                if (object.nextPageToken != null)
+                    if (typeof object.nextPageToken !== "string" || object.nextPageToken.length)
+                        message.nextPageToken = $String(object.nextPageToken);
+                if (object.searchedSeq != null)
+                    if (typeof object.searchedSeq === "object" ? object.searchedSeq.low || object.searchedSeq.high : $Number(object.searchedSeq) !== 0)
+                        if ($util.Long)
+                            message.searchedSeq = $util.Long.fromValue(object.searchedSeq, true);
+                        else if (typeof object.searchedSeq === "string")
+                            message.searchedSeq = $parseInt(object.searchedSeq, 10);
+                        else if (typeof object.searchedSeq === "number")
+                            message.searchedSeq = object.searchedSeq;
+                        else if (typeof object.searchedSeq === "object")
+                            message.searchedSeq = new $util.LongBits(object.searchedSeq.low >>> 0, object.searchedSeq.high >>> 0).toNumber(true);
+                return message;
+            };
+
+            WhyReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults) {
+                    object.allocations = [];
+                    object.events = [];
+                }
+                if (options.defaults) {
+                    object.position = null;
+                    object.nextPageToken = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.searchedSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.searchedSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.allocations && message.allocations.length) {
+                    object.allocations = $Array(message.allocations.length);
+                    for (let j = 0; j < message.allocations.length; ++j)
+                        object.allocations[j] = $root.ipledger.v1.Allocation.toObject(message.allocations[j], options, _depth + 1);
+                }
+                if (message.events && message.events.length) {
+                    object.events = $Array(message.events.length);
+                    for (let j = 0; j < message.events.length; ++j)
+                        object.events[j] = $root.ipledger.v1.Event.toObject(message.events[j], options, _depth + 1);
+                }
+                if (message.nextPageToken != null && $Object.hasOwnProperty.call(message, "nextPageToken"))
+                    object.nextPageToken = message.nextPageToken;
+                if (message.searchedSeq != null && $Object.hasOwnProperty.call(message, "searchedSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.searchedSeq = typeof message.searchedSeq === "number" ? $BigInt(message.searchedSeq) : $util.Long.fromBits(message.searchedSeq.low >>> 0, message.searchedSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.searchedSeq === "number")
+                        object.searchedSeq = options.longs === $String ? $String(message.searchedSeq) : message.searchedSeq;
+                    else
+                        object.searchedSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.searchedSeq) : options.longs === $Number ? new $util.LongBits(message.searchedSeq.low >>> 0, message.searchedSeq.high >>> 0).toNumber(true) : message.searchedSeq;
+                return object;
+            };
+
+            WhyReply.prototype.toJSON = function() {
+                return WhyReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return WhyReply;
         })();
 
         v1.VerifyRequest = (function() {

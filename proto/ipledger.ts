@@ -103,7 +103,7 @@ export const SubnetsService = {
   listPools: unary<ListPoolsRequest, ListPoolsReply>('/ipledger.v1.Subnets/ListPools', 'ListPoolsRequest', 'ListPoolsReply'),
 };
 
-/** The record itself. */
+/** The record itself. Any replica answers. */
 export const LedgerService = {
   /**
    * Streams events from a position on, whole commands at a time, then as they happen. An empty reply is a sign of life,
@@ -113,12 +113,27 @@ export const LedgerService = {
    */
   watch: serverStream<WatchRequest, WatchReply>('/ipledger.v1.Ledger/Watch', 'WatchRequest', 'WatchReply'),
   /**
-   * The story of one address, newest first, in pages: a walk along `before`.
-   * NOT_FOUND  the address was never used
+   * What happened to one address, Pod, owner, node or subnet, newest first, in pages. An address is a walk along `before`. Of all
+   * else the allocator looks through the log backwards, so much a page, and the read model looks into its index.
+   * NOT_FOUND         the address was never used
+   * INVALID_ARGUMENT  it asks about more than one thing, or about instants that are none
    */
   history: unary<HistoryRequest, HistoryReply>('/ipledger.v1.Ledger/History', 'HistoryRequest', 'HistoryReply'),
-  /** The address map as it was at a position or an instant. */
+  /**
+   * The address map as it was at a moment: the subnets and pools in force then, and every address that somebody had, or that was
+   * kept back. In pages, by subnet and address.
+   * OUT_OF_RANGE      the moment is beyond the head, or the log does not reach back to it
+   * INVALID_ARGUMENT  the moment is none, or yet to come
+   * UNAVAILABLE       as many such questions are being answered as the replica takes at a time
+   */
   stateAt: serverStream<StateAtRequest, StateAtReply>('/ipledger.v1.Ledger/StateAt', 'StateAtRequest', 'StateAtReply'),
+  /**
+   * What changed from one moment to another: what differs between the two address maps, in pages, by subnet and address. What came
+   * and went in between is not in it. Errors as StateAt.
+   */
+  diff: serverStream<DiffRequest, DiffReply>('/ipledger.v1.Ledger/Diff', 'DiffRequest', 'DiffReply'),
+  /** What is known of a Pod's name: what it holds now, and all that happened to any Pod of that name, newest first, in pages. */
+  why: unary<WhyRequest, WhyReply>('/ipledger.v1.Ledger/Why', 'WhyRequest', 'WhyReply'),
   /** Checks the chain and every key beside the log against it. */
   verify: serverStream<VerifyRequest, VerifyReply>('/ipledger.v1.Ledger/Verify', 'VerifyRequest', 'VerifyReply'),
   /** The stored events, byte by byte. */
@@ -917,42 +932,145 @@ export interface KeyRotated {
 export interface WatchRequest {
   /** The first event wanted; 0: only what happens from now on. */
   fromSeq: number;
-  /** Only events of this subnet; "" for all. */
+  /** All of these must match; "" matches everything. Only events of this subnet. */
   subnet: string;
+  /** Only events of Pods in this namespace, and of this name. */
+  namespace: string;
+  pod: string;
+  /** Only events that name this node: what was given to Pods there, bindings, and what the node's agent did. */
+  node: string;
+  /** Only events that touch this address. */
+  address: string;
+  /** Only events of these types ("AddressAllocated"); none for all. */
+  types: string[];
 }
 
 export interface WatchReply {
-  /** After the events of this reply. */
+  /** After the events of this reply, also those that the filters kept back: whoever goes on here misses nothing. */
   position?: Position;
   events: Event[];
 }
 
+/** About one thing: an address, a Pod's name, an owner or a node. About none of them: a subnet, or the whole ledger. */
 export interface HistoryRequest {
   address: string;
-  /** "": all subnets that know the address. */
+  /** Only events of this subnet; "": of all, and of those that are about none. */
   subnet: string;
   /** At most 1,000; 0 means 100. */
   pageSize: number;
+  /** From the reply before, with the same question; "" for the first page. */
   pageToken: string;
+  /** Any Pod of this name, whichever uid: both, or neither. The namespace also goes with `owner`. */
+  namespace: string;
+  pod: string;
+  /**
+   * Pods that this controller owned, "" matching everything: what they were given, bound to and what was taken from them. Events that
+   * do not tell whose Pod it was (refusals, and ends of bindings) are left out.
+   */
+  owner?: Owner;
+  /** What names this node: what was given to Pods there, bindings, and what the node's agent did. */
+  node: string;
+  /** Only events at this instant or later; "" from the beginning. */
+  since: string;
+  /** Only events before this instant; "" up to now. */
+  until: string;
 }
 
 export interface HistoryReply {
   position?: Position;
-  /** Newest first. */
+  /** Newest first. A page may hold fewer than asked for, or none, and not be the last. */
   events: Event[];
+  /** "" on the last page. */
   nextPageToken: string;
+  /** How far back it looked: every event from this one on that matches was told, on this page or before it. */
+  searchedSeq: number;
+}
+
+/** A moment in the life of the ledger: either of them, or neither for the present. */
+export interface Moment {
+  /** Right after this event, and all others of its command. */
+  seq: number;
+  /** At this instant: after all events up to it. */
+  at: string;
 }
 
 export interface StateAtRequest {
-  /** Either of them. */
-  seq: number;
-  at: string;
+  moment?: Moment;
+  /** "" for all. */
   subnet: string;
 }
 
 export interface StateAtReply {
+  /** The last event that counts: the same in every reply. */
   position?: Position;
+  /** When that happened, "" before the first. */
+  at: string;
+  /** In force then, by name; on the first page only. */
+  subnets: Subnet[];
+  pools: Pool[];
+  /** Addresses that a Pod has, that a container may still answer on, or that are reserved or quarantined. */
+  records: AddressRecord[];
+}
+
+export interface DiffRequest {
+  from?: Moment;
+  /** Not before `from`. */
+  to?: Moment;
+  /** "" for all. */
+  subnet: string;
+}
+
+export interface DiffReply {
+  /** The moments, as positions: the same in every reply. */
+  from?: Position;
+  to?: Position;
+  /** When these happened, "" before the first event. */
+  fromAt: string;
+  toAt: string;
+  /** Configured, changed or retired, by name; on the first page only. */
+  subnets: SubnetChange[];
+  pools: PoolChange[];
+  addresses: AddressChange[];
+}
+
+/** A subnet's spec at two moments; absent where it was not in force. */
+export interface SubnetChange {
+  name: string;
+  before?: SubnetSpec;
+  after?: SubnetSpec;
+}
+
+/** A pool's spec at two moments; absent where it was not in force. */
+export interface PoolChange {
+  name: string;
+  before?: PoolSpec;
+  after?: PoolSpec;
+}
+
+/** What was known of an address at two moments. */
+export interface AddressChange {
+  before?: AddressRecord;
+  after?: AddressRecord;
+}
+
+export interface WhyRequest {
+  namespace: string;
+  pod: string;
+  /** At most 1,000; 0 means 100. */
+  pageSize: number;
+  /** From the reply before; "" for the first page. */
+  pageToken: string;
+}
+
+export interface WhyReply {
+  position?: Position;
+  /** What a Pod of that name holds now, oldest first. */
   allocations: Allocation[];
+  /** As History's of the Pod, and as that in pages. */
+  events: Event[];
+  /** "" on the last page. */
+  nextPageToken: string;
+  searchedSeq: number;
 }
 
 export interface VerifyRequest {

@@ -48,6 +48,8 @@ const table = `
   Watch                       -         yes       yes      yes    yes
   History                     -         yes       yes      yes    yes
   StateAt                     -         yes       yes      yes    yes
+  Diff                        -         yes       yes      yes    yes
+  Why                         -         yes       yes      yes    yes
   Verify                      -         yes       yes      yes    yes
   Export                      -         yes       yes      yes    yes
   grpc.health.v1.Health       agent     allocator operator viewer watcher

@@ -67,6 +67,8 @@ const ledger: Rows<typeof LedgerService> = {
   watch: readers,
   history: readers,
   stateAt: readers,
+  diff: readers,
+  why: readers,
   verify: readers,
   export: readers,
 };

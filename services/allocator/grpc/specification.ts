@@ -99,6 +99,17 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
   };
 }
 
+/** Asks for all events from a position on. */
+export const watchFrom = (fromSeq: number): api.WatchRequest => ({
+  fromSeq,
+  subnet: '',
+  namespace: '',
+  pod: '',
+  node: '',
+  address: '',
+  types: [],
+});
+
 /** Configures a subnet of provider "<name>.default". */
 export const applySubnet = (served: Served, name: string, spec: Input<api.SubnetSpec>): Promise<api.ApplySubnetReply> =>
   served.call(SubnetsService.applySubnet, { name, spec: { provider: `${name}.default`, ...spec } });

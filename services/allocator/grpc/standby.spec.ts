@@ -14,6 +14,7 @@ import {
   sandboxOf,
   type Served,
   serveAllocator,
+  watchFrom,
 } from './specification.ts';
 
 describe('A standby', () => {
@@ -144,7 +145,7 @@ describe('A standby', () => {
   describe('streams events', () => {
     it('as they come', async () => {
       const { watch } = ledgerHandlers(standby.allocator);
-      const replies = watch?.({ fromSeq: 3, subnet: '' }, { actor: '', signal: never });
+      const replies = watch?.(watchFrom(3), { actor: '', signal: never });
       const first = (async () => {
         for await (const { events = [] } of replies ?? []) if (events.length > 0) return events[0];
         return undefined;
@@ -160,7 +161,7 @@ describe('A standby', () => {
       standby.ledger.readable = readable.opened;
       await release(writer, 'a');
       const { watch } = ledgerHandlers(standby.allocator);
-      const replies = watch?.({ fromSeq: seq + 2, subnet: '' }, { actor: '', signal: never });
+      const replies = watch?.(watchFrom(seq + 2), { actor: '', signal: never });
       const first = replies?.[Symbol.asyncIterator]().next();
       await afterAWhile();
       readable.open();
@@ -173,7 +174,7 @@ describe('A standby', () => {
       await questions.list();
       const behind = { behindMs: 11_000 } as ReturnType<Allocator['follower']>;
       const { watch } = ledgerHandlers({ ...standby.allocator, follower: () => behind });
-      const replies = watch?.({ fromSeq: 1, subnet: '' }, { actor: '', signal: never });
+      const replies = watch?.(watchFrom(1), { actor: '', signal: never });
       const first = replies?.[Symbol.asyncIterator]().next() ?? Promise.resolve();
       expect(await failureOf(first)).to.include({
         code: 'UNAVAILABLE',

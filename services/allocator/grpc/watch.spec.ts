@@ -16,7 +16,15 @@ import {
   startWriter,
 } from '../ledger/specification.ts';
 import { ledgerHandlers } from './ledger.ts';
-import { allocate, applyMacvlan, applySubnet, release, type Served, serveAllocator } from './specification.ts';
+import {
+  allocate,
+  applyMacvlan,
+  applySubnet,
+  release,
+  type Served,
+  serveAllocator,
+  watchFrom,
+} from './specification.ts';
 
 const silenceMs = 20_000;
 const seqsOf = (events: readonly Event[]): number[] => events.map(({ seq }) => seq);
@@ -131,7 +139,7 @@ describe('Ledger.Watch', () => {
     for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
     const { watch: handler } = ledgerHandlers({ ...served.allocator, replica: behind });
     if (!handler) throw new Error('Watch is served');
-    const replies = handler({ fromSeq: 1, subnet: '' }, { actor: 'anonymous', signal: leaving.signal });
+    const replies = handler(watchFrom(1), { actor: 'anonymous', signal: leaving.signal });
     const signs = watch();
     await next(signs);
     const positions: (number | undefined)[] = [];
