@@ -4,12 +4,13 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { AllocationRefused, Seq } from '../domain/event.ts';
-import { claimKey, type ClaimName, Journal } from '../domain/journal.ts';
+import { claimKey, type ClaimName } from '../domain/journal.ts';
 import { restore } from '../domain/restore.ts';
-import { evolve, type State } from '../domain/state.ts';
+import type { State } from '../domain/state.ts';
 import { addressesOf } from '../domain/event.ts';
-import { follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
+import { type Head, parseEvent, type StoredEvent } from './chain.ts';
 import { LedgerClock } from './clock.ts';
+import { applyCommand } from './fold.ts';
 import { headText } from './keys.ts';
 import type { Ledger, Revision, StoredLine } from './ledger.ts';
 
@@ -151,18 +152,7 @@ export class Replica {
     const [part, parts] = event.envelope.part;
     if (part < parts) return;
     const events = this.#incomplete.splice(0);
-    const journal = new Journal();
-    let head = this.#head;
-    try {
-      for (const each of events) {
-        head = follow(head, each);
-        evolve(this.state, each.sequenced, journal);
-      }
-    } catch (error) {
-      journal.rollBack();
-      const message = error instanceof Error ? error.message : String(error);
-      throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
-    }
+    const head = applyCommand({ state: this.state, head: this.#head }, events);
     this.commit(events, head, line.revision);
   }
 
