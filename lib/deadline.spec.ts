@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { backoffMs, pause, within } from './deadline.ts';
+import { backoffMs, pause, unlessAborted, within } from './deadline.ts';
 
 const anHourMs = 3_600_000;
 
@@ -18,6 +18,26 @@ describe('a pause', () => {
     controller.abort();
     await paused;
     await pause(anHourMs, controller.signal);
+  });
+});
+
+describe('what is waited for unless that is aborted', () => {
+  const never = new Promise<never>(() => undefined);
+
+  it('is given when it comes first, or thrown', async () => {
+    const { signal } = new AbortController();
+    expect(await unlessAborted(Promise.resolve(7), signal)).to.equal(7);
+    const failed = await unlessAborted(Promise.reject(new Error('lost')), signal).catch((error: unknown) => error);
+    expect(failed).to.have.property('message', 'lost');
+  });
+
+  it('is not waited for any more when the signal is aborted, or was', async () => {
+    const controller = new AbortController();
+    const waiting = unlessAborted(never, controller.signal).catch((error: unknown) => error);
+    const why = new Error('enough');
+    controller.abort(why);
+    expect(await waiting).to.equal(why);
+    expect(await unlessAborted(never, controller.signal).catch((error: unknown) => error)).to.equal(why);
   });
 });
 

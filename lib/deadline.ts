@@ -10,6 +10,24 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
+/**
+ * What `promise` gives, unless `signal` is aborted first: then its reason is thrown at once, and what becomes of the promise
+ * concerns nobody any more.
+ */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let giveUp = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
 /** A signal that is aborted after `ms` milliseconds, or with `signal`. */
 export function within(ms: number, signal?: AbortSignal): AbortSignal {
   const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms))); // it refuses fractions, which what is left of a budget often is

@@ -29,7 +29,7 @@ export function openDice(what: string, round = 1): Dice {
 }
 
 /** @param seed a whole number below 2^32 */
-export function diceOf(seed: number): Dice {
+function diceOf(seed: number): Dice {
   const next = mulberry(seed);
   const below = (end: number): number => Math.floor(next() * end);
   return {

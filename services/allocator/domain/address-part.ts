@@ -12,7 +12,7 @@ import { type Interval, size } from './interval.ts';
 import type { Journal, Undo } from './journal.ts';
 
 /** From this many released addresses on they are reused before fresh ones, so that the keys of an IPv6 /64 stay bounded. */
-export const mostIdleBeforeFresh = 65_536;
+const mostIdleBeforeFresh = 65_536;
 
 /** How long what nobody has must rest. */
 export interface RestTimes {

@@ -21,8 +21,8 @@ import type { RequestedSubnet } from './command.ts';
 import type { SubnetSpec } from './event.ts';
 import { type Interval, minus, union } from './interval.ts';
 
-export const defaultCooldownMs = 60_000;
-export const defaultBindingTimeoutMs = 3_600_000;
+const defaultCooldownMs = 60_000;
+const defaultBindingTimeoutMs = 3_600_000;
 
 /** One family of a subnet, ready for arithmetic. */
 export interface SubnetFamily {

@@ -19,6 +19,9 @@ export const anonymous = 'anonymous';
 /** Metadata by which a standby says whose call it passes on to the writer. */
 export const onBehalfOf = 'ipledger-on-behalf-of';
 
+/** Whoever is refused may try again without end: so many refusals are logged in so long, and then how many were not. */
+const logged = { most: 20, perMs: 60_000 };
+
 /** By the metadata of each call in progress. */
 const callers = new WeakMap<Metadata, Identity>();
 /** By connection: to decode a certificate takes longer than most decisions. */
@@ -29,11 +32,12 @@ export const callerOf = (metadata: Metadata): Identity | undefined => callers.ge
 
 /** For a server that speaks TLS: it answers nobody who is not entitled. */
 export function authorization(log: Logger): ServerInterceptor {
+  const tell = sparingly(log);
   return ({ path }, call) => {
     let caller: Identity | undefined;
     const refuse = (thrown: unknown): void => {
       const error = IpledgerError.from(thrown);
-      log.warn({ path, peer: call.getPeer(), reason: error.message }, 'a call was refused');
+      tell({ path, peer: call.getPeer(), reason: error.message });
       const metadata = new Metadata();
       metadata.set(errorCodeMetadata, error.code);
       call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
@@ -61,6 +65,19 @@ export function authorization(log: Logger): ServerInterceptor {
       },
     };
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+  };
+}
+
+/** Logs refusals, as many as anybody reads. */
+function sparingly(log: Logger): (refusal: object) => void {
+  let [since, count] = [-Infinity, 0];
+  return (refusal) => {
+    if (performance.now() - since > logged.perMs) {
+      if (count > logged.most) log.warn({ notLogged: count - logged.most }, 'more calls were refused than were logged');
+      [since, count] = [performance.now(), 0];
+    }
+    count += 1;
+    if (count <= logged.most) log.warn(refusal, 'a call was refused');
   };
 }
 

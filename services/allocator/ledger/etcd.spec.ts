@@ -120,6 +120,16 @@ describe('On a real etcd', () => {
       expect(error.message).to.match(/^etcd could not be read: .*Deadline exceeded/);
     });
 
+    it('a read that is not wanted any more ends at once, though etcd keeps it waiting', async () => {
+      proxy.hold('replies');
+      const controller = new AbortController();
+      const reading = failureOf(ledger.head(controller.signal));
+      await turn();
+      const why = new Error('elected');
+      controller.abort(why);
+      expect(await reading).to.equal(why);
+    });
+
     it('the bell rings again after its watch was cut, also while it can’t be opened', async () => {
       const controller = new AbortController();
       const bell = ledger.bell(controller.signal)[Symbol.asyncIterator]();

@@ -12,7 +12,7 @@ import {
   type IRequestOp,
   type ITxnResponse,
 } from 'etcd3';
-import { pause } from '../../../lib/deadline.ts';
+import { pause, unlessAborted } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
@@ -157,9 +157,11 @@ export class EtcdLedger implements Ledger {
   async #range(request: IRangeRequest, signal: AbortSignal) {
     signal.throwIfAborted();
     try {
-      const { header, kvs, more } = await this.#client.kv.range(request);
+      // Whoever is elected in the meantime does not wait for an answer that nobody needs.
+      const { header, kvs, more } = await unlessAborted(this.#client.kv.range(request), signal);
       return { headers: header, kvs, more };
     } catch (error) {
+      signal.throwIfAborted();
       throw new IpledgerError('UNAVAILABLE', `etcd could not be read: ${messageOf(error)}`, { cause: error });
     }
   }

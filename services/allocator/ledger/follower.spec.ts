@@ -161,9 +161,8 @@ describe('A follower', () => {
     await replica.reached(writing.replica.head.seq, never);
     expect(follower.tell(held('a')).answer).to.equal(1);
     ledger.failingReads = Infinity;
-    const { behindMs } = follower;
-    await afterAWhile();
-    expect(follower.behindMs).to.be.greaterThan(behindMs);
+    // Only while no look succeeds does it get so late.
+    while (follower.behindMs < 1_000) await afterAWhile();
     ledger.failingReads = 0;
     while (follower.behindMs > 200) await afterAWhile();
   });

@@ -48,7 +48,7 @@ export class ApiError extends Error {
 }
 
 /** The reaction to an HTTP status; 0 stands for "no answer". */
-export function reactionTo(status: number): Reaction {
+function reactionTo(status: number): Reaction {
   if (status === 404 || status === 410) return 'absent';
   if (status === 409) return 'changed';
   if (status === 401 || status === 403) return 'denied';

@@ -11,7 +11,7 @@ import { formatRanges, type Interval, minus, size, union } from '../../../servic
 const families = [4, 6] as const;
 
 /** "a", "a-b", "a..b" and CIDRs as intervals of one family; what is none of them is left out. */
-export function intervalsOf(texts: readonly string[], family: Family): Interval[] {
+function intervalsOf(texts: readonly string[], family: Family): Interval[] {
   return union(
     texts.flatMap((text) => {
       const cidr = parseCidr(text);

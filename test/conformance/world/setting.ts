@@ -40,7 +40,7 @@ export interface Setting {
 }
 
 /** What `settingOf` understands of a `given`. */
-export const settingKeys = [
+const settingKeys = [
   'subnet',
   'subnets',
   'Subnet',
