@@ -15632,6 +15632,8 @@ export const ipledger = $root.ipledger = (() => {
 
             SegmentSealed.prototype.from = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
             SegmentSealed.prototype.to = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            SegmentSealed.prototype.since = "";
+            SegmentSealed.prototype.until = "";
             SegmentSealed.prototype.hash = "";
             SegmentSealed.prototype.manifest = "";
             SegmentSealed.prototype.archive = "";
@@ -15651,12 +15653,16 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(8).uint64(message.from);
                 if (message.to != null && $Object.hasOwnProperty.call(message, "to") && (typeof message.to === "object" ? message.to.low || message.to.high : message.to !== 0))
                     writer.uint32(16).uint64(message.to);
+                if (message.since != null && $Object.hasOwnProperty.call(message, "since") && message.since !== "")
+                    writer.uint32(26).string(message.since);
+                if (message.until != null && $Object.hasOwnProperty.call(message, "until") && message.until !== "")
+                    writer.uint32(34).string(message.until);
                 if (message.hash != null && $Object.hasOwnProperty.call(message, "hash") && message.hash !== "")
-                    writer.uint32(26).string(message.hash);
+                    writer.uint32(42).string(message.hash);
                 if (message.manifest != null && $Object.hasOwnProperty.call(message, "manifest") && message.manifest !== "")
-                    writer.uint32(34).string(message.manifest);
+                    writer.uint32(50).string(message.manifest);
                 if (message.archive != null && $Object.hasOwnProperty.call(message, "archive") && message.archive !== "")
-                    writer.uint32(42).string(message.archive);
+                    writer.uint32(58).string(message.archive);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -15712,12 +15718,30 @@ export const ipledger = $root.ipledger = (() => {
                             if (wireType !== 2)
                                 break;
                             if ((value = reader.stringVerify()).length)
+                                message.since = value;
+                            else
+                                delete message.since;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.until = value;
+                            else
+                                delete message.until;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
                                 message.hash = value;
                             else
                                 delete message.hash;
                             continue;
                         }
-                    case 4: {
+                    case 6: {
                             if (wireType !== 2)
                                 break;
                             if ((value = reader.stringVerify()).length)
@@ -15726,7 +15750,7 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.manifest;
                             continue;
                         }
-                    case 5: {
+                    case 7: {
                             if (wireType !== 2)
                                 break;
                             if ((value = reader.stringVerify()).length)
@@ -15782,6 +15806,12 @@ export const ipledger = $root.ipledger = (() => {
                             message.to = object.to;
                         else if (typeof object.to === "object")
                             message.to = new $util.LongBits(object.to.low >>> 0, object.to.high >>> 0).toNumber(true);
+                if (object.since != null)
+                    if (typeof object.since !== "string" || object.since.length)
+                        message.since = $String(object.since);
+                if (object.until != null)
+                    if (typeof object.until !== "string" || object.until.length)
+                        message.until = $String(object.until);
                 if (object.hash != null)
                     if (typeof object.hash !== "string" || object.hash.length)
                         message.hash = $String(object.hash);
@@ -15813,6 +15843,8 @@ export const ipledger = $root.ipledger = (() => {
                         object.to = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
                     } else
                         object.to = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.since = "";
+                    object.until = "";
                     object.hash = "";
                     object.manifest = "";
                     object.archive = "";
@@ -15831,6 +15863,10 @@ export const ipledger = $root.ipledger = (() => {
                         object.to = options.longs === $String ? $String(message.to) : message.to;
                     else
                         object.to = options.longs === $String ? $util.Long.prototype.toString.call(message.to) : options.longs === $Number ? new $util.LongBits(message.to.low >>> 0, message.to.high >>> 0).toNumber(true) : message.to;
+                if (message.since != null && $Object.hasOwnProperty.call(message, "since"))
+                    object.since = message.since;
+                if (message.until != null && $Object.hasOwnProperty.call(message, "until"))
+                    object.until = message.until;
                 if (message.hash != null && $Object.hasOwnProperty.call(message, "hash"))
                     object.hash = message.hash;
                 if (message.manifest != null && $Object.hasOwnProperty.call(message, "manifest"))

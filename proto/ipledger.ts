@@ -898,9 +898,12 @@ export interface SegmentSealed {
   /** Its first and last event. */
   from: number;
   to: number;
+  /** Their times. */
+  since: string;
+  until: string;
   /** SHA-256 of its last event's line. */
   hash: string;
-  /** SHA-256 of its manifest, as it stands in etcd and in the archive. */
+  /** SHA-256 of its manifest, which stands in the archive and says what else does. */
   manifest: string;
   /** Which archive, in words: "folder /var/lib/ipledger", "s3 https://host/bucket/prefix". */
   archive: string;

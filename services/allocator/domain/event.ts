@@ -157,6 +157,9 @@ export type SegmentSealed = Typed<
   {
     readonly from: Seq;
     readonly to: Seq;
+    /** Their times, RFC 3339. */
+    readonly since: string;
+    readonly until: string;
     readonly hash: string;
     readonly manifest: string;
     /** Which archive, in words. */

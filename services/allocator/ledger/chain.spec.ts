@@ -19,7 +19,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   1: 'ac328aa060d5ab758f5be2fd703271a834526c2fd76c1e435ebdcac4d316be4b',
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
-  4: '8ac3aec63d2ac7214eb719dcb47ed716539bcc40da03618ca00d8b5339e6cfed',
+  4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
 };
 const golden = goldenOf(2);
 

@@ -153,7 +153,7 @@ describe('what an event says', () => {
     expect(
       factsOf(event({ allocationRefused: { attachment, uid: 'u', reason: 'SUBNET_FULL', message: '' } })),
     ).to.deep.equal([]);
-    const sealed = { from: 1, to: 9, hash: 'h', manifest: 'm', archive: 'folder /a' };
+    const sealed = { from: 1, to: 9, since: '', until: '', hash: 'h', manifest: 'm', archive: 'folder /a' };
     expect(factsOf(event({ segmentSealed: sealed }))).to.deep.equal([]);
     const restored = { epoch: 2, seq: 41, hash: 'h', lostSeq: 50, reason: 'a backup' };
     expect(factsOf(event({ ledgerRestored: restored }))).to.deep.equal([]);
