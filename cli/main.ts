@@ -1,5 +1,5 @@
 /**
- * `ipledger`: asks the ledger. Each verb is a file that adds itself to the program; failure.ts says how it ends.
+ * `ipledger`: asks the ledger, and has operators change it. Each verb is a file that adds itself to the program; failure.ts says how it ends.
  */
 import { Command } from 'commander';
 import project from '../package.json' with { type: 'json' };
@@ -7,10 +7,13 @@ import { addAllocations } from './allocations.ts';
 import { addCheck } from './check.ts';
 import { exitStatus, explain } from './failure.ts';
 import { addHistory } from './history.ts';
+import { addLift, addQuarantine } from './operations/quarantine.ts';
+import { addRelease } from './operations/release.ts';
+import { addReserve, addUnreserve } from './operations/reserve.ts';
 import { addShow } from './show.ts';
 
 const program = new Command('ipledger')
-  .description('Asks the ledger of IP addresses.')
+  .description('Asks the ledger of IP addresses, and changes it.')
   .version(project.version)
   .showSuggestionAfterError()
   .exitOverride()
@@ -32,6 +35,11 @@ Exit status (check has its own):
 addShow(program);
 addAllocations(program);
 addHistory(program);
+addReserve(program);
+addUnreserve(program);
+addRelease(program);
+addQuarantine(program);
+addLift(program);
 addCheck(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do
