@@ -1,10 +1,11 @@
 /**
- * Liveness and readiness over HTTP, for the programs that serve no gRPC: `GET /livez` is 200 while the process turns its
- * event loop, `GET /readyz` is 200 when it can do its work and 503 when not. Nothing else is served and nothing is read.
+ * Liveness and readiness over HTTP: `GET /livez` is 200 while the process turns its event loop, `GET /readyz` is 200 when it
+ * can do its work and 503 when not; `GET /metrics` is what it counts. Nothing else is served and nothing is read.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from './log.ts';
+import type { Registry } from './metrics.ts';
 
 const closeDeadlineMs = 1_000;
 
@@ -13,6 +14,7 @@ export interface HealthOptions {
   readonly listen: string;
   /** Asked at each request; must be quick and must not throw. A text is no, and says what is missing. */
   readonly ready: () => boolean | string;
+  readonly metrics: Registry;
   readonly log: Logger;
 }
 
@@ -26,12 +28,17 @@ export interface Health {
  * Starts to serve; resolves once it listens.
  * @throws Error for a malformed `listen`, or the system's error when it can't be listened on.
  */
-export async function startHealth({ listen, ready, log }: HealthOptions): Promise<Health> {
+export async function startHealth({ listen, ready, metrics, log }: HealthOptions): Promise<Health> {
   const { host, port } = parseListen(listen);
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 3_000 }, (request, response) => {
     request.resume();
-    const [code, text] = answer(request.url ?? '', ready);
-    response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+    answer(request.url ?? '', { ready, metrics }).then(
+      ({ code, text, type = plain }) => response.writeHead(code, { 'content-type': type }).end(`${text}\n`),
+      (error: unknown) => {
+        log.warn({ err: error }, 'health: no answer could be made');
+        response.writeHead(500).end();
+      },
+    );
   });
   server.maxConnections = 64;
   await new Promise<void>((resolve, reject) => {
@@ -45,20 +52,30 @@ export async function startHealth({ listen, ready, log }: HealthOptions): Promis
   return { address, close: () => close(server) };
 }
 
-function answer(url: string, ready: HealthOptions['ready']): [number, string] {
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+const plain = 'text/plain; charset=utf-8';
+
+async function answer(url: string, { ready, metrics }: Pick<HealthOptions, 'ready' | 'metrics'>): Promise<Answer> {
   switch (url.split('?', 1)[0]) {
     case '/livez':
-      return [200, 'ok'];
+      return { code: 200, text: 'ok' };
     case '/readyz':
       return readiness(ready());
+    case '/metrics':
+      return { code: 200, text: await metrics.metrics(), type: metrics.contentType };
     default:
-      return [404, 'only /livez and /readyz are served here'];
+      return { code: 404, text: 'only /livez, /readyz and /metrics are served here' };
   }
 }
 
-function readiness(ready: boolean | string): [number, string] {
-  if (typeof ready === 'string') return [503, `not ready: ${ready}`];
-  return ready ? [200, 'ok'] : [503, 'not ready'];
+function readiness(ready: boolean | string): Answer {
+  if (typeof ready === 'string') return { code: 503, text: `not ready: ${ready}` };
+  return ready ? { code: 200, text: 'ok' } : { code: 503, text: 'not ready' };
 }
 
 function parseListen(listen: string): { host: string; port: number } {

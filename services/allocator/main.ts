@@ -11,6 +11,7 @@ import type { Etcd3 } from 'etcd3';
 import { HealthImplementation } from 'grpc-health-check';
 import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
+import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
@@ -20,7 +21,7 @@ import { authorization } from './grpc/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
 import { addReflection } from './grpc/reflection.ts';
 import { addServices } from './grpc/services.ts';
-import { keepHealth } from './health.ts';
+import { isFit, keepHealth } from './health.ts';
 import { etcdAccess } from './ledger/access.ts';
 import { campaign, type Candidate, observeWriter, type Term } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
@@ -28,6 +29,7 @@ import { idSource } from './ledger/ids.ts';
 import { Membership } from './ledger/members.ts';
 import { Replica } from './ledger/replica.ts';
 import { eventVersions } from './ledger/upcast.ts';
+import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
 
 interface Options {
@@ -35,6 +37,7 @@ interface Options {
   readonly listen: string;
   readonly advertise?: string;
   readonly replica: string;
+  readonly healthListen: string;
 }
 
 const options = new Command('allocator')
@@ -55,6 +58,11 @@ const options = new Command('allocator')
       .env('IPLEDGER_REPLICA')
       .default(`${hostname()}-${randomBytes(3).toString('hex')}`),
   )
+  .addOption(
+    new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; none if empty')
+      .env('IPLEDGER_HEALTH_LISTEN')
+      .default(''),
+  )
   .parse()
   .opts<Options>();
 
@@ -69,6 +77,7 @@ await run(log, async (life) => {
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
   const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
   const office: Office = { writer: undefined, follower: undefined };
+  const metrics = allocatorMetrics(office, log);
   let writerSeenAt = -Infinity;
   const onWriter = (writer: Candidate | undefined): void => {
     if (writer) writerSeenAt = performance.now();
@@ -83,9 +92,12 @@ await run(log, async (life) => {
     forwarder.close();
   });
 
+  let ready = (): boolean | string => 'the ledger is being loaded';
+  await watchHealth(life, () => ready(), metrics);
   const ledger = new EtcdLedger(etcd);
   const replica = await loadReplica(ledger, life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
+  metrics.follow(replica);
 
   const allocator: Allocator = {
     replica,
@@ -94,7 +106,7 @@ await run(log, async (life) => {
     writerAddress: () => forwarder.writerAddress,
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
-  const server = await listen({ allocator, forwarder, health, tls }, life);
+  const server = await listen({ allocator, forwarder, health, tls, metrics }, life);
   log.info({ listen: options.listen, server }, 'listening');
   for (const name of replica.state.fenced)
     log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
@@ -105,13 +117,27 @@ await run(log, async (life) => {
   const onOffice = (writing: boolean): void => (writing ? forwarder.turnHere() : undefined);
   const eventVersion = () => membership.eventVersion;
   const newId = idSource();
-  const kept = keepUp({ replica, office, newId, elect, eventVersion, onWriter: onOffice, log, signal: over.signal });
+  const { onAppend } = metrics;
+  const onWriting = { onWriter: onOffice, onAppend };
+  const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
   working.push(kept.catch((error: unknown) => life.fail(error)));
   const writerlessMs = (): number => performance.now() - writerSeenAt;
   working.push(
     keepHealth({ office, writerlessMs, set: (service, status) => health.setStatus(service, status) }, over.signal),
   );
+  ready = () => isFit(office, writerlessMs()) === true || 'behind the ledger, or nobody is the writer';
 });
+
+/** The same over HTTP, for whoever speaks no gRPC, and what is counted; where it is asked for. */
+async function watchHealth(
+  life: Lifecycle,
+  ready: () => boolean | string,
+  { registry }: AllocatorMetrics,
+): Promise<void> {
+  if (options.healthListen === '') return;
+  const health = await startHealth({ listen: options.healthListen, ready, metrics: registry, log });
+  life.onStop(() => health.close());
+}
 
 /** How this replica is elected: while its clock is right, and until it is told to stop; it goes on standing by then. */
 function candidacy(etcd: Etcd3, self: Candidate, membership: Membership, stopping: AbortSignal) {
@@ -151,10 +177,11 @@ interface Serving {
   readonly forwarder: Forwarder;
   readonly health: HealthImplementation;
   readonly tls: Tls;
+  readonly metrics: AllocatorMetrics;
 }
 
 /** Serves the API, health and reflection. Resolves to the port. */
-function listen({ allocator, forwarder, health, tls }: Serving, life: Lifecycle): Promise<number> {
+function listen({ allocator, forwarder, health, tls, metrics }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
     'grpc.max_receive_message_length': 1 << 20,
     'grpc.max_connection_idle_ms': 300_000,
@@ -164,6 +191,7 @@ function listen({ allocator, forwarder, health, tls }: Serving, life: Lifecycle)
   addServices(server, allocator, {
     log,
     forward: (passage, here) => forwarder.answer(passage, here),
+    onAnswered: metrics.onAnswered,
     stopping: life.signal,
   });
   health.addToServer(server);

@@ -5,7 +5,7 @@ import type { Term } from './ledger/election.ts';
 import { Follower } from './ledger/follower.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { EventVersion } from './ledger/upcast.ts';
-import { Writer } from './ledger/writer.ts';
+import { type Append, Writer } from './ledger/writer.ts';
 
 /** Who answers here: one of them, or for a moment, between standing by and writing, neither. */
 export interface Office {
@@ -24,6 +24,8 @@ export interface KeepUpOptions {
   /** The newest schema version that all live replicas can read. */
   readonly eventVersion: () => EventVersion;
   readonly onWriter: (writing: boolean) => void;
+  /** Told of each append that was tried. */
+  readonly onAppend?: (append: Append) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -68,9 +70,9 @@ async function standBy({ replica, office, elect, log, signal }: KeepUpOptions): 
  * everything acknowledged before is in it when the first caller's command is decided.
  */
 async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
-  const { replica, office, newId, eventVersion, onWriter, log, signal } = options;
+  const { replica, office, newId, eventVersion, onWriter, onAppend, log, signal } = options;
   const writing = AbortSignal.any([signal, term.signal]);
-  const writer = new Writer({ replica, newId, term: term.revision, eventVersion, log });
+  const writer = new Writer({ replica, newId, term: term.revision, eventVersion, log, ...(onAppend && { onAppend }) });
   const working = writer.run(writing);
   try {
     const ledger = newId();

@@ -12,6 +12,7 @@ import { createApi, type Serve } from './api.ts';
 import { turnOf } from './bindings.ts';
 import { del } from './del.ts';
 import { type Journal, replayForever } from './journal.ts';
+import { agentMetrics } from './metrics.ts';
 import { kubernetesApi, podUidFrom } from './pods.ts';
 import { earlierBoots } from './reboot.ts';
 import { sandboxOfNode } from './sandbox.ts';
@@ -48,7 +49,7 @@ const options = new Command('node-agent')
   )
   .addOption(new Option('--node <name>', "the node's name in Kubernetes").env('IPLEDGER_NODE').default(hostname()))
   .addOption(
-    new Option('--health-listen <host:port>', 'HTTP /livez and /readyz; none if empty')
+    new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; none if empty')
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   )
@@ -78,22 +79,15 @@ await run(log, async (life) => {
   const bootId = bootIdOf(options.bootIdFile);
   const boots = earlierBoots({ allocator, node: options.node, inTurn, log }, bootId);
   const podUid = podUidFrom(kubernetesApi());
-  const serve = serveBy({
-    allocator,
-    podUid,
-    sandbox: sandboxOfNode,
-    node: options.node,
-    bootId,
-    log,
-    inTurn,
-    boots,
-    journal,
-  });
+  const { registry: metrics, counted } = agentMetrics();
+  const serve = counted(
+    serveBy({ allocator, podUid, sandbox: sandboxOfNode, node: options.node, bootId, log, inTurn, boots, journal }),
+  );
 
   const published: Published[] = [];
   if (options.healthListen !== '') {
     const ready = (): boolean => published.length > 0 && published.every((socket) => socket.isOurs());
-    const health = await startHealth({ listen: options.healthListen, ready, log });
+    const health = await startHealth({ listen: options.healthListen, ready, metrics, log });
     life.onStop(() => health.close());
   }
   published.push(...(await openSockets(serve, life)));

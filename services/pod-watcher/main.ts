@@ -17,7 +17,8 @@ import { kubeOvnObserver } from './kubernetes/kube-ovn.ts';
 import { acquireLease, type HeldLease } from './kubernetes/lease.ts';
 import { allocatorOver } from './ledger/allocator.ts';
 import { readMemory } from './memory.ts';
-import { watchCluster, type Watching } from './watch.ts';
+import { watcherMetrics } from './metrics.ts';
+import { type Figures, watchCluster, type Watching } from './watch.ts';
 
 interface Options {
   readonly allocator: string;
@@ -41,7 +42,7 @@ function readOptions(): Options {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--health-listen <host:port>', 'HTTP /livez and /readyz')
+      new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics')
         .env('IPLEDGER_HEALTH_LISTEN')
         .default('127.0.0.1:8081'),
     )
@@ -72,7 +73,9 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
   let ready = (): boolean | string => 'still starting';
-  const health = await startHealth({ listen: healthListen, ready: () => ready(), log });
+  let figures = (): Figures | undefined => undefined;
+  const metrics = watcherMetrics(() => figures());
+  const health = await startHealth({ listen: healthListen, ready: () => ready(), metrics, log });
   life.onStop(() => health.close());
   log.info({ server: api.server, allocator }, 'starting');
 
@@ -101,8 +104,10 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     });
     watching = active;
     ready = () => active.ready;
+    figures = () => active.figures;
     await lease.ended;
     ready = () => 'the Lease was lost';
+    figures = () => undefined;
     term.abort();
   }
 }

@@ -16,6 +16,20 @@ export interface Watching {
   readonly ready: true | string;
   /** What to leave for the next watcher, as of now. */
   memory(): string;
+  readonly figures: Figures;
+}
+
+/** How it goes, in numbers. */
+export interface Figures {
+  /** Of each source, and of the ledger. */
+  readonly heard: readonly Heard[];
+  /** The last event of the ledger that was taken in. */
+  readonly seq: number;
+  /** Pods that wait for addresses. */
+  readonly waiting: number;
+  /** How many are missing at once, while that halts releases. */
+  readonly vanished: { readonly pods: number; readonly nodes: number };
+  readonly alarms: number;
 }
 
 /** Starts. */
@@ -54,12 +68,20 @@ export function watchCluster(options: WatchOptions): Watching {
   }
   const onSnapshot: Reader = { snapshot: () => (ledger.onSnapshot(), onKnown()), facts: () => undefined };
   follow({ allocator, readers: [...readers, onSnapshot], onHeard: ledger.onHeard, log, signal }).catch(fail);
+  const heard = (): Heard[] => {
+    const ofSources = Object.entries(sources).map(([name, { listed, silentMs, mostSilentMs }]): Heard => {
+      return { name, known: listed, silentMs, mostSilentMs };
+    });
+    return [...ofSources, ledger];
+  };
   return {
     get ready() {
-      const ofSources = Object.entries(sources).map(([name, { listed, silentMs, mostSilentMs }]): Heard => {
-        return { name, known: listed, silentMs, mostSilentMs };
-      });
-      return readiness(started, [...ofSources, ledger], alarms.sentences);
+      return readiness(started, heard(), alarms.sentences);
+    },
+    get figures() {
+      const vanished = { pods: reconciler.vanished, nodes: nodes.vanished };
+      const { waiting } = reconciler;
+      return { heard: heard(), seq: projector.view.seq, waiting, vanished, alarms: alarms.sentences.length };
     },
     memory: () =>
       keeper.write({

@@ -25,16 +25,20 @@ export interface AllocatorSettings {
   readonly tls?: TlsFiles | undefined;
   /** What it shows etcd. */
   readonly etcdTls?: TlsFiles | undefined;
+  /** "host:port" of /livez, /readyz and /metrics; none unless said. */
+  readonly healthListen?: string;
 }
 
 /** How an allocator is started; ready when its health service says SERVING. */
-export function allocatorLaunch({ name, etcd, listen, endpoint = listen, tls, etcdTls }: AllocatorSettings): Launch {
+export function allocatorLaunch(settings: AllocatorSettings): Launch {
+  const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '' } = settings;
   return {
     ...node('allocator', name),
     env: {
       IPLEDGER_ETCD: etcd.join(','),
       IPLEDGER_LISTEN: listen,
       IPLEDGER_REPLICA: name,
+      IPLEDGER_HEALTH_LISTEN: healthListen,
       ...tlsVariables(tls),
       ...tlsVariables(etcdTls, 'IPLEDGER_ETCD'),
     },
@@ -114,6 +118,8 @@ export function tlsVariables(tls: TlsFiles | undefined, prefix = 'IPLEDGER_TLS')
 export interface Allocator extends Server {
   /** "127.0.0.1:<port>" */
   readonly endpoint: string;
+  /** The same, of /livez, /readyz and /metrics. */
+  readonly health: string;
 }
 
 export interface AllocatorOptions {
@@ -129,8 +135,10 @@ export async function startAllocator(
   { etcd, name = 'allocator', tls }: AllocatorOptions,
 ): Promise<Allocator> {
   const endpoint = `127.0.0.1:${await freePort()}`;
-  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], listen: endpoint, tls, etcdTls: etcd.tls });
-  return Object.assign(await startServer(run, launch), { endpoint });
+  const health = `127.0.0.1:${await freePort()}`;
+  const reached = { listen: endpoint, healthListen: health };
+  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], ...reached, tls, etcdTls: etcd.tls });
+  return Object.assign(await startServer(run, launch), { endpoint, health });
 }
 
 export interface WatcherOptions {
@@ -142,7 +150,7 @@ export interface WatcherOptions {
 }
 
 export interface Watcher extends Server {
-  /** "127.0.0.1:<port>", of /livez and /readyz. */
+  /** "127.0.0.1:<port>", of /livez, /readyz and /metrics. */
   readonly health: string;
 }
 

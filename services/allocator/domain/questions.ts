@@ -31,14 +31,18 @@ export interface AddressRecord {
   readonly pool: string;
 }
 
-/** Counts of one family of a subnet or a pool; ranges as text. */
-export interface Usage {
+/** Counts of one family of a subnet or a pool. */
+export interface Counts {
   readonly family: Family;
   readonly total: bigint;
   readonly inUse: bigint;
   readonly available: bigint;
   readonly resting: bigint;
   readonly reserved: bigint;
+}
+
+/** The same, and which addresses they are; as text. */
+export interface Usage extends Counts {
   readonly inUseRange: string;
   readonly availableRange: string;
   readonly reservedRange: string;
@@ -101,7 +105,11 @@ function standing(
 export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
   spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
 
-/** The same of a pool, one for each family of its subnet; none while that is not configured. */
+/** The counts alone, in flat time. */
+export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
+  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyCounts(family, usable, parts));
+
+/** The usage of a pool, one for each family of its subnet; none while that is not configured. */
 export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
   (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
     const part = space.part(name);
@@ -109,15 +117,27 @@ export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage
   });
 
 function familyUsage(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Usage {
-  const sum = (count: (part: AddressPart) => number): bigint =>
-    BigInt(parts.reduce((total, part) => total + count(part), 0));
   const ranges = (of: (part: AddressPart) => readonly Interval[]): readonly Interval[] => {
     const [only, ...more] = parts;
     return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
   };
+  const taken = ranges((part) => part.inUseRanges);
+  return {
+    ...familyCounts(family, usable, parts),
+    inUseRange: formatRanges(family, taken),
+    availableRange: formatRanges(family, minus(usable, taken)),
+    reservedRange: formatRanges(
+      family,
+      ranges((part) => part.reservedRanges),
+    ),
+  };
+}
+
+function familyCounts(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Counts {
+  const sum = (count: (part: AddressPart) => number): bigint =>
+    BigInt(parts.reduce((total, part) => total + count(part), 0));
   const total = size(usable);
   const inUse = sum((part) => part.inUse);
-  const taken = ranges((part) => part.inUseRanges);
   return {
     family,
     total,
@@ -125,12 +145,6 @@ function familyUsage(family: Family, usable: readonly Interval[], parts: readonl
     available: total - inUse,
     resting: sum((part) => part.released.count + part.reserved + part.quarantined),
     reserved: sum((part) => part.reserved),
-    inUseRange: formatRanges(family, taken),
-    availableRange: formatRanges(family, minus(usable, taken)),
-    reservedRange: formatRanges(
-      family,
-      ranges((part) => part.reservedRanges),
-    ),
   };
 }
 

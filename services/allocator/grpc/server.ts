@@ -12,7 +12,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
+import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Input, Method } from '../../../proto/codec.ts';
 import { anonymous, callerOf } from './authorization.ts';
@@ -45,6 +45,8 @@ export interface ServeOptions {
   readonly log: Logger;
   /** Has a call answered here, or elsewhere; gives the reply's bytes then. Absent: here. */
   readonly forward?: <Reply>(passage: Passage, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
+  /** Told of each call that was answered here or elsewhere: "/ipledger.v1.Ipam/Allocate", and "OK" or the code of its error. */
+  readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
   /** Streams end with it, so that whoever reads them goes elsewhere. */
   readonly stopping?: AbortSignal;
 }
@@ -105,7 +107,8 @@ function keepingBytes(method: AnyMethod): AnyMethod {
   };
 }
 
-function unaryCall(path: string, handler: AnyHandler | undefined, { log, forward }: ServeOptions) {
+function unaryCall(path: string, handler: AnyHandler | undefined, options: ServeOptions) {
+  const { log, forward, onAnswered } = options;
   return (call: UnaryCall, reply: sendUnaryData<unknown>): void => {
     const answer = async (): Promise<void> => {
       try {
@@ -113,8 +116,10 @@ function unaryCall(path: string, handler: AnyHandler | undefined, { log, forward
         const context = contextOf(call);
         const here = () => handler(call.request, context);
         reply(null, await (forward ? forward(passageOf(path, call, context), here) : here()));
+        onAnswered?.(path, 'OK');
       } catch (error) {
         reply(statusOf(path, error, log));
+        onAnswered?.(path, IpledgerError.from(error).code);
       }
     };
     void answer();

@@ -33,6 +33,13 @@ const mostUnsettled = 100;
 /** How long to wait after an append of unknown outcome, doubling. */
 const usualRetry = { firstMs: 50, mostMs: 1_000 };
 
+/** One append, for those who count. */
+export interface Append {
+  readonly outcome: Appended['kind'];
+  readonly events: number;
+  readonly ms: number;
+}
+
 export interface WriterOptions {
   readonly replica: Replica;
   /** ULIDs. */
@@ -41,6 +48,8 @@ export interface WriterOptions {
   readonly term: Revision | undefined;
   /** The newest schema version that all live replicas can read. */
   readonly eventVersion: () => EventVersion;
+  /** Told of each append that was tried. */
+  readonly onAppend?: (append: Append) => void;
   readonly log: Logger;
   /** Default 50 ms, doubling up to a second. */
   readonly retry?: { readonly firstMs: number; readonly mostMs: number };
@@ -72,6 +81,11 @@ export class Writer {
       this.#queue.push({ ask, resolve: resolve as Queued['resolve'], reject });
       this.#wake();
     });
+  }
+
+  /** How many wait to be decided. */
+  get queued(): number {
+    return this.#queue.length;
   }
 
   /**
@@ -228,8 +242,13 @@ export class Writer {
 
   /** A batch without events is true where the head is as known; one with events where its append succeeds. */
   async #prove(builder: BatchBuilder, signal: AbortSignal): Promise<Appended> {
-    const { replica, term } = this.#options;
-    if (builder.events.length > 0) return replica.ledger.append(builder.build(term));
+    const { replica, term, onAppend } = this.#options;
+    if (builder.events.length > 0) {
+      const beganAt = performance.now();
+      const appended = await replica.ledger.append(builder.build(term));
+      onAppend?.({ outcome: appended.kind, events: builder.events.length, ms: performance.now() - beganAt });
+      return appended;
+    }
     try {
       const { seq, hash } = await replica.ledger.head(signal);
       const same = seq === replica.head.seq && hash === replica.head.hash;

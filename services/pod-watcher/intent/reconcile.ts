@@ -102,6 +102,11 @@ export class Reconciler implements Reader {
     return this.#endings.vanished;
   }
 
+  /** How many Pods wait for addresses. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
   /** To be awaited before the start, when as much is known as then. */
   prepare(): Promise<void> {
     return this.#endings.prepare();

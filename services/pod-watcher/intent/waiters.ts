@@ -38,6 +38,11 @@ export class Waiters {
     this.#bells = new Bells(this.#waiting, options.wake);
   }
 
+  /** How many Pods wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /** Begins. Before, nobody waits. */
   start(): void {
     const { signal } = this.#options;

@@ -10,6 +10,11 @@ export class Waiting {
   readonly #topics = new Map<string, Set<string>>();
   readonly #pods = new Map<string, Place>();
 
+  /** How many wait. */
+  get size(): number {
+    return this.#pods.size;
+  }
+
   /**
    * From now on `pod` waits for these topics, and no others.
    * @param age what is smaller goes first.
