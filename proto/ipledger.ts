@@ -207,7 +207,7 @@ export interface AttachmentRequest {
   candidates: AddressSet[];
   /** Name of a pool inside the subnet, from which alone it may be served; "" is the rest that belongs to no pool. */
   pool: string;
-  /** Asked-for MAC, "" for none. */
+  /** Asked-for MAC, "" for none. A NIC of Kube-OVN's own type (provider "ovn" or "<name>.<namespace>.ovn") then gets a new one. */
   mac: string;
   /** Routes for the CNI result. */
   routes: Route[];

@@ -43,6 +43,8 @@ export interface AttachmentRequest {
   /** Entitles to what is reserved for just this; '' for nothing. */
   readonly reservation: string;
   readonly mac: string;
+  /** For a NIC that must have a MAC and asks for none: a random number from which one is made. */
+  readonly macSeed?: number;
   readonly routes: readonly Route[];
   readonly defaultRoute?: boolean;
 }

@@ -1,6 +1,8 @@
 /** The Ipam service: requests → commands and questions → replies. */
+import { randomInt } from 'node:crypto';
 import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
 import { parseAddress, parseCidr } from '../domain/address.ts';
@@ -61,7 +63,11 @@ async function allocate(allocator: Allocator, request: api.AllocateRequest, cont
     node: limited('pod.node', request.pod?.node ?? ''),
     ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
-  const attachments = atMost('attachments', mostAttachments, request.attachments).map(readAttachment);
+  const attachments = atMost('attachments', mostAttachments, request.attachments).map((each) => ({
+    ...readAttachment(each),
+    // What is imported has the MAC that it has.
+    ...(isOvnProvider(each.provider) && !request.import && { macSeed: randomInt(2 ** 48 - 1) }),
+  }));
   if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
   if (new Set(attachments.map(attachmentKey)).size < attachments.length)
     throw new IpledgerError(

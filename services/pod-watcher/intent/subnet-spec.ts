@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
 import type { NodeObject, SubnetObject } from '../kubernetes/objects.ts';
 import type { Raw } from '../kubernetes/raw.ts';
-import { isOvnProvider } from '../ledger/provider.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 
 /** Addresses that no Subnet may have, where that can be told. */
 export interface Surroundings {

@@ -3,7 +3,7 @@
  * would ask for the same address again when the Pod is attached again, whoever has it by then.
  */
 import { networksAnnotation, type Pod } from '../kubernetes/objects.ts';
-import { isOvnProvider } from '../ledger/provider.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 
 /** What is written for an attachment, and so is taken away with it. */
 const results = ['ip_address', 'mac_address', 'cidr', 'gateway', 'allocated'];

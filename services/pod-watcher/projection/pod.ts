@@ -8,7 +8,7 @@
 import { isSubdomain } from '../../../lib/ip-name.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
-import { isOvnProvider } from '../ledger/provider.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 import { detachedKeys } from './detached.ts';
 
 /** Values of annotations; null removes one. */

@@ -23,7 +23,7 @@ import {
 import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/patch.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';
-import { isOvnProvider } from '../ledger/provider.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 import { type Outcome, Queue } from '../queue.ts';
 import { Complaints } from './complaints.ts';
 import { type Counts, countsOf, poolSpelling, saysCounts, statusPatch, subnetSpelling } from './counts.ts';

@@ -1,5 +1,5 @@
 /** naming: what objects are called, and what a provider's name says. */
-import { isOvnProvider } from '../../../services/pod-watcher/ledger/provider.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 import { ipName } from '../../../lib/ip-name.ts';
 import { notUnderstood, understandOnly } from '../case.ts';
 import { textOf } from '../json.ts';

@@ -1,7 +1,6 @@
 /** Gives a Pod the addresses of all its attachments, or none. */
 import type { Allocate, AttachmentRequest } from '../command.ts';
 import type { Allocation } from '../claim.ts';
-import { canonicalMac } from '../address.ts';
 import { type AssignedAddress, type Attachment, type Event, familyOf, type Grant } from '../event.ts';
 import { claimKey } from '../journal.ts';
 import { Refused } from '../refusal.ts';
@@ -9,6 +8,7 @@ import { allocationOf, attachmentKey, claimOf, type State } from '../state.ts';
 import { entitlementsOf, reservedIn } from './entitlement.ts';
 import { isOf } from './family.ts';
 import { refuseFenced } from './fence.ts';
+import { macFor, readMac } from './mac.ts';
 import { assigned, isInPool, isKeepable, pick, type Picked, type Search } from './pick.ts';
 import { noSubnet } from './reasons.ts';
 
@@ -59,29 +59,28 @@ interface Wanted {
 
 function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
   const { request, attachment, held, taken } = wanted;
-  const asked = readMac(request.mac);
+  // What cannot be read is said before anything else.
+  readMac(request.mac);
   const entitlements = entitlementsOf(attachment, request);
+  const search = { attachment, entitlements, held, taken };
   for (const { address } of held?.addresses ?? []) refuseFenced(state, held?.subnet ?? '', address);
   if (held && fits(state, held, request, entitlements)) {
-    const mac = asked || reservedMac(state, held.subnet, held.addresses);
-    if (mac !== held.mac) refuseTakenMac(state, held.subnet, { mac, attachment, entitlements, taken });
     const addresses = asInForce(state, held);
+    const mac = macFor(state, request, { ...search, subnet: held.subnet, addresses });
     const grant = grantOf(command, { request, attachment, mac }, addresses, held.cause);
     const passedOn = { ...grant, interface: request.interface || held.interface, alloc: held.seq, fromUid: held.uid };
     return [{ type: 'AddressTransferred', subnet: held.subnet, data: passedOn }];
   }
   const { configured, addresses } = choose(state, command, wanted, entitlements);
   const subnet = configured.subnet.name;
-  const mac = asked || reservedMac(state, subnet, addresses);
-  refuseTakenMac(state, subnet, { mac, attachment, entitlements, taken });
+  const mac = macFor(state, request, { ...search, subnet, addresses });
   for (const { address } of addresses) taken.add(claimKey({ subnet, address }));
-  const grant = grantOf(
-    command,
-    { request, attachment, mac },
-    addresses,
-    causeOf(state, command, request, { subnet, addresses }),
-  );
-  const allocated: Event = { type: 'AddressAllocated', subnet, data: grant };
+  const cause = causeOf(state, command, request, { subnet, addresses });
+  const allocated: Event = {
+    type: 'AddressAllocated',
+    subnet,
+    data: grantOf(command, { request, attachment, mac }, addresses, cause),
+  };
   return held ? [supersede(held, command.pod.uid), allocated] : [allocated];
 }
 
@@ -169,10 +168,6 @@ function reservedFor(
   });
 }
 
-/** The MAC that was reserved with an address. */
-const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
-  addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
-
 /** What is held, with CIDR and gateway as the subnet has them now: they may have changed since it was given. */
 function asInForce(state: State, { subnet, addresses }: Allocation): readonly AssignedAddress[] {
   const spaces = state.subnets.get(subnet)?.spaces ?? [];
@@ -231,55 +226,6 @@ function grantOf(
     routes: request.routes,
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
   };
-}
-
-function readMac(text: string): string {
-  if (text === '') return '';
-  const mac = canonicalMac(text);
-  if (!mac)
-    throw new Refused(
-      'INVALID_REQUEST',
-      `${text} is not a valid unicast MAC address: write six octets, 02:00:00:53:6b:bb`,
-    );
-  return mac;
-}
-
-function refuseTakenMac(
-  state: State,
-  subnet: string,
-  {
-    mac,
-    attachment,
-    entitlements,
-    taken,
-  }: { mac: string; attachment: Attachment; entitlements: ReadonlySet<string>; taken: Set<string> },
-): void {
-  if (mac === '') return;
-  const reservedTo = (state.reservedMacs.get(`${subnet}/${mac}`) ?? []).map(
-    ({ address }) => claimOf(state, subnet, address)?.reservation?.reservedFor ?? '',
-  );
-  if (reservedTo.length > 0 && !reservedTo.some((text) => entitlements.has(text)))
-    throw new Refused(
-      'MAC_IN_USE',
-      `AddressConflict: MAC ${mac} is reserved for ${reservedTo.join(' and ')} in subnet ${subnet}`,
-    );
-  const holder = state.macs.get(`${subnet}/${mac}`);
-  const own =
-    holder &&
-    holder.namespace === attachment.namespace &&
-    holder.pod === attachment.pod &&
-    attachmentKey(holder) === attachmentKey(attachment);
-  if (holder && !own)
-    throw new Refused(
-      'MAC_IN_USE',
-      `AddressConflict: MAC ${mac} is in use in subnet ${subnet} by Pod ${holder.namespace}/${holder.pod} (${holder.provider})`,
-    );
-  if (taken.has(`${subnet}/${mac}`))
-    throw new Refused(
-      'MAC_IN_USE',
-      `AddressConflict: MAC ${mac} is asked for twice in subnet ${subnet} by the same Pod`,
-    );
-  taken.add(`${subnet}/${mac}`);
 }
 
 const describe = ({ pod }: Allocate): string => `${pod.namespace}/${pod.name} (uid ${pod.uid})`;
