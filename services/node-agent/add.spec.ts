@@ -4,14 +4,15 @@ import { IpledgerError } from '../../lib/errors.ts';
 import { add, type AddDeps } from './add.ts';
 import { del } from './del.ts';
 import { allocation, failing, FakeAllocator, never, refusal, request } from './fakes.ts';
+import type { Identified } from './pods.ts';
 import type { Preparation } from './sandbox.ts';
-import type { CniRequest } from './wire.ts';
 
 function setUp(allocator: FakeAllocator) {
   const prepared: Preparation[] = [];
   const deps: AddDeps = {
     allocator,
-    podUid: () => Promise.reject(new Error('the uid was sent: nobody may ask for it')),
+    identify: () => Promise.reject(new Error('the uid was sent: nobody may ask for it')),
+    told: () => Promise.resolve(''),
     sandbox: {
       prepare: (wanted) => {
         prepared.push(wanted);
@@ -24,6 +25,8 @@ function setUp(allocator: FakeAllocator) {
   };
   return { deps, prepared };
 }
+
+const known = (identified: Identified) => () => Promise.resolve(identified);
 
 describe('ADD', () => {
   it('waits for the allocation of this Pod uid, binds it to the container, and only then answers', async () => {
@@ -47,11 +50,30 @@ describe('ADD', () => {
   it('asks the Kubernetes API for the uid when the caller sends none', async () => {
     const allocator = new FakeAllocator();
     const { deps } = setUp(allocator);
-    const podUid = ({ podNamespace, podName }: Pick<CniRequest, 'podNamespace' | 'podName'>) =>
-      Promise.resolve(`uid of ${podNamespace}/${podName}`);
-    await add({ ...deps, podUid }, request({ pod_uid: '' }), never());
-    expect(allocator.waits[0]?.podUid).to.equal('uid of default/p');
-    expect(allocator.binds[0]?.podUid).to.equal('uid of default/p');
+    const uid = 'uid of the API';
+    await add({ ...deps, identify: known({ name: 'p', uid, podUid: uid }) }, request({ pod_uid: '' }), never());
+    expect(allocator.waits[0]?.podUid).to.equal(uid);
+    expect(allocator.binds[0]?.podUid).to.equal(uid);
+  });
+
+  it('asks for the virtual machine that the Pod may be a launcher of, also when its uid was sent', async () => {
+    const allocator = new FakeAllocator();
+    const identify = known({ name: 'vm1', uid: 'u-of-vm1', podUid: 'u-1' });
+    const { deps } = setUp(allocator);
+    await add({ ...deps, identify }, request({ pod_name: 'virt-launcher-vm1-x7k2p' }), never());
+    expect(allocator.waits[0]).to.include({ pod: 'vm1', podUid: 'u-of-vm1' });
+    expect(allocator.binds[0]).to.include({ pod: 'vm1', podUid: 'u-of-vm1', containerId: 'c1' });
+  });
+
+  it('says what pod-watcher told about the Pod, when there is no address', async () => {
+    const why = new IpledgerError('NOT_ALLOCATED', 'nothing was asked for');
+    const { deps } = setUp(new FakeAllocator({ wait: failing(why) }));
+    const told = ({ namespace, uid }: { namespace: string; uid: string }) =>
+      Promise.resolve(`stage=validatePodNetwork error=of ${namespace}, ${uid}`);
+    const error = await refusal(add({ ...deps, told }, request(), never()));
+    expect(error.message).to.match(
+      /nothing was asked for; pod-watcher says: stage=validatePodNetwork error=of default, u-1$/,
+    );
   });
 
   it('asks again while the allocator is away', async () => {

@@ -6,11 +6,13 @@ import { isIPv6 } from 'node:net';
 import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { launcherPrefix } from '../../lib/pod-identity.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { type Patience, patience, persistently } from './patience.ts';
-import type { PodUid } from './pods.ts';
+import type { Identify } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { Told } from './told.ts';
 import { answerAdd, type CniRequest, defaultFamily, faultOf, routesFor } from './wire.ts';
 
 // The plugin gives up after 30 s: these, and the 4 s of preparing the sandbox, must end before that, one after the other.
@@ -21,7 +23,8 @@ const unbindMs = 1_500;
 
 export interface AddDeps {
   readonly allocator: Allocator;
-  readonly podUid: PodUid;
+  readonly identify: Identify;
+  readonly told: Told;
   readonly sandbox: Sandbox;
   readonly node: string;
   /** Bindings of an earlier boot of the node are void. */
@@ -42,9 +45,12 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
       'data path not available: type kube-ovn makes NICs only on Kube-OVN; use it as ipam.type of another plugin, as macvlan',
     );
   const waiting = patience(waitMs, signal);
-  const who = await callerOf(deps.podUid, request, waiting);
-  const explained = (error: unknown): never => {
-    throw explain(request, IpledgerError.from(error));
+  const { bound: who, ownUid } = await callerOf(deps.identify, request, waiting);
+  const explained = async (thrown: unknown): Promise<never> => {
+    const error = IpledgerError.from(thrown);
+    const told =
+      error.code === 'NOT_ALLOCATED' ? await deps.told({ namespace: who.namespace, uid: ownUid }, signal) : '';
+    throw explain(request, error, told);
   };
   const promised = await persistently(waiting, (leftMs) =>
     deps.allocator.wait({ ...who, timeoutMs: leftMs }, { timeoutMs: leftMs + waitGraceMs, signal }),
@@ -101,12 +107,22 @@ async function unbind({ allocator, log }: AddDeps, who: Bound): Promise<void> {
   }
 }
 
-/** Who asks; a caller that doesn't tell the Pod's uid is looked up. */
-export async function callerOf(podUid: PodUid, request: CniRequest, patient: Patience): Promise<Bound> {
-  const { podNamespace: namespace, podName: pod, provider, containerId, interface: name } = request;
-  const uid =
-    request.podUid || (await persistently(patient, (leftMs) => podUid(request, within(leftMs, patient.signal))));
-  return { namespace, pod, podUid: uid, provider, containerId, interface: name };
+/** Who asks. Looked up where the caller does not tell the Pod's uid, and where the Pod may be a virtual machine's. */
+export async function callerOf(identify: Identify, request: CniRequest, patient: Patience): Promise<Caller> {
+  const { podNamespace: namespace, podName, podUid, provider, containerId, interface: name } = request;
+  const isKnown = podUid !== '' && !podName.startsWith(launcherPrefix);
+  const known = isKnown
+    ? { name: podName, uid: podUid, podUid }
+    : await persistently(patient, (leftMs) => identify(request, within(leftMs, patient.signal)));
+  const bound = { namespace, pod: known.name, podUid: known.uid, provider, containerId, interface: name };
+  return { bound, ownUid: known.podUid };
+}
+
+interface Caller {
+  /** As the ledger knows it. */
+  readonly bound: Bound;
+  /** The uid of the Pod itself. */
+  readonly ownUid: string;
 }
 
 interface Bound {
@@ -128,15 +144,18 @@ function checkRoutes(request: CniRequest, allocation: Allocation): void {
     );
 }
 
-/** Kube-OVN's sentence, which people search for, with the cause behind it. */
-function explain({ podNamespace, podName, provider }: CniRequest, error: IpledgerError): IpledgerError {
+/**
+ * Kube-OVN's sentence, which people search for, with the cause behind it.
+ * @param told what pod-watcher said of the Pod, '' for nothing: why nobody was asked for an address.
+ */
+function explain({ podNamespace, podName, provider }: CniRequest, error: IpledgerError, told: string): IpledgerError {
   if (error.code === 'PROVIDER_UNBOUND' && provider !== 'ovn')
     return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`, { cause: error });
   if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
   const cause = error.kind === 'transient' ? `the allocator could not be asked: ${error.message}` : error.message;
   return new IpledgerError(
     error.code === 'PROVIDER_UNBOUND' ? 'NOT_ALLOCATED' : error.code,
-    `no address allocated to pod ${podNamespace}/${podName} provider ${provider}, please see kube-ovn-controller logs to find errors: ${cause}`,
+    `no address allocated to pod ${podNamespace}/${podName} provider ${provider}, please see kube-ovn-controller logs to find errors: ${cause}${told && `; pod-watcher says: ${told}`}`,
     { cause: error },
   );
 }

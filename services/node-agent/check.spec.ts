@@ -14,7 +14,7 @@ const binding = (containerId: string, name = 'net1'): Binding => ({
 
 const checked = (allocator: FakeAllocator, addresses: readonly string[], changes: object = {}) =>
   check(
-    { allocator, podUid: () => Promise.resolve('uid of the API') },
+    { allocator, identify: () => Promise.resolve({ name: 'p', uid: 'uid of the API', podUid: 'uid of the API' }) },
     { verb: 'check', request: request(changes), addresses },
     never(),
   );

@@ -18,13 +18,13 @@ const attemptMs = 2_000;
  * container.
  */
 export async function check(
-  { allocator, podUid }: Pick<AddDeps, 'allocator' | 'podUid'>,
+  { allocator, identify }: Pick<AddDeps, 'allocator' | 'identify'>,
   { request, addresses }: Extract<Asked, { verb: 'check' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const patient = patience(checkMs, signal);
   try {
-    const who = await callerOf(podUid, request, patient);
+    const { bound: who } = await callerOf(identify, request, patient);
     const allocation = await persistently(patient, (leftMs) =>
       allocator.wait({ ...who, timeoutMs: 1 }, { timeoutMs: Math.min(leftMs, attemptMs), signal }),
     );

@@ -13,11 +13,12 @@ import { turnOf } from './bindings.ts';
 import { del } from './del.ts';
 import { type Journal, replayForever } from './journal.ts';
 import { agentMetrics } from './metrics.ts';
-import { kubernetesApi, podUidFrom } from './pods.ts';
+import { identifyBy, kubernetesApi } from './pods.ts';
 import { earlierBoots } from './reboot.ts';
 import { sandboxOfNode } from './sandbox.ts';
 import { serveBy } from './serve.ts';
 import { type Published, publish } from './socket.ts';
+import { toldFrom } from './told.ts';
 import { createTurns } from './turns.ts';
 
 interface Options {
@@ -78,10 +79,21 @@ await run(log, async (life) => {
   const inTurn = createTurns();
   const bootId = bootIdOf(options.bootIdFile);
   const boots = earlierBoots({ allocator, node: options.node, inTurn, log }, bootId);
-  const podUid = podUidFrom(kubernetesApi());
+  const api = kubernetesApi();
   const { registry: metrics, counted } = agentMetrics();
   const serve = counted(
-    serveBy({ allocator, podUid, sandbox: sandboxOfNode, node: options.node, bootId, log, inTurn, boots, journal }),
+    serveBy({
+      allocator,
+      identify: identifyBy(api),
+      told: toldFrom(api),
+      sandbox: sandboxOfNode,
+      node: options.node,
+      bootId,
+      log,
+      inTurn,
+      boots,
+      journal,
+    }),
   );
 
   const published: Published[] = [];

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IpledgerError } from '../../lib/errors.ts';
-import { kubernetesApi, podUidFrom } from './pods.ts';
+import { kubernetesApi, identifyBy } from './pods.ts';
 
 const pod = { podNamespace: 'default', podName: 'p' };
 const signal = new AbortController().signal;
 
 const answering = (status: number, body: unknown) =>
-  podUidFrom(() => Promise.resolve({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
+  identifyBy(() => Promise.resolve({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
 
 async function refusal(work: Promise<unknown>): Promise<IpledgerError> {
   const outcome: unknown = await work.catch((error: unknown) => error);
@@ -20,25 +20,32 @@ async function refusal(work: Promise<unknown>): Promise<IpledgerError> {
   return outcome as IpledgerError;
 }
 
-describe('the uid of a Pod', () => {
-  it('is its metadata.uid', async () => {
-    expect(await answering(200, { metadata: { uid: 'u-1' } })(pod, signal)).to.equal('u-1');
-    const hashOnly = { uid: 'u-1', annotations: { 'kubernetes.io/config.hash': 'h-1' } };
-    expect(await answering(200, { metadata: hashOnly })(pod, signal)).to.equal('u-1');
+describe('as whom the ledger knows a Pod', () => {
+  const identified = async (metadata: object) => answering(200, { metadata })(pod, signal);
+
+  it('is its name and its metadata.uid', async () => {
+    expect(await identified({ uid: 'u-1' })).to.deep.equal({ name: 'p', uid: 'u-1', podUid: 'u-1' });
   });
 
   it('of a static Pod is the hash that its mirror tells', async () => {
     const annotations = { 'kubernetes.io/config.mirror': 'h-1', 'kubernetes.io/config.hash': 'h-1' };
-    expect(await answering(200, { metadata: { uid: 'u-1', annotations } })(pod, signal)).to.equal('h-1');
+    expect(await identified({ uid: 'u-1', annotations })).to.include({ uid: 'h-1', podUid: 'u-1' });
+  });
+
+  it('of a virtual machine’s launcher is the machine', async () => {
+    const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: 'u-of-vm1' };
+    const ownerReferences = [{ ...machine, controller: true }];
+    const expected = { name: 'vm1', uid: 'u-of-vm1', podUid: 'u-1' };
+    expect(await identified({ uid: 'u-1', ownerReferences })).to.deep.equal(expected);
   });
 
   it('is asked for by one path, with names that can’t leave it', async () => {
     const paths: string[] = [];
-    const podUid = podUidFrom((path) => {
+    const identify = identifyBy((path) => {
       paths.push(path);
       return Promise.resolve({ status: 200, body: '{"metadata":{"uid":"u-1"}}' });
     });
-    await podUid({ podNamespace: 'a', podName: '../secrets/x?y' }, signal);
+    await identify({ podNamespace: 'a', podName: '../secrets/x?y' }, signal);
     expect(paths).to.deep.equal(['/api/v1/namespaces/a/pods/..%2Fsecrets%2Fx%3Fy']);
   });
 
@@ -50,7 +57,7 @@ describe('the uid of a Pod', () => {
 
   it('may be asked for again when the API has trouble, and not when it forbids', async () => {
     expect(await refusal(answering(503, '')(pod, signal))).to.include({ kind: 'transient' });
-    const broken = podUidFrom(() => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1')));
+    const broken = identifyBy(() => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1')));
     const error = await refusal(broken(pod, signal));
     expect(error).to.include({ kind: 'transient' });
     expect(error.message).to.contain('get pod default/p failed').and.contain('ECONNREFUSED');

@@ -1,9 +1,10 @@
-/** The agent's one look at the Kubernetes API: the uid of a Pod, for callers that don't send it. */
+/** The agent's look at the Kubernetes API: as whom the ledger knows a Pod, where the caller can't tell. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { z } from 'zod';
 import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
+import { identityOf, type PodIdentity } from '../../lib/pod-identity.ts';
 import { createGate } from './gate.ts';
 import type { CniRequest } from './wire.ts';
 
@@ -13,17 +14,33 @@ const readsAtOnce = 16;
 const mostWaiting = 4_096;
 
 /** @throws IpledgerError NOT_ALLOCATED when there is no such Pod; UNAVAILABLE when the API can't be asked now */
-export type PodUid = (pod: Pick<CniRequest, 'podNamespace' | 'podName'>, signal: AbortSignal) => Promise<string>;
+export type Identify = (pod: Pick<CniRequest, 'podNamespace' | 'podName'>, signal: AbortSignal) => Promise<Identified>;
+
+/** `podUid` is the uid of the Pod itself. */
+export interface Identified extends PodIdentity {
+  readonly podUid: string;
+}
 
 /** GET of a path of the Kubernetes API, with the credentials that go with it. */
 export type ApiGet = (path: string, signal: AbortSignal) => Promise<{ status: number; body: string }>;
 
+const reference = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  controller: z.boolean().optional(),
+});
 const podSchema = z.object({
-  metadata: z.object({ uid: z.string().min(1), annotations: z.record(z.string(), z.string()).optional() }),
+  metadata: z.object({
+    uid: z.string().min(1),
+    annotations: z.record(z.string(), z.string()).default({}),
+    ownerReferences: z.array(reference).default([]),
+  }),
 });
 
 /** Reads the Pod, once each time: its namesake of yesterday had another uid. */
-export function podUidFrom(get: ApiGet): PodUid {
+export function identifyBy(get: ApiGet): Identify {
   const gate = createGate(readsAtOnce, mostWaiting);
   return async ({ podNamespace, podName }, signal) => {
     const failed = `get pod ${podNamespace}/${podName} failed`;
@@ -38,14 +55,10 @@ export function podUidFrom(get: ApiGet): PodUid {
     if (status === 401 || status === 403)
       throw new IpledgerError('PERMISSION_DENIED', `${failed}: the agent needs "get pods" (HTTP ${status})`);
     if (status !== 200) throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API answered HTTP ${status}`);
-    return uidOf(podSchema.parse(JSON.parse(body)));
+    const { uid, annotations, ownerReferences } = podSchema.parse(JSON.parse(body)).metadata;
+    const controller = ownerReferences.find((each) => each.controller === true);
+    return { ...identityOf({ name: podName, uid, annotations, controller }), podUid: uid };
   };
-}
-
-/** In CNI a static Pod goes by the hash of its manifest; the API knows that as an annotation of its mirror. */
-function uidOf({ metadata: { uid, annotations } }: z.infer<typeof podSchema>): string {
-  const mirror = annotations?.['kubernetes.io/config.mirror'] !== undefined;
-  return (mirror && annotations['kubernetes.io/config.hash']) || uid;
 }
 
 /**
