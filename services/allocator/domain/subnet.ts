@@ -49,28 +49,45 @@ export interface Subnet {
 export function normaliseSubnet(name: string, requested: RequestedSubnet): Subnet | { readonly problems: string[] } {
   const problems: string[] = [];
   const cidrs = readCidrs(name, requested, problems);
-  const excluded = readExcludes(requested.excludeIps, problems);
-  const gateways = readGateways(requested, cidrs, problems);
+  readExcludes(requested.excludeIps, problems);
+  checkGateways(requested, cidrs, problems);
   if (requested.protocol !== '' && !['IPv4', 'IPv6', 'Dual'].includes(requested.protocol))
     problems.push(`${requested.protocol} is not a valid protocol type: it is IPv4, IPv6 or Dual`);
   for (const field of ['cooldownMs', 'bindingTimeoutMs'] as const)
     if (requested[field] !== undefined && !(Number.isSafeInteger(requested[field]) && requested[field] >= 0))
       problems.push(`${field} is a number of milliseconds from 0 up`);
-  if (problems.length > 0) return { problems };
+  return problems.length > 0 ? { problems } : subnetOf(name, formatSubnet(requested));
+}
 
-  const complete = cidrs.map((cidr) => gateways.get(cidr.family) ?? hostsOf(cidr).first);
-  const textOf = (family: Family, value: bigint): string => formatAddress({ family, value });
-  const excludes = excluded.concat(cidrs.map(({ family }, index) => single(family, complete[index] as bigint)));
-  return subnetOf(name, {
+/**
+ * A spec in its normal form: canonical texts, IPv4 first, what is left out filled in, each gateway excluded. No rule is applied
+ * to it here; what cannot be read is left out.
+ */
+export function formatSubnet(requested: RequestedSubnet): SubnetSpec {
+  const cidrs = listed(requested.cidrBlock)
+    .flatMap((text) => parseCidr(text) ?? [])
+    .toSorted((a, b) => a.family - b.family);
+  const given = listed(requested.gateway).flatMap((text) => parseAddress(text) ?? []);
+  const gateways = ([4, 6] as const).flatMap((family) => {
+    const cidr = cidrs.find((each) => each.family === family);
+    const usual = cidr && { family, value: hostsOf(cidr).first };
+    return given.find((each) => each.family === family) ?? usual ?? [];
+  });
+  const excludes = readExcludes(requested.excludeIps, []).concat(
+    gateways.map(({ family, value }) => ({ family, first: value, last: value })),
+  );
+  return {
     cidrBlock: cidrs.map(formatCidr).join(','),
-    gateway: cidrs.map(({ family }, index) => textOf(family, complete[index] as bigint)).join(','),
+    gateway: gateways.map(formatAddress).join(','),
     excludeIps: formatExcludes(excludes),
     provider: requested.provider === '' ? 'ovn' : requested.provider,
     protocol: cidrs.length === 2 ? 'Dual' : cidrs[0]?.family === 4 ? 'IPv4' : 'IPv6',
     cooldownMs: requested.cooldownMs ?? defaultCooldownMs,
     bindingTimeoutMs: requested.bindingTimeoutMs ?? defaultBindingTimeoutMs,
-  });
+  };
 }
+
+const listed = (texts: string): string[] => texts.split(',').map((text) => text.trim());
 
 /** The subnet that a normalised spec describes: the way back from the log. @throws Error for a spec that is not normalised. */
 export function subnetOf(name: string, spec: SubnetSpec): Subnet {
@@ -118,10 +135,10 @@ function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, proble
   }
   refuseUpperCase(`subnet cidr block ${cidrBlock}`, cidrBlock, problems);
   const cidrs: Cidr[] = [];
-  for (const text of cidrBlock.split(',').map((part) => part.trim())) {
+  for (const text of listed(cidrBlock)) {
     const cidr = parseCidr(text);
     if (!cidr) {
-      problems.push(`subnet ${name} cidr ${text} is invalid`);
+      problems.push(`subnet ${name} cidr ${text} is invalid: ${text} is not a valid cidr: write address/length`);
       continue;
     }
     for (const [label, reserved] of reservedCidrs)
@@ -138,15 +155,11 @@ function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, proble
   return cidrs.toSorted((a, b) => a.family - b.family);
 }
 
-function readGateways(
-  { gateway, cidrBlock }: RequestedSubnet,
-  cidrs: readonly Cidr[],
-  problems: string[],
-): Map<Family, bigint> {
-  const gateways = new Map<Family, bigint>();
-  if (gateway.trim() === '') return gateways;
+/** IPv6 has no broadcast address: its last one may be a gateway's, though it is never given to a Pod. */
+function checkGateways({ gateway, cidrBlock }: RequestedSubnet, cidrs: readonly Cidr[], problems: string[]): void {
+  if (gateway.trim() === '') return;
   refuseUpperCase(`subnet gateway ${gateway}`, gateway, problems);
-  for (const text of gateway.split(',').map((part) => part.trim())) {
+  for (const text of listed(gateway)) {
     const address = parseAddress(text);
     const cidr = cidrs.find(({ family }) => family === address?.family);
     if (!address) problems.push(`gateway ${text} is not a valid address`);
@@ -154,16 +167,12 @@ function readGateways(
       problems.push(`gateway ${text} is not in cidr ${cidrs.map(formatCidr).join(',') || cidrBlock}`);
     else if (address.value < hostsOf(cidr).first)
       problems.push(`${text} is the network number ip in cidr ${formatCidr(cidr)}`);
-    else if (address.value > hostsOf(cidr).last)
+    else if (address.family === 4 && address.value > hostsOf(cidr).last)
       problems.push(`${text} is the broadcast ip in cidr ${formatCidr(cidr)}`);
-    else gateways.set(address.family, address.value);
   }
-  return gateways;
 }
 
 type FamilyInterval = Interval & { readonly family: Family };
-
-const single = (family: Family, value: bigint): FamilyInterval => ({ family, first: value, last: value });
 
 /** What lies outside the CIDR is no error: it excludes nothing. */
 function readExcludes(texts: readonly string[], problems: string[]): FamilyInterval[] {

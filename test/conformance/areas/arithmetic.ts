@@ -1,11 +1,15 @@
 /** subnet-math: address arithmetic of the domain; addresses with their masks as the plugin prints them. */
 import { formatAddress, lastOf, overlap, parseAddress, parseCidr } from '../../../services/allocator/domain/address.ts';
 import { formatRanges, minus, size } from '../../../services/allocator/domain/interval.ts';
-import { normaliseSubnet, type SubnetFamily, subnetOf } from '../../../services/allocator/domain/subnet.ts';
+import {
+  formatSubnet,
+  normaliseSubnet,
+  type SubnetFamily,
+  subnetOf,
+} from '../../../services/allocator/domain/subnet.ts';
 import { CannotExecute, notUnderstood, understandOnly } from '../case.ts';
 import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from '../json.ts';
 import type { Stage } from '../stage.ts';
-import { formatSubnet } from '../wished.ts';
 import { runPlugin, usualEnvironment } from '../world/plugin.ts';
 import { type Area, type Execute, failed } from './area.ts';
 import { mergedExcludes } from '../world/ranges.ts';
@@ -32,12 +36,9 @@ function problemsOf(cidrBlock: string, gateway = ''): string {
   return problems.filter((problem) => !problem.includes(' conflict with v')).join('; ');
 }
 
-function completed({ cidr, gateway }: Fields): Fields {
-  const asked = { ...requested, cidrBlock: textOf(cidr), gateway: textOf(gateway) };
-  if (formatSubnet) return { gateway: formatSubnet(asked).gateway };
-  const result = normaliseSubnet('math', asked);
-  return 'problems' in result ? failed(result.problems.join('; ')) : { gateway: result.spec.gateway };
-}
+const completed = ({ cidr, gateway }: Fields): Fields => ({
+  gateway: formatSubnet({ ...requested, cidrBlock: textOf(cidr), gateway: textOf(gateway) }).gateway,
+});
 
 const joined = (texts: readonly string[]): string => texts.join(',');
 
