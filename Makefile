@@ -49,10 +49,6 @@ chaos: SPEC = test/faults/*.spec.ts
 chaos: cni programs ## the faults suite for hours: longer absences, more Pods, many rounds (ROUNDS=n, FAULT_SEED=n, SPEC=glob)
 	@$(own_cluster) CHAOS=1 mocha '$(SPEC)'
 
-.PHONY: conformance
-conformance: cni programs ## Kube-OVN's documented behaviour, case by case; exit status 1 when one fails (CASES=file: another file)
-	@$(own_cluster) node test/conformance/main.ts $(CASES)
-
 # ---- what they need ------------------------------------------------------------------------------------------------
 
 .PHONY: prerequisites

@@ -4,8 +4,6 @@ import type { Case } from './case.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from './json.ts';
 import { modelled, strands } from './model.ts';
 
-const isSix = (text: string): boolean => text.includes(':');
-
 /** Conditions, by the name that they have in the list. */
 export const predicates: Readonly<Record<string, (the: Case) => boolean>> = {
   'a step would leave an address in use outside its subnet': strands,
@@ -16,14 +14,8 @@ export const predicates: Readonly<Record<string, (the: Case) => boolean>> = {
     const own = `${textOf(nad['name'])}.${textOf(nad['namespace'])}`;
     return configured !== '' && configured !== own && configured !== `${own}.ovn`;
   },
-  'the gateway is of a family that the subnet does not have': ({ given, when }) => {
-    const families = textOf(given['cidr']).split(',').map(isSix);
-    const gateways = textOf(given['gateway'])
-      .split(',')
-      .filter((text) => text !== '');
-    const asked = textsOf(when['compute']).includes('completedGateway');
-    return asked && gateways.some((gateway) => !families.includes(isSix(gateway)));
-  },
+  'the namespace names no Subnet': ({ given }) =>
+    textOf(fieldsOf(given['namespace annotations'])['ovn.kubernetes.io/logical_switch']) === '',
   'a route cannot be read': ({ given }) =>
     listOf(fieldsOf(given['daemon response'])['routes'])
       .map(fieldsOf)

@@ -3,13 +3,13 @@ import { selections } from '../../../services/pod-watcher/intent/attachments.ts'
 import { requestOf } from '../../../services/pod-watcher/intent/request.ts';
 import {
   defaultNetworkAnnotation,
+  hasAllocatedAnnotation,
   networksAnnotation,
   type Pod,
   toPod,
 } from '../../../services/pod-watcher/kubernetes/objects.ts';
-import { CannotExecute, notUnderstood, understandOnly } from '../case.ts';
+import { notUnderstood, understandOnly } from '../case.ts';
 import { type Fields, fieldsOf, jsonOf, textFieldsOf, textOf } from '../json.ts';
-import { hasAllocatedAnnotation } from '../wished.ts';
 import { type Execute, failed, type Form, seen } from './area.ts';
 
 function podWith(annotations: Readonly<Record<string, string>>, namespace = 'default'): Pod {
@@ -81,8 +81,6 @@ const validateAddresses: Execute = (the) => {
 
 const hasAllocated: Execute = (the) => {
   understandOnly('given', the.given, ['annotations', 'pod annotations']);
-  if (!hasAllocatedAnnotation)
-    throw new CannotExecute('no part asks whether a Pod has an allocated annotation: the ledger says who holds what');
   const annotations = { ...textFieldsOf(the.given['annotations']), ...textFieldsOf(the.given['pod annotations']) };
   return seen(the, { result: hasAllocatedAnnotation(annotations) });
 };

@@ -185,11 +185,14 @@ const webhookDelete: Execute = async (the, stage) => {
   });
   try {
     await trial.objects.remove({ kind: 'Subnet', name: 'used' });
-    return { expected: the.expect, got: { denied: false } };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { expected: the.expect, got: { denied: true, ...failed(error.message) } };
   }
+  await trial.settle();
+  const left = await trial.objects.find({ kind: 'Subnet', name: 'used' });
+  const afterwards = left ? (left.metadata.deletionTimestamp ? 'deleting, and there' : 'there') : 'gone';
+  return { expected: the.expect, got: { denied: false, afterwards } };
 };
 
 /** Deletion of a Subnet from which a Pod has its address, and of the Pod. */

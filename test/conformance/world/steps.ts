@@ -157,7 +157,6 @@ async function allocate(
   generationOf(nic, step);
   const { provider, ordinal } = nic;
   const [namespace = '', name = ''] = pod.split('/');
-  const family = textOf(step['family']);
   const attachment = {
     provider,
     ordinal,
@@ -165,10 +164,11 @@ async function allocate(
     candidates,
     mac: textOf(step['mac']),
     pool: textOf(step['pool']),
+    ipFamily: textOf(step['family']),
   };
   const request = {
     pod: { namespace, name, uid: uidOf(pod, nic), ...(migrating.has(pod) && { owner: machine }) },
-    attachments: [{ ...attachment, ...(family !== '' && { family: family === 'ipv4' ? 4 : 6 }) }],
+    attachments: [attachment],
   };
   const { allocations } = await skipping(served, { subnet, addresses: textsOf(step['skip']) }, () =>
     served.call(IpamService.allocate, request),
