@@ -6,6 +6,7 @@ describe('the identity in a certificate', () => {
   for (const [names, kind, name] of [
     ['URI:ipledger://watcher', 'watcher', ''],
     ['URI:ipledger://viewer', 'viewer', ''],
+    ['URI:ipledger://index', 'index', ''],
     ['URI:ipledger://operator/bob_admin', 'operator', 'bob_admin'],
     ['URI:ipledger://allocator/a-1', 'allocator', 'a-1'],
     ['DNS:node-1, URI:ipledger://agent/node-1.example, IP Address:10.0.0.1', 'agent', 'node-1.example'],

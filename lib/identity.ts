@@ -2,12 +2,13 @@
  * Who is who where TLS is on: a certificate of ours names one identity, a URI among its subject alternative names. Whatever
  * else it names, a DNS name or an address, says nothing to us: parts are known by what they are, not by where they are.
  *
- *   ipledger://agent/<node>   ipledger://watcher   ipledger://allocator/<id>   ipledger://operator/<name>   ipledger://viewer
+ *   ipledger://agent/<node>   ipledger://watcher   ipledger://allocator/<id>   ipledger://operator/<name>
+ *   ipledger://index   ipledger://viewer
  */
 import { IpledgerError } from './errors.ts';
 
 const named = ['agent', 'allocator', 'operator'] as const;
-const nameless = ['viewer', 'watcher'] as const;
+const nameless = ['index', 'viewer', 'watcher'] as const;
 
 /** What a part or a person may be. */
 export const identityKinds = [...named, ...nameless] as const;
@@ -42,7 +43,7 @@ export function identityIn(alternativeNames: string | undefined): Identity {
   const found = claimed.length === 0 ? 'has none' : `has ${claimed.join(', ')}`;
   throw new IpledgerError(
     'UNAUTHENTICATED',
-    `the certificate must name exactly one of ipledger://agent/<node>, ipledger://allocator/<id>, ipledger://operator/<name>, ipledger://viewer and ipledger://watcher as a URI among its subject alternative names; it ${found}`,
+    `the certificate must name exactly one of ipledger://agent/<node>, ipledger://allocator/<id>, ipledger://index, ipledger://operator/<name>, ipledger://viewer and ipledger://watcher as a URI among its subject alternative names; it ${found}`,
   );
 }
 

@@ -9,7 +9,7 @@
 import { type ChannelOptions, Client, Metadata, status } from '@grpc/grpc-js';
 import type { Input, Method } from '../proto/codec.ts';
 import { type ErrorCode, errorCodeMetadata, IpledgerError } from './errors.ts';
-import { clientCredentials, type Tls, whyNoConnection } from './tls.ts';
+import { clientCredentials, type ServerKind, type Tls, whyNoConnection } from './tls.ts';
 
 const channelOptions: ChannelOptions = {
   'grpc.max_receive_message_length': 32 << 20,
@@ -61,12 +61,13 @@ export class Connection {
 /**
  * A connection to the replicas at `endpoints`, "host:port" or several joined with commas; the first is asked first. Closed with
  * `close()`. Nothing is connected before the first call.
+ * @param server who must be there, where TLS is on.
  * @throws Error for no endpoint at all
  */
-export function connect(endpoints: string, tls: Tls): Connection {
+export function connect(endpoints: string, tls: Tls, server: ServerKind = 'allocator'): Connection {
   const names = endpoints.split(',').flatMap((endpoint) => endpoint.trim() || []);
   if (names.length === 0) throw new Error('no endpoint of an allocator: want host:port, or several joined with commas');
-  const clients = names.map((name) => new Client(name, clientCredentials(tls), channelOptions));
+  const clients = names.map((name) => new Client(name, clientCredentials(tls, server), channelOptions));
   return new Connection(clients, tls !== undefined);
 }
 

@@ -11,7 +11,7 @@ import { type Authority, issue, openAuthority, reissue } from '../test/harness/p
 import type { IpledgerError } from './errors.ts';
 import { RenewedCertificates } from './renewal.ts';
 import { call, connect } from './rpc.ts';
-import { openTls, serverCredentials, type Tls, type TlsFiles, tlsFromEnvironment } from './tls.ts';
+import { openTls, serverCredentials, type ServerKind, type Tls, type TlsFiles, tlsFromEnvironment } from './tls.ts';
 
 type ListCall = ServerUnaryCall<ListRequest, ListReply>;
 
@@ -20,6 +20,7 @@ const uris = {
   server: 'ipledger://allocator/a',
   client: 'ipledger://watcher',
   operator: 'ipledger://operator/me',
+  index: 'ipledger://index',
 } as const;
 type Name = keyof typeof uris;
 
@@ -39,8 +40,8 @@ async function serve(
 }
 
 /** The caller's certificate, as the server sees it. */
-async function ask(endpoint: string, tls: Tls): Promise<string> {
-  const connection = connect(endpoint, tls);
+async function ask(endpoint: string, tls: Tls, server?: ServerKind): Promise<string> {
+  const connection = connect(endpoint, tls, server);
   try {
     return (await call(connection, IpamService.list, {}, { timeoutMs: 10_000 })).nextPageToken;
   } finally {
@@ -141,6 +142,14 @@ describe('TLS', () => {
     using server = await serve(await open('operator'));
     const error = await failure(ask(server.endpoint, await open('client')));
     expect(error.message).to.contain('the server is ipledger://operator/me, and not ipledger://allocator/<id>');
+  });
+
+  it('lets a client that means the read model speak to that, and to nobody else', async () => {
+    using index = await serve(await open('index'));
+    using allocator = await serve(await open('server'));
+    expect(await ask(index.endpoint, await open('client'), 'index')).to.match(/^[0-9A-F]+$/);
+    const error = await failure(ask(allocator.endpoint, await open('client'), 'index'));
+    expect(error.message).to.contain('the server is ipledger://allocator/a, and not ipledger://index');
   });
 
   it('tells a plaintext client what it may be about', async () => {

@@ -50,11 +50,14 @@ export function openTls(files: TlsFiles, log?: Logger): RenewedCertificates {
   });
 }
 
-/** What a client of the gRPC API connects with; with TLS it speaks to allocators only. */
-export function clientCredentials(tls: Tls): ChannelCredentials {
+/** Whom a client may speak to. */
+export type ServerKind = 'allocator' | 'index';
+
+/** What a client of the gRPC API connects with; with TLS it speaks to those only whom it means. */
+export function clientCredentials(tls: Tls, server: ServerKind = 'allocator'): ChannelCredentials {
   if (!tls) return ChannelCredentials.createInsecure();
   return experimental.createCertificateProviderChannelCredentials(tls, tls, {
-    checkServerIdentity: (_host, { subjectaltname }) => notAnAllocator(subjectaltname),
+    checkServerIdentity: (_host, { subjectaltname }) => whyNot(server, subjectaltname),
   });
 }
 
@@ -64,15 +67,14 @@ export function serverCredentials(tls: Tls): ServerCredentials {
   return experimental.createCertificateProviderServerCredentials(tls, tls, true);
 }
 
-function notAnAllocator(alternativeNames: string | undefined): Error | undefined {
+function whyNot(server: ServerKind, alternativeNames: string | undefined): Error | undefined {
+  const wanted = server === 'allocator' ? 'ipledger://allocator/<id>' : 'ipledger://index';
   try {
     const { kind, uri } = identityIn(alternativeNames);
-    if (kind === 'allocator') return undefined;
-    return new Error(`the server is ${uri}, and not ipledger://allocator/<id>`);
+    return kind === server ? undefined : new Error(`the server is ${uri}, and not ${wanted}`);
   } catch {
-    return new Error(
-      `the server is no allocator of ours: its certificate names ${alternativeNames ?? 'nobody'}, and not ipledger://allocator/<id>`,
-    );
+    const names = alternativeNames ?? 'nobody';
+    return new Error(`the server is no ${server} of ours: its certificate names ${names}, and not ${wanted}`);
   }
 }
 

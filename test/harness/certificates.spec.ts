@@ -24,6 +24,7 @@ describe('the certificates of `make certs`', () => {
       'ipledger://allocator/b',
       'ipledger://agent/node-1',
       'ipledger://watcher',
+      'ipledger://index',
       'ipledger://operator/anna',
       'ipledger://viewer',
       'etcd',

@@ -40,6 +40,7 @@ export interface CertificateFolder {
   readonly allocator: (replica: string) => TlsFiles;
   readonly agent: (node: string) => TlsFiles;
   readonly watcher: TlsFiles;
+  readonly index: TlsFiles;
   readonly operator: (name: string) => TlsFiles;
   readonly viewer: TlsFiles;
   readonly etcd: {
@@ -63,6 +64,7 @@ export function certificateFolder(folder: string): CertificateFolder {
     allocator: (replica) => of(folder, `allocator-${replica}`),
     agent: (node) => of(folder, `agent-${node}`),
     watcher: of(folder, 'watcher'),
+    index: of(folder, 'index'),
     operator: (name) => of(folder, `operator-${name}`),
     viewer: of(folder, 'viewer'),
     etcd: {
@@ -93,6 +95,7 @@ export function subjectsOf({ allocators, nodes, operators }: Bearers): Subject[]
     ...named('allocator', allocators, thisMachine),
     ...named('agent', nodes),
     subjectOf('watcher', 'ipledger://watcher'),
+    subjectOf('index', 'ipledger://index', thisMachine),
     ...named('operator', operators),
     subjectOf('viewer', 'ipledger://viewer'),
   ];

@@ -9,7 +9,7 @@ import type { Proven } from '../ledger/ask.ts';
 import type { Follower, Read } from '../ledger/follower.ts';
 import type { Replica } from '../ledger/replica.ts';
 import type { Writer } from '../ledger/writer.ts';
-import type { CallContext } from './server.ts';
+import type { CallContext } from '../../../lib/serving/serve.ts';
 
 export interface Allocator {
   readonly replica: Replica;

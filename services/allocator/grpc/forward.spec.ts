@@ -7,9 +7,9 @@ import type { Method } from '../../../proto/codec.ts';
 import { type AllocateReply, type AllocateRequest, IpamService, SubnetsService } from '../../../proto/ipledger.ts';
 import { serve, type TestServer } from '../../../test/grpc-server.ts';
 import { afterAWhile, failureOf, gate, never } from '../ledger/specification.ts';
-import { onBehalfOf } from './authorization.ts';
+import { onBehalfOf } from '../../../lib/serving/authorization.ts';
 import { Forwarder } from './forward.ts';
-import { elapsedKey, type Passage, passedOnKey } from './server.ts';
+import { elapsedKey, type Passage, passedOnKey } from '../../../lib/serving/serve.ts';
 import {
   allocate,
   applyMacvlan,

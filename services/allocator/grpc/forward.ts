@@ -12,8 +12,8 @@ import { backoffMs, pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, type Connection, fateOf } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
-import { anonymous, onBehalfOf } from './authorization.ts';
-import { elapsedKey, type Passage, passedOnKey } from './server.ts';
+import { anonymous, onBehalfOf } from '../../../lib/serving/authorization.ts';
+import { elapsedKey, type Passage, passedOnKey } from '../../../lib/serving/serve.ts';
 
 /** How long a request waits for a writer: longer than a takeover takes. */
 const usualPatienceMs = 8_000;

@@ -29,7 +29,7 @@ import {
 } from './messages.ts';
 import { atMost, limited, name, pageSize, readAddress, readIpFamily, required } from './read.ts';
 import { reservationHandlers } from './reservations.ts';
-import type { CallContext, Handlers } from './server.ts';
+import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
 import type { Waiting } from './waiting.ts';
 
 const mostAttachments = 24;

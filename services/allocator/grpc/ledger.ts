@@ -12,7 +12,7 @@ import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, question, reached } from './allocator.ts';
 import { eventMessage, positionOf } from './messages.ts';
 import { limited, pageSize, required } from './read.ts';
-import type { CallContext, Handlers } from './server.ts';
+import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
 
 const signOfLifeMs = 5_000;
 const eventsAReply = 500;

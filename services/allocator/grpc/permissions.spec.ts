@@ -13,53 +13,53 @@ import type { Input, Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../../proto/ipledger.ts';
 import { type Authority, issue, openAuthority } from '../../../test/harness/pki.ts';
 import { failureOf, never, silent } from '../ledger/specification.ts';
-import { authorization, onBehalfOf } from './authorization.ts';
-import { permissions } from './permissions.ts';
-import { addReflection } from './reflection.ts';
+import { authorization, onBehalfOf } from '../../../lib/serving/authorization.ts';
+import { permissions } from '../../../lib/serving/permissions.ts';
+import { addReflection } from '../../../lib/serving/reflection.ts';
 import { addServices } from './services.ts';
 import { applyMacvlan, podAsks, sandboxOf, type Served, serveAllocator } from './specification.ts';
 
 const table = `
-  ipledger.v1.Ipam            agent     allocator operator viewer watcher
-  Allocate                    -         -         yes      -      no import
-  AllocateStream              -         -         yes      -      no import
-  Release                     -         -         yes      -      yes
-  Wait                        its node  -         -        -      -
-  Bind                        its node  -         -        -      -
-  Unbind                      its node  -         yes      -      deleted node
-  ListBindings                its node  yes       yes      yes    yes
-  Get                         -         yes       yes      yes    yes
-  List                        its node  yes       yes      yes    yes
-  Reserve                     -         -         yes      -      yes
-  Unreserve                   -         -         yes      -      yes
-  ListReservations            -         yes       yes      yes    yes
-  Quarantine                  -         -         yes      -      -
-  Lift                        -         -         yes      -      -
-  ipledger.v1.Subnets         agent     allocator operator viewer watcher
-  ApplySubnet                 -         -         yes      -      yes
-  DeleteSubnet                -         -         yes      -      yes
-  GetSubnet                   -         yes       yes      yes    yes
-  ListSubnets                 -         yes       yes      yes    yes
-  ApplyPool                   -         -         yes      -      yes
-  DeletePool                  -         -         yes      -      yes
-  GetPool                     -         yes       yes      yes    yes
-  ListPools                   -         yes       yes      yes    yes
-  ipledger.v1.Ledger          agent     allocator operator viewer watcher
-  Watch                       -         yes       yes      yes    yes
-  History                     -         yes       yes      yes    yes
-  StateAt                     -         yes       yes      yes    yes
-  Diff                        -         yes       yes      yes    yes
-  Why                         -         yes       yes      yes    yes
-  Verify                      -         yes       yes      yes    yes
-  Export                      -         yes       yes      yes    yes
-  grpc.health.v1.Health       agent     allocator operator viewer watcher
-  Check                       yes       yes       yes      yes    yes
-  Watch                       yes       yes       yes      yes    yes
-  List                        yes       yes       yes      yes    yes
-  grpc.reflection.v1.ServerReflection      agent allocator operator viewer watcher
-  ServerReflectionInfo        yes       yes       yes      yes    yes
-  grpc.reflection.v1alpha.ServerReflection agent allocator operator viewer watcher
-  ServerReflectionInfo        yes       yes       yes      yes    yes
+  ipledger.v1.Ipam            agent     allocator index operator viewer watcher
+  Allocate                    -         -         -     yes      -      no import
+  AllocateStream              -         -         -     yes      -      no import
+  Release                     -         -         -     yes      -      yes
+  Wait                        its node  -         -     -        -      -
+  Bind                        its node  -         -     -        -      -
+  Unbind                      its node  -         -     yes      -      deleted node
+  ListBindings                its node  yes       yes   yes      yes    yes
+  Get                         -         yes       yes   yes      yes    yes
+  List                        its node  yes       yes   yes      yes    yes
+  Reserve                     -         -         -     yes      -      yes
+  Unreserve                   -         -         -     yes      -      yes
+  ListReservations            -         yes       yes   yes      yes    yes
+  Quarantine                  -         -         -     yes      -      -
+  Lift                        -         -         -     yes      -      -
+  ipledger.v1.Subnets         agent     allocator index operator viewer watcher
+  ApplySubnet                 -         -         -     yes      -      yes
+  DeleteSubnet                -         -         -     yes      -      yes
+  GetSubnet                   -         yes       yes   yes      yes    yes
+  ListSubnets                 -         yes       yes   yes      yes    yes
+  ApplyPool                   -         -         -     yes      -      yes
+  DeletePool                  -         -         -     yes      -      yes
+  GetPool                     -         yes       yes   yes      yes    yes
+  ListPools                   -         yes       yes   yes      yes    yes
+  ipledger.v1.Ledger          agent     allocator index operator viewer watcher
+  Watch                       -         yes       yes   yes      yes    yes
+  History                     -         yes       yes   yes      yes    yes
+  StateAt                     -         yes       yes   yes      yes    yes
+  Diff                        -         yes       yes   yes      yes    yes
+  Why                         -         yes       yes   yes      yes    yes
+  Verify                      -         yes       yes   yes      yes    yes
+  Export                      -         yes       yes   yes      yes    yes
+  grpc.health.v1.Health       agent     allocator index operator viewer watcher
+  Check                       yes       yes       yes   yes      yes    yes
+  Watch                       yes       yes       yes   yes      yes    yes
+  List                        yes       yes       yes   yes      yes    yes
+  grpc.reflection.v1.ServerReflection agent     allocator index operator viewer watcher
+  ServerReflectionInfo        yes       yes       yes   yes      yes    yes
+  grpc.reflection.v1alpha.ServerReflection agent     allocator index operator viewer watcher
+  ServerReflectionInfo        yes       yes       yes   yes      yes    yes
 `;
 
 type Cell = '-' | 'yes' | 'its node' | 'deleted node' | 'no import';
@@ -82,6 +82,7 @@ for (const line of table.trim().split('\n')) {
 const uris = {
   agent: 'ipledger://agent/node-1',
   allocator: 'ipledger://allocator/a',
+  index: 'ipledger://index',
   operator: 'ipledger://operator/me',
   viewer: 'ipledger://viewer',
   watcher: 'ipledger://watcher',

@@ -7,7 +7,7 @@ import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { poolMessage, positionOf } from './messages.ts';
 import { atMost, limited, required } from './read.ts';
-import type { Handlers } from './server.ts';
+import type { Handlers } from '../../../lib/serving/serve.ts';
 
 const mostIps = 4_096;
 const mostNamespaces = 4_096;

@@ -11,7 +11,7 @@ import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, recordMessage } from './messages.ts';
 import { atMost, limited, name, pageSize, readAddress, readIpFamily, required } from './read.ts';
-import type { CallContext, Handlers } from './server.ts';
+import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
 
 const mostUnreserved = 64;
 

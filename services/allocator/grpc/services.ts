@@ -4,7 +4,7 @@ import { IpamService, LedgerService, SubnetsService } from '../../../proto/ipled
 import type { Allocator } from './allocator.ts';
 import { ipamHandlers } from './ipam.ts';
 import { ledgerHandlers } from './ledger.ts';
-import { serve, type ServeOptions } from './server.ts';
+import { serve, type ServeOptions } from '../../../lib/serving/serve.ts';
 import { subnetsHandlers } from './subnets.ts';
 import { Waiting } from './waiting.ts';
 

@@ -8,7 +8,7 @@ import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, subnetMessage } from './messages.ts';
 import { poolsHandlers } from './pools.ts';
 import { atMost, limited, required } from './read.ts';
-import type { Handlers } from './server.ts';
+import type { Handlers } from '../../../lib/serving/serve.ts';
 
 const mostExcludes = 4_096;
 

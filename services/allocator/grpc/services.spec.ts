@@ -7,7 +7,7 @@ import { call, connect, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
 import { afterAWhile, failureOf, gate, never, silent } from '../ledger/specification.ts';
-import { type CallContext, type Handlers, serve } from './server.ts';
+import { type CallContext, type Handlers, serve } from '../../../lib/serving/serve.ts';
 import { type Served, serveAllocator } from './specification.ts';
 
 const services = { Ipam: IpamService, Subnets: SubnetsService, Ledger: LedgerService };

@@ -8,9 +8,9 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
 } from '@grpc/grpc-js';
-import { errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
-import { type Identity, identityIn, parseIdentity } from '../../../lib/identity.ts';
-import type { Logger } from '../../../lib/log.ts';
+import { errorCodeMetadata, IpledgerError } from '../errors.ts';
+import { type Identity, identityIn, parseIdentity } from '../identity.ts';
+import type { Logger } from '../log.ts';
 import { refuseRequest, refuseStranger } from './permissions.ts';
 
 /** The actor of events where TLS is off: nobody is known. */

@@ -12,9 +12,9 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { Input, Method } from '../../../proto/codec.ts';
+import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Input, Method } from '../../proto/codec.ts';
 import { anonymous, callerOf } from './authorization.ts';
 
 /** Of one call. */

@@ -5,11 +5,12 @@
  *   watcher    what Kubernetes wants: allocations, releases, reservations, subnets and pools
  *   operator   everything but what only a node itself can say: that a container is set up
  *   viewer     reads
+ *   index      reads, to answer what others ask
  *   allocator  reads; and passes on what callers ask of a standby, as theirs (authorization.ts)
  */
-import { IpledgerError } from '../../../lib/errors.ts';
-import { type Identity, type IdentityKind, identityKinds } from '../../../lib/identity.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/ipledger.ts';
+import { IpledgerError } from '../errors.ts';
+import { type Identity, type IdentityKind, identityKinds } from '../identity.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../proto/ipledger.ts';
 
 /** What else must be so; gives the objection. */
 type Condition<Request> = (caller: Identity, request: Request) => string | undefined;
@@ -30,8 +31,8 @@ const ofDeletedNode: Condition<{ readonly cause: string }> = (_caller, { cause }
 const importsNothing: Condition<{ readonly import: boolean }> = (_caller, { import: imports }) =>
   imports ? 'only an operator may take over what another system gave (import)' : undefined;
 
-const everybody = { agent: yes, allocator: yes, operator: yes, viewer: yes, watcher: yes } as const;
-const readers = { allocator: yes, operator: yes, viewer: yes, watcher: yes } as const;
+const everybody = { agent: yes, allocator: yes, index: yes, operator: yes, viewer: yes, watcher: yes } as const;
+const readers = { allocator: yes, index: yes, operator: yes, viewer: yes, watcher: yes } as const;
 const operators = { operator: yes } as const;
 const configurers = { operator: yes, watcher: yes } as const;
 

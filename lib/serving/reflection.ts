@@ -29,7 +29,7 @@ const health = {
 
 /** Adds it to a server: our API, and health. */
 export function addReflection(server: Server): void {
-  const ours = loadSync(fileURLToPath(new URL('../../../proto/ipledger.proto', import.meta.url)), { keepCase: true });
+  const ours = loadSync(fileURLToPath(new URL('../../proto/ipledger.proto', import.meta.url)), { keepCase: true });
   const json = { nested: { grpc: { nested: { health: { nested: { v1: { nested: health } } } } } } };
   new ReflectionService({ ...ours, ...fromJSON(json, { keepCase: true }) }).addToServer(server);
 }
