@@ -2,11 +2,12 @@
 import type { Command } from 'commander';
 import { pause } from '../lib/deadline.ts';
 import { IpledgerError } from '../lib/errors.ts';
-import { connectApi, type Get, readCluster } from './check/cluster.ts';
+import { readCluster } from './check/cluster.ts';
 import { compare, lasting } from './check/compare.ts';
 import { type Asked, readLedger } from './check/ledger.ts';
 import type { Disagreement, Picture } from './check/picture.ts';
 import { exitStatus, Failure } from './failure.ts';
+import { connectKubernetes, type Kubernetes } from './kubernetes.ts';
 import type { Answer } from './output.ts';
 import { table } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
@@ -52,19 +53,19 @@ interface Look {
 
 /** Ledger and API cannot be read at one instant: what differs is looked at twice. */
 async function look(asked: Asked): Promise<Look> {
-  const get = await connectApi(asked.signal);
-  const before = await takePicture(asked, get);
+  const kubernetes = await connectKubernetes(asked.signal);
+  const before = await takePicture(asked, kubernetes);
   const first = compare(before);
   if (first.length === 0) return { picture: before, disagreements: first, moving: 0 };
   await pause(againAfterMs, asked.signal);
-  const picture = await takePicture(asked, get);
+  const picture = await takePicture(asked, kubernetes);
   const second = compare(picture);
   const disagreements = lasting(second, first);
   return { picture, disagreements, moving: Math.max(first.length, second.length) - disagreements.length };
 }
 
-async function takePicture(asked: Asked, get: Get): Promise<Picture> {
-  const [ledger, cluster] = await Promise.all([readLedger(asked), readCluster(get)]);
+async function takePicture(asked: Asked, kubernetes: Kubernetes): Promise<Picture> {
+  const [ledger, cluster] = await Promise.all([readLedger(asked), readCluster(kubernetes)]);
   return { ledger, cluster, at: Date.now() };
 }
 

@@ -1,5 +1,5 @@
 /** What is an address and what a CIDR, as users write them: for checks. The allocator does its own arithmetic. */
-import { isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** Whether a text is one address, without a mask or a zone. */
 export const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%');
@@ -13,4 +13,15 @@ export function isCidr(text: string): boolean {
     /^\d{1,3}$/.test(length) &&
     Number(length) <= (isIPv4(address) ? 32 : 128)
   );
+}
+
+/** Whether an address is inside a CIDR; false of what is none. */
+export function cidrHas(cidr: string, address: string): boolean {
+  if (!isCidr(cidr) || !isAddress(address)) return false;
+  const [base = '', length = ''] = cidr.split('/');
+  if (isIP(base) !== isIP(address)) return false;
+  const family = isIPv4(base) ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(base, Number(length), family);
+  return list.check(address, family);
 }

@@ -3,7 +3,7 @@
  * with an Event, and there is nothing to compare.
  */
 import type { ClusterPicture, Pod } from './picture.ts';
-import { fields, text } from './raw.ts';
+import { fields, text } from '../raw.ts';
 
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
 const ours = 'kube-ovn';

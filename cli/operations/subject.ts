@@ -1,5 +1,6 @@
 /** What an operation is about: an address as a person writes it, found in its subnet. */
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
+import { cidrHas } from '../../lib/ip.ts';
 import { type AddressRecord, IpamService, SubnetsService } from '../../proto/ipledger.ts';
 import type { Allocator } from '../allocator.ts';
 import { Failure } from '../failure.ts';
@@ -14,7 +15,9 @@ export async function subnetOf(allocator: Allocator, addresses: readonly string[
   if (named !== undefined) return named;
   const { subnets } = await allocator.ask(SubnetsService.listSubnets, {});
   const all = subnets
-    .filter(({ spec }) => addresses.every((address) => holds(spec?.cidrBlock ?? '', address)))
+    .filter(({ spec }) =>
+      addresses.every((address) => spec?.cidrBlock.split(',').some((cidr) => cidrHas(cidr, address))),
+    )
     .map(({ name }) => name);
   const [only, ...others] = all;
   const which = addresses.join(' and ');
@@ -22,17 +25,6 @@ export async function subnetOf(allocator: Allocator, addresses: readonly string[
   if (others.length > 0)
     throw new Failure('usage', `${which}: in the subnets ${all.join(' and ')}; choose by --subnet`);
   return only;
-}
-
-/** Whether a CIDR, or one of two joined with a comma, holds an address. */
-function holds(cidrBlock: string, address: string): boolean {
-  const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-  const own = cidrBlock.split(',').find((cidr) => cidr.includes(':') === (family === 'ipv6'));
-  if (own === undefined) return false;
-  const [network = '', length = ''] = own.split('/');
-  const list = new BlockList();
-  list.addSubnet(network, Number(length), family);
-  return list.check(address, family);
 }
 
 /** What is known of an address now. @throws IpledgerError ADDRESS_UNKNOWN, SUBNET_UNKNOWN */

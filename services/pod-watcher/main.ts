@@ -119,7 +119,7 @@ async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void>
     try {
       const sight = await look(signal);
       if (sight === 'away') return;
-      if (sight !== 'unsure') throw new Error(sight.runs);
+      if (sight !== 'unsure') throw new Error(`${sight.runs}, then start this watcher`);
       if (looks === 0) log.info("Kube-OVN's controller has left a Lease: waiting to see whether it renews it");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -134,7 +134,7 @@ function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
   const look = kubeOvnObserver(api);
   return () => {
     look(within(kubeOvnLookMs, signal)).then(
-      (sight) => typeof sight === 'object' && fail(new Error(sight.runs)),
+      (sight) => typeof sight === 'object' && fail(new Error(`${sight.runs}, then start this watcher`)),
       (error: unknown) => log.debug({ reason: reasonOf(error) }, "Kube-OVN's Lease could not be looked at"),
     );
   };

@@ -1,5 +1,5 @@
 /** What a Subnet object's spec must be, beyond what the ledger reads of it, and what it shows once it is in force. Pure. */
-import { BlockList, isIP } from 'node:net';
+import { cidrHas } from '../../../lib/ip.ts';
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
 import type { NodeObject, SubnetObject } from '../kubernetes/objects.ts';
 import type { Raw } from '../kubernetes/raw.ts';
@@ -23,7 +23,7 @@ const ipv6MinimumMtu = 1_280;
 export function conflictsOf(object: SubnetObject, { apiServer, nodes }: Surroundings): string[] {
   const { name, spec, overlay } = object;
   const cidrs = spec.cidrBlock.split(',').map((text) => text.trim());
-  const inside = (address: string): string | undefined => cidrs.find((cidr) => contains(cidr, address));
+  const inside = (address: string): string | undefined => cidrs.find((cidr) => cidrHas(cidr, address));
   const problems: string[] = [];
   if (overlay.mtu > 0 && overlay.mtu < ipv6MinimumMtu && spec.cidrBlock.includes(':'))
     problems.push(`subnet ${name} mtu ${overlay.mtu} is below the IPv6 minimum ${ipv6MinimumMtu}`);
@@ -47,16 +47,6 @@ export function conflictsOf(object: SubnetObject, { apiServer, nodes }: Surround
 /** An overlay cannot be where the Nodes are; all other networks may. */
 function isOverlay({ spec, overlay: { vpc, vlan } }: SubnetObject): boolean {
   return isOvnProvider(spec.provider) && vlan === '' && (vpc === '' || vpc === defaultVpc);
-}
-
-function contains(cidr: string, address: string): boolean {
-  const [base = '', length = ''] = cidr.split('/');
-  const [family, other] = [isIP(base), isIP(address)];
-  if (family === 0 || family !== other || !/^\d{1,3}$/.test(length) || Number(length) > (family === 4 ? 32 : 128))
-    return false;
-  const list = new BlockList();
-  list.addSubnet(base, Number(length), family === 4 ? 'ipv4' : 'ipv6');
-  return list.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** The fields that Kube-OVN writes back when a spec is in force. */

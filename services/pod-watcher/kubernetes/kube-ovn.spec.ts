@@ -1,10 +1,9 @@
 import { expect } from 'chai';
+import { kubeOvnLease as path, type Sight } from '../../../lib/kube-ovn.ts';
 import { FakeApi } from '../fake-api.ts';
 import { until } from '../fakes.ts';
 import { ApiError } from './api.ts';
-import { kubeOvnObserver, type Sight } from './kube-ovn.ts';
-
-const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller';
+import { kubeOvnObserver } from './kube-ovn.ts';
 
 describe('Kube-OVN’s own controller', () => {
   let api: FakeApi;
