@@ -121,7 +121,7 @@ export const LedgerService = {
   history: unary<HistoryRequest, HistoryReply>('/ipledger.v1.Ledger/History', 'HistoryRequest', 'HistoryReply'),
   /**
    * The address map as it was at a moment: the subnets and pools in force then, and every address that somebody had, or that was
-   * kept back. In pages, by subnet and address.
+   * kept back. In pages, by subnet and address. An empty reply is a sign of life, sent while the log is being read.
    * OUT_OF_RANGE      the moment is beyond the head, or the log does not reach back to it
    * INVALID_ARGUMENT  the moment is none, or yet to come
    * UNAVAILABLE       as many such questions are being answered as the replica takes at a time
@@ -129,7 +129,7 @@ export const LedgerService = {
   stateAt: serverStream<StateAtRequest, StateAtReply>('/ipledger.v1.Ledger/StateAt', 'StateAtRequest', 'StateAtReply'),
   /**
    * What changed from one moment to another: what differs between the two address maps, in pages, by subnet and address. What came
-   * and went in between is not in it. Errors as StateAt.
+   * and went in between is not in it. Signs of life and errors as StateAt.
    */
   diff: serverStream<DiffRequest, DiffReply>('/ipledger.v1.Ledger/Diff', 'DiffRequest', 'DiffReply'),
   /** What is known of a Pod's name: what it holds now, and all that happened to any Pod of that name, newest first, in pages. */
@@ -940,7 +940,7 @@ export interface WatchRequest {
   /** Only events of Pods in this namespace, and of this name. */
   namespace: string;
   pod: string;
-  /** Only events that name this node: what was given to Pods there, bindings, and what the node's agent did. */
+  /** Only what was given to Pods on this node, and bindings there with their ends. */
   node: string;
   /** Only events that touch this address. */
   address: string;
@@ -967,11 +967,11 @@ export interface HistoryRequest {
   namespace: string;
   pod: string;
   /**
-   * Pods that this controller owned, "" matching everything: what they were given, bound to and what was taken from them. Events that
-   * do not tell whose Pod it was (refusals, and ends of bindings) are left out.
+   * Pods that this controller owned, "" matching everything: what they were given, their bindings, and what was taken from them.
+   * Refusals name no owner, and are left out.
    */
   owner?: Owner;
-  /** What names this node: what was given to Pods there, bindings, and what the node's agent did. */
+  /** What was given to Pods on this node, and bindings there with their ends. */
   node: string;
   /** Only events at this instant or later; "" from the beginning. */
   since: string;

@@ -116,13 +116,12 @@ describe('Ledger.History', () => {
   });
 
   const refused: [object, object][] = [
-    [{ address: '' }, { status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message: 'address is missing' }],
     [
       { address: '10.0.0.0/8' },
       {
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
-        message: 'failed to parse IP 10.0.0.0/8: write one address without a mask',
+        message: 'failed to parse IP 10.0.0.0/8: invalid IP address "10.0.0.0/8"; write one address without a mask',
       },
     ],
     [

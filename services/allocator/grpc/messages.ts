@@ -9,7 +9,8 @@ import type { BoundSandbox } from '../domain/sandboxes.ts';
 import type { ConfiguredSubnet } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 
-const instant = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
+/** Milliseconds since 1970 as text; '' for none. */
+export const instant = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
 
 /** "pod-deleted" ⇄ "RELEASE_CAUSE_POD_DELETED". */
 const enumName = (prefix: string, word: string): string => `${prefix}_${word.toUpperCase().replaceAll('-', '_')}`;
@@ -117,7 +118,8 @@ export const poolMessage = ({ name, spec, source }: ConfiguredPool, usage: reado
   usage: usage.map(usageMessage),
 });
 
-const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): Input<api.PoolSpec> => ({
+/** A pool's spec. */
+export const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): Input<api.PoolSpec> => ({
   subnet,
   ips: [...ips],
   namespaces: [...namespaces],

@@ -51,3 +51,12 @@ export function readIpFamily(text: string): IpFamily {
   if (text === '' || text === 'ipv4' || text === 'ipv6') return text;
   throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
 }
+
+/** An instant in RFC 3339, as milliseconds since 1970; undefined for ''. */
+export function readInstant(name: string, text: string): number | undefined {
+  if (text === '') return undefined;
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw invalid(`${name} is no instant: ${JSON.stringify(text)}; write it as 2026-11-17T14:05:00Z`);
+  return at;
+}

@@ -20,9 +20,11 @@ import {
   allocate,
   applyMacvlan,
   applySubnet,
+  bind,
   release,
   type Served,
   serveAllocator,
+  unbind,
   watchFrom,
 } from './specification.ts';
 
@@ -127,6 +129,31 @@ describe('Ledger.Watch', () => {
     expect(seqsOf(reply?.events ?? [])).to.deep.equal([3]);
   });
 
+  it('gives only what is asked for, and a position behind all the rest', async () => {
+    await allocate(served, 'a', {}, { node: 'node-1' }); // 3
+    await allocate(served, 'b'); // 4
+    await bind(served, 'a'); // 5
+    await bind(served, 'b'); // 6
+    await unbind(served, 'a'); // 7
+    await release(served, 'b'); // 8
+    await allocate(served, 'c', {}, { namespace: 'other' }); // 9
+    const wanted: [Input<WatchRequest>, number[]][] = [
+      [{ namespace: 'default', pod: 'a' }, [3, 5, 7]],
+      [{ namespace: 'other' }, [9]],
+      [{ address: '172.17.0.12' }, [4, 6, 8]],
+      [{ node: 'node-1' }, [3, 5, 6, 7]],
+      [{ types: ['AddressReleased', 'AddressUnbound'] }, [7, 8]],
+      [{ types: ['AddressReleased'], pod: 'a' }, []],
+    ];
+    for (const [request, seqs] of wanted) {
+      const replies = watch({ fromSeq: 1, ...request });
+      await next(replies);
+      const { events, position } = await next(replies);
+      expect(seqsOf(events), JSON.stringify(request)).to.deep.equal(seqs);
+      expect(position?.seq).to.equal(9);
+    }
+  });
+
   it('refuses a position beyond the ledger: whoever knows more than it was there before a restore', async () => {
     const error = await failureOf(next(watch({ fromSeq: 5 })));
     expect(error).to.have.property('code', 'POSITION_GONE');
@@ -215,8 +242,8 @@ describe('Ledger.Watch', () => {
     ],
     [
       'an event of a newer version',
-      (memory) => memory.put(logKey(2), '{"v":4,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 4; this program reads 1, 2, 3: upgrade it' },
+      (memory) => memory.put(logKey(2), '{"v":5,"seq":2}'),
+      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 5; this program reads 1, 2, 3, 4: upgrade it' },
     ],
   ];
   for (const [what, damage, refusal] of damages)

@@ -1,0 +1,64 @@
+/** Ledger.StateAt: the address map as it was at a moment. */
+import type { Input } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import { addressMap } from '../domain/address-map.ts';
+import { usageOf, usageOfPool } from '../domain/questions.ts';
+import type { State } from '../domain/state.ts';
+import type { Until } from '../ledger/fold.ts';
+import { instant, poolMessage, positionOf, recordMessage, subnetMessage } from './messages.ts';
+import { limited } from './read.ts';
+import type { CallContext } from '../../../lib/serving/serve.ts';
+import { patiently, type TimeTravel } from './time-travel.ts';
+
+const recordsAReply = 500;
+
+/**
+ * Streams it; while the log is being read, replies are empty.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
+ */
+export async function* stateAt(
+  travel: TimeTravel,
+  request: api.StateAtRequest,
+  { signal }: CallContext,
+): AsyncGenerator<Input<api.StateAtReply>> {
+  const until = travel.readMoment('moment', request.moment);
+  const subnet = limited('subnet', request.subnet);
+  yield* travel.run(async function* () {
+    const folding = travel.go(until, { signal });
+    yield* patiently(folding, () => ({}));
+    const { state, head } = await folding;
+    const place = { position: positionOf(head), at: head.seq === 0 ? '' : instant(head.at) };
+    yield { ...place, ...configurationOf(state, subnet) };
+    const now = instantOf(until, head.at);
+    for (const records of inPages(addressMap(state, subnet, now), recordsAReply))
+      yield { ...place, records: records.map(recordMessage) };
+  });
+}
+
+/** At which instant addresses are looked at: what cools down does so for a time. */
+export const instantOf = (until: Until, headAt: number): number =>
+  typeof until === 'object' && 'at' in until ? until.at : headAt;
+
+function configurationOf(state: State, wanted: string): Pick<Input<api.StateAtReply>, 'subnets' | 'pools'> {
+  const subnets = byName(state.subnets).filter(([name]) => wanted === '' || wanted === name);
+  const pools = byName(state.pools).filter(([, { spec }]) => wanted === '' || wanted === spec.subnet);
+  return {
+    subnets: subnets.map(([, configured]) => subnetMessage(configured, usageOf(configured))),
+    pools: pools.map(([, pool]) => poolMessage(pool, usageOfPool(state, pool))),
+  };
+}
+
+const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
+  [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** Items in lists of a size; the last may be shorter. */
+export function* inPages<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let page: Item[] = [];
+  for (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}

@@ -1,0 +1,111 @@
+/** The story of one address: a walk along `before`, from the key's last event back through the log, one read an event. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Input } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import type { Seq } from '../domain/event.ts';
+import { claimOf, type State } from '../domain/state.ts';
+import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type Allocator, question } from './allocator.ts';
+import { eventMessage, positionOf } from './messages.ts';
+import type { CallContext } from '../../../lib/serving/serve.ts';
+
+/** What is known to have happened after a period is walked over, and so costs as much as what is told. */
+const mostSteps = 1_000;
+
+/** Between these instants, milliseconds since 1970: not before the first, and before the second. */
+export interface Period {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** A page of what was asked for, and where it begins. */
+export interface Page {
+  readonly token: string;
+  readonly size: number;
+}
+
+export interface Walk {
+  readonly address: string;
+  /** '': all that know the address. */
+  readonly subnet: string;
+  readonly period: Period;
+  readonly page: Page;
+}
+
+/** Where it stands: by subnet, the next event to read. */
+type Cursors = Map<string, Seq>;
+
+/**
+ * One page of it.
+ * @throws IpledgerError ADDRESS_UNKNOWN; LEDGER_DAMAGED where an event is missing; what the ledger throws.
+ */
+export async function walkOf(allocator: Allocator, walk: Walk, context: CallContext): Promise<Input<api.HistoryReply>> {
+  const { address, subnet, page } = walk;
+  const { answer: newest, head } = await question(allocator, context, (state) => lastEvents(state, address, subnet));
+  if (newest.size === 0)
+    throw new IpledgerError(
+      'ADDRESS_UNKNOWN',
+      `${address} was never used${subnet ? ` in subnet ${subnet}` : ' in any subnet'}`,
+    );
+  const cursors = page.token === '' ? newest : readCursors(page.token);
+  const events = await stepBack(allocator.replica.ledger, cursors, walk, context.signal);
+  return {
+    position: positionOf(head),
+    events: events.map(eventMessage),
+    nextPageToken: writeCursors(cursors),
+    searchedSeq: Math.max(0, ...cursors.values()) + 1,
+  };
+}
+
+function lastEvents(state: State, address: string, subnet: string): Cursors {
+  const subnets = subnet === '' ? [...state.claims.keys()] : [subnet];
+  return new Map(
+    subnets.flatMap((name) => {
+      const last = claimOf(state, name, address)?.last;
+      return last ? [[name, last] as const] : [];
+    }),
+  );
+}
+
+/** Newest first over all subnets. Leaves the cursors at what comes next. */
+async function stepBack(
+  ledger: Ledger,
+  cursors: Cursors,
+  { address, period, page }: Walk,
+  signal: AbortSignal,
+): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for (let step = 0; step < mostSteps && cursors.size > 0 && events.length < page.size; step++) {
+    const [subnet, seq] = [...cursors].reduce((newest, cursor) => (cursor[1] > newest[1] ? cursor : newest));
+    const event = await eventAt(ledger, seq, address, signal);
+    if (event.sequenced.at < period.since) {
+      cursors.clear();
+      break;
+    }
+    if (event.sequenced.at < period.until) events.push(event);
+    const before = event.envelope.before[address] ?? 0;
+    if (before > 0) cursors.set(subnet, before);
+    else cursors.delete(subnet);
+  }
+  return events;
+}
+
+async function eventAt(ledger: Ledger, seq: Seq, address: string, signal: AbortSignal): Promise<StoredEvent> {
+  const [line] = await ledger.readEach([seq], signal);
+  if (line) return parseEvent(line.text);
+  throw new IpledgerError('LEDGER_DAMAGED', `event ${seq}, which the history of ${address} names, is not in the log`);
+}
+
+const writeCursors = (cursors: Cursors): string => [...cursors].map(([subnet, seq]) => `${subnet}=${seq}`).join(',');
+
+function readCursors(token: string): Cursors {
+  return new Map(
+    token.split(',').map((part) => {
+      const [subnet, seq] = part.split('=');
+      if (!subnet || !/^[1-9]\d{0,15}$/.test(seq ?? ''))
+        throw new IpledgerError('INVALID_REQUEST', `page_token "${token}" is not one that a reply gave`);
+      return [subnet, Number(seq)];
+    }),
+  );
+}

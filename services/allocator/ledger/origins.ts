@@ -1,0 +1,85 @@
+/**
+ * What an event leaves unsaid, and an event before it says: on which node a container was whose binding ends, and whose Pod it was
+ * that had the address.
+ */
+import type { AddressBound, AddressUnbound, Event, Seq } from '../domain/event.ts';
+import { parseEvent, type StoredEvent } from './chain.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Between a container's two events few others are about the address. */
+const mostSteps = 100;
+
+/** The events that stand behind others, by the number of the later one. */
+export type Origins = ReadonlyMap<Seq, StoredEvent>;
+
+/**
+ * Where each binding that ends began: a walk along `before`, of all of them at once. One of which nothing is found is left out.
+ * @throws what the ledger throws.
+ */
+export async function beginningsOf(
+  ledger: Ledger,
+  events: readonly StoredEvent[],
+  signal: AbortSignal,
+): Promise<Origins> {
+  const found = new Map<Seq, StoredEvent>();
+  let walks = events.flatMap((event) => {
+    const { type, data } = event.sequenced;
+    const address = type === 'AddressUnbound' ? data.addresses[0] : undefined;
+    return address === undefined ? [] : [{ of: event, address, at: event.envelope.before[address] ?? 0 }];
+  });
+  for (let step = 0; step < mostSteps && walks.length > 0; step++) {
+    const read = await readAll(
+      ledger,
+      walks.map(({ at }) => at),
+      signal,
+    );
+    walks = walks.flatMap(({ of, address, at }) => {
+      const event = read.get(at);
+      if (!event) return [];
+      if (!began(event.sequenced, of.sequenced)) return [{ of, address, at: event.envelope.before[address] ?? 0 }];
+      found.set(of.envelope.seq, event);
+      return [];
+    });
+  }
+  return found;
+}
+
+const began = (event: Event, end: Event): event is AddressBound =>
+  event.type === 'AddressBound' &&
+  event.data.containerId === (end as AddressUnbound).data.containerId &&
+  event.data.interface === (end as AddressUnbound).data.interface;
+
+/**
+ * Which event gave what each of these is about: itself, or the one that it names, or that the beginning of its binding names.
+ * @throws what the ledger throws.
+ */
+export async function grantsOf(ledger: Ledger, events: readonly StoredEvent[], signal: AbortSignal): Promise<Origins> {
+  const bindings = await beginningsOf(ledger, events, signal);
+  const grants = events.map((event) => {
+    const { sequenced } = bindings.get(event.envelope.seq) ?? event;
+    switch (sequenced.type) {
+      case 'AddressAllocated':
+      case 'AddressTransferred':
+        return sequenced.seq;
+      case 'AddressBound':
+      case 'AddressReleased':
+        return sequenced.data.alloc;
+      default:
+        return 0;
+    }
+  });
+  const read = await readAll(ledger, grants, signal);
+  return new Map(
+    events.flatMap(({ envelope }, index) => {
+      const grant = read.get(grants[index] ?? 0);
+      return grant ? [[envelope.seq, grant] as const] : [];
+    }),
+  );
+}
+
+/** These events; 0 is none. */
+async function readAll(ledger: Ledger, seqs: readonly Seq[], signal: AbortSignal): Promise<Origins> {
+  const wanted = [...new Set(seqs)].filter((seq) => seq > 0);
+  const lines = await ledger.readEach(wanted, signal);
+  return new Map(wanted.flatMap((seq, index) => (lines[index] ? [[seq, parseEvent(lines[index].text)] as const] : [])));
+}
