@@ -10,6 +10,7 @@ import { addHistory } from './history.ts';
 import { addLift, addQuarantine } from './operations/quarantine.ts';
 import { addRelease } from './operations/release.ts';
 import { addReserve, addUnreserve } from './operations/reserve.ts';
+import { addVerify } from './record/verify.ts';
 import { addShow } from './show.ts';
 
 const program = new Command('ipledger')
@@ -24,9 +25,10 @@ const program = new Command('ipledger')
 Environment:
   IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT, or several joined with commas (127.0.0.1:7411)
   IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
+  IPLEDGER_ETCD                      where etcd is, for verbs that need no allocator: http(s)://HOST:PORT, joined with commas
   KUBECONFIG                         the cluster that check reads
 
-Exit status (check has its own):
+Exit status (check and verify have their own):
   0  done
   ${exitStatus.refused}  refused, or not known to the ledger
   ${exitStatus.usage}  wrong usage
@@ -40,6 +42,7 @@ addUnreserve(program);
 addRelease(program);
 addQuarantine(program);
 addLift(program);
+addVerify(program);
 addCheck(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do

@@ -2,7 +2,7 @@
  * The envelope of an event, its bytes, and the hash that chains them: `prev` of each event is the SHA-256 of the exact
  * stored bytes of the one before, and the head holds that of the last. An edit, a gap or a swap shows.
  */
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { type Event, type Seq, type Sequenced } from '../domain/event.ts';
 import { downcast, type EventVersion, eventVersions, type StoredData, upcast } from './upcast.ts';
@@ -191,4 +191,4 @@ export function follow(head: Head, stored: StoredEvent): Head {
 const damaged = (message: string, cause?: unknown): IpledgerError =>
   new IpledgerError('LEDGER_DAMAGED', message, { cause });
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => hashOf('sha256', text, 'hex');

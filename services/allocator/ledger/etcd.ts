@@ -36,7 +36,17 @@ import {
   subnetPrefix,
   writerKey,
 } from './keys.ts';
-import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, Revision, StoredLine } from './ledger.ts';
+import type {
+  Appended,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  StoredLine,
+} from './ledger.ts';
 
 type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revision };
 
@@ -152,6 +162,25 @@ export class EtcdLedger implements Ledger {
 
   bell(signal: AbortSignal): AsyncIterable<void> {
     return bellOf(this.#client, headKey, signal);
+  }
+
+  async *keys({ from, end }: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    const read = (key: string, at: string | undefined) =>
+      this.#range({ key: bytes(key), range_end: bytes(end), limit: pageSize, ...(at && { revision: at }) }, signal);
+    const asked = revision === undefined ? undefined : String(revision);
+    let page = await read(from, asked);
+    const at = asked ?? page.headers.revision;
+    for (;;) {
+      // etcd reads the next page while this one is worked on.
+      const next = page.more ? read(`${page.kvs.at(-1)?.key.toString('utf8')}\0`, at) : undefined;
+      next?.catch(() => undefined); // told when it is waited for, if it ever is
+      yield {
+        revision: BigInt(at),
+        keys: page.kvs.map((kv) => ({ key: kv.key.toString('utf8'), text: textOf(kv) })),
+      };
+      if (!next) return;
+      page = await next;
+    }
   }
 
   async #range(request: IRangeRequest, signal: AbortSignal) {

@@ -17,7 +17,8 @@ import type { ClaimName } from '../domain/journal.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
 import type { Head } from './chain.ts';
 
-const prefix = '/ipledger/v1/';
+/** All that is ours stands under it. */
+export const prefix = '/ipledger/v1/';
 
 export const headKey = `${prefix}head`;
 export const writerKey = `${prefix}writer`;

@@ -66,8 +66,36 @@ export interface StoredLine {
   readonly revision: Revision;
 }
 
+/** A key as it stands. */
+export interface StoredKey {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Keys from `from` (included) to `end` (not included). */
+export interface KeyRange {
+  readonly from: string;
+  readonly end: string;
+}
+
+export interface KeyPage {
+  /** Of the whole store, when it was read. */
+  readonly revision: Revision;
+  readonly keys: readonly StoredKey[];
+}
+
+/** The keys themselves, for who takes nobody's word for what they mean. */
+export interface KeyReader {
+  /**
+   * The keys of a range with their values, in the order of the keys, in pages, of which there is at least one. All are of one
+   * revision: that asked for, or that of the first page (linearizable).
+   * @throws IpledgerError UNAVAILABLE, also when etcd has compacted that revision meanwhile; AbortError.
+   */
+  keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage>;
+}
+
 /** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
-export interface Ledger {
+export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
   /** Head, claims and specs at one revision. */
   load(signal: AbortSignal): Promise<LoadedSnapshot>;

@@ -20,7 +20,17 @@ import {
   subnetPrefix,
   writerKey,
 } from './keys.ts';
-import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, Revision, StoredLine } from './ledger.ts';
+import type {
+  Appended,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  StoredLine,
+} from './ledger.ts';
 
 interface StoredValue {
   readonly text: string;
@@ -133,6 +143,19 @@ export class MemoryLedger implements Ledger {
       const value = this.#keys.get(logKey(seq));
       return value && lineOf(value);
     });
+  }
+
+  /** It keeps no past: pages are of the moment in which the first was read. */
+  async *keys({ from, end }: KeyRange, signal: AbortSignal, revision = this.#revision): AsyncIterable<KeyPage> {
+    const found = [...this.#keys].filter(([key]) => key >= from && key < end).map(([key, { text }]) => ({ key, text }));
+    const keys = found.toSorted((one, other) => (one.key < other.key ? -1 : 1));
+    let first = 0;
+    do {
+      await sleep(0);
+      signal.throwIfAborted();
+      yield { revision, keys: keys.slice(first, first + this.#pageSize) };
+      first += this.#pageSize;
+    } while (first < keys.length);
   }
 
   async head(signal: AbortSignal): Promise<Head> {

@@ -5,7 +5,17 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import type { Head } from './chain.ts';
-import type { Appended, AppendLimits, Batch, Ledger, LoadedSnapshot, StoredLine } from './ledger.ts';
+import type {
+  Appended,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  StoredLine,
+} from './ledger.ts';
 
 export type Fault = (append: () => Promise<Appended>, batch: Batch) => Promise<Appended>;
 
@@ -79,6 +89,11 @@ export class UnreliableLedger implements Ledger {
   async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
     await this.#reachable();
     return this.#ledger.readEach(seqs, signal);
+  }
+
+  async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    await this.#reachable();
+    yield* this.#ledger.keys(range, signal, revision);
   }
 
   async head(signal: AbortSignal): Promise<Head> {

@@ -1,0 +1,90 @@
+/** Every key that is not the log, held against the fold of the log. */
+import { claimOf, type State } from '../domain/state.ts';
+import type { Head } from '../ledger/chain.ts';
+import {
+  addressKey,
+  addressPrefix,
+  claimNameOf,
+  claimText,
+  headKey,
+  headText,
+  memberPrefix,
+  poolKey,
+  poolPrefix,
+  poolText,
+  subnetKey,
+  subnetPrefix,
+  subnetText,
+  writerKey,
+} from '../ledger/keys.ts';
+import type { StoredKey } from '../ledger/ledger.ts';
+import { differenceOf, type Finding } from './finding.ts';
+
+export class KeyAudit {
+  readonly #state: State;
+  readonly #head: Head;
+  /** Of what the log says that there is. */
+  readonly #seen = new Set<string>();
+
+  constructor(state: State, head: Head) {
+    this.#state = state;
+    this.#head = head;
+  }
+
+  /** Looks at one key that is there. */
+  look({ key, text }: StoredKey): Finding | undefined {
+    // Who writes and who lives is no fact of the ledger: it ends with a lease.
+    if (key === writerKey || key.startsWith(memberPrefix)) return undefined;
+    this.#seen.add(key);
+    const expected = this.#expected(key);
+    if (expected === undefined) return { key, what: strange(key) };
+    const difference = differenceOf(text, expected);
+    return difference === undefined ? undefined : { key, what: difference };
+  }
+
+  /** Looks, after all that are there, for those that are not. */
+  *missing(): Generator<Finding> {
+    const { claims, subnets, pools } = this.#state;
+    if (!this.#seen.has(headKey)) yield { key: headKey, what: 'it is missing' };
+    for (const [subnet, addresses] of claims)
+      for (const [address, { last }] of addresses) yield* this.#absent(addressKey({ subnet, address }), last);
+    for (const name of subnets.keys()) yield* this.#absent(subnetKey(name));
+    for (const name of pools.keys()) yield* this.#absent(poolKey(name));
+  }
+
+  *#absent(key: string, last?: number): Generator<Finding> {
+    if (this.#seen.has(key)) return;
+    yield {
+      key,
+      what: last === undefined ? 'it is missing' : `it is missing: event ${last} is the last to speak of it`,
+    };
+  }
+
+  #expected(key: string): string | undefined {
+    if (key === headKey) return headText(this.#head);
+    if (key.startsWith(addressPrefix)) return this.#expectedClaim(key);
+    if (key.startsWith(subnetPrefix)) {
+      const configured = this.#state.subnets.get(key.slice(subnetPrefix.length));
+      return configured && subnetText({ ...configured, spec: configured.subnet.spec });
+    }
+    const pool = key.startsWith(poolPrefix) ? this.#state.pools.get(key.slice(poolPrefix.length)) : undefined;
+    return pool && poolText(pool);
+  }
+
+  #expectedClaim(key: string): string | undefined {
+    try {
+      const { subnet, address } = claimNameOf(key);
+      const claim = claimOf(this.#state, subnet, address);
+      return claim && claimText(claim);
+    } catch {
+      return undefined; // no address is named so
+    }
+  }
+}
+
+const ours = [addressPrefix, subnetPrefix, poolPrefix];
+
+const strange = (key: string): string =>
+  ours.some((prefix) => key.startsWith(prefix))
+    ? 'the log says nothing of it: something else than ipledger put it there'
+    : 'ipledger has no such key: something else put it there';

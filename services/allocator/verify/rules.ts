@@ -1,0 +1,97 @@
+/**
+ * What no command ever leads to. `evolve` accepts everything, so a log that somebody wrote anew, hashes and all, may say what
+ * ipledger never does: then that shows, though the chain holds.
+ */
+import type { Allocation } from '../domain/claim.ts';
+import type { Attachment, Event, Sequenced } from '../domain/event.ts';
+import { allocationOf, claimOf, type State } from '../domain/state.ts';
+
+const named = ({ namespace, pod, provider, ordinal }: Attachment): string =>
+  `attachment ${provider}/${ordinal} of Pod ${namespace}/${pod}`;
+
+/** Which rule an event breaks, given the state before it, as the rest of a sentence; undefined for none. */
+export function brokenRule(state: State, event: Sequenced): string | undefined {
+  switch (event.type) {
+    case 'AddressAllocated':
+      return brokenGrant(state, event);
+    case 'AddressTransferred': {
+      const { attachment, alloc, fromUid } = event.data;
+      return notHolding(allocationOf(state, attachment), { attachment, alloc, uid: fromUid }, 'passes on');
+    }
+    case 'AddressReleased':
+      return notHolding(allocationOf(state, event.data.attachment), event.data, 'takes back');
+    case 'AddressBound':
+      return notHolding(allocationOf(state, event.data.attachment), event.data, 'binds');
+    case 'AddressUnbound':
+      return brokenUnbind(state, event);
+    case 'AddressReserved':
+    case 'ReservationCancelled':
+      return brokenReservation(state, event);
+    case 'AddressQuarantined':
+    case 'QuarantineLifted': {
+      const { address } = event.data;
+      const isQuarantined = claimOf(state, event.subnet, address)?.quarantine !== undefined;
+      const wanted = event.type === 'QuarantineLifted';
+      return isQuarantined === wanted ? undefined : `finds ${address} ${wanted ? 'not' : 'already'} quarantined`;
+    }
+    case 'SubnetRetired':
+      return state.subnets.has(event.subnet) ? undefined : `retires subnet ${event.subnet}, which is not in force`;
+    case 'PoolRetired':
+      return state.pools.has(event.data.pool) ? undefined : `retires pool ${event.data.pool}, which is not in force`;
+    default:
+      return undefined;
+  }
+}
+
+function brokenGrant(state: State, event: Sequenced<Extract<Event, { type: 'AddressAllocated' }>>): string | undefined {
+  const { subnet } = event;
+  const { attachment, addresses, mac } = event.data;
+  if (!state.subnets.has(subnet)) return `gives an address of subnet ${subnet}, which is not in force`;
+  const held = allocationOf(state, attachment);
+  if (held) return `gives addresses to ${named(attachment)}, which has those of event ${held.seq}`;
+  for (const { address } of addresses) {
+    const claim = claimOf(state, subnet, address);
+    const holder = claim?.allocation;
+    if (holder)
+      return `gives ${address} of subnet ${subnet}, which ${named(holder.attachment)} has since event ${holder.seq}`;
+    if (claim?.quarantine) return `gives ${address} of subnet ${subnet}, which is quarantined`;
+  }
+  const sameMac = mac === '' ? undefined : state.macs.get(`${subnet}/${mac}`);
+  return sameMac && `gives MAC ${mac} in subnet ${subnet}, which ${named(sameMac)} has`;
+}
+
+interface Named {
+  readonly attachment: Attachment;
+  readonly alloc: number;
+  readonly uid: string;
+}
+
+function notHolding(held: Allocation | undefined, { attachment, alloc, uid }: Named, does: string): string | undefined {
+  if (held?.seq === alloc && held.uid === uid) return undefined;
+  const has = held ? `uid ${held.uid} has what event ${held.seq} gave` : 'nobody has anything';
+  return `${does} what event ${alloc} gave uid ${uid} for ${named(attachment)}: there ${has}`;
+}
+
+function brokenUnbind(state: State, event: Sequenced<Extract<Event, { type: 'AddressUnbound' }>>): string | undefined {
+  const { addresses, containerId } = event.data;
+  const isBound = (address: string): boolean =>
+    claimOf(state, event.subnet, address)?.bindings.some(
+      (binding) => binding.containerId === containerId && binding.interface === event.data.interface,
+    ) ?? false;
+  const other = addresses.find((address) => !isBound(address));
+  return other === undefined ? undefined : `ends container ${containerId}'s use of ${other}, which did not use it`;
+}
+
+function brokenReservation(
+  state: State,
+  event: Sequenced<Extract<Event, { type: 'AddressReserved' | 'ReservationCancelled' }>>,
+): string | undefined {
+  for (const address of event.data.addresses) {
+    const present = claimOf(state, event.subnet, address)?.reservation?.reservedFor;
+    if (event.type === 'AddressReserved' && present !== undefined)
+      return `reserves ${address}, which is reserved for ${present}`;
+    if (event.type === 'ReservationCancelled' && present !== event.data.reservedFor)
+      return `ends the reservation of ${address} for ${event.data.reservedFor}, and it is ${present === undefined ? 'not reserved' : `for ${present}`}`;
+  }
+  return undefined;
+}

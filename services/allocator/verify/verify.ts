@@ -1,0 +1,158 @@
+/**
+ * Verification: the log, then all other keys against its fold, at one revision of etcd. It trusts nothing that anybody else
+ * made of the keys, and needs no more than to read them.
+ *
+ * Events are written once, so the log may be read as it stands; only its end and the other keys have to be of one revision,
+ * which etcd then has to keep for the time of one pass over the claims, however long the log is.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Head } from '../ledger/chain.ts';
+import { endOf, headKey, logKey, logPrefix, parseHead, prefix } from '../ledger/keys.ts';
+import type { KeyReader, Revision } from '../ledger/ledger.ts';
+import type { Attested } from './attested.ts';
+import type { Finding } from './finding.ts';
+import { KeyAudit } from './keys.ts';
+import { keyOfLine, LogAudit } from './log.ts';
+
+/** Where so many keys are wrong, one more says nothing. */
+const mostFindings = 100;
+/** How often etcd may compact the revision at which its keys are read. */
+const mostTries = 5;
+const linesAProgress = 2_000;
+
+/** What was found. */
+export interface Verdict {
+  /** Behind the last event that is as it should be. */
+  readonly head: Head;
+  /** How many keys beside the log were compared; undefined when they were not: the log is damaged, or it is an export. */
+  readonly keys: number | undefined;
+  /** Against checkpoints, then in the order of the log, then of the keys; at most 100. Empty: all is as it should be. */
+  readonly findings: readonly Finding[];
+}
+
+export interface VerifyOptions {
+  readonly signal: AbortSignal;
+  /** What the ledger is held to. Takes part in one verification only. */
+  readonly attested?: Attested;
+  /** Told now and then how far the log is read. */
+  readonly onProgress?: (head: Head) => void;
+}
+
+/** Verifies a ledger by its keys. @throws IpledgerError UNAVAILABLE; AbortError. */
+export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Promise<Verdict> {
+  const audit = new LogAudit();
+  const finding = await readLog(reader, audit, options);
+  if (finding) return verdict(audit, options, [finding]);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await compareAtOneRevision(reader, audit, options);
+    } catch (error) {
+      if (tries === mostTries || !wasCompacted(error)) throw error;
+    }
+  }
+}
+
+/** Verifies an export by itself. @throws IpledgerError INVALID_REQUEST for what is none. */
+export async function verifyLines(lines: AsyncIterable<string>, options: VerifyOptions): Promise<Verdict> {
+  const audit = new LogAudit();
+  for await (const line of lines) {
+    options.signal.throwIfAborted();
+    const finding = take(audit, keyOfLine(line), line, options);
+    if (finding) return verdict(audit, options, [finding]);
+    if (audit.head.seq % linesAProgress === 0) options.onProgress?.(audit.head);
+  }
+  const open = audit.end();
+  options.attested?.end(audit.head);
+  return verdict(audit, options, open ? [open] : []);
+}
+
+function take(audit: LogAudit, key: string, text: string, { attested }: VerifyOptions): Finding | undefined {
+  const finding = audit.next(key, text);
+  if (!finding && audit.last) attested?.look(audit.head, audit.last);
+  return finding;
+}
+
+const verdict = (
+  { head }: LogAudit,
+  { attested }: VerifyOptions,
+  findings: readonly Finding[],
+  keys?: number,
+): Verdict => ({ head, keys, findings: [...(attested?.findings ?? []), ...findings].slice(0, mostFindings) });
+
+/** Up to its present end, or to that of a revision. */
+async function readLog(
+  reader: KeyReader,
+  audit: LogAudit,
+  options: VerifyOptions,
+  revision?: Revision,
+): Promise<Finding | undefined> {
+  const range = { from: audit.head.seq === 0 ? logPrefix : logKey(audit.head.seq + 1), end: endOf(logPrefix) };
+  for await (const page of reader.keys(range, options.signal, revision)) {
+    for (const { key, text } of page.keys) {
+      const finding = take(audit, key, text, options);
+      if (finding) return finding;
+    }
+    options.onProgress?.(audit.head);
+  }
+  return undefined;
+}
+
+async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options: VerifyOptions): Promise<Verdict> {
+  const { signal } = options;
+  const { revision, text } = await presentHead(reader, signal);
+  const behind = (await readLog(reader, audit, options, revision)) ?? audit.end() ?? faultInEnd(audit.head, text);
+  if (behind) return verdict(audit, options, [behind]);
+
+  const keys = new KeyAudit(audit.state, audit.head);
+  const findings: Finding[] = [];
+  let count = 0;
+  for (const range of [
+    { from: prefix, end: logPrefix },
+    { from: endOf(logPrefix), end: endOf(prefix) },
+  ])
+    for await (const page of reader.keys(range, signal, revision))
+      for (const each of page.keys) {
+        count++;
+        const finding = keys.look(each);
+        if (finding) findings.push(finding);
+      }
+  if (audit.head.seq > 0) findings.push(...keys.missing());
+  options.attested?.end(audit.head);
+  return verdict(audit, options, findings, count);
+}
+
+async function presentHead(reader: KeyReader, signal: AbortSignal): Promise<{ revision: Revision; text?: string }> {
+  for await (const { revision, keys } of reader.keys({ from: headKey, end: `${headKey}\0` }, signal))
+    return { revision, ...(keys[0] && { text: keys[0].text }) };
+  throw new Error('a range has at least one page');
+}
+
+/** Where the log does not end where the head says that it does, its fold is not what the other keys are to be held against. */
+function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
+  if (text === undefined)
+    return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, and there are ${end.seq} events` };
+  const head = readHead(text);
+  if (!head)
+    return { key: headKey, what: `it is no head, or not written as ipledger writes it: ${text.slice(0, 200)}` };
+  const [last, next] = [logKey(end.seq), logKey(end.seq + 1)];
+  if (head.seq > end.seq)
+    return {
+      key: next,
+      what: `event ${end.seq + 1} is missing: the log ends here, and the head tells of ${head.seq} events`,
+    };
+  if (head.seq < end.seq) return { key: logKey(head.seq + 1), what: `event ${head.seq + 1} stands behind the head` };
+  if (head.hash === end.hash) return undefined; // the rest of it is compared as any key's value
+  const hashes = `its bytes hash to ${end.hash}, and the head says ${head.hash}`;
+  return { key: last, what: `event ${end.seq} is not the one that the head tells of: ${hashes}` };
+}
+
+function readHead(text: string): Head | undefined {
+  try {
+    return parseHead(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const wasCompacted = (error: unknown): boolean =>
+  error instanceof IpledgerError && error.code === 'UNAVAILABLE' && error.message.includes('compacted');
