@@ -1,9 +1,12 @@
 /** Reading requests: what a message cannot say by its types alone. Each function throws INVALID_REQUEST. */
 import { IpledgerError } from '../../../lib/errors.ts';
+import type * as api from '../../../proto/ipledger.ts';
 import { canonicalAddress } from '../domain/address.ts';
-import type { IpFamily } from '../domain/command.ts';
+import type { IpFamily, Sandbox } from '../domain/command.ts';
 
 const mostTextBytes = 1024;
+/** Of one Pod. */
+export const mostAttachments = 24;
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
@@ -59,4 +62,19 @@ export function readInstant(name: string, text: string): number | undefined {
   if (Number.isNaN(at))
     throw invalid(`${name} is no instant: ${JSON.stringify(text)}; write it as 2026-11-17T14:05:00Z`);
   return at;
+}
+
+/** What names a sandbox in requests. */
+type SandboxRequest = Pick<api.BindRequest, 'namespace' | 'pod' | 'podUid' | 'provider' | 'containerId' | 'interface'>;
+
+/** @throws IpledgerError INVALID_REQUEST */
+export function readSandbox(request: SandboxRequest): Sandbox {
+  return {
+    namespace: name('namespace', request.namespace),
+    pod: name('pod', request.pod),
+    uid: name('pod_uid', request.podUid),
+    provider: name('provider', request.provider),
+    containerId: name('container_id', request.containerId),
+    interface: name('interface', request.interface),
+  };
 }
