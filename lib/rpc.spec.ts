@@ -260,14 +260,14 @@ describe('a connection to several replicas', () => {
   it('streams from another when one falls silent or is gone', async () => {
     const watch = (received: WatchCall) => void received.write(at(7));
     await using b = await serve([LedgerService, { watch }]);
-    const first = async (client: Connection): Promise<number> => {
-      for await (const { position } of stream(client, LedgerService.watch, {}, { silenceMs: 100, signal: never }))
+    const first = async (client: Connection, silenceMs = 30_000): Promise<number> => {
+      for await (const { position } of stream(client, LedgerService.watch, {}, { silenceMs, signal: never }))
         return position?.seq ?? 0;
       return 0;
     };
     await withSilentPeer(
       async (client) => {
-        expect((await refused(first(client))).message).to.contain('nothing heard for 100 ms');
+        expect((await refused(first(client, 100))).message).to.contain('nothing heard for 100 ms');
         expect(await first(client)).to.equal(7);
       },
       [b.endpoint],
@@ -371,10 +371,10 @@ describe('a stream', () => {
     };
     await watching(watch, async (client) => {
       const seqs: number[] = [];
-      for await (const reply of stream(client, LedgerService.watch, {}, { ...options, silenceMs: 300 })) {
+      for await (const reply of stream(client, LedgerService.watch, {}, { ...options, silenceMs: 1_500 })) {
         seqs.push(reply.position?.seq ?? 0);
         if (seqs.length > 1) break;
-        await pause(600, never);
+        await pause(2_000, never);
         (await opened.promise).write(at(2));
       }
       expect(seqs).to.deep.equal([1, 2]);
