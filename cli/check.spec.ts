@@ -60,19 +60,39 @@ describe('ipledger check', function () {
   /** What the API lists, asked anew at each request; a number is a status. */
   let listed: Record<string, () => readonly object[] | number>;
   let requests: string[];
+  /** Of addresses that were released meanwhile. */
+  let bindingsLeft: object[];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ipledger-check-'));
     requests = [];
+    bindingsLeft = [];
     listed = {
       pods: () => [pod('10.0.0.2')],
       ips: () => [ipObject],
       subnets: () => [subnetObject],
       'network-attachment-definitions': () => [],
+      ippools: () => [],
+      vips: () => [],
+      nodes: () => [{ metadata: { name: 'node-1' } }],
+      statefulsets: () => [],
     };
     allocator = await serve(
-      [IpamService, { list, listBindings: (_call: unknown, done: Done) => done(null, { bindings }) }],
-      [SubnetsService, { listSubnets: (_call: unknown, done: Done) => done(null, { position: { seq: 42 }, subnets }) }],
+      [
+        IpamService,
+        {
+          list,
+          listBindings: (_call: unknown, done: Done) => done(null, { bindings: [...bindings, ...bindingsLeft] }),
+          listReservations: (_call: unknown, done: Done) => done(null, {}),
+        },
+      ],
+      [
+        SubnetsService,
+        {
+          listSubnets: (_call: unknown, done: Done) => done(null, { position: { seq: 42 }, subnets }),
+          listPools: (_call: unknown, done: Done) => done(null, {}),
+        },
+      ],
     );
     api = createServer(({ method, url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://api');
@@ -141,6 +161,10 @@ describe('ipledger check', function () {
       'GET /apis/kubeovn.io/v1/ips',
       'GET /apis/kubeovn.io/v1/subnets',
       'GET /apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+      'GET /apis/kubeovn.io/v1/ippools',
+      'GET /apis/kubeovn.io/v1/vips',
+      'GET /api/v1/nodes',
+      'GET /apis/apps/v1/statefulsets',
     ]);
   });
 
@@ -151,8 +175,8 @@ describe('ipledger check', function () {
     expect(status).to.equal(1);
     expect(stdout.split('\n')).to.deep.equal([
       'DISAGREEMENT  WHERE                WHAT                                                                                                      WHAT TO DO',
-      'annotation    Pod default/web      annotation lan.default.kubernetes.io/ip_address says "10.0.0.3"; the ledger says "10.0.0.2"               the pod-watcher writes it: is it running, and may it patch Pods?',
-      "annotation    Pod default/further  annotation lan.default.kubernetes.io/allocated says that it has an address, and the ledger knows of none  it may be another's by now; its Events say why: kubectl describe pod -n default further",
+      'annotation    Pod default/web      annotation lan.default.kubernetes.io/ip_address says "10.0.0.3"; the ledger says "10.0.0.2"               kubectl annotate pod -n default web --overwrite lan.default.kubernetes.io/ip_address=10.0.0.2  # the pod-watcher does that: is it running, and may it patch Pods?',
+      'annotation    Pod default/further  annotation lan.default.kubernetes.io/allocated says that it has an address, and the ledger knows of none  kubectl annotate pod -n default further --overwrite lan.default.kubernetes.io/allocated-  # the pod-watcher does that: is it running, and may it patch Pods?',
       '2 Pods, 1 allocation, 1 IP object compared at seq 42: 2 disagreements',
       '',
     ]);
@@ -166,6 +190,17 @@ describe('ipledger check', function () {
       stdout: '1 Pod, 1 allocation, 1 IP object compared at seq 42: no disagreement\n',
       stderr: '1 difference did not last and is not told\n',
     });
+  });
+
+  it('exits with 0 for an address that is rightly held back, and says so', async () => {
+    const binding = { containerId: 'c0ffee', interface: 'net1', node: 'node-1' };
+    bindingsLeft = [{ attachment, subnet: 'lan', addresses: ['10.0.0.8'], binding }];
+    const ended = await check();
+    expect(ended).to.include({ status: 0 });
+    expect(ended.stdout).to.match(/: no disagreement\n$/);
+    expect(ended.stderr).to.equal(
+      '10.0.0.8 of subnet lan is held back: container c0ffee of Pod default/web on node node-1 may still answer on it\n',
+    );
   });
 
   it('tells of the addresses that any of the replicas has fenced; one that is away is no hindrance', async () => {
@@ -185,7 +220,7 @@ describe('ipledger check', function () {
     expect(status).to.equal(1);
     const { position, disagreements, ...rest } = JSON.parse(stdout) as { position: object; disagreements: object[] };
     expect(position).to.include({ seq: 42 });
-    expect(rest).to.deep.equal({ compared: { pods: 1, allocations: 1, ipObjects: 0 }, moving: 0 });
+    expect(rest).to.deep.equal({ compared: { pods: 1, allocations: 1, ipObjects: 0 }, heldBack: [], moving: 0 });
     expect(disagreements).to.have.length(1);
     expect(disagreements[0]).to.include({ kind: 'IP object missing', where: 'IP web.default.lan.default' });
     expect(disagreements[0]).to.have.all.keys('kind', 'where', 'what', 'remedy');

@@ -2,10 +2,13 @@
 import type { Command } from 'commander';
 import { pause } from '../lib/deadline.ts';
 import { IpledgerError } from '../lib/errors.ts';
+import type { SandboxBinding } from '../proto/ipledger.ts';
 import { readCluster } from './check/cluster.ts';
 import { compare, lasting } from './check/compare.ts';
 import { type Asked, readLedger } from './check/ledger.ts';
+import { heldBack } from './check/ledger-alone.ts';
 import type { Disagreement, Picture } from './check/picture.ts';
+import { podOf } from './check/say.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { connectKubernetes, type Kubernetes } from './kubernetes.ts';
 import type { Answer } from './output.ts';
@@ -26,7 +29,8 @@ export function addCheck(program: Command): void {
     .addHelpText(
       'after',
       `
-Reads the cluster that KUBECONFIG names, and changes nothing. What differs is looked at again after ${againAfterMs / 1_000} s; only
+Reads the cluster that KUBECONFIG names (it must be allowed to list Pods, Nodes, StatefulSets, NetworkAttachmentDefinitions, Subnets, IPPools,
+Vips and IPs), and changes nothing. What differs is looked at again after ${againAfterMs / 1_000} s; only
 what still differs is told, so that nothing that is just happening counts.
 
 Exit status:
@@ -72,6 +76,7 @@ async function takePicture(asked: Asked, kubernetes: Kubernetes): Promise<Pictur
 function told({ picture: { ledger, cluster }, disagreements, moving }: Look): Answer {
   if (disagreements.length > 0) process.exitCode = exitStatus.disagreement;
   const compared = { pods: cluster.pods.length, allocations: ledger.allocations.length, ipObjects: cluster.ips.length };
+  const kept = heldBack(ledger);
   const rows = disagreements.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]);
   const result = disagreements.length === 0 ? 'no disagreement' : counted(disagreements.length, 'disagreement');
   const all = [
@@ -80,17 +85,21 @@ function told({ picture: { ledger, cluster }, disagreements, moving }: Look): An
     counted(compared.ipObjects, 'IP object'),
   ].join(', ');
   return {
-    content: { position: ledger.position, compared, disagreements, moving },
+    content: { position: ledger.position, compared, disagreements, heldBack: kept, moving },
     table: () =>
       `${rows.length > 0 ? table(head, rows) : ''}${all} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
-    note:
-      moving > 0
-        ? `${counted(moving, 'difference')} did not last and ${moving > 1 ? 'are' : 'is'} not told`
-        : undefined,
+    note: [...kept.map(whyHeldBack), ...(moving > 0 ? [didNotLast(moving)] : [])].join('\n'),
   };
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const didNotLast = (count: number): string =>
+  `${counted(count, 'difference')} did not last and ${count > 1 ? 'are' : 'is'} not told`;
+
+/** Nothing is wrong with that; who looks for a free address wants to know. */
+const whyHeldBack = ({ attachment, subnet, addresses, binding }: SandboxBinding): string =>
+  `${addresses.join(',')} of subnet ${subnet} is held back: container ${binding?.containerId} of Pod ${podOf(attachment)} on node ${binding?.node} may still answer on it`;
 
 /** 1 says that something is wrong with the ledger or the cluster: nothing that went wrong here may look like that. */
 function notCompared(thrown: unknown): unknown {

@@ -8,3 +8,12 @@ export const fields = (value: unknown): Fields =>
 
 /** The value if it is text, else "". */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** JSON's value; undefined for what is none. */
+export function json(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return undefined;
+  }
+}

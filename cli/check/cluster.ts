@@ -1,12 +1,16 @@
 /** What the Kubernetes API shows. */
 import type { Kubernetes } from '../kubernetes.ts';
-import type { ClusterPicture, IpObject, Pod, SubnetObject } from './picture.ts';
+import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
 import { type Fields, fields, text } from '../raw.ts';
 
 const paths = {
   pods: '/api/v1/pods',
   ips: '/apis/kubeovn.io/v1/ips',
   subnets: '/apis/kubeovn.io/v1/subnets',
+  pools: '/apis/kubeovn.io/v1/ippools',
+  vips: '/apis/kubeovn.io/v1/vips',
+  nodes: '/api/v1/nodes',
+  statefulSets: '/apis/apps/v1/statefulsets',
   networks: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
 };
 
@@ -15,15 +19,19 @@ const paths = {
  * @throws Failure when the API cannot be read.
  */
 export async function readCluster(kubernetes: Pick<Kubernetes, 'list'>): Promise<ClusterPicture> {
-  const [pods, ips, subnets, networks] = await Promise.all(
-    [paths.pods, paths.ips, paths.subnets, paths.networks].map((path) => kubernetes.list(path)),
-  );
-  return {
-    pods: (pods ?? []).map(podOf),
-    ips: (ips ?? []).map(ipOf),
-    subnets: (subnets ?? []).map(subnetOf),
-    networks: new Map((networks ?? []).map(networkOf)),
-  };
+  const read = async <T>(path: string, as: (item: Fields) => T): Promise<T[]> => (await kubernetes.list(path)).map(as);
+  const [pods, ips, subnets, pools, vips, nodes, statefulSets, networks] = await Promise.all([
+    read(paths.pods, podOf),
+    read(paths.ips, ipOf),
+    read(paths.subnets, withStatus),
+    read(paths.pools, withStatus),
+    read(paths.vips, vipOf),
+    read(paths.nodes, nameOf),
+    read(paths.statefulSets, statefulSetOf),
+    read(paths.networks, networkOf),
+  ]);
+  const byName = { statefulSets: new Map(statefulSets), networks: new Map(networks) };
+  return { pods, ips, subnets, pools, vips, nodes: new Set(nodes), ...byName };
 }
 
 function podOf(item: Fields): Pod {
@@ -54,10 +62,23 @@ function ipOf(item: Fields): IpObject {
   return { name: text(metadata['name']), allocation, spec: fields(item['spec']) };
 }
 
-const subnetOf = (item: Fields): SubnetObject => ({
-  name: text(fields(item['metadata'])['name']),
-  status: fields(item['status']),
-});
+const nameOf = (item: Fields): string => text(fields(item['metadata'])['name']);
+
+const withStatus = (item: Fields): StatusObject => ({ name: nameOf(item), status: fields(item['status']) });
+
+function vipOf(item: Fields): Vip {
+  const { v4ip, v6ip } = fields(item['status']);
+  const addresses = [text(v4ip), text(v6ip)].filter((address) => address !== '');
+  return { name: nameOf(item), subnet: text(fields(item['spec'])['subnet']), addresses };
+}
+
+function statefulSetOf(item: Fields): [string, StatefulSet] {
+  const { namespace, name, uid, deletionTimestamp } = fields(item['metadata']);
+  const { replicas, ordinals } = fields(item['spec']);
+  const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
+  const counted = { replicas: count(replicas, 1), firstOrdinal: count(fields(ordinals)['start'], 0) };
+  return [`${text(namespace)}/${text(name)}`, { uid: text(uid), deleting: text(deletionTimestamp) !== '', ...counted }];
+}
 
 function networkOf(item: Fields): [string, string] {
   const { namespace, name } = fields(item['metadata']);

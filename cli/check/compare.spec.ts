@@ -1,118 +1,23 @@
 import { expect } from 'chai';
-import type { Allocation, Subnet } from '../../proto/ipledger.ts';
+import type { Subnet } from '../../proto/ipledger.ts';
 import { compare, lasting } from './compare.ts';
-import type { Picture, Pod } from './picture.ts';
-
-const allocation: Allocation = {
-  seq: 7,
-  attachment: { namespace: 'default', pod: 'web', provider: 'lan.default', ordinal: 0 },
-  podUid: 'uid-web',
-  node: 'node-1',
-  subnet: 'lan',
-  addresses: [{ address: '10.0.0.2', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }],
-  mac: '02:00:00:00:00:0a',
-  interface: 'net1',
-  cause: 'ALLOCATION_CAUSE_DYNAMIC',
-  routes: [],
-  at: '2026-01-31T08:00:00.000Z',
-  bindings: [],
-};
-const subnet: Subnet = {
-  name: 'lan',
-  spec: {
-    cidrBlock: '10.0.0.0/24',
-    gateway: '10.0.0.1',
-    excludeIps: ['10.0.0.1', '10.0.0.200..10.0.0.210'],
-    provider: 'lan.default',
-    protocol: 'IPv4',
-  },
-  usage: [
-    {
-      family: 4,
-      total: '242',
-      inUse: '1',
-      available: '241',
-      resting: '0',
-      reserved: '0',
-      inUseRange: '10.0.0.2',
-      availableRange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
-      reservedRange: '',
-    },
-  ],
-  fenced: [],
-};
-const lan = 'lan.default.kubernetes.io';
-const web: Pod = {
-  namespace: 'default',
-  name: 'web',
-  identity: 'uid-web',
-  hostNetwork: false,
-  restartPolicy: 'Always',
-  phase: 'Running',
-  reason: '',
-  deletionAt: undefined,
-  graceSeconds: 30,
-  annotations: {
-    'k8s.v1.cni.cncf.io/networks': 'lan',
-    [`${lan}/ip_address`]: '10.0.0.2',
-    [`${lan}/mac_address`]: '02:00:00:00:00:0A',
-    [`${lan}/cidr`]: '10.0.0.0/24',
-    [`${lan}/gateway`]: '10.0.0.1',
-    [`${lan}/allocated`]: 'true',
-  },
-};
-const ip = {
-  name: 'web.default.lan.default',
-  allocation: '7',
-  spec: {
-    podName: 'web',
-    namespace: 'default',
-    subnet: 'lan',
-    ipAddress: '10.0.0.2',
-    macAddress: '02:00:00:00:00:0a',
-  },
-};
-const status = {
-  v4availableIPs: 241,
-  v4usingIPs: 1,
-  v4availableIPrange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
-  v4usingIPrange: '10.0.0.2',
-};
-const binding = {
-  containerId: 'c0ffee',
-  interface: 'net1',
-  node: 'node-1',
-  bootId: 'boot-1',
-  at: '2026-01-31T08:00:01.000Z',
-};
-const at = Date.parse('2026-01-31T09:00:00.000Z');
-
-type Parts = Partial<Picture['ledger'] & Omit<Picture['cluster'], 'subnets'>> & { objects?: object[]; status?: object };
-
-/** The picture in which all agree, with some parts of it replaced. */
-function picture(parts: Parts = {}): Picture {
-  const { allocations = [allocation], subnets = [subnet], bindings = [] } = parts;
-  const { pods = [web], ips = [ip] } = parts;
-  const networks = new Map([
-    ['default/lan', '{"type": "macvlan", "ipam": {"type": "kube-ovn", "provider": "lan.default"}}'],
-    ['infra/san', '{"plugins": [{"type": "kube-ovn"}, {"type": "portmap"}]}'],
-    ['default/other', '{"type": "macvlan", "ipam": {"type": "host-local"}}'],
-  ]);
-  return {
-    ledger: { position: { epoch: 1, seq: 42, hash: '' }, allocations, subnets, bindings },
-    cluster: { pods, ips, subnets: [{ name: 'lan', status: { ...status, ...parts.status } }], networks },
-    at,
-  };
-}
-
-const told = (parts: Parts): string[] =>
-  compare(picture(parts)).map(({ kind, where, what }) => `${kind}: ${where}: ${what}`);
-/** One that lives, and wants and shows nothing yet. */
-const plain = { ...web, annotations: {} };
-const showing = (annotations: Record<string, string>): Pod => ({
-  ...web,
-  annotations: { ...web.annotations, ...annotations },
-});
+import { heldBack } from './ledger-alone.ts';
+import type { Pod } from './picture.ts';
+import {
+  allocation,
+  at,
+  attachmentOf,
+  binding,
+  ip,
+  lan,
+  type Parts,
+  picture,
+  plain,
+  showing,
+  subnet,
+  told,
+  web,
+} from './picture.fixture.ts';
 
 describe('comparing the ledger with the cluster', () => {
   it('finds nothing when all agree', () => {
@@ -275,11 +180,32 @@ describe('comparing the ledger with the cluster', () => {
     });
   });
 
+  it('says for each how it is mended, by a command that can be run as it stands', () => {
+    const mended = (parts: Parts): string => compare(picture(parts))[0]?.remedy.replace(/  # .*/, '') ?? '';
+    expect(mended({ pods: [] })).to.equal("ipledger release 10.0.0.2 --subnet lan --reason 'its Pod is gone'");
+    expect(mended({ pods: [showing({ [`${lan}/ip_address`]: '10.0.0.3' })] })).to.equal(
+      `kubectl annotate pod -n default web --overwrite ${lan}/ip_address=10.0.0.2`,
+    );
+    expect(mended({ pods: [showing({ 'san.infra.kubernetes.io/allocated': 'true' })] })).to.equal(
+      'kubectl annotate pod -n default web --overwrite san.infra.kubernetes.io/allocated-',
+    );
+    expect(mended({ ips: [{ ...ip, allocation: '6' }] })).to.equal('kubectl delete ip web.default.lan.default');
+    expect(mended({ ips: [] })).to.equal('kubectl rollout restart -n kube-system deployment/ipledger-pod-watcher');
+  });
+
   describe('counts', () => {
     it('a Subnet status that counts otherwise is told', () => {
       expect(told({ status: { v4usingIPs: 2, v4usingIPrange: '10.0.0.2-10.0.0.3' } })).to.deep.equal([
         'Subnet status: Subnet lan: status.v4usingIPs is 2; the ledger says 1',
         'Subnet status: Subnet lan: status.v4usingIPrange is "10.0.0.2-10.0.0.3"; the ledger says "10.0.0.2"',
+      ]);
+    });
+
+    it('so is an IPPool status', () => {
+      const usage = subnet.usage.map((family) => ({ ...family, availableRange: '', inUseRange: '' }));
+      const pool = { name: 'front', spec: { subnet: 'lan', ips: ['10.0.0.2..10.0.0.9'], namespaces: [] }, usage };
+      expect(told({ pools: [pool], poolStatus: { v4AvailableIPs: 241, v4UsingIPs: 3 } })).to.deep.equal([
+        'IPPool status: IPPool front: status.v4UsingIPs is 3; the ledger says 1',
       ]);
     });
 
@@ -310,10 +236,16 @@ describe('comparing the ledger with the cluster', () => {
   describe('addresses that nobody is given', () => {
     const held = { attachment: attachmentOf('web'), subnet: 'lan', addresses: ['10.0.0.2'], binding };
 
-    it('one that a container may still answer on, whose Pod holds it no more, is told', () => {
-      expect(told({ bindings: [held] })).to.deep.equal([]);
-      expect(told({ bindings: [{ ...held, addresses: ['10.0.0.8'] }] })).to.deep.equal([
-        'held back: 10.0.0.8 of subnet lan: container c0ffee (net1) on node node-1 may still answer on it, and Pod default/web holds it no more',
+    it('one that a container may still answer on is rightly held back, and no disagreement', () => {
+      const left = { ...held, addresses: ['10.0.0.8'] };
+      expect(told({ bindings: [held, left] })).to.deep.equal([]);
+      expect(heldBack(picture({ bindings: [held, left] }).ledger)).to.deep.equal([left]);
+    });
+
+    it('it is one when there is no such Node (any more)', () => {
+      const left = { ...held, addresses: ['10.0.0.8'] };
+      expect(told({ bindings: [held, left], nodes: ['node-2'] })).to.deep.equal([
+        'node gone: 10.0.0.8 of subnet lan: held back for container c0ffee of Pod default/web on node node-1, and there is no such Node',
       ]);
     });
 
@@ -332,7 +264,3 @@ describe('comparing the ledger with the cluster', () => {
     expect(lasting(compare(picture({ pods: [], ips: [] })), later)).to.deep.equal([second]);
   });
 });
-
-function attachmentOf(pod: string) {
-  return { namespace: 'default', pod, provider: 'lan.default', ordinal: 0 };
-}

@@ -1,17 +1,21 @@
 /** All that the ledger and the Kubernetes API do not say alike. Pure. */
-import { compareBindings, compareCounts, compareFences, compareHolders } from './ledger-alone.ts';
-import { compareIpObjects, compareSubnets } from './objects.ts';
+import { compareCounts, compareFences, compareHolders, compareNodes } from './ledger-alone.ts';
+import { compareIpObjects, compareStatus } from './objects.ts';
 import type { Disagreement, Picture } from './picture.ts';
 import { comparePods } from './pods.ts';
+import { compareReservations } from './reservations.ts';
+import { compareWire } from './wire.ts';
 
 /** Worst first. */
 const comparisons = [
   compareHolders,
   compareFences,
+  compareWire,
   comparePods,
-  compareBindings,
+  compareNodes,
+  compareReservations,
   compareIpObjects,
-  compareSubnets,
+  compareStatus,
   compareCounts,
 ];
 

@@ -1,8 +1,8 @@
 /** What the ledger says, against itself and against who may still answer. */
 import { BlockList, isIPv4 } from 'node:net';
-import type { Allocation, SubnetSpec } from '../../proto/ipledger.ts';
-import type { Disagreement, Picture } from './picture.ts';
-import { podOf, said } from './say.ts';
+import type { Allocation, SandboxBinding, SubnetSpec } from '../../proto/ipledger.ts';
+import type { Disagreement, LedgerPicture, Picture } from './picture.ts';
+import { command, podOf, restartWatcher, said } from './say.ts';
 
 /** No address, no MAC and no attachment is given twice; nor is an address on one network, whatever the subnet. */
 export function compareHolders({ ledger }: Picture): Disagreement[] {
@@ -17,7 +17,10 @@ export function compareHolders({ ledger }: Picture): Disagreement[] {
     return [...new Map(others.toReversed().map((each) => [each.other.seq, each])).values()].map(
       ({ thing, other }): Disagreement => {
         const [one, two] = [other, allocation].map((each) => `Pod ${podOf(each.attachment)} (event ${each.seq})`);
-        const remedy = 'this must never happen: stop one of them, keep a copy of etcd, and report it';
+        const remedy = command(
+          ['etcdctl', 'snapshot', 'save', 'held-twice.db'],
+          'this must never happen: stop one of them, keep this copy, and report it',
+        );
         return { kind: 'held twice', where: thing, what: `${one} and ${two} both hold it`, remedy };
       },
     );
@@ -43,7 +46,8 @@ export function compareCounts({ ledger }: Picture): Disagreement[] {
       const held = own.filter(({ address }) => isIPv4(address) === (family === 4) && !excluded(address)).length;
       if (held === Number(inUse)) return [];
       const what = `the ledger counts ${inUse} IPv${family} addresses in use, and ${held} are held`;
-      return [{ kind: 'count', where: `subnet ${name}`, what, remedy: 'restart the allocator, and report it' }];
+      const remedy = command(['ipledger', 'verify'], 'then restart the allocator, and report it');
+      return [{ kind: 'count', where: `subnet ${name}`, what, remedy }];
     });
   });
 }
@@ -58,17 +62,25 @@ function excludedBy(spec: SubnetSpec | undefined): (address: string) => boolean 
   return (address) => excluded.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-/** An address that a container may still answer on, though no Pod holds it, is given to nobody. */
-export function compareBindings({ ledger }: Picture): Disagreement[] {
+/**
+ * Addresses that are given to nobody since a container may still answer on them, though no Pod holds them any more. That is as it
+ * should be, until its DEL, its node's reboot or deletion, or the subnet's binding timeout.
+ */
+export function heldBack({ allocations, bindings }: LedgerPicture): SandboxBinding[] {
   const held = new Set(
-    ledger.allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => `${subnet}/${address}`)),
+    allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => `${subnet}/${address}`)),
   );
-  return ledger.bindings.flatMap(({ attachment, subnet, addresses, binding }) => {
-    if (addresses.some((address) => held.has(`${subnet}/${address}`))) return [];
-    const { containerId = '', interface: name = '', node = '' } = binding ?? {};
-    const what = `container ${containerId} (${name}) on node ${node} may still answer on it, and Pod ${podOf(attachment)} holds it no more`;
-    const remedy = `is node ${node} away, or its agent? The container's CNI DEL frees it; else the subnet's binding timeout does`;
-    return [{ kind: 'held back', where: `${addresses.join(',')} of subnet ${subnet}`, what, remedy }];
+  return bindings.filter(({ subnet, addresses }) => !addresses.some((address) => held.has(`${subnet}/${address}`)));
+}
+
+/** What is held back for a Node that Kubernetes does not have (any more) is held back for nothing. */
+export function compareNodes({ ledger, cluster }: Picture): Disagreement[] {
+  return heldBack(ledger).flatMap(({ attachment, subnet, addresses, binding }): Disagreement[] => {
+    const { containerId = '', node = '' } = binding ?? {};
+    if (cluster.nodes.has(node)) return [];
+    const what = `held back for container ${containerId} of Pod ${podOf(attachment)} on node ${node}, and there is no such Node`;
+    const remedy = restartWatcher('it ends what was bound on a Node that is deleted');
+    return [{ kind: 'node gone', where: `${addresses.join(',')} of subnet ${subnet}`, what, remedy }];
   });
 }
 
@@ -84,7 +96,10 @@ export function compareFences({ ledger }: Picture): Disagreement[] {
       const holder = byAddress.get(`${name}/${address}`);
       const whose = holder ? `; the ledger says Pod ${podOf(holder.attachment)} holds ${said(holder)}` : '';
       const what = `its key in etcd was changed by something else than ipledger: it is fenced${whose}`;
-      const remedy = 'put back what the log says of it (ipledger history), then restart the allocator';
+      const remedy = command(
+        ['ipledger', 'history', address, '--subnet', name],
+        'put back into its key what the log says of it, then restart the allocator',
+      );
       return { kind: 'fenced', where: `${address} of subnet ${name}`, what, remedy };
     }),
   );

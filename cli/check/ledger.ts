@@ -1,8 +1,8 @@
 /** The ledger's word, by gRPC. */
-import { IpamService, type SandboxBinding, SubnetsService } from '../../proto/ipledger.ts';
+import { type AddressRecord, IpamService, type SandboxBinding, SubnetsService } from '../../proto/ipledger.ts';
 import { everyAllocation } from '../allocations.ts';
 import { type Allocator, openAllocator } from '../allocator.ts';
-import { Failure } from '../failure.ts';
+import { everyPage } from '../pages.ts';
 import type { LedgerPicture } from './picture.ts';
 
 /** Whom to ask. */
@@ -14,16 +14,18 @@ export interface Asked {
 }
 
 const pageSize = 1_000;
-const pagesMost = 10_000;
 
 /** Everything that is held and in force. Its parts are read one after the other: while the ledger moves they need not fit. */
 export async function readLedger({ allocator, endpoints, signal }: Asked): Promise<LedgerPicture> {
   const { allocations } = await everyAllocation(allocator, {});
   const bindings = await everyBinding(allocator);
+  const reservations = await everyReservation(allocator);
+  const { pools } = await allocator.ask(SubnetsService.listPools, {});
   const { position, subnets } = await allocator.ask(SubnetsService.listSubnets, {});
   const fences = await Promise.all(endpoints.map((endpoint) => fencedBy(endpoint, signal)));
   const fenced = (name: string): string[] => [...new Set(fences.flatMap((each) => each.get(name) ?? []))].toSorted();
-  return { position, allocations, subnets: subnets.map((each) => ({ ...each, fenced: fenced(each.name) })), bindings };
+  const withFences = subnets.map((each) => ({ ...each, fenced: fenced(each.name) }));
+  return { position, allocations, subnets: withFences, bindings, pools, reservations };
 }
 
 /** By subnet. Only the replica that would have written an address's key knows that it is fenced; one that is away knows nothing. */
@@ -39,13 +41,15 @@ async function fencedBy(endpoint: string, signal: AbortSignal): Promise<Map<stri
 }
 
 async function everyBinding(allocator: Allocator): Promise<SandboxBinding[]> {
-  const bindings: SandboxBinding[] = [];
-  let pageToken = '';
-  for (let page = 0; page < pagesMost; page++) {
-    const reply = await allocator.ask(IpamService.listBindings, { pageSize, pageToken });
-    for (const binding of reply.bindings) bindings.push(binding);
-    if (reply.nextPageToken === '') return bindings;
-    pageToken = reply.nextPageToken;
-  }
-  throw new Failure('refused', `more than ${pagesMost} pages of bindings`);
+  const all: SandboxBinding[] = [];
+  const read = (pageToken: string) => allocator.ask(IpamService.listBindings, { pageSize, pageToken });
+  for await (const { bindings } of everyPage(read)) for (const each of bindings) all.push(each);
+  return all;
+}
+
+async function everyReservation(allocator: Allocator): Promise<AddressRecord[]> {
+  const all: AddressRecord[] = [];
+  const read = (pageToken: string) => allocator.ask(IpamService.listReservations, { pageSize, pageToken });
+  for await (const { records } of everyPage(read)) for (const each of records) all.push(each);
+  return all;
 }

@@ -1,22 +1,29 @@
 /** The ledger against the objects that show it: IP objects and the status of Subnets. */
 import { ipName } from '../../lib/ip-name.ts';
 import type { Allocation, Usage } from '../../proto/ipledger.ts';
-import type { Disagreement, IpObject, Kind, Picture, SubnetObject } from './picture.ts';
-import { addressesOf, podOf, said } from './say.ts';
+import type { Disagreement, IpObject, Kind, Picture, StatusObject } from './picture.ts';
+import { addressesOf, command, podOf, restartWatcher, said } from './say.ts';
 
 /** The API server's integers end here. */
 const mostCount = 2n ** 63n - 1n;
 
-const heals = 'the pod-watcher heals it: is it running, and may it write IP objects?';
+const makes = restartWatcher('it makes the object');
+const remake = (name: string): string =>
+  command(['kubectl', 'delete', 'ip', name], 'the pod-watcher makes what should be there: is it running?');
 
 /** Each allocation has its IP object, each IP object its allocation, and no two show one address. */
 export function compareIpObjects({ ledger, cluster }: Picture): Disagreement[] {
   const objects = new Map(cluster.ips.map((object) => [object.name, object]));
   const names = new Set(ledger.allocations.map(nameOf));
   const subnets = new Set(ledger.subnets.map(({ name }) => name));
+  const reserved = new Set(ledger.reservations.map(({ subnet, address }) => `${subnet}/${address}`));
+  const isReserving = ({ allocation, spec }: IpObject): boolean =>
+    allocation === '' && addressesIn(spec).every((address) => reserved.has(`${String(spec['subnet'])}/${address}`));
   return [
     ...ledger.allocations.flatMap((allocation) => ofAllocation(allocation, objects.get(nameOf(allocation)))),
-    ...cluster.ips.flatMap((object) => (names.has(object.name) ? [] : superfluous(object, subnets))),
+    ...cluster.ips.flatMap((object) =>
+      names.has(object.name) || isReserving(object) ? [] : superfluous(object, subnets),
+    ),
     ...shownTwice(cluster.ips, subnets),
   ];
 }
@@ -27,7 +34,12 @@ const nameOf = ({ attachment }: Allocation): string =>
 
 function ofAllocation(allocation: Allocation, object: IpObject | undefined): Disagreement[] {
   const name = nameOf(allocation);
-  const tell = (kind: Kind, what: string): Disagreement => ({ kind, where: `IP ${name}`, what, remedy: heals });
+  const tell = (kind: Kind, what: string): Disagreement => ({
+    kind,
+    where: `IP ${name}`,
+    what,
+    remedy: object ? remake(name) : makes,
+  });
   if (!object)
     return [tell('IP object missing', `there is none for ${said(allocation)} of Pod ${podOf(allocation.attachment)}`)];
   const { attachment, subnet, mac: macAddress } = allocation;
@@ -54,47 +66,79 @@ function ofAllocation(allocation: Allocation, object: IpObject | undefined): Dis
 function superfluous({ name, allocation, spec }: IpObject, subnets: ReadonlySet<unknown>): Disagreement[] {
   if (allocation === '' && !subnets.has(spec['subnet'])) return [];
   const what = `it shows ${String(spec['ipAddress'])} of subnet ${String(spec['subnet'])}, and no Pod holds that under this name`;
-  const remedy = allocation === '' ? 'ipledger did not make it: delete it if nobody else needs it' : heals;
+  const hint =
+    allocation === ''
+      ? 'ipledger did not make it: does anybody else need it?'
+      : 'the pod-watcher does that: is it running?';
+  const remedy = command(['kubectl', 'delete', 'ip', name], hint);
   return [{ kind: 'IP object superfluous', where: `IP ${name}`, what, remedy }];
 }
 
 function shownTwice(ips: readonly IpObject[], subnets: ReadonlySet<unknown>): Disagreement[] {
   const first = new Map<string, string>();
   return ips.flatMap(({ name, spec }) => {
-    if (!subnets.has(spec['subnet']) || typeof spec['ipAddress'] !== 'string') return [];
-    return spec['ipAddress'].split(',').flatMap((address): Disagreement[] => {
+    if (!subnets.has(spec['subnet'])) return [];
+    return addressesIn(spec).flatMap((address): Disagreement[] => {
       const key = `${address} of subnet ${String(spec['subnet'])}`;
       const other = first.get(key);
       first.set(key, name);
-      if (other === undefined || address === '') return [];
+      if (other === undefined) return [];
       const what = `IP ${other} and IP ${name} both show it`;
-      return [{ kind: 'address in two IP objects', where: key, what, remedy: heals }];
+      return [{ kind: 'address in two IP objects', where: key, what, remedy: remake(name) }];
     });
   });
 }
 
-/** A Subnet's status says what is held of it. A subnet that was configured without an object has none to say it. */
-export function compareSubnets({ ledger, cluster }: Picture): Disagreement[] {
-  const objects = new Map(cluster.subnets.map((object) => [object.name, object]));
-  return ledger.subnets.flatMap(({ name, usage }) => {
-    const object = objects.get(name);
-    return object ? usage.flatMap((family) => statusOf(object, family)) : [];
-  });
+const addressesIn = (spec: IpObject['spec']): string[] =>
+  typeof spec['ipAddress'] === 'string' ? spec['ipAddress'].split(',').filter((address) => address !== '') : [];
+
+/** How Kube-OVN spells a status' fields behind "v4" and "v6". */
+const spellings = {
+  Subnet: {
+    available: 'availableIPs',
+    inUse: 'usingIPs',
+    availableRange: 'availableIPrange',
+    inUseRange: 'usingIPrange',
+  },
+  IPPool: {
+    available: 'AvailableIPs',
+    inUse: 'UsingIPs',
+    availableRange: 'AvailableIPRange',
+    inUseRange: 'UsingIPRange',
+  },
+} as const;
+
+/** The status of a Subnet or an IPPool says what is held of it. One that was configured without an object has none to say it. */
+export function compareStatus({ ledger, cluster }: Picture): Disagreement[] {
+  const of = (kind: keyof typeof spellings, configured: readonly Counted[], objects: readonly StatusObject[]) => {
+    const byName = new Map(objects.map((object) => [object.name, object]));
+    return configured.flatMap(({ name, usage }) => {
+      const object = byName.get(name);
+      return object ? usage.flatMap((family) => statusOf(kind, object, family)) : [];
+    });
+  };
+  return [...of('Subnet', ledger.subnets, cluster.subnets), ...of('IPPool', ledger.pools, cluster.pools)];
 }
 
-function statusOf({ name, status }: SubnetObject, { family, available, inUse, ...ranges }: Usage): Disagreement[] {
-  const remedy = 'the pod-watcher writes it a second after a change: is it running, and may it patch subnets/status?';
-  const prefix = `v${family}`;
+interface Counted {
+  readonly name: string;
+  readonly usage: readonly Usage[];
+}
+
+function statusOf(kind: keyof typeof spellings, { name, status }: StatusObject, usage: Usage): Disagreement[] {
+  const prefix = `v${usage.family}`;
+  const spelling = spellings[kind];
   const wanted = {
-    [`${prefix}availableIPs`]: clamped(available),
-    [`${prefix}usingIPs`]: clamped(inUse),
-    [`${prefix}availableIPrange`]: ranges.availableRange,
-    [`${prefix}usingIPrange`]: ranges.inUseRange,
+    [prefix + spelling.available]: clamped(usage.available),
+    [prefix + spelling.inUse]: clamped(usage.inUse),
+    [prefix + spelling.availableRange]: usage.availableRange,
+    [prefix + spelling.inUseRange]: usage.inUseRange,
   };
+  const remedy = restartWatcher('it writes the status a second after a change');
   return Object.entries(wanted).flatMap(([field, value]) => {
     const shown = status[field] ?? '';
     const what = `status.${field} is ${brief(shown)}; the ledger says ${brief(value)}`;
-    return says(shown, value) ? [] : [{ kind: 'Subnet status', where: `Subnet ${name}`, what, remedy }];
+    return says(shown, value) ? [] : [{ kind: `${kind} status`, where: `${kind} ${name}`, what, remedy }];
   });
 }
 

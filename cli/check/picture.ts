@@ -1,5 +1,5 @@
 /** What `check` compares, as plain values: the ledger's word, and what the Kubernetes API shows. */
-import type { Allocation, Position, SandboxBinding, Subnet } from '../../proto/ipledger.ts';
+import type { AddressRecord, Allocation, Pool, Position, SandboxBinding, Subnet } from '../../proto/ipledger.ts';
 
 export interface LedgerPicture {
   readonly position: Position | undefined;
@@ -8,6 +8,10 @@ export interface LedgerPicture {
   readonly subnets: readonly Subnet[];
   /** Who may answer on what; also on addresses that were released meanwhile. */
   readonly bindings: readonly SandboxBinding[];
+  /** Those in force. */
+  readonly pools: readonly Pool[];
+  /** What is known of each address that is reserved. */
+  readonly reservations: readonly AddressRecord[];
 }
 
 export interface Pod {
@@ -32,15 +36,36 @@ export interface IpObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-export interface SubnetObject {
+/** A Subnet or an IPPool. */
+export interface StatusObject {
   readonly name: string;
   readonly status: Readonly<Record<string, unknown>>;
+}
+
+export interface Vip {
+  readonly name: string;
+  readonly subnet: string;
+  /** Those that it shows. */
+  readonly addresses: readonly string[];
+}
+
+export interface StatefulSet {
+  readonly uid: string;
+  readonly deleting: boolean;
+  readonly replicas: number;
+  readonly firstOrdinal: number;
 }
 
 export interface ClusterPicture {
   readonly pods: readonly Pod[];
   readonly ips: readonly IpObject[];
-  readonly subnets: readonly SubnetObject[];
+  readonly subnets: readonly StatusObject[];
+  readonly pools: readonly StatusObject[];
+  readonly vips: readonly Vip[];
+  /** Names. */
+  readonly nodes: ReadonlySet<string>;
+  /** By "namespace/name". */
+  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
   /** CNI configurations of the NetworkAttachmentDefinitions, by "namespace/name". */
   readonly networks: ReadonlyMap<string, string>;
 }
@@ -59,6 +84,7 @@ export interface Disagreement {
   readonly where: string;
   /** What is there, and what the other side says. */
   readonly what: string;
+  /** A command that mends it or, where none can, shows what will; behind a #, what to know about it. */
   readonly remedy: string;
 }
 
@@ -67,11 +93,15 @@ export type Kind =
   | 'holder gone'
   | 'no address'
   | 'annotation'
+  | 'other address in use'
   | 'IP object missing'
   | 'IP object superfluous'
   | 'IP object differs'
   | 'address in two IP objects'
+  | 'reservation'
+  | 'Vip'
   | 'Subnet status'
+  | 'IPPool status'
   | 'count'
-  | 'held back'
+  | 'node gone'
   | 'fenced';

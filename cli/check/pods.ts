@@ -1,15 +1,18 @@
 /** Allocations against the Pods that live: who holds something is there, needs it, and shows exactly that. */
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Disagreement, Picture, Pod } from './picture.ts';
-import { addressesOf, podKey, podOf, said } from './say.ts';
+import { isKeptForMember } from './retained.ts';
+import { addressesOf, command, podKey, podOf, said } from './say.ts';
 import { wantedProviders } from './wants.ts';
 
 /** The pod-watcher's clock is another one, and it needs a moment to act. */
 const overdueSlackMs = 30_000;
 
-const releases =
-  'the pod-watcher gives it back: is it running, and does its log say why not? An ALARM in it means that it halts releases';
-const writes = 'the pod-watcher writes it: is it running, and may it patch Pods?';
+const releases = 'the pod-watcher does that: is it running? An ALARM in its log means that it halts releases';
+const writes = 'the pod-watcher does that: is it running, and may it patch Pods?';
+
+const annotate = (where: { readonly namespace: string; readonly name: string }, change: string): string =>
+  command(['kubectl', 'annotate', 'pod', '-n', where.namespace, where.name, '--overwrite', change], writes);
 
 /** Everything that holds an address without a living Pod, or the other way round. */
 export function comparePods(picture: Picture): Disagreement[] {
@@ -18,17 +21,28 @@ export function comparePods(picture: Picture): Disagreement[] {
   const held = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return [
     ...ledger.allocations.flatMap((allocation) =>
-      ofAllocation(allocation, byName.get(podOf(allocation.attachment)), at),
+      isKeptForMember(allocation, cluster.statefulSets)
+        ? ofMember(allocation, byName.get(podOf(allocation.attachment)))
+        : ofAllocation(allocation, byName.get(podOf(allocation.attachment)), at),
     ),
     ...cluster.pods.flatMap((pod) => ofPod(pod, held.get(pod.identity) ?? [], picture)),
   ];
 }
 
+/** What a member held stays its own while it is away; one that is there shows it. */
+const ofMember = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
+  pod?.identity === allocation.podUid ? annotationsOf(allocation, pod) : [];
+
 function ofAllocation(allocation: Allocation, pod: Pod | undefined, at: number): Disagreement[] {
   const gone = whyGone(allocation, pod, at);
   if (gone === undefined) return annotationsOf(allocation, pod as Pod);
   const what = `holds ${said(allocation)}, and ${gone}`;
-  return [{ kind: 'holder gone', where: `Pod ${podOf(allocation.attachment)}`, what, remedy: releases }];
+  const { addresses, subnet } = allocation;
+  const remedy = command(
+    ['ipledger', 'release', addresses[0]?.address ?? '', '--subnet', subnet, '--reason', 'its Pod is gone'],
+    releases,
+  );
+  return [{ kind: 'holder gone', where: `Pod ${podOf(allocation.attachment)}`, what, remedy }];
 }
 
 /** Why nobody needs it any more; undefined while its Pod does. */
@@ -41,14 +55,15 @@ function whyGone({ podUid }: Allocation, pod: Pod | undefined, at: number): stri
 const ended = ({ hostNetwork, deletionAt, phase }: Pod): string =>
   hostNetwork ? 'it uses the network of its node' : deletionAt === undefined ? phase : 'it should be gone for long';
 
-function annotationsOf(allocation: Allocation, { annotations }: Pod): Disagreement[] {
+function annotationsOf(allocation: Allocation, pod: Pod): Disagreement[] {
   const where = `Pod ${podOf(allocation.attachment)}`;
   return Object.entries(wantedAnnotations(allocation)).flatMap(([key, wanted]) => {
-    const shown = annotations[key] ?? '';
+    const shown = pod.annotations[key] ?? '';
     const same = key.includes('/mac_address') ? shown.toLowerCase() === wanted.toLowerCase() : shown === wanted;
     const there = shown === '' ? 'is not there' : `says "${shown}"`;
     const what = `annotation ${key} ${there}; the ledger says ${wanted === '' ? 'nothing of that' : `"${wanted}"`}`;
-    return same ? [] : [{ kind: 'annotation', where, what, remedy: writes }];
+    const remedy = annotate(pod, wanted === '' ? `${key}-` : `${key}=${wanted}`);
+    return same ? [] : [{ kind: 'annotation', where, what, remedy }];
   });
 }
 
@@ -86,7 +101,7 @@ function ofPod(pod: Pod, held: readonly Allocation[], picture: Picture): Disagre
   );
   const found: Disagreement[] = [];
   const wanted = held.length === 0 ? wantedProviders(pod, picture.cluster) : [];
-  const remedy = `its Events say why: kubectl describe pod -n ${pod.namespace} ${pod.name}`;
+  const remedy = command(['ipledger', 'why', podKey(pod)], 'its Events say it, too');
   if (wanted.length > 0)
     found.push({
       kind: 'no address',
@@ -98,7 +113,7 @@ function ofPod(pod: Pod, held: readonly Allocation[], picture: Picture): Disagre
     const provider = /^(.+)\.kubernetes\.io\/allocated$/.exec(key)?.[1];
     if (provider === undefined || value !== 'true' || providers.has(provider)) continue;
     const what = `annotation ${key} says that it has an address, and the ledger knows of none`;
-    found.push({ kind: 'annotation', where, what, remedy: `it may be another's by now; ${remedy}` });
+    found.push({ kind: 'annotation', where, what, remedy: annotate(pod, `${key}-`) });
   }
   return found;
 }

@@ -3,7 +3,7 @@
  * with an Event, and there is nothing to compare.
  */
 import type { ClusterPicture, Pod } from './picture.ts';
-import { fields, text } from '../raw.ts';
+import { fields, json, text } from '../raw.ts';
 
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
 const ours = 'kube-ovn';
@@ -39,12 +39,4 @@ function providerOf(key: string, config: string): string | undefined {
   const [namespace = '', name = ''] = key.split('/');
   if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
   return plugins.some(({ ipam }) => fields(ipam)['type'] === ours) ? `${name}.${namespace}` : undefined;
-}
-
-function json(value: string): unknown {
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return undefined;
-  }
 }

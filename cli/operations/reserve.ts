@@ -4,6 +4,7 @@ import { type AddressRecord, IpamService, type Position } from '../../proto/iple
 import type { Allocator } from '../allocator.ts';
 import { Failure } from '../failure.ts';
 import type { Answer } from '../output.ts';
+import { everyPage } from '../pages.ts';
 import { table } from '../table.ts';
 import { answer } from '../verb.ts';
 import { confirm } from './confirm.ts';
@@ -11,7 +12,6 @@ import { recordOf, subnetOf } from './subject.ts';
 import { addDestructive, addOperation, type DestructiveOptions, type OperationOptions } from './verb.ts';
 
 const pageSize = 1_000;
-const pagesMost = 1_000;
 /** So many the API ends at once. */
 const mostAtOnce = 64;
 
@@ -99,16 +99,12 @@ async function reserved(allocator: Allocator, asked: Asked): Promise<AddressReco
 }
 
 async function allReserved(allocator: Allocator, { subnet, reservedFor }: Asked): Promise<AddressRecord[]> {
-  const records: AddressRecord[] = [];
-  let pageToken = '';
-  for (let page = 0; page < pagesMost; page++) {
-    const reply = await allocator.ask(IpamService.listReservations, { subnet, reservedFor, pageSize, pageToken });
-    for (const record of reply.records) records.push(record);
-    pageToken = reply.nextPageToken;
-    if (pageToken === '') break;
-  }
-  if (records.length === 0) throw new Failure('refused', `nothing is reserved for ${reservedFor}`);
-  return records;
+  const all: AddressRecord[] = [];
+  const read = (pageToken: string) =>
+    allocator.ask(IpamService.listReservations, { subnet, reservedFor, pageSize, pageToken });
+  for await (const { records } of everyPage(read)) for (const each of records) all.push(each);
+  if (all.length === 0) throw new Failure('refused', `nothing is reserved for ${reservedFor}`);
+  return all;
 }
 
 /** Ends what was shown and nothing else: an address that is reserved for somebody else by now stays so. */
