@@ -1,4 +1,5 @@
 /** What the Kubernetes API shows. */
+import { type Controller, identityOf } from '../../lib/pod-identity.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
 import { type Fields, fields, text } from '../raw.ts';
@@ -38,14 +39,15 @@ function podOf(item: Fields): Pod {
   const [metadata, spec, status] = [fields(item['metadata']), fields(item['spec']), fields(item['status'])];
   const all = Object.entries(fields(metadata['annotations'])).map(([key, value]) => [key, text(value)] as const);
   const annotations = Object.fromEntries(all);
-  const hash = annotations['kubernetes.io/config.hash'] ?? '';
-  const mirror = (annotations['kubernetes.io/config.mirror'] ?? '') !== '';
+  const [name, uid] = [text(metadata['name']), text(metadata['uid'])];
+  const identity = identityOf({ name, uid, annotations, controller: controllerOf(metadata['ownerReferences']) });
   const deletion = text(metadata['deletionTimestamp']);
   const grace = spec['terminationGracePeriodSeconds'];
   return {
     namespace: text(metadata['namespace']),
-    name: text(metadata['name']),
-    identity: mirror && hash !== '' ? hash : text(metadata['uid']),
+    name,
+    ...(identity.name !== name && { ledgerName: identity.name }),
+    identity: identity.uid,
     hostNetwork: spec['hostNetwork'] === true,
     restartPolicy: text(spec['restartPolicy']),
     phase: text(status['phase']),
@@ -54,6 +56,14 @@ function podOf(item: Fields): Pod {
     graceSeconds: typeof grace === 'number' ? grace : 30,
     annotations,
   };
+}
+
+function controllerOf(references: unknown): Controller | undefined {
+  const all = Array.isArray(references) ? references.map(fields) : [];
+  const found = all.find(({ controller }) => controller === true);
+  if (!found) return undefined;
+  const { apiVersion, kind, name, uid } = found;
+  return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
 }
 
 function ipOf(item: Fields): IpObject {

@@ -17,7 +17,9 @@ export interface LedgerPicture {
 export interface Pod {
   readonly namespace: string;
   readonly name: string;
-  /** Who it is in the ledger: its uid; of a static Pod the hash that its mirror carries. */
+  /** As whom the ledger knows a virtual machine's launcher; absent: by its own name. */
+  readonly ledgerName?: string;
+  /** Who it is in the ledger: its uid, but for static Pods and virtual machines. */
   readonly identity: string;
   readonly hostNetwork: boolean;
   readonly restartPolicy: string;

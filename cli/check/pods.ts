@@ -17,7 +17,7 @@ const annotate = (where: { readonly namespace: string; readonly name: string }, 
 /** Everything that holds an address without a living Pod, or the other way round. */
 export function comparePods(picture: Picture): Disagreement[] {
   const { ledger, cluster, at } = picture;
-  const byName = new Map(cluster.pods.map((pod) => [podKey(pod), pod]));
+  const byName = new Map(cluster.pods.map((pod) => [`${pod.namespace}/${pod.ledgerName ?? pod.name}`, pod]));
   const held = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return [
     ...ledger.allocations.flatMap((allocation) =>

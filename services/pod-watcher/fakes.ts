@@ -60,6 +60,16 @@ export function podNamed(
   });
 }
 
+/** One of the Pods in which KubeVirt runs the virtual machine vm1; `instance` is the uid of its VirtualMachineInstance. */
+export function launcher(
+  suffix: string,
+  { instance = 'uid-vm1', ...parts }: PodParts & { instance?: string } = {},
+): Pod {
+  const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: instance };
+  const metadata = { ownerReferences: [{ ...machine, controller: true }], ...parts.metadata };
+  return podNamed(`virt-launcher-vm1-${suffix}`, { ...parts, metadata });
+}
+
 /** A Subnet object that serves macvlan.default unless its spec says otherwise. */
 export function subnetNamed(name: string, spec: object = {}, metadata: object = {}): SubnetObject {
   return toSubnet({

@@ -4,6 +4,7 @@ import type { Logger } from '../../lib/log.ts';
 import { Alarms } from './alarm.ts';
 import { Configurer } from './intent/configure.ts';
 import { Holdings } from './intent/holdings.ts';
+import type { Machines } from './intent/machines.ts';
 import { Nodes } from './intent/nodes.ts';
 import { Pools } from './intent/pools.ts';
 import { PoolsInForce } from './intent/pools-in-force.ts';
@@ -22,6 +23,8 @@ import {
   ipPools,
   ips,
   type Kept,
+  type Machine,
+  machinePaths,
   type NamespaceObject,
   namespaces,
   networkDefinitions,
@@ -31,6 +34,7 @@ import {
   type StatefulSet,
   statefulSets,
   subnets,
+  toMachine,
   toPod,
   toStatefulSet,
   type VipObject,
@@ -118,6 +122,7 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
     say: sayerOf(events),
     lookUp: (key, callSignal) => lookUp(api, key, callSignal),
     lookUpStatefulSet: (key, callSignal) => lookUpStatefulSet(api, key, callSignal),
+    lookUpMachines: (key, callSignal) => lookUpMachines(api, key, callSignal),
     ...recalling(api, pods, memory.pods),
     vanishedBefore: memory.vanishedPods,
     alarm: alarms.bell('PodsVanished'),
@@ -249,6 +254,18 @@ async function lookUpStatefulSet(api: Api, key: string, signal: AbortSignal): Pr
   const collection = `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/statefulsets`;
   const raw = await found(api, objectPath(collection, name), signal);
   return raw === undefined ? undefined : toStatefulSet(raw);
+}
+
+async function lookUpMachines(api: Api, key: string, signal: AbortSignal): Promise<Machines> {
+  const [namespace = '', name = ''] = key.split('/');
+  const one = async (plural: string): Promise<Machine | undefined> => {
+    const collection = `/apis/kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+    const raw = await found(api, objectPath(collection, name), signal);
+    return raw === undefined ? undefined : toMachine(raw);
+  };
+  const { VirtualMachine, VirtualMachineInstance } = machinePaths;
+  const [machine, instance] = await Promise.all([one(VirtualMachine), one(VirtualMachineInstance)]);
+  return { VirtualMachine: machine, VirtualMachineInstance: instance };
 }
 
 /** An object as the API has it at this moment; undefined if there is none. */

@@ -71,10 +71,12 @@ describe('What a subnet can give', () => {
 describe('A subnet is refused', () => {
   for (const [spec, message] of [
     [{ cidrBlock: '' }, 'CIDRBlock: "" format error'],
-    [{ cidrBlock: '10.0.0.0' }, 'subnet s cidr 10.0.0.0 is invalid'],
+    [{ cidrBlock: '10.0.0.0' }, 'subnet s cidr 10.0.0.0 is invalid: 10.0.0.0 is not a valid cidr'],
     [{ cidrBlock: '10.0.0.0/24,10.1.0.0/24' }, 'at most one of each family'],
     [{ cidrBlock: '10.0.0.1/32' }, 'subnet 10.0.0.1/32 is configured with /32 or /128 netmask'],
     [{ cidrBlock: '127.0.1.0/24' }, '127.0.1.0/24 conflict with v4 loopback cidr 127.0.0.1/8'],
+    [{ cidrBlock: '0.0.0.0/8' }, 'invalid zero cidr "0.0.0.0/8"'],
+    [{ cidrBlock: '255.255.255.255/32' }, 'invalid broadcast cidr "255.255.255.255/32"'],
     [{ cidrBlock: '169.254.1.0/24' }, 'conflict with v4 link local cidr 169.254.0.0/16'],
     [{ cidrBlock: 'fe80::/64' }, 'conflict with v6 link local cidr FE80::/10'],
     [{ cidrBlock: 'FD00::/64' }, 'subnet cidr block FD00::/64 v6 ip address can not contain upper case'],

@@ -141,6 +141,8 @@ function readCidrs(name: string, { cidrBlock, gateway }: RequestedSubnet, proble
       problems.push(`subnet ${name} cidr ${text} is invalid: ${text} is not a valid cidr: write address/length`);
       continue;
     }
+    if (/^(?:0\.0\.0\.0|255\.255\.255\.255)\//.test(text))
+      problems.push(`invalid ${text.startsWith('0') ? 'zero' : 'broadcast'} cidr "${text}"`);
     for (const [label, reserved] of reservedCidrs)
       if (overlap(cidr, parseCidr(reserved.toLowerCase()) as Cidr))
         problems.push(`${text} conflict with ${label} ${reserved}`);

@@ -3,24 +3,23 @@
  * looked at once more, or by somebody else under its name. While so many are missing that the API server's memory is in
  * doubt, nobody is.
  *
- * What a member of a StatefulSet held is kept as long as its StatefulSet will have it again, however its Pod ended.
+ * What is kept for a Pod's owner, however the Pod ended, is in retention.ts.
  */
 import type { Logger } from '../../../lib/log.ts';
+import { machineKind } from '../../../lib/pod-identity.ts';
 import type { Owner } from '../../../proto/ipledger.ts';
-import { keyOf, type Source } from '../kubernetes/list-watch.ts';
-import type { Pod, StatefulSet } from '../kubernetes/objects.ts';
+import { type LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
+import type { Pod } from '../kubernetes/objects.ts';
 import { Garbage, type GarbageOptions } from './garbage.ts';
 import type { Holdings } from './holdings.ts';
 import { lifeOf } from './life.ts';
-import { type Ending, memberOf, ownerOf, whyNoMember } from './owner.ts';
+import { type Ending, ownerOf } from './owner.ts';
+import { Retention, type RetentionOptions } from './retention.ts';
 import { Vanished } from './vanished.ts';
 
-export interface EndingsOptions extends GarbageOptions {
-  readonly pods: Pick<Source<Pod>, 'objects'>;
-  readonly statefulSets: Pick<Source<StatefulSet>, 'objects'>;
+export interface EndingsOptions extends GarbageOptions, RetentionOptions {
+  readonly pods: LedgerPods;
   readonly holdings: Holdings;
-  /** The StatefulSet "namespace/name" as the API has it at this moment; undefined if there is none. */
-  readonly lookUpStatefulSet: (key: string, signal: AbortSignal) => Promise<StatefulSet | undefined>;
   /** Those that were deleted while nobody watched, as far as the API server remembers. */
   readonly recall?: (signal: AbortSignal) => AsyncIterable<Pod>;
   /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
@@ -48,6 +47,7 @@ export class Endings {
   readonly #options: EndingsOptions;
   readonly #vanished: Vanished;
   readonly #garbage: Garbage;
+  readonly #retention: Retention;
   /** Uids that the API deleted while they held something, by Pod. */
   readonly #deleted = new Map<string, Set<string>>();
   /** By Pod: until then (of performance.now()) it is not taken to be gone, though it is not in the API. */
@@ -57,6 +57,7 @@ export class Endings {
   constructor(options: EndingsOptions) {
     this.#options = options;
     this.#garbage = new Garbage(options);
+    this.#retention = new Retention(options);
     const { acceptVanished: accept, vanishedBefore: before = 0 } = options;
     this.#vanished = new Vanished({ fewest: fewestPods, accept, before });
   }
@@ -69,12 +70,12 @@ export class Endings {
   /** A Pod is in the API no more, by a watch (`witnessed`) or a list. Gives when to look at its name: in how many milliseconds. */
   gone(pod: Pod, witnessed: boolean): number {
     const { mirrorGraceMs = usualMirrorGraceMs, vanishedGraceMs = usualVanishedGraceMs, pods } = this.#options;
-    const key = keyOf(pod);
+    const key = ledgerKeyOf(pod);
     // It may have been adopted, or orphaned, since it was given its addresses.
     this.#options.holdings.leaves(key, pod.identity, ownerOf(pod));
     // A static Pod runs on when its mirror is deleted, and its kubelet makes a new one.
-    if (pod.identity !== pod.uid) return this.#wait(key, mirrorGraceMs);
-    if (!witnessed || pods.objects.has(key)) return 0;
+    if (isMirror(pod)) return this.#wait(key, mirrorGraceMs);
+    if (!witnessed || pods.has(key)) return 0;
     // Whatever the API deletes, it marks as being deleted first: this one was taken from under it.
     if (pod.deletionTimestamp === '') return this.#wait(key, vanishedGraceMs);
     this.#note(key, pod.identity);
@@ -86,12 +87,15 @@ export class Endings {
     const { recall, holdings, acceptVanished, vanishedBefore = 0, log, signal } = this.#options;
     const missing = new Set(this.#missing());
     const before = { fewest: fewestPods, accept: acceptVanished, before: vanishedBefore };
-    if (!recall || !new Vanished(before).judge(missing.size, holdings.count)) return;
+    if (!new Vanished(before).judge(missing.size, holdings.count)) return;
+    for (const key of missing) if (await this.#isStopped(key)) missing.delete(key);
+    if (!recall) return;
     log.info({ missing: missing.size }, 'intent: most Pods are missing, asking the API what it deleted meanwhile');
     try {
       for await (const pod of recall(signal)) {
-        if (pod.deletionTimestamp !== '' && pod.identity === pod.uid) this.#note(keyOf(pod), pod.identity);
-        if (this.#deleted.has(keyOf(pod)) && missing.delete(keyOf(pod)) && missing.size === 0) return;
+        const key = ledgerKeyOf(pod);
+        if (pod.deletionTimestamp !== '' && !isMirror(pod)) this.#note(key, pod.identity);
+        if (this.#deleted.has(key) && missing.delete(key) && missing.size === 0) return;
       }
     } catch (error) {
       if (!signal.aborted) log.info({ err: error }, 'intent: the API does not remember all of it');
@@ -118,7 +122,8 @@ export class Endings {
    * @param heir whether a Pod of the same name has been asked for already what it takes over: the rest goes.
    */
   async of(key: string, uid: string, heir: boolean): Promise<Ending | 'living' | 'kept' | 'unsure'> {
-    const pod = this.#options.pods.objects.get(key);
+    const pods = this.#options.pods.all(key);
+    const pod = pods.find(({ identity }) => identity === uid) ?? pods[0];
     if (pod) this.#garbage.clear(key);
     const ending =
       pod?.identity === uid ? endingOf(pod) : pod ? replacedBy(pod) : await this.#endingOfMissing(key, uid);
@@ -136,6 +141,7 @@ export class Endings {
     if (held.length > 0) return;
     this.#notGoneBefore.delete(key);
     this.#garbage.clear(key);
+    this.#retention.forget(key);
   }
 
   async #endingOfMissing(key: string, uid: string): Promise<Ending | 'unsure'> {
@@ -147,39 +153,36 @@ export class Endings {
     return this.#garbage.confirm(key, uid);
   }
 
-  /** What is watched may lag behind: that a StatefulSet does without a member is looked up. */
   async #unlessKept(key: string, uid: string, ending: Ending): Promise<Ending | 'kept'> {
-    const { statefulSets, lookUpStatefulSet, signal } = this.#options;
-    const membership = this.#membershipOf(key, uid);
-    if (!membership) return ending;
-    const { set, owner, member } = membership;
-    if (!whyNoMember(statefulSets.objects.get(set), owner, member)) return 'kept';
-    const why = whyNoMember(await lookUpStatefulSet(set, signal), owner, member);
-    if (!why) return 'kept';
+    const why = await this.#retention.whyNot(key, this.#ownerOf(key, uid));
+    if (why === undefined) return ending;
+    if (why === 'kept') return why;
     const unseen = ending.cause === 'RELEASE_CAUSE_GARBAGE_COLLECTED' && why.cause === 'RELEASE_CAUSE_OWNER_DELETED';
     const evidence = ending.evidence === '' ? why.evidence : `${why.evidence}; ${ending.evidence}`;
     return { cause: unseen ? ending.cause : why.cause, evidence };
   }
 
-  /** Which member of which StatefulSet a uid was, also of one that is gone. */
-  #membershipOf(key: string, uid: string): { set: string; owner: Owner; member: number } | undefined {
+  /** Who controls a Pod, also one that is gone. */
+  #ownerOf(key: string, uid: string): Owner | undefined {
     const { pods, holdings } = this.#options;
-    const [namespace = '', name = ''] = key.split('/');
-    const pod = pods.objects.get(key);
-    const owner = pod?.identity === uid ? ownerOf(pod) : holdings.owner(key, uid);
-    const member = memberOf({ name }, owner);
-    return owner && member !== undefined ? { set: `${namespace}/${owner.name}`, owner, member } : undefined;
+    const pod = pods.all(key).find(({ identity }) => identity === uid);
+    return pod ? ownerOf(pod) : holdings.owner(key, uid);
   }
 
-  /** Whether its absence is as it should be: its StatefulSet makes it again when it can. */
   #isAwaited(key: string): boolean {
-    const { statefulSets, holdings } = this.#options;
-    return holdings.uids(key).some((uid) => {
-      const membership = this.#membershipOf(key, uid);
-      if (!membership) return false;
-      const { set, owner, member } = membership;
-      return whyNoMember(statefulSets.objects.get(set), owner, member) === undefined;
-    });
+    return this.#options.holdings
+      .uids(key)
+      .some((uid) => this.#retention.isAwaited(key, this.#options.holdings.owner(key, uid)));
+  }
+
+  /** Of virtual machines only asking tells. */
+  async #isStopped(key: string): Promise<boolean> {
+    const { holdings } = this.#options;
+    for (const uid of holdings.uids(key)) {
+      const owner = holdings.owner(key, uid);
+      if (owner?.kind === machineKind && (await this.#retention.whyNot(key, owner)) === 'kept') return true;
+    }
+    return false;
   }
 
   #isHalted(): boolean {
@@ -191,8 +194,7 @@ export class Endings {
     const { pods, holdings } = this.#options;
     const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
     return [...holdings.pods()].filter(
-      (key) =>
-        !pods.objects.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)) && !this.#isAwaited(key),
+      (key) => !pods.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)) && !this.#isAwaited(key),
     );
   }
 
@@ -208,6 +210,8 @@ export class Endings {
     else this.#deleted.set(key, new Set([uid]));
   }
 }
+
+const isMirror = ({ identity, uid, name, ledgerName }: Pod): boolean => identity !== uid && ledgerName === name;
 
 function endingOf(pod: Pod): Ending | 'living' {
   const life = lifeOf(pod, Date.now());

@@ -8,6 +8,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
+import { LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import type { NetworkDefinition, Pod, StatefulSet } from '../kubernetes/objects.ts';
 import { type Allocator, allocateTimeoutMs } from '../ledger/allocator.ts';
@@ -26,7 +27,7 @@ import { type Heir, Releases } from './release.ts';
 import type { Sight } from './sight.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiters } from './waiters.ts';
-import { allocatedAfterAll, cannotAsk, notServed, refused } from './why.ts';
+import { allocatedAfterAll, cannotAsk, notServed, refused, takenName } from './why.ts';
 
 export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statefulSets'> {
   readonly allocator: Pick<Allocator, 'allocate' | 'release' | 'listBindings'>;
@@ -62,6 +63,7 @@ const nothing = (): boolean => false;
 
 export class Reconciler implements Reader {
   readonly #options: ReconcilerOptions;
+  readonly #pods: LedgerPods;
   readonly #queue: Queue;
   readonly #waiters: Waiters;
   readonly #networks = new Map<string, Network>();
@@ -75,7 +77,8 @@ export class Reconciler implements Reader {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#endings = new Endings(options);
+    this.#pods = new LedgerPods(options.pods);
+    this.#endings = new Endings({ ...options, pods: this.#pods });
     this.#releases = new Releases({ ...options, endings: this.#endings });
     const { subnets, statefulSets, sight } = options;
     this.#sight = {
@@ -126,7 +129,7 @@ export class Reconciler implements Reader {
 
   #lookAtAll(): void {
     this.#lookAtHolders();
-    for (const key of this.#options.pods.objects.keys()) this.#queue.add(key);
+    for (const key of this.#pods.keys()) this.#queue.add(key);
   }
 
   /** Looks again at who waits for this: a topic of a plan. */
@@ -137,7 +140,7 @@ export class Reconciler implements Reader {
   /** The Subnets or IPPools of a namespace have changed, of which its Pods may not even know that they wait for them. */
   lookAtNamespace(namespace: string): void {
     if (!this.#started) return;
-    for (const key of this.#options.pods.objects.keys()) if (key.startsWith(`${namespace}/`)) this.#queue.add(key);
+    for (const key of this.#pods.keys()) if (key.startsWith(`${namespace}/`)) this.#queue.add(key);
   }
 
   /** What a Pod was given may be missing from the new one: a ledger may be rewound. */
@@ -160,7 +163,7 @@ export class Reconciler implements Reader {
       if (this.#started) this.#lookAtHolders();
       return;
     }
-    const key = keyOf(change.object);
+    const key = ledgerKeyOf(change.object);
     if (change.kind === 'present') return this.#queue.add(key);
     this.#noted.delete(key);
     const waitMs = this.#endings.gone(change.object, change.witnessed);
@@ -199,7 +202,7 @@ export class Reconciler implements Reader {
    * only the rest is released.
    */
   async #turn(key: string): Promise<Outcome> {
-    const pod = this.#options.pods.objects.get(key);
+    const pod = this.#pods.get(key);
     const life = pod && lifeOf(pod, Date.now());
     if (!pod || life?.state !== 'alive') {
       this.#waiters.end(key);
@@ -226,6 +229,11 @@ export class Reconciler implements Reader {
       this.#options.say(pod, notServed(plan));
     }
     const givenUp = await this.#releases.givenUp(pod, plan.removed);
+    const namesake = plan.attachments.length > 0 ? this.#namesakeOf(key, pod) : undefined;
+    if (namesake) {
+      this.#keepWaiting(key, { pod, topics: plan.topics, happening: cannotAsk(takenName(pod, namesake)) });
+      return { outcome: 'again', awaits: 'all' };
+    }
     if (plan.problems.length > 0) {
       // A Subnet or network that is applied together with its Pods is there in a moment.
       const news = this.#queue.tries(key) > 0 || plan.problems.some(({ about }) => about === 'request');
@@ -242,9 +250,17 @@ export class Reconciler implements Reader {
     return { outcome: 'again', awaits: 'all' };
   }
 
+  /** A Pod and a virtual machine may be called alike, and what the one holds is not passed on while it lives. */
+  #namesakeOf(key: string, { identity }: Pod): Pod | undefined {
+    const holders = this.#options.holdings.uids(key).filter((uid) => uid !== identity);
+    return this.#pods
+      .all(key)
+      .find((other) => holders.includes(other.identity) && lifeOf(other, Date.now()).state === 'alive');
+  }
+
   async #allocate(key: string, pod: Pod, plan: Plan): Promise<Served> {
     const { allocator, holdings, say, signal } = this.#options;
-    const { namespace, name, identity: uid, node } = pod;
+    const { namespace, ledgerName: name, identity: uid, node } = pod;
     const request = {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,

@@ -2,7 +2,7 @@
  * Gives back what is not needed any more: all that a Pod held who is gone, but for what its namesake takes over; and what a
  * Pod that lives does not ask for any more.
  */
-import { keyOf } from '../kubernetes/list-watch.ts';
+import { ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';
@@ -53,7 +53,7 @@ export class Releases {
 
   /** Releases attachments that a living Pod has given up; one on which a container may answer stays until that has ended. */
   async givenUp(pod: Pod, attachments: readonly Holding[]): Promise<Outcome> {
-    const key = keyOf(pod);
+    const key = ledgerKeyOf(pod);
     this.bound.delete(key);
     // What an API server says that forgets ends nothing.
     if (attachments.length > 0 && this.#options.endings.vanished > 0) return 'again';

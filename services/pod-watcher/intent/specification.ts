@@ -10,6 +10,7 @@ import {
 } from '../kubernetes/objects.ts';
 import type { Fact, Holding } from '../ledger/facts.ts';
 import { Holdings } from './holdings.ts';
+import type { Machines } from './machines.ts';
 import { Reconciler, type ReconcilerOptions } from './reconcile.ts';
 import { Subnets } from './subnets.ts';
 
@@ -91,6 +92,8 @@ export function worldOf(
   const lookedUp: string[] = [];
   /** The same of StatefulSets; undefined where there is none any more. */
   const apiSets = new Map<string, StatefulSet | undefined>();
+  /** The virtual machines that the API has, by "namespace/name". */
+  const machines = new Map<string, Partial<Machines>>();
   const alarms: (string | undefined)[] = [];
   const known = new Subnets(objects.objects);
   const holdings = new Holdings();
@@ -111,6 +114,8 @@ export function worldOf(
       lookedUp.push(key);
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
     },
+    lookUpMachines: (key) =>
+      Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) }),
     lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
     acceptVanished,
     // The patient wait for an hour, or for a ring.
@@ -151,6 +156,7 @@ export function worldOf(
     said,
     api,
     apiSets,
+    machines,
     lookedUp,
     alarms,
     holdings,

@@ -5,12 +5,13 @@
 import type { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation } from '../../../proto/ipledger.ts';
 import type { Happening } from '../kubernetes/events.ts';
+import type { Pod } from '../kubernetes/objects.ts';
 import type { Plan } from './plan.ts';
 
 type Said = Pick<Happening, 'type' | 'reason' | 'message'>;
 
 /** The plan has problems: nothing was asked for. */
-export function cannotAsk({ problems }: Plan): Said {
+export function cannotAsk({ problems }: Pick<Plan, 'problems'>): Said {
   const own = problems.every(({ about }) => about === 'request');
   const texts = problems.map(({ text }) => text);
   const rest = texts.length > 1 ? `; nothing is allocated until all ${texts.length} are solved` : '';
@@ -19,6 +20,13 @@ export function cannotAsk({ problems }: Plan): Said {
     reason: own ? 'ValidatePodNetworkFailed' : 'PodNetworkUpdateFailed',
     message: `stage=${own ? 'validatePodNetwork' : 'getPodKubeovnNets'} error=${texts.join('; ')}${rest}`,
   };
+}
+
+/** Another Pod holds addresses under the name by which the ledger knows this one. */
+export function takenName({ ledgerName }: Pod, namesake: Pod): Pick<Plan, 'problems'> {
+  const whose = namesake.ledgerName === namesake.name ? 'a Pod' : 'a virtual machine';
+  const text = `the name ${ledgerName} belongs to ${whose} (Pod ${namesake.name}), which has addresses under it: give one of them another name`;
+  return { problems: [{ about: 'world', text }] };
 }
 
 /** The allocator said no, or did not answer. */

@@ -26,6 +26,7 @@ describe('what is read of an object', () => {
     });
     expect(pod).to.deep.equal({
       ...metadata,
+      ledgerName: 'p',
       identity: 'u',
       node: 'node-1',
       hostNetwork: false,

@@ -3,6 +3,7 @@
  * cluster must fit into memory. A field of the wrong type reads as absent, except in a Subnet's spec, where that would
  * change what is handed out: there it is a problem that is reported.
  */
+import { type Controller, identityOf } from '../../../lib/pod-identity.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { type Raw, record, text } from './raw.ts';
 
@@ -39,18 +40,10 @@ function kept(metadata: Raw, status: unknown): Kept {
 
 // ---- Pod -----------------------------------------------------------------------------------------------------------
 
-export interface ControllerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 export interface Pod extends Named {
-  /**
-   * Who this Pod is in the ledger: its uid; of a static Pod the hash that its mirror carries, since that is what the
-   * container runtime calls it.
-   */
+  /** The name under which the ledger knows it: its own; of a virtual machine's launcher the machine's. */
+  readonly ledgerName: string;
+  /** Who it is in the ledger: its uid; of a static Pod the hash of its manifest; of a launcher the uid of its machine. */
   readonly identity: string;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -62,21 +55,19 @@ export interface Pod extends Named {
   /** RFC 3339, "" unless it is terminating. */
   readonly deletionTimestamp: string;
   readonly graceSeconds: number;
-  readonly controller: ControllerReference | undefined;
+  readonly controller: Controller | undefined;
   /** Only those that concern attachments. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
-const mirrorAnnotation = 'kubernetes.io/config.mirror';
-const hashAnnotation = 'kubernetes.io/config.hash';
 
 /** A Vip whose addresses the Pod shall have. */
 export const vipAnnotation = 'ovn.kubernetes.io/vip';
 
 const attachmentSuffix =
-  /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
+  /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|virtualmachine|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
 const wholeKeys = new Set([networksAnnotation, defaultNetworkAnnotation, vipAnnotation]);
 
 export const pods: Kind<Pod> = { path: '/api/v1/pods', parse: toPod };
@@ -87,10 +78,12 @@ export function toPod(raw: unknown): Pod {
   const [meta, wanted, seen] = [record(metadata), record(spec), record(status)];
   const object = named(meta);
   const annotations = record(meta['annotations']);
-  const hash = text(annotations[hashAnnotation]);
+  const controller = controllerOf(meta['ownerReferences']);
+  const { name: ledgerName, uid: identity } = identityOf({ ...object, annotations, controller });
   return {
     ...object,
-    identity: hash !== '' && text(annotations[mirrorAnnotation]) !== '' ? hash : object.uid,
+    ledgerName,
+    identity,
     createdAt: text(meta['creationTimestamp']),
     node: text(wanted['nodeName']),
     hostNetwork: wanted['hostNetwork'] === true,
@@ -99,7 +92,7 @@ export function toPod(raw: unknown): Pod {
     reason: text(seen['reason']),
     deletionTimestamp: text(meta['deletionTimestamp']),
     graceSeconds: number(wanted['terminationGracePeriodSeconds']) ?? 30,
-    controller: controllerOf(meta['ownerReferences']),
+    controller,
     annotations: attachmentAnnotations(annotations),
   };
 }
@@ -120,7 +113,7 @@ export function hasAllocatedAnnotation(annotations: Readonly<Record<string, stri
   );
 }
 
-function controllerOf(references: unknown): ControllerReference | undefined {
+function controllerOf(references: unknown): Controller | undefined {
   if (!Array.isArray(references)) return undefined;
   const controller = references.map(record).find((reference) => reference['controller'] === true);
   if (!controller) return undefined;
@@ -176,6 +169,26 @@ export function toStatefulSet(raw: unknown): StatefulSet {
     replicas: number(wanted['replicas']) ?? 1,
     firstOrdinal: number(record(wanted['ordinals'])['start']) ?? 0,
   };
+}
+
+// ---- VirtualMachine, VirtualMachineInstance -------------------------------------------------------------------------
+
+/** A virtual machine of KubeVirt, or one that runs. */
+export interface Machine {
+  readonly uid: string;
+  readonly deleting: boolean;
+}
+
+/** Where they are, if KubeVirt is there. */
+export const machinePaths = {
+  VirtualMachine: 'virtualmachines',
+  VirtualMachineInstance: 'virtualmachineinstances',
+} as const;
+
+/** @throws Error for an object without name or uid. */
+export function toMachine(raw: unknown): Machine {
+  const meta = record(record(raw)['metadata']);
+  return { uid: named(meta).uid, deleting: text(meta['deletionTimestamp']) !== '' };
 }
 
 // ---- Node ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import { networksAnnotation, type Pod } from '../kubernetes/objects.ts';
 import { isOvnProvider } from '../../../lib/provider.ts';
 
 /** What is written for an attachment, and so is taken away with it. */
-const results = ['ip_address', 'mac_address', 'cidr', 'gateway', 'allocated'];
+const results = ['ip_address', 'mac_address', 'cidr', 'gateway', 'allocated', 'virtualmachine'];
 const ended = new Set(['Succeeded', 'Failed']);
 
 /**

@@ -4,12 +4,16 @@
  */
 import { isIP } from 'node:net';
 import { ipName, wholeIpName } from '../../../lib/ip-name.ts';
+import { machineKind } from '../../../lib/pod-identity.ts';
 import { allocationAnnotation, type IpObject } from '../kubernetes/objects.ts';
 import { type Raw } from '../kubernetes/raw.ts';
 import type { Holding } from '../ledger/facts.ts';
 
 const apiVersion = 'kubeovn.io/v1';
 const labelMaxLength = 63;
+
+/** Owners that may have a Pod of the name again, as Kube-OVN calls them. */
+const podTypes: Readonly<Record<string, string>> = { StatefulSet: 'StatefulSet', [machineKind]: 'VirtualMachine' };
 
 /** What a cluster-scoped IP object is made of. */
 export interface IpManifest {
@@ -60,7 +64,7 @@ export function ipManifest(holding: Holding, node: string): IpManifest {
       macAddress: mac,
       attachMacs: [],
       containerID: '',
-      podType: owner?.kind === 'StatefulSet' ? owner.kind : '',
+      podType: podTypes[owner?.kind ?? ''] ?? '',
     },
   };
 }

@@ -7,6 +7,8 @@ import type { Holding } from '../ledger/facts.ts';
  * nothing is, or where one of both is not known.
  */
 export function misplaced(pod: Pod, holdings: readonly Holding[]): string | undefined {
+  // A virtual machine that moves is on two.
+  if (pod.ledgerName !== pod.name) return undefined;
   const elsewhere = holdings.find(
     ({ uid, node }) => uid === pod.identity && pod.node !== '' && node !== '' && node !== pod.node,
   );

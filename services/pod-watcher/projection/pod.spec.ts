@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { holding, podNamed } from '../fakes.ts';
+import { holding, launcher, podNamed } from '../fakes.ts';
 import { podPatch } from './pod.ts';
 
 const never = (): boolean => false;
@@ -110,6 +110,15 @@ describe('what a Pod’s annotations say of its allocations', () => {
       string
     >;
     expect(podPatch(podNamed('a', { annotations: shown }), nics, never)).to.equal(undefined);
+  });
+
+  it('is written onto a virtual machine’s launcher with the name of the machine', () => {
+    const patch = podPatch(launcher('a'), [holding('vm1')], never);
+    expect(patch?.metadata.uid).to.equal('uid-virt-launcher-vm1-a');
+    expect(patch?.metadata.annotations).to.include({
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      'macvlan.default.kubernetes.io/virtualmachine': 'vm1',
+    });
   });
 
   it('is written onto a static Pod’s mirror under the mirror’s own uid', () => {

@@ -81,6 +81,7 @@ function allOf(holding: Holding, prefix: string, { pod, isOvnSubnet }: Around): 
     [key('cidr')]: joined(addresses.map(({ cidr }) => cidr)),
     [key('gateway')]: joined(addresses.map(({ gateway }) => gateway)),
     [key('allocated')]: 'true',
+    ...(pod.ledgerName !== pod.name && { [key('virtualmachine')]: pod.ledgerName }),
     ...(isOvnProvider(provider) || isOvnSubnet(subnet) ? { [key('logical_switch')]: subnet } : {}),
   };
 }

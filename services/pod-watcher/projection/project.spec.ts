@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Usage } from '../../../proto/ipledger.ts';
 import { FakeApi } from '../fake-api.ts';
-import { FakeSource, holding, inForce, podNamed, silent, subnetNamed, until } from '../fakes.ts';
+import { FakeSource, holding, inForce, launcher, podNamed, silent, subnetNamed, until } from '../fakes.ts';
 import { ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { keyOf } from '../kubernetes/list-watch.ts';
@@ -92,6 +92,24 @@ describe('the projection', () => {
     };
     return { api, pods, ips, subnets, pools, asked, ledger, said, projector, addPod, addIp, quiet };
   }
+
+  it('writes annotations onto both launchers of a virtual machine that moves, and one IP object', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+    const { api, pods, projector, addPod, quiet } = world([holding('vm1', { owner })]);
+    for (const suffix of ['a', 'b']) {
+      addPod(launcher(suffix));
+      pods.put(launcher(suffix));
+    }
+    projector.start();
+    await until(() => api.writes.length === 3);
+    await quiet();
+    const ip = 'vm1.default.macvlan.default';
+    for (const suffix of ['a', 'b'])
+      expect(api.objects.get(podAt(`virt-launcher-vm1-${suffix}`))?.metadata['annotations']).to.include({
+        'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      });
+    expect(api.objects.get(ipAt(ip))?.['spec']).to.include({ podName: 'vm1', podType: 'VirtualMachine' });
+  });
 
   it('writes annotations and IP object of an allocation, once', async () => {
     const { api, projector, addPod, quiet } = world([holding('a')]);

@@ -9,6 +9,7 @@ import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { finalizer, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
+import { LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import {
   allocationAnnotation,
@@ -65,6 +66,7 @@ const usualPlacementMs = 500;
 export class Projector {
   readonly view: View;
   readonly #options: ProjectorOptions;
+  readonly #pods: LedgerPods;
   readonly #queue: Queue;
   readonly #complaints: Complaints;
   /** What was said of Pods that run elsewhere than they were bound, by uid. */
@@ -74,6 +76,7 @@ export class Projector {
     this.#options = options;
     const { log, signal } = options;
     this.#complaints = new Complaints(log);
+    this.#pods = new LedgerPods(options.pods);
     this.view = new View((touched) => this.#onTouched(touched));
     this.#queue = new Queue({
       concurrency,
@@ -119,7 +122,7 @@ export class Projector {
   #onPod(change: Change<Pod>): void {
     if (change.kind === 'listed') return;
     if (change.kind === 'gone') this.#misplaced.delete(change.object.uid);
-    const key = keyOf(change.object);
+    const key = ledgerKeyOf(change.object);
     const holdings = this.view.ofPod(key);
     if (holdings.length === 0) return;
     this.#queue.add(`pod:${key}`);
@@ -162,15 +165,22 @@ export class Projector {
     return 'done';
   }
 
+  /** Of a virtual machine that moves, both launchers show what it has. */
   async #annotate(key: string): Promise<void> {
-    const { api, pods, signal } = this.#options;
-    const pod = pods.objects.get(key);
-    if (!pod) return;
     const holdings = this.view.ofPod(key);
+    for (const pod of this.#pods.all(key)) await this.#annotateOne(pod, holdings);
+  }
+
+  async #annotateOne(pod: Pod, holdings: readonly Holding[]): Promise<void> {
+    const { api, signal } = this.#options;
     this.#tellMisplaced(pod, holdings);
     for (const { provider } of holdings)
       if (!canBeAnnotated(provider))
-        this.#complaints.make(provider, { provider, pod: key }, 'projection: no annotation can have so long a name');
+        this.#complaints.make(
+          provider,
+          { provider, pod: keyOf(pod) },
+          'projection: no annotation can have so long a name',
+        );
     const body = podPatch(pod, holdings, (subnet) => this.#isOvnSubnet(subnet));
     if (!body) return;
     try {
@@ -235,8 +245,8 @@ export class Projector {
   }
 
   #nodeOf({ namespace, pod, uid, node }: Holding): string {
-    const known = this.#options.pods.objects.get(keyOf({ namespace, name: pod }));
-    return known?.identity === uid && known.node !== '' ? known.node : node;
+    const known = this.#pods.all(keyOf({ namespace, name: pod })).find(({ identity }) => identity === uid);
+    return known && known.node !== '' ? known.node : node;
   }
 
   async #showSubnet(name: string): Promise<void> {

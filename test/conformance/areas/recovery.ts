@@ -74,6 +74,11 @@ const situations: readonly Situation[] = [
     },
   },
   {
+    given: { 'VirtualMachine IP CR': /^present/, pod: /^absent/ },
+    expect: ['address', 'IP CR'],
+    perform: async (the, trial) => fates(the, await interrupted(trial, 'VirtualMachineInstance vm1', gone)),
+  },
+  {
     given: { 'ordinary IP CR': /^present/, pod: /^deleted while controller was down/ },
     expect: ['address', 'IP CR'],
     perform: async (the, trial) => fates(the, await interrupted(trial, '', gone)),

@@ -1,6 +1,7 @@
 /** The Pods of a case, on the objects that it gives, and what is to be seen of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allocation, IpamService } from '../../../proto/ipledger.ts';
+import { toPod } from '../../../services/pod-watcher/kubernetes/objects.ts';
 import { type Fields, textOf } from '../json.ts';
 import { makeOwner, type Reference } from './owner.ts';
 import type { KubeObject } from './objects.ts';
@@ -138,21 +139,24 @@ export interface PodSeen {
 /** Looks at a Pod, also at one that is gone by now. */
 export async function lookAt(trial: Trial, pod: KubeObject): Promise<PodSeen> {
   const { namespace = '', name, uid } = pod.metadata;
+  const { ledgerName, identity } = toPod(pod);
   const [now, events, { allocations }, ips] = await Promise.all([
     trial.objects.find({ kind: 'Pod', namespace, name }),
     trial.objects.said(pod),
-    trial.served.call(IpamService.list, { namespace, pod: name }),
+    trial.served.call(IpamService.list, { namespace, pod: ledgerName }),
     trial.objects.list('IP'),
   ]);
   const annotations = (now?.metadata.uid === uid ? now : pod).metadata.annotations ?? {};
-  const own = allocations.filter(({ podUid }) => podUid === uid);
+  const own = allocations.filter(({ podUid }) => podUid === identity);
   const warnings = events.filter(({ type }) => type === 'Warning');
   return {
     annotations,
     allocations: own,
     reasons: warnings.map(({ reason }) => reason),
     error: own.length > 0 ? '' : warnings.map(({ message }) => message).join('; '),
-    ips: ips.filter(({ spec }) => textOf(spec?.['podName']) === name && textOf(spec?.['namespace']) === namespace),
+    ips: ips.filter(
+      ({ spec }) => textOf(spec?.['podName']) === ledgerName && textOf(spec?.['namespace']) === namespace,
+    ),
   };
 }
 

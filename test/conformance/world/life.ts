@@ -1,5 +1,6 @@
 /** A Pod that has its address, for what may happen to it then. */
 import type { Allocation } from '../../../proto/ipledger.ts';
+import { toPod } from '../../../services/pod-watcher/kubernetes/objects.ts';
 import { fieldsOf } from '../json.ts';
 import type { Fate } from '../areas/words.ts';
 import { addressesOf, lookAt, makePod, untilHolding, usualName } from './cast.ts';
@@ -65,14 +66,15 @@ export function removePod({ objects }: Trial, { metadata }: KubeObject): Promise
 }
 
 /** What became of what a Pod had: whether its name (or only its uid) has it still, or it is held for that name. */
-export async function fateOf({ trial, had }: Life, { metadata }: KubeObject, { ofUid = false } = {}): Promise<Fate> {
+export async function fateOf({ trial, had }: Life, pod: KubeObject, { ofUid = false } = {}): Promise<Fate> {
+  const { namespace, name, ledgerName, identity } = toPod(pod);
   const kept = await Promise.all(
-    (had.get(metadata.name) ?? []).map(async ({ subnet, addresses }) => {
+    (had.get(name) ?? []).map(async ({ subnet, addresses }) => {
       const record = await recordOf(trial, subnet, addresses[0]?.address ?? '');
       const reservedFor = record?.reservation?.reservedFor ?? '';
-      if (!ofUid && reservedFor.startsWith(`pod/${metadata.namespace}/${metadata.name}/`)) return true;
+      if (!ofUid && reservedFor.startsWith(`pod/${namespace}/${ledgerName}/`)) return true;
       const holder = record?.allocation;
-      return holder?.attachment?.pod === metadata.name && (!ofUid || holder.podUid === metadata.uid);
+      return holder?.attachment?.pod === ledgerName && (!ofUid || holder.podUid === identity);
     }),
   );
   return kept.some(Boolean) ? 'kept' : 'released';

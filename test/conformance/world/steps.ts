@@ -1,12 +1,14 @@
 /** The steps of alloc-* and ippool: what each asks a served allocator, through its API, and what came of it. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
-import { type AttachmentRequest, IpamService, SubnetsService } from '../../../proto/ipledger.ts';
+import { type AllocateRequest, type AttachmentRequest, IpamService, SubnetsService } from '../../../proto/ipledger.ts';
 import { type Served, serveAllocator } from '../../../services/allocator/grpc/specification.ts';
+import { ownerOf } from '../../../services/pod-watcher/intent/owner.ts';
 import { type Case, notUnderstood, understandOnly } from '../case.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from '../json.ts';
 import { countsOf, without } from './counts.ts';
 import { configure, refusalOf, specKeys, understandSpec } from './ledger.ts';
+import { type Launchers, launchersIn } from './launchers.ts';
 import { minusRanges, unionOfRanges } from './ranges.ts';
 
 /** What a Pod's NIC has asked for last, and under which uid. */
@@ -26,8 +28,7 @@ export interface Play {
   readonly first: string;
   /** Behind a subnet's name, its provider. */
   readonly suffix: string;
-  /** Pods that share what they have, as those of a virtual machine that moves. */
-  readonly migrating: ReadonlySet<string>;
+  readonly launchers: Launchers;
   readonly nics: Map<string, Nic>;
 }
 
@@ -50,12 +51,7 @@ export async function play<T>(
     await configure(served, spec.name, { provider: `${spec.name}${suffix}`, ...spec });
   }
   const first = named[0]?.name ?? '';
-  return await body({ served, first, suffix, migrating: migratingIn(steps), nics: new Map() });
-}
-
-function migratingIn(steps: readonly Fields[]): Set<string> {
-  const shared = new Set(steps.filter((step) => step['checkConflict'] === false).map(({ ip }) => textOf(ip)));
-  return new Set(steps.filter(({ ip }) => shared.has(textOf(ip))).map(({ pod }) => textOf(pod)));
+  return await body({ served, first, suffix, launchers: launchersIn(steps), nics: new Map() });
 }
 
 type Operation = (play: Play, step: Fields) => Promise<Fields>;
@@ -101,7 +97,7 @@ const operations: Readonly<Record<string, Operation>> = {
     const where = { subnet: subnetOf(playing, step), address: textOf(step['ip']) };
     const { record } = await playing.served.call(IpamService.get, where);
     const holder = record?.allocation?.attachment;
-    return { owner: holder ? `${holder.namespace}/${holder.pod}` : '' };
+    return { owner: holder ? playing.launchers.seenAs(`${holder.namespace}/${holder.pod}`) : '' };
   },
 };
 
@@ -144,19 +140,27 @@ function generationOf(nic: Nic, step: Fields): void {
 
 const uidOf = (pod: string, { generation }: Nic): string => `uid-${generation}-of-${pod.replace('/', '-')}`;
 
-const machine = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'uid-of-vm' };
+/** Who a Pod is to the ledger. */
+function identityOf({ launchers }: Play, pod: string, nic: Nic): NonNullable<Input<AllocateRequest>['pod']> {
+  const launcher = launchers.of(pod);
+  if (launcher) {
+    const { namespace, ledgerName: name, identity: uid } = launcher;
+    return { namespace, name, uid, owner: ownerOf(launcher) };
+  }
+  const [namespace = '', name = ''] = pod.split('/');
+  return { namespace, name, uid: uidOf(pod, nic) };
+}
 
 async function allocate(
   playing: Play,
   step: Fields,
   candidates: NonNullable<Input<AttachmentRequest>['candidates']>,
 ): Promise<Fields> {
-  const { served, migrating } = playing;
+  const { served } = playing;
   const [pod, subnet] = [textOf(step['pod']), subnetOf(playing, step)];
   const nic = nicOf(playing, { pod, nic: textOf(step['nic']) || pod, subnet });
   generationOf(nic, step);
   const { provider, ordinal } = nic;
-  const [namespace = '', name = ''] = pod.split('/');
   const attachment = {
     provider,
     ordinal,
@@ -166,10 +170,8 @@ async function allocate(
     pool: textOf(step['pool']),
     ipFamily: textOf(step['family']),
   };
-  const request = {
-    pod: { namespace, name, uid: uidOf(pod, nic), ...(migrating.has(pod) && { owner: machine }) },
-    attachments: [attachment],
-  };
+  playing.launchers.start(pod);
+  const request = { pod: identityOf(playing, pod, nic), attachments: [attachment] };
   const { allocations } = await skipping(served, { subnet, addresses: textsOf(step['skip']) }, () =>
     served.call(IpamService.allocate, request),
   );
@@ -197,19 +199,16 @@ async function skipping<T>(
 /** Of one NIC where the step names it, else of the whole Pod. */
 async function release(playing: Play, step: Fields): Promise<Fields> {
   const [pod, subnet] = [textOf(step['pod']), subnetOf(playing, step)];
-  const [namespace = '', name = ''] = pod.split('/');
+  if (playing.launchers.end(pod)) return {};
   const whole = [...playing.nics].filter(([key]) => key.startsWith(`${subnet}|${pod}|`)).map(([, nic]) => nic);
   const one = step['nic'] === undefined ? undefined : nicOf(playing, { pod, nic: textOf(step['nic']), subnet });
   // One that was never heard of is released like any other.
   const unheardOf = { provider: '', ordinal: 0, generation: 0, asked: '', seq: 0 };
-  for (const nic of one ? [one] : whole.length > 0 ? whole : [unheardOf])
-    await playing.served.call(IpamService.release, {
-      namespace,
-      pod: name,
-      podUid: uidOf(pod, nic),
-      cause: 'RELEASE_CAUSE_POD_DELETED',
-      allocationSeq: nic.seq,
-    });
+  for (const nic of one ? [one] : whole.length > 0 ? whole : [unheardOf]) {
+    const { namespace, name, uid } = identityOf(playing, pod, nic);
+    const ending = { cause: 'RELEASE_CAUSE_POD_DELETED', allocationSeq: nic.seq } as const;
+    await playing.served.call(IpamService.release, { namespace, pod: name, podUid: uid, ...ending });
+  }
   return {};
 }
 

@@ -156,6 +156,15 @@ describe('Whoever may speak of one node only', () => {
       .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, and not on node-2');
   });
 
+  it('binds a virtual machine on the node that it moves to, while it is bound where it was', () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
+    const machine = { ...one, data: { ...one.data, owner } };
+    const second = { containerId: 'container-2', node: 'node-2' };
+    given([subnetConfigured(), machine, bound(machine, 2)])
+      .when(bind(there))
+      .then([bound(machine, 2, second)]);
+  });
+
   it('ends bindings of that node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'container-deleted', here))

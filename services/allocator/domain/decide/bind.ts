@@ -22,11 +22,11 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
 
 /**
  * Whoever may speak of one node only learns nothing of another's Pods, and binds none. A Pod of which no node is known yet
- * is everybody's: the first Bind pins it.
+ * is everybody's: the first Bind pins it. So is a virtual machine: while it moves, it is on two nodes.
  * @throws Refused PERMISSION_DENIED
  */
-export function refuseOtherNode({ attachment, node }: Allocation, onlyNode: string | undefined): void {
-  if (onlyNode === undefined || node === '' || node === onlyNode) return;
+export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNode: string | undefined): void {
+  if (onlyNode === undefined || node === '' || node === onlyNode || owner?.kind === 'VirtualMachineInstance') return;
   const { namespace, pod } = attachment;
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, and not on ${onlyNode}`);
 }

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { holding, launcher, podNamed, until } from '../fakes.ts';
+import { networksAnnotation } from '../kubernetes/objects.ts';
+import { whyNoMachine } from './machines.ts';
+import { beingDeleted, settled, type WorldOptions, wanting, worldOf } from './specification.ts';
+
+const annotations = { [networksAnnotation]: 'macvlan' };
+const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+const held = holding('vm1', { owner });
+const there = { uid: 'uid-of-machine', deleting: false };
+
+describe('virtual machines', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const world = (options: WorldOptions = {}) => worldOf(stop.signal, options);
+
+  it('ask as the machine, whichever Pod they run in', async () => {
+    const { pods, allocator, reconciler } = world();
+    pods.put(launcher('one', { annotations }));
+    reconciler.start();
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.pod).to.include({ namespace: 'default', name: 'vm1', uid: 'uid-vm1' });
+    expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
+  });
+
+  it('ask once while they move, and give nothing back when the Pod that they left goes', async () => {
+    const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
+    machines.set('default/vm1', { VirtualMachine: there });
+    const [source, target] = [launcher('source', { annotations }), launcher('target', { annotations })];
+    pods.put(source);
+    reconciler.start();
+    pods.put(target);
+    await settled();
+    pods.drop(beingDeleted(source));
+    await settled();
+    expect(allocator.allocated).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('keep their addresses while they are stopped', async () => {
+    const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
+    machines.set('default/vm1', { VirtualMachine: there });
+    const pod = launcher('one', { annotations });
+    pods.put(pod);
+    reconciler.start();
+    pods.drop(beingDeleted(pod));
+    await settled();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('also when their Pod has completed', async () => {
+    const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
+    machines.set('default/vm1', { VirtualMachine: there });
+    pods.put(launcher('one', { annotations, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
+    reconciler.start();
+    await settled();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('release them when there is no such machine any more', async () => {
+    const { pods, allocator, reconciler } = world({ holdings: [held] });
+    const pod = launcher('one', { annotations });
+    pods.put(pod);
+    reconciler.start();
+    pods.drop(beingDeleted(pod));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ pod: 'vm1', podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+    expect(allocator.released[0]?.evidence).to.match(
+      /^there is no VirtualMachine vm1, and no VirtualMachineInstance vm1/,
+    );
+  });
+
+  it('that are stopped are not taken for Pods that the API forgot', async () => {
+    const stopped = Array.from({ length: 30 }, (_, index) =>
+      holding(`vm${index}`, { seq: index + 1, owner: { ...owner, name: `vm${index}`, uid: `uid-vm${index}` } }),
+    );
+    const { allocator, alarms, machines, reconciler } = world({ holdings: stopped });
+    for (const { pod } of stopped) machines.set(`default/${pod}`, { VirtualMachine: there });
+    await reconciler.prepare();
+    reconciler.start();
+    await settled();
+    expect(alarms).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('keep what they have from a Pod that is called like them, which is told so', async () => {
+    const { pods, allocator, said, reconciler } = world({ holdings: [held] });
+    pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
+    pods.put(wanting('vm1', { uid: 'uid-of-pod', metadata: { creationTimestamp: '2026-01-31T09:00:00Z' } }));
+    reconciler.start();
+    await until(() => said.length > 0);
+    expect(said[0]?.pod).to.equal('vm1');
+    expect(said[0]?.happening.message).to.contain('the name vm1 belongs to a virtual machine');
+    expect(allocator.allocated).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+    pods.drop(podNamed('vm1', { uid: 'uid-of-pod' }));
+    await settled();
+    expect(allocator.released).to.deep.equal([]);
+  });
+});
+
+describe('whether a virtual machine may be started again', () => {
+  const why = (machine: typeof there | undefined, instance?: typeof there) =>
+    whyNoMachine({ VirtualMachine: machine, VirtualMachineInstance: instance }, owner)?.evidence;
+
+  it('as long as there is one of its name that is not being deleted', () => {
+    expect(why(there)).to.equal(undefined);
+    expect(why({ ...there, deleting: true })).to.equal('VirtualMachine vm1 is being deleted');
+  });
+
+  it('of an instance that nobody keeps: as long as it is the same', () => {
+    expect(why(undefined, { uid: 'uid-vm1', deleting: false })).to.equal(undefined);
+    expect(why(undefined, { uid: 'uid-vm1', deleting: true })).to.contain('is being deleted');
+    expect(why(undefined, { uid: 'another', deleting: false })).to.contain('no VirtualMachineInstance vm1');
+    expect(why(undefined)).to.contain('there is no VirtualMachine vm1');
+  });
+});
