@@ -37,6 +37,7 @@ const meanings = {
   POOL_CONFLICT: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   IP_FAMILY_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   RESERVATION_UNKNOWN: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
+  SEGMENT_SEALED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   PROVIDER_UNBOUND: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 400 },
   NOT_ALLOCATED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   ROUTE_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },

@@ -1,5 +1,5 @@
 /** What is asked for, imperative. Time comes in with the command: `decide` has no clock. */
-import type { Owner, ReleaseCause, Route, Seq, SourceObject, UnbindCause } from './event.ts';
+import type { Owner, ReleaseCause, Route, SegmentSealed, Seq, SourceObject, UnbindCause } from './event.ts';
 
 interface Timed {
   /** The ledger's time, milliseconds since 1970. */
@@ -166,6 +166,12 @@ export interface LiftQuarantine extends Timed {
   readonly reason: string;
 }
 
+/** The events right behind those that were sealed last stand in the archive, and were read back from there. */
+export interface SealSegment extends Timed {
+  readonly type: 'SealSegment';
+  readonly segment: SegmentSealed['data'];
+}
+
 export interface CreateLedger extends Timed {
   readonly type: 'CreateLedger';
   /** ULID that will name it. */
@@ -185,4 +191,5 @@ export type Command =
   | Unreserve
   | QuarantineAddress
   | LiftQuarantine
+  | SealSegment
   | CreateLedger;

@@ -9,6 +9,7 @@ import { applySubnet, retireSubnet } from './decide/configure.ts';
 import { applyPool, retirePool } from './decide/pool.ts';
 import { lift, quarantine } from './decide/quarantine.ts';
 import { release } from './decide/release.ts';
+import { sealSegment } from './decide/seal.ts';
 import { reserve, unreserve } from './decide/reserve.ts';
 import type { AllocationRefused, Event } from './event.ts';
 import { Refused, type Refusal } from './refusal.ts';
@@ -69,5 +70,7 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return bind(state, command);
     case 'Unbind':
       return unbind(state, command);
+    case 'SealSegment':
+      return sealSegment(state, command);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { AddressSpace } from './address-space.ts';
 import type { Allocation, Binding, Claim, Reservation } from './claim.ts';
-import type { Attachment, Event, Sequenced } from './event.ts';
+import type { Attachment, Event, Seq, Sequenced } from './event.ts';
 import { addressesOf, familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
 import { type ConfiguredPool, rangesOf } from './pool.ts';
@@ -22,6 +22,8 @@ export interface ConfiguredSubnet {
 export interface State {
   /** '' before the ledger's first event. */
   ledger: string;
+  /** The last event that was sealed into the archive; 0 for none. */
+  sealed: Seq;
   /** In force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
   /** In force, by name; also of retired subnets, where they have no effect until the subnet is there again. */
@@ -46,6 +48,7 @@ export interface State {
 export function initialState(): State {
   return {
     ledger: '',
+    sealed: 0,
     subnets: new Map(),
     pools: new Map(),
     claims: new Map(),
@@ -83,6 +86,14 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
       state.ledger = event.data.ledger;
       journal.record(() => {
         state.ledger = previous;
+      });
+      return;
+    }
+    case 'SegmentSealed': {
+      const previous = state.sealed;
+      state.sealed = event.data.to;
+      journal.record(() => {
+        state.sealed = previous;
       });
       return;
     }
@@ -130,7 +141,6 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     case 'QuarantineLifted':
       return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
     case 'AllocationRefused':
-    case 'SegmentSealed':
     case 'LedgerRestored':
     case 'KeyRotated':
       return;

@@ -10,7 +10,18 @@ import { Refused } from '../domain/refusal.ts';
 import { claimOf, evolve } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
-import { addressKey, claimText, logKey, poolKey, poolText, subnetKey, subnetText } from './keys.ts';
+import {
+  addressKey,
+  claimText,
+  logKey,
+  poolKey,
+  poolText,
+  type Segment,
+  segmentKey,
+  segmentText,
+  subnetKey,
+  subnetText,
+} from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
 import { type EventVersion, firstVersionOf } from './upcast.ts';
@@ -100,7 +111,8 @@ export class BatchBuilder {
       return { name, text: pool && poolText(pool) };
     });
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
-    return { head: { before: this.#replica.head, after: this.#head }, events, claims, subnets, pools, writer };
+    const head = { before: this.#replica.head, after: this.#head };
+    return { head, events, claims, subnets, pools, segments: this.#segments(), writer };
   }
 
   #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
@@ -131,6 +143,10 @@ export class BatchBuilder {
       this.#bytes += Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
     if (event.type === 'PoolConfigured')
       this.#bytes += Buffer.byteLength(poolText(event.data)) + poolKey(event.data.pool).length;
+    if (event.type === 'SegmentSealed') {
+      const segment = { seq: stored.envelope.seq, ...event.data };
+      this.#bytes += Buffer.byteLength(segmentText(segment)) + 2 * segmentKey(segment.from).length;
+    }
   }
 
   /** Claims are immutable: each is written out once, for its size and for the transaction. */
@@ -150,12 +166,21 @@ export class BatchBuilder {
     return { subnets, pools };
   }
 
+  #segments(): readonly Segment[] {
+    return this.#events.flatMap(({ sequenced: event }) =>
+      event.type === 'SegmentSealed' ? [{ seq: event.seq, ...event.data }] : [],
+    );
+  }
+
   #fits(): boolean {
     const { ops, bytes } = this.#replica.ledger.limits;
     const claims = this.#journal.touchedCount;
     const configured = this.#configured();
-    const puts = this.#events.length + claims + configured.subnets.size + configured.pools.size + 1;
-    const compares = claims + 3;
+    const segments = this.#segments().length;
+    const floor = segments > 0 ? 1 : 0;
+    const others = claims + configured.subnets.size + configured.pools.size + segments + floor;
+    const puts = this.#events.length + others + 1;
+    const compares = claims + segments + 3;
     return puts <= ops && compares <= ops && this.#bytes + 2 * headBytes <= bytes;
   }
 }

@@ -3,15 +3,7 @@
  * a conflict, its circuit breaker takes a large answer for an outage, and it knows no deadline; all three are off or set here.
  */
 import { noop } from 'cockatiel';
-import {
-  Etcd3,
-  GRPCInvalidArgumentError,
-  type ICompare,
-  type IKeyValue,
-  type IRangeRequest,
-  type IRequestOp,
-  type ITxnResponse,
-} from 'etcd3';
+import { Etcd3, type ICompare, type IKeyValue, type IRangeRequest } from 'etcd3';
 import { pause, unlessAborted } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
@@ -19,44 +11,57 @@ import type { ClaimName } from '../domain/journal.ts';
 import { accessOptions, type EtcdAccess, follow } from './access.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
-  addressKey,
   addressPrefix,
   endOf,
+  floorKey,
   headKey,
-  headText,
   logKey,
   logPrefix,
+  parseFloor,
   parseHead,
   parsePool,
+  parseSegment,
   parseSubnet,
-  poolKey,
   poolPrefix,
   readClaim,
-  subnetKey,
+  type Segment,
+  segmentKey,
+  segmentPrefix,
   subnetPrefix,
-  writerKey,
 } from './keys.ts';
+import {
+  bytes,
+  comparesOf,
+  etcdLimits,
+  inquiriesOf,
+  messageOf,
+  outcomeOf,
+  putsOf,
+  textOf,
+  whyNot,
+} from './etcd-transaction.ts';
+import { refuseBelow } from './floor.ts';
 import type {
   Appended,
-  AppendLimits,
   Batch,
   KeyPage,
   KeyRange,
   Ledger,
   LoadedSnapshot,
   Revision,
+  SealedLog,
   StoredLine,
 } from './ledger.ts';
 
 type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revision };
 
-/** etcd's default limits (128 operations, 1.5 MiB) with room for keys and framing. */
-const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
 const callTimeoutMs = 5_000;
 const pageSize = 2_000;
 /** The bell also rings on this timer, in case a watch died silently. */
 const pollMs = 1_000;
 const readEachAtOnce = 64;
+/** So many keys that deleting them keeps no append waiting for long. */
+const pruneAtOnce = 1_000;
 
 /**
  * A client that never retries, never breaks a circuit, and gives every call that is no stream a deadline.
@@ -81,10 +86,7 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
   return client;
 }
 
-const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
-const textOf = ({ value }: IKeyValue): string => value.toString('utf8');
-
-export class EtcdLedger implements Ledger {
+export class EtcdLedger implements Ledger, SealedLog {
   readonly limits = etcdLimits;
   readonly #client: Etcd3;
 
@@ -97,19 +99,21 @@ export class EtcdLedger implements Ledger {
     const head = kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
     const at = headers.revision;
     const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
-    for await (const page of this.#prefix(addressPrefix, at, signal))
+    for await (const page of this.#pages({ from: addressPrefix, prefix: addressPrefix, revision: at }, signal))
       for (const kv of page) {
         const { name, claim } = readClaim(kv.key.toString('utf8'), textOf(kv));
         if (claim) claims.push({ ...name, claim, revision: BigInt(kv.mod_revision) });
         else unreadable.push(name);
       }
     const subnets = [];
-    for await (const page of this.#prefix(subnetPrefix, at, signal))
+    for await (const page of this.#pages({ from: subnetPrefix, prefix: subnetPrefix, revision: at }, signal))
       for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), textOf(kv)));
     const pools = [];
-    for await (const page of this.#prefix(poolPrefix, at, signal))
+    for await (const page of this.#pages({ from: poolPrefix, prefix: poolPrefix, revision: at }, signal))
       for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), textOf(kv)));
-    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets, pools };
+    const floor = await this.#range({ key: bytes(floorKey), revision: at }, signal);
+    const sealed = parseFloor(floor.kvs[0] && textOf(floor.kvs[0])) - 1;
+    return { ledger: head.ledger, sealed, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
@@ -127,20 +131,11 @@ export class EtcdLedger implements Ledger {
   }
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
-    let key = logKey(from);
-    let revision: string | undefined;
-    for (;;) {
-      const request = {
-        key: bytes(key),
-        range_end: bytes(endOf(logPrefix)),
-        limit: pageSize,
-        ...(revision && { revision }),
-      };
-      const page = await this.#range(request, signal);
-      revision ??= page.headers.revision;
-      if (page.kvs.length > 0) yield page.kvs.map(lineOf);
-      if (!page.more) return;
-      key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
+    let isFirst = true;
+    for await (const page of this.#pages({ from: logKey(from), prefix: logPrefix }, signal)) {
+      if (isFirst && page[0]?.key.toString('utf8') !== logKey(from)) await this.#refuseBelow(from, signal);
+      isFirst = false;
+      if (page.length > 0) yield page.map(lineOf);
     }
   }
 
@@ -152,12 +147,44 @@ export class EtcdLedger implements Ledger {
         .map((seq) => this.#range({ key: bytes(logKey(seq)) }, signal));
       for (const { kvs } of await Promise.all(some)) lines.push(kvs[0] && lineOf(kvs[0]));
     }
+    const missing = seqs.filter((seq, index) => seq >= 1 && !lines[index]);
+    if (missing.length > 0) await this.#refuseBelow(Math.min(...missing), signal);
     return lines;
   }
 
   async head(signal: AbortSignal): Promise<Head> {
     const { kvs } = await this.#range({ key: bytes(headKey) }, signal);
     return kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
+  }
+
+  async floor(signal: AbortSignal): Promise<Seq> {
+    return parseFloor(await this.#floorText(signal));
+  }
+
+  async segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    const segments: Segment[] = [];
+    for await (const { keys } of this.keys({ from: segmentKey(from), end: endOf(segmentPrefix) }, signal))
+      for (const { key, text } of keys) segments.push(parseSegment(key, text));
+    return segments;
+  }
+
+  async prune(signal: AbortSignal): Promise<boolean> {
+    const text = await this.#floorText(signal);
+    if (text === undefined) return false;
+    const [begin, end] = [bytes(logPrefix), bytes(logKey(parseFloor(text)))];
+    const { kvs, more } = await this.#range(
+      { key: begin, range_end: end, limit: pruneAtOnce, keys_only: true },
+      signal,
+    );
+    const last = kvs.at(-1);
+    if (!last) return false;
+    // The floor as it was read: in an etcd that was restored meanwhile these events may not be sealed.
+    const isFloor: ICompare = { key: bytes(floorKey), target: 'Value', result: 'Equal', value: bytes(text) };
+    const upTo = Buffer.concat([last.key, Buffer.of(0)]);
+    const success = [{ request_delete_range: { key: begin, range_end: upTo } }];
+    const deletion = this.#client.kv.txn({ compare: [isFloor], success, failure: [] });
+    await this.#try('written to', deletion, signal);
+    return more;
   }
 
   bell(signal: AbortSignal): AsyncIterable<void> {
@@ -185,23 +212,45 @@ export class EtcdLedger implements Ledger {
 
   async #range(request: IRangeRequest, signal: AbortSignal) {
     signal.throwIfAborted();
+    const { header, kvs, more } = await this.#try('read', this.#client.kv.range(request), signal);
+    return { headers: header, kvs, more };
+  }
+
+  async #try<Reply>(what: string, reply: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
     try {
       // Whoever is elected in the meantime does not wait for an answer that nobody needs.
-      const { header, kvs, more } = await unlessAborted(this.#client.kv.range(request), signal);
-      return { headers: header, kvs, more };
+      return await unlessAborted(reply, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new IpledgerError('UNAVAILABLE', `etcd could not be read: ${messageOf(error)}`, { cause: error });
+      throw new IpledgerError('UNAVAILABLE', `etcd could not be ${what}: ${messageOf(error)}`, { cause: error });
     }
   }
 
-  async *#prefix(text: string, revision: string, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
-    let key = text;
+  async #floorText(signal: AbortSignal): Promise<string | undefined> {
+    const { kvs } = await this.#range({ key: bytes(floorKey) }, signal);
+    return kvs[0] && textOf(kvs[0]);
+  }
+
+  /** For an event that was looked for and is not there: because it is sealed? */
+  async #refuseBelow(seq: Seq, signal: AbortSignal): Promise<void> {
+    const floor = await this.floor(signal);
+    if (seq >= floor) return;
+    const { kvs } = await this.#range({ key: bytes(logKey(floor)) }, signal);
+    refuseBelow(seq, floor, kvs[0] && textOf(kvs[0]));
+  }
+
+  /** The keys that begin with `prefix`, from `from` on, as of one revision: the present one unless it is given. */
+  async *#pages(
+    { from, prefix, revision }: { from: string; prefix: string; revision?: string },
+    signal: AbortSignal,
+  ): AsyncIterable<IKeyValue[]> {
+    let [key, at] = [from, revision];
     for (;;) {
       const page = await this.#range(
-        { key: bytes(key), range_end: bytes(endOf(text)), limit: pageSize, revision },
+        { key: bytes(key), range_end: bytes(endOf(prefix)), limit: pageSize, ...(at && { revision: at }) },
         signal,
       );
+      at ??= page.headers.revision;
       yield page.kvs;
       if (!page.more) return;
       key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
@@ -252,66 +301,3 @@ async function ringOnWatch(client: Etcd3, key: string, ring: () => void, signal:
 }
 
 const lineOf = (kv: IKeyValue): StoredLine => ({ text: textOf(kv), revision: BigInt(kv.mod_revision) });
-
-function comparesOf({ head, claims, writer }: Batch): ICompare[] {
-  const key = bytes(headKey);
-  const headAsKnown: ICompare =
-    head.before.seq === 0
-      ? { key, target: 'Create', result: 'Equal', create_revision: '0' }
-      : { key, target: 'Value', result: 'Equal', value: bytes(headText(head.before)) };
-  // Of a range, each key is compared, and none at all is as one that was never created: no event is ever overwritten.
-  const nextEvent = { key: bytes(logKey(head.before.seq + 1)), range_end: bytes(endOf(logPrefix)) };
-  const nothingBehind: ICompare = { ...nextEvent, target: 'Create', result: 'Equal', create_revision: '0' };
-  const compares = [headAsKnown, nothingBehind];
-  if (writer !== undefined)
-    compares.push({ key: bytes(writerKey), target: 'Create', result: 'Equal', create_revision: String(writer) });
-  for (const { name, known } of claims)
-    compares.push({ key: bytes(addressKey(name)), target: 'Mod', result: 'Equal', mod_revision: String(known) });
-  return compares;
-}
-
-function putsOf({ head, events, claims, subnets, pools }: Batch): IRequestOp[] {
-  const put = (key: string, text: string): IRequestOp => ({ request_put: { key: bytes(key), value: bytes(text) } });
-  const configure = (key: string, text: string | undefined): IRequestOp =>
-    text === undefined ? { request_delete_range: { key: bytes(key) } } : put(key, text);
-  return [
-    ...events.map(({ seq, text }) => put(logKey(seq), text)),
-    ...claims.map(({ name, text }) => put(addressKey(name), text)),
-    ...subnets.map(({ name, text }) => configure(subnetKey(name), text)),
-    ...pools.map(({ name, text }) => configure(poolKey(name), text)),
-    put(headKey, headText(head.after)),
-  ];
-}
-
-/** Reads, in the same transaction, what tells why a compare failed. */
-function inquiriesOf({ head, claims }: Batch): IRequestOp[] {
-  const look = (key: string): IRequestOp => ({ request_range: { key: bytes(key) } });
-  const behind = { key: bytes(logKey(head.before.seq + 1)), range_end: bytes(endOf(logPrefix)), limit: 1 };
-  return [
-    look(headKey),
-    look(writerKey),
-    { request_range: behind },
-    ...claims.slice(0, etcdLimits.ops - 3).map(({ name }) => look(addressKey(name))),
-  ];
-}
-
-function whyNot({ head, claims, writer }: Batch, { responses }: ITxnResponse): Appended {
-  const [headKv, writerKv, eventKv, ...claimKvs] = responses.map(({ response_range }) => response_range.kvs[0]);
-  if (eventKv || (headKv && textOf(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
-    return { kind: 'moved' };
-  if (writer !== undefined && BigInt(writerKv?.create_revision ?? 0) !== writer) return { kind: 'deposed' };
-  const fenced = claims.filter(({ known }, index) => BigInt(claimKvs[index]?.mod_revision ?? 0) !== known);
-  return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
-}
-
-/** Only etcd's own word that it executed nothing is an answer; all else may have happened. */
-function outcomeOf(error: unknown): Appended {
-  const reason = messageOf(error);
-  // Too many operations, a key twice, too many bytes: etcd checks these before it proposes anything. Far too many bytes are
-  // refused even before it looks at them.
-  const rejected =
-    error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
-  return { kind: rejected ? 'rejected' : 'unknown', reason };
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -7,12 +7,14 @@
  *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
  *   /ipledger/v1/pool/<name>         the same of a pool
+ *   /ipledger/v1/segment/<from>      a stretch of the log that stands in the archive
+ *   /ipledger/v1/floor               the first event that is not sealed; none while nothing is
  *   /ipledger/v1/writer               the active writer, on a lease
  *   /ipledger/v1/member/<replica>     a live replica and what it can read, on a lease
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../domain/claim.ts';
-import type { PoolSpec, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
+import type { PoolSpec, SegmentSealed, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
 import type { Head } from './chain.ts';
@@ -27,8 +29,14 @@ export const logPrefix = `${prefix}log/`;
 export const addressPrefix = `${prefix}addr/`;
 export const subnetPrefix = `${prefix}subnet/`;
 export const poolPrefix = `${prefix}pool/`;
+export const segmentPrefix = `${prefix}segment/`;
+export const floorKey = `${prefix}floor`;
 
-export const logKey = (seq: Seq): string => logPrefix + String(seq).padStart(16, '0');
+/** 16 digits, so that the order of keys is that of numbers. */
+const digits = (seq: Seq): string => String(seq).padStart(16, '0');
+
+export const logKey = (seq: Seq): string => logPrefix + digits(seq);
+export const segmentKey = (from: Seq): string => segmentPrefix + digits(from);
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
 export const memberKey = (replica: string): string => memberPrefix + replica;
 export const subnetKey = (name: string): string => subnetPrefix + name;
@@ -178,5 +186,36 @@ export function parseHead(text: string): Head {
     if (types !== 'string number number string') throw new TypeError('a field is missing, or of another type');
     if (headText(head) !== text) throw new TypeError('it is not written as we write it');
     return head;
+  });
+}
+
+/** A sealed stretch of the log: what its event says, and which event that was. */
+export type Segment = SegmentSealed['data'] & { readonly seq: Seq };
+
+/** A segment as its key holds it. */
+export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive }: Segment): string =>
+  JSON.stringify({ seq, from, to, since, until, hash, manifest, archive });
+
+/** The segment that a key and its value say. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
+export function parseSegment(key: string, text: string): Segment {
+  return parsed(key, text, 'segment', () => {
+    const segment = JSON.parse(text) as Segment;
+    if (segmentText(segment) !== text) throw new TypeError('it is not written as we write it');
+    if (![segment.seq, segment.from, segment.to].every(Number.isSafeInteger)) throw new TypeError('it has no place');
+    if (key !== segmentKey(segment.from)) throw new TypeError('it begins elsewhere');
+    return segment;
+  });
+}
+
+/** The floor as its key holds it. */
+export const floorText = (seq: Seq): string => JSON.stringify({ seq });
+
+/** The floor that the key's value says; 1 where there is no key. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
+export function parseFloor(text: string | undefined): Seq {
+  if (text === undefined) return 1;
+  return parsed(floorKey, text, 'floor', () => {
+    const { seq } = JSON.parse(text) as { readonly seq: Seq };
+    if (!Number.isSafeInteger(seq) || seq < 2) throw new TypeError('it is no event behind a sealed one');
+    return seq;
   });
 }

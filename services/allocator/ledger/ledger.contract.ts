@@ -7,6 +7,7 @@ import { batchOf, never } from './specification.ts';
 import { addressKey, claimText, headKey, headText, logKey, poolKey, poolText, subnetKey, writerKey } from './keys.ts';
 import type { Batch, Ledger } from './ledger.ts';
 import { describeReading } from './reading.contract.ts';
+import { describeSealing } from './sealing.contract.ts';
 import {
   allocation,
   appended,
@@ -37,6 +38,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
     }
 
     describeReading(() => store);
+    describeSealing(() => store);
 
     describe('appends', () => {
       it('all of a transaction', async () => {

@@ -6,6 +6,7 @@ import type { Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { Snapshot } from '../domain/restore.ts';
 import type { Head } from './chain.ts';
+import type { Segment } from './keys.ts';
 
 /** The revision at which a key was last written; 0n for a key that never was. */
 export type Revision = bigint;
@@ -34,6 +35,8 @@ export interface Batch {
   readonly claims: readonly { readonly name: ClaimName; readonly text: string; readonly known: Revision }[];
   readonly subnets: readonly Configuration[];
   readonly pools: readonly Configuration[];
+  /** What the events seal: their keys must not exist. The floor rises with them. */
+  readonly segments: readonly Segment[];
   /** The create revision of our own writer key: a deposed writer stops duelling. undefined: not compared. */
   readonly writer: Revision | undefined;
 }
@@ -62,7 +65,7 @@ export interface LoadedSnapshot extends Snapshot {
 /** A line of the log. */
 export interface StoredLine {
   readonly text: string;
-  /** Of the transaction that wrote it, and so of the claims that it touched. */
+  /** Of the transaction that wrote it, and so of the claims that it touched; 0n where it is not known any more, in the archive. */
   readonly revision: Revision;
 }
 
@@ -101,12 +104,28 @@ export interface Ledger extends KeyReader {
   load(signal: AbortSignal): Promise<LoadedSnapshot>;
   /** Never throws: whatever goes wrong is an outcome. */
   append(batch: Batch): Promise<Appended>;
-  /** The events from `from` up to the present end (linearizable), in pages. Not checked for gaps. */
+  /**
+   * The events from `from` up to the present end (linearizable), in pages. Not checked for gaps.
+   * @throws IpledgerError POSITION_GONE when they begin below the floor and are not at hand.
+   */
   read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]>;
-  /** These events, in the order asked for; undefined for one that is not there. Linearizable. */
+  /**
+   * These events, in the order asked for; undefined for one that is not there. Linearizable.
+   * @throws IpledgerError POSITION_GONE for one below the floor that is not at hand.
+   */
   readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
   /** The present head; linearizable. */
   head(signal: AbortSignal): Promise<Head>;
   /** Rings when the head may have changed: at least once after each change, at most every so often without. Ends with the signal. */
   bell(signal: AbortSignal): AsyncIterable<void>;
+}
+
+/** What is sealed: whoever moves the log's beginning into the archive, and reads on across the seam, needs it. As Ledger throws. */
+export interface SealedLog {
+  /** The first event that is not sealed: from here on all events are live. Linearizable, and never less than before. */
+  floor(signal: AbortSignal): Promise<Seq>;
+  /** What is sealed, from the one that begins at `from` on, oldest first. Linearizable. */
+  segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]>;
+  /** Deletes some of the live events below the floor, oldest first. Gives whether there are more. */
+  prune(signal: AbortSignal): Promise<boolean>;
 }

@@ -6,16 +6,24 @@ import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
   addressPrefix,
+  floorKey,
+  floorText,
   headKey,
   headText,
   logKey,
   logPrefix,
+  parseFloor,
   parseHead,
   parsePool,
+  parseSegment,
   parseSubnet,
   poolKey,
   poolPrefix,
   readClaim,
+  type Segment,
+  segmentKey,
+  segmentPrefix,
+  segmentText,
   subnetKey,
   subnetPrefix,
   writerKey,
@@ -29,8 +37,11 @@ import type {
   Ledger,
   LoadedSnapshot,
   Revision,
+  SealedLog,
   StoredLine,
 } from './ledger.ts';
+import { overSegment } from './etcd-transaction.ts';
+import { refuseBelow } from './floor.ts';
 
 interface StoredValue {
   readonly text: string;
@@ -42,7 +53,7 @@ const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revisio
 
 const pollMs = 20;
 
-export class MemoryLedger implements Ledger {
+export class MemoryLedger implements Ledger, SealedLog {
   readonly limits: AppendLimits;
   readonly #keys = new Map<string, StoredValue>();
   /** The log's last key; before the first event none. */
@@ -94,12 +105,13 @@ export class MemoryLedger implements Ledger {
     const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
     const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
     const pools = [...this.#withPrefix(poolPrefix)].map(([key, { text }]) => parsePool(key, text));
-    return { ledger: head.ledger, head, claims, revisions: claims, unreadable, subnets, pools };
+    const sealed = this.#floor - 1;
+    return { ledger: head.ledger, sealed, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
     await sleep(0);
-    const { head, events, claims, subnets, pools, writer } = batch;
+    const { head, events, claims, subnets, pools, segments, writer } = batch;
     const reason = this.#tooMuch(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
@@ -107,6 +119,7 @@ export class MemoryLedger implements Ledger {
     if (writer !== undefined && this.#keys.get(writerKey)?.created !== writer) return { kind: 'deposed' };
     const fenced = claims.filter(({ name, known: revision }) => this.#modified(addressKey(name)) !== revision);
     if (fenced.length > 0) return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
+    if (segments.some(({ from }) => this.#keys.has(segmentKey(from)))) return { kind: 'rejected', reason: overSegment };
 
     const revision = this.#revision + 1n;
     for (const { seq, text } of events) this.#putAt(logKey(seq), text, revision);
@@ -118,6 +131,10 @@ export class MemoryLedger implements Ledger {
       for (const { name, text } of configurations)
         if (text === undefined) this.#keys.delete(keyOf(name));
         else this.#putAt(keyOf(name), text, revision);
+    for (const segment of segments) {
+      this.#putAt(segmentKey(segment.from), segmentText(segment), revision);
+      this.#putAt(floorKey, floorText(segment.to + 1), revision);
+    }
     this.#putAt(headKey, headText(head.after), revision);
     this.#revision = revision;
     for (const ring of this.#ringers) ring();
@@ -129,6 +146,8 @@ export class MemoryLedger implements Ledger {
     signal.throwIfAborted();
     const found = [...this.#withPrefix(logPrefix)].filter(([key]) => key >= logKey(from));
     const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => lineOf(value));
+    const [first] = found.map(([key]) => key).toSorted();
+    if (from < this.#floor && first !== logKey(from)) refuseBelow(from, this.#floor, this.get(logKey(this.#floor)));
     for (let first = 0; first < lines.length; first += this.#pageSize) {
       yield lines.slice(first, first + this.#pageSize);
       await sleep(0);
@@ -141,6 +160,7 @@ export class MemoryLedger implements Ledger {
     signal.throwIfAborted();
     return seqs.map((seq) => {
       const value = this.#keys.get(logKey(seq));
+      if (!value && seq >= 1 && seq < this.#floor) refuseBelow(seq, this.#floor, this.get(logKey(this.#floor)));
       return value && lineOf(value);
     });
   }
@@ -156,6 +176,27 @@ export class MemoryLedger implements Ledger {
       yield { revision, keys: keys.slice(first, first + this.#pageSize) };
       first += this.#pageSize;
     } while (first < keys.length);
+  }
+
+  async floor(signal: AbortSignal): Promise<Seq> {
+    await sleep(0);
+    signal.throwIfAborted();
+    return this.#floor;
+  }
+
+  async segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const segments = [...this.#withPrefix(segmentPrefix)].map(([key, { text }]) => parseSegment(key, text));
+    return segments.filter((segment) => segment.from >= from).toSorted((a, b) => a.from - b.from);
+  }
+
+  async prune(signal: AbortSignal): Promise<boolean> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const below = [...this.#withPrefix(logPrefix)].map(([key]) => key).filter((key) => key < logKey(this.#floor));
+    for (const key of below.toSorted().slice(0, this.#pageSize)) this.#keys.delete(key);
+    return below.length > this.#pageSize;
   }
 
   async head(signal: AbortSignal): Promise<Head> {
@@ -186,6 +227,10 @@ export class MemoryLedger implements Ledger {
     } finally {
       this.#ringers.delete(ring);
     }
+  }
+
+  get #floor(): Seq {
+    return parseFloor(this.get(floorKey));
   }
 
   #tooMuch({ events, claims, subnets, pools }: Batch): string | undefined {

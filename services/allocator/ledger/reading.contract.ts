@@ -27,7 +27,16 @@ export function describeReading(storeOf: () => LedgerUnderTest): void {
 
   describe('loads', () => {
     it('an empty ledger: nothing, at the head before all events', async () => {
-      const empty = { ledger: '', head: emptyHead, claims: [], revisions: [], unreadable: [], subnets: [], pools: [] };
+      const empty = {
+        ledger: '',
+        sealed: 0,
+        head: emptyHead,
+        claims: [],
+        revisions: [],
+        unreadable: [],
+        subnets: [],
+        pools: [],
+      };
       expect(await ledger.load(never)).to.deep.equal(empty);
       expect(await ledger.head(never)).to.deep.equal(emptyHead);
     });

@@ -104,7 +104,16 @@ export function batchOf(before: Head, events: readonly Event[], more: Partial<Ba
     after = head;
     return { seq: stored.envelope.seq, text: stored.text };
   });
-  return { head: { before, after }, events: lines, claims: [], subnets: [], pools: [], writer: undefined, ...more };
+  return {
+    head: { before, after },
+    events: lines,
+    claims: [],
+    subnets: [],
+    pools: [],
+    segments: [],
+    writer: undefined,
+    ...more,
+  };
 }
 
 /** A writer at work on a ledger that has begun, and how to stop it. */
