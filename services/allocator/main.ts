@@ -16,6 +16,10 @@ import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
 import { serverCredentials, type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import { ArchivedLedger } from './archive/archived-ledger.ts';
+import { openArchive } from './archive/open.ts';
+import { keepBounded } from './archive/retention.ts';
+import { archiveOptions, type ArchiveSettings, retentionOf } from './archive/settings.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
@@ -26,13 +30,14 @@ import { etcdAccess } from './ledger/access.ts';
 import { campaign, type Candidate, observeWriter, type Term } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
 import { idSource } from './ledger/ids.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { Membership } from './ledger/members.ts';
 import { Replica } from './ledger/replica.ts';
 import { eventVersions } from './ledger/upcast.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
 
-interface Options {
+interface Options extends ArchiveSettings {
   readonly etcd: string;
   readonly listen: string;
   readonly advertise?: string;
@@ -40,7 +45,7 @@ interface Options {
   readonly healthListen: string;
 }
 
-const options = new Command('allocator')
+const program = new Command('allocator')
   .description('hands out addresses and keeps the ledger of who had them')
   .addOption(
     new Option('--etcd <urls>', 'the ledger: http(s)://host:port, several joined with commas')
@@ -62,9 +67,9 @@ const options = new Command('allocator')
     new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; none if empty')
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
-  )
-  .parse()
-  .opts<Options>();
+  );
+for (const option of archiveOptions()) program.addOption(option);
+const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
 const drainMs = 3_000;
@@ -94,7 +99,10 @@ await run(log, async (life) => {
 
   let ready = (): boolean | string => 'the ledger is being loaded';
   await watchHealth(life, () => ready(), metrics);
-  const ledger = new EtcdLedger(etcd);
+  const live = new EtcdLedger(etcd);
+  const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env);
+  const archived = archive && new ArchivedLedger(live, archive);
+  const ledger = archived ?? live;
   const replica = await loadReplica(ledger, life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
   metrics.follow(replica);
@@ -121,6 +129,12 @@ await run(log, async (life) => {
   const onWriting = { onWriter: onOffice, onAppend };
   const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
   working.push(kept.catch((error: unknown) => life.fail(error)));
+  if (archive && archived) {
+    const retention = retentionOf(options);
+    log.info({ archive: archive.location, ...retention }, 'old events are sealed');
+    const sealing = { ledger: archived, archive, replica, writer: () => office.writer, retention, log };
+    working.push(keepBounded(sealing, over.signal));
+  }
   const writerlessMs = (): number => performance.now() - writerSeenAt;
   working.push(
     keepHealth({ office, writerlessMs, set: (service, status) => health.setStatus(service, status) }, over.signal),
@@ -160,7 +174,7 @@ function reachable(listen: string): string {
 }
 
 /** etcd may come up after us. */
-async function loadReplica(ledger: EtcdLedger, signal: AbortSignal): Promise<Replica> {
+async function loadReplica(ledger: Ledger, signal: AbortSignal): Promise<Replica> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await Replica.load(ledger, signal);

@@ -16,7 +16,7 @@ export function describeState(state: State): object {
     sorted(names).map(([key, each]) => [key, each.map(claimKey).toSorted()]);
   return {
     ledger: state.ledger,
-    sealed: state.sealed,
+    segments: state.segments,
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
     sandboxes: index(state.sandboxes),

@@ -166,6 +166,9 @@ export type SegmentSealed = Typed<
     readonly archive: string;
   }
 >;
+/** A sealed stretch of the log: what was said of it, and by which event. */
+export type Segment = SegmentSealed['data'] & { readonly seq: Seq };
+
 /** etcd was restored from a backup, found to end at `seq`: what was acknowledged behind it, to `lostSeq` at least, is gone. */
 export type LedgerRestored = Typed<
   'LedgerRestored',

@@ -1,6 +1,6 @@
 /** The state from its snapshot: the claim keys and the subnets in force hold all that deciding needs. */
 import type { Claim } from './claim.ts';
-import type { Seq, SourceObject, SubnetSpec } from './event.ts';
+import type { Segment, SourceObject, SubnetSpec } from './event.ts';
 import { type ClaimName, Journal } from './journal.ts';
 import type { ConfiguredPool } from './pool.ts';
 import { configureSubnet, indexAllocation, initialState, putClaim, type State } from './state.ts';
@@ -9,19 +9,18 @@ import { subnetOf } from './subnet.ts';
 /** Everything beside the log, at one revision. */
 export interface Snapshot {
   readonly ledger: string;
-  /** The last event that was sealed into the archive. */
-  readonly sealed: Seq;
+  readonly segments: readonly Segment[];
   readonly subnets: readonly { readonly name: string; readonly spec: SubnetSpec; readonly source?: SourceObject }[];
   readonly pools: readonly ConfiguredPool[];
   readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
 }
 
 /** Equal to the fold of the log up to the snapshot, in what it holds and in what is decided next. */
-export function restore({ ledger, sealed, subnets, pools, claims }: Snapshot): State {
+export function restore({ ledger, segments, subnets, pools, claims }: Snapshot): State {
   const state = initialState();
   const journal = new Journal();
   state.ledger = ledger;
-  state.sealed = sealed;
+  state.segments = segments;
   for (const { subnet, address, claim } of claims) {
     putClaim(state, { subnet, address }, claim, journal);
     if (claim.allocation) indexAllocation(state, claim.allocation, journal);

@@ -27,7 +27,7 @@ export function fold(
 export function snapshotOf(state: State): Snapshot {
   return {
     ledger: state.ledger,
-    sealed: state.sealed,
+    segments: state.segments,
     pools: [...state.pools.values()],
     subnets: [...state.subnets].map(([name, { subnet, source }]) => ({
       name,

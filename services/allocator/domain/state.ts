@@ -4,7 +4,7 @@
  */
 import { AddressSpace } from './address-space.ts';
 import type { Allocation, Binding, Claim, Reservation } from './claim.ts';
-import type { Attachment, Event, Seq, Sequenced } from './event.ts';
+import type { Attachment, Event, Segment, Seq, Sequenced } from './event.ts';
 import { addressesOf, familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
 import { type ConfiguredPool, rangesOf } from './pool.ts';
@@ -22,8 +22,8 @@ export interface ConfiguredSubnet {
 export interface State {
   /** '' before the ledger's first event. */
   ledger: string;
-  /** The last event that was sealed into the archive; 0 for none. */
-  sealed: Seq;
+  /** What was sealed, oldest first: each begins behind the one before, the first with event 1. */
+  segments: readonly Segment[];
   /** In force, by name. */
   readonly subnets: Map<string, ConfiguredSubnet>;
   /** In force, by name; also of retired subnets, where they have no effect until the subnet is there again. */
@@ -48,7 +48,7 @@ export interface State {
 export function initialState(): State {
   return {
     ledger: '',
-    sealed: 0,
+    segments: [],
     subnets: new Map(),
     pools: new Map(),
     claims: new Map(),
@@ -60,6 +60,9 @@ export function initialState(): State {
     fenced: new Set(),
   };
 }
+
+/** The last event that was sealed; 0 for none. */
+export const sealedTo = ({ segments }: Pick<State, 'segments'>): Seq => segments.at(-1)?.to ?? 0;
 
 export const podKey = (namespace: string, pod: string): string => `${namespace}/${pod}`;
 export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal: number }): string =>
@@ -90,10 +93,10 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
       return;
     }
     case 'SegmentSealed': {
-      const previous = state.sealed;
-      state.sealed = event.data.to;
+      const previous = state.segments;
+      state.segments = [...previous, { seq: event.seq, ...event.data }];
       journal.record(() => {
-        state.sealed = previous;
+        state.segments = previous;
       });
       return;
     }

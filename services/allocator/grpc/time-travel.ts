@@ -5,6 +5,7 @@
 import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type * as api from '../../../proto/ipledger.ts';
+import { ArchivedLedger } from '../archive/archived-ledger.ts';
 import { beginning, fold, type FoldOptions, type Place, type Until } from '../ledger/fold.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { readInstant } from './read.ts';
@@ -40,9 +41,14 @@ export class TimeTravel {
     }
   }
 
-  /** Goes on from a place to a moment. @throws IpledgerError as fold. */
-  go(to: Until, options: FoldOptions, from: Place = beginning()): Promise<Place> {
-    return fold(this.#replica.ledger, from, to, options);
+  /**
+   * Goes on from a place to a moment; without one, from the last that the archive keeps a state of.
+   * @throws IpledgerError as fold.
+   */
+  async go(to: Until, options: FoldOptions, from?: Place): Promise<Place> {
+    const { ledger } = this.#replica;
+    const nearest = () => (ledger instanceof ArchivedLedger ? ledger.placeBefore(to, options.signal) : beginning());
+    return fold(ledger, from ?? (await nearest()), to, options);
   }
 
   /** Which moment a message means. @throws IpledgerError INVALID_REQUEST for none, and for one that is yet to come. */

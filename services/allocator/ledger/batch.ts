@@ -3,7 +3,7 @@
  * not fit one transaction is left for the next; a command is never cut.
  */
 import type { Claim } from '../domain/claim.ts';
-import type { Event } from '../domain/event.ts';
+import type { Event, Segment } from '../domain/event.ts';
 import { addressesOf } from '../domain/event.ts';
 import { Journal, type Undo } from '../domain/journal.ts';
 import { Refused } from '../domain/refusal.ts';
@@ -16,7 +16,6 @@ import {
   logKey,
   poolKey,
   poolText,
-  type Segment,
   segmentKey,
   segmentText,
   subnetKey,

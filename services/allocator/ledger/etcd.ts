@@ -6,7 +6,7 @@ import { noop } from 'cockatiel';
 import { Etcd3, type ICompare, type IKeyValue, type IRangeRequest } from 'etcd3';
 import { pause, unlessAborted } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Seq } from '../domain/event.ts';
+import type { Segment, Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import { accessOptions, type EtcdAccess, follow } from './access.ts';
 import { emptyHead, type Head } from './chain.ts';
@@ -24,7 +24,6 @@ import {
   parseSubnet,
   poolPrefix,
   readClaim,
-  type Segment,
   segmentKey,
   segmentPrefix,
   subnetPrefix,
@@ -111,9 +110,8 @@ export class EtcdLedger implements Ledger, SealedLog {
     const pools = [];
     for await (const page of this.#pages({ from: poolPrefix, prefix: poolPrefix, revision: at }, signal))
       for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), textOf(kv)));
-    const floor = await this.#range({ key: bytes(floorKey), revision: at }, signal);
-    const sealed = parseFloor(floor.kvs[0] && textOf(floor.kvs[0])) - 1;
-    return { ledger: head.ledger, sealed, head, claims, revisions: claims, unreadable, subnets, pools };
+    const segments = await this.#segments(1, signal, BigInt(at));
+    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
@@ -161,9 +159,13 @@ export class EtcdLedger implements Ledger, SealedLog {
     return parseFloor(await this.#floorText(signal));
   }
 
-  async segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+  segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    return this.#segments(from, signal);
+  }
+
+  async #segments(from: Seq, signal: AbortSignal, revision?: Revision): Promise<readonly Segment[]> {
     const segments: Segment[] = [];
-    for await (const { keys } of this.keys({ from: segmentKey(from), end: endOf(segmentPrefix) }, signal))
+    for await (const { keys } of this.keys({ from: segmentKey(from), end: endOf(segmentPrefix) }, signal, revision))
       for (const { key, text } of keys) segments.push(parseSegment(key, text));
     return segments;
   }

@@ -100,7 +100,7 @@ export class Follower {
     });
   }
 
-  /** Follows until the signal is aborted. @throws IpledgerError LEDGER_DAMAGED when the log cannot be followed any more. */
+  /** Follows until the signal is aborted. @throws IpledgerError LEDGER_DAMAGED, or POSITION_GONE, when the log cannot be followed any more. */
   async run(signal: AbortSignal): Promise<void> {
     void this.#listen(signal);
     const sweeping = setInterval(() => this.#sweep(), sweepMs);
@@ -128,7 +128,7 @@ export class Follower {
     } catch (error) {
       if (signal.aborted) return;
       const reason = IpledgerError.from(error);
-      if (reason.kind === 'damaged') throw reason;
+      if (reason.kind === 'damaged' || reason.code === 'POSITION_GONE') throw reason;
       this.#reason = reason.message;
       this.#log.warn({ reason: reason.message }, 'the log cannot be read');
       await pause(lookAgainMs, signal);

@@ -14,7 +14,7 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../domain/claim.ts';
-import type { PoolSpec, SegmentSealed, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
+import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
 import type { Head } from './chain.ts';
@@ -188,9 +188,6 @@ export function parseHead(text: string): Head {
     return head;
   });
 }
-
-/** A sealed stretch of the log: what its event says, and which event that was. */
-export type Segment = SegmentSealed['data'] & { readonly seq: Seq };
 
 /** A segment as its key holds it. */
 export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive }: Segment): string =>

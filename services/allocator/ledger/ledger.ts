@@ -2,11 +2,10 @@
  * The port between the domain and where the ledger is kept: the smallest one that etcd and a map in memory can both honour.
  * Both adapters pass the same suite, ledger.contract.ts.
  */
-import type { Seq } from '../domain/event.ts';
+import type { Segment, Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { Snapshot } from '../domain/restore.ts';
 import type { Head } from './chain.ts';
-import type { Segment } from './keys.ts';
 
 /** The revision at which a key was last written; 0n for a key that never was. */
 export type Revision = bigint;

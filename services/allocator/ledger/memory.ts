@@ -1,7 +1,7 @@
 /** The ledger in memory: for specs. A strict-serialisable map with revisions, as etcd is. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pause } from '../../../lib/deadline.ts';
-import type { Seq } from '../domain/event.ts';
+import type { Segment, Seq } from '../domain/event.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
@@ -20,7 +20,6 @@ import {
   poolKey,
   poolPrefix,
   readClaim,
-  type Segment,
   segmentKey,
   segmentPrefix,
   segmentText,
@@ -105,8 +104,8 @@ export class MemoryLedger implements Ledger, SealedLog {
     const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
     const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
     const pools = [...this.#withPrefix(poolPrefix)].map(([key, { text }]) => parsePool(key, text));
-    const sealed = this.#floor - 1;
-    return { ledger: head.ledger, sealed, head, claims, revisions: claims, unreadable, subnets, pools };
+    const segments = this.#segmentsFrom(1);
+    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
@@ -187,8 +186,7 @@ export class MemoryLedger implements Ledger, SealedLog {
   async segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
     await sleep(0);
     signal.throwIfAborted();
-    const segments = [...this.#withPrefix(segmentPrefix)].map(([key, { text }]) => parseSegment(key, text));
-    return segments.filter((segment) => segment.from >= from).toSorted((a, b) => a.from - b.from);
+    return this.#segmentsFrom(from);
   }
 
   async prune(signal: AbortSignal): Promise<boolean> {
@@ -227,6 +225,11 @@ export class MemoryLedger implements Ledger, SealedLog {
     } finally {
       this.#ringers.delete(ring);
     }
+  }
+
+  #segmentsFrom(from: Seq): readonly Segment[] {
+    const segments = [...this.#withPrefix(segmentPrefix)].map(([key, { text }]) => parseSegment(key, text));
+    return segments.filter((segment) => segment.from >= from).toSorted((a, b) => a.from - b.from);
   }
 
   get #floor(): Seq {

@@ -29,7 +29,7 @@ export function describeReading(storeOf: () => LedgerUnderTest): void {
     it('an empty ledger: nothing, at the head before all events', async () => {
       const empty = {
         ledger: '',
-        sealed: 0,
+        segments: [],
         head: emptyHead,
         claims: [],
         revisions: [],

@@ -147,6 +147,12 @@ export class Replica {
   }
 
   #follow(line: StoredLine): void {
+    // Its claims' revisions are not known any more, and whoever writes has to know them.
+    if (line.revision === 0n)
+      throw new IpledgerError(
+        'POSITION_GONE',
+        `this replica fell behind, to event ${this.#head.seq}, and what follows is sealed: it has to start anew`,
+      );
     const event = parseEvent(line.text);
     this.#incomplete.push(event);
     const [part, parts] = event.envelope.part;

@@ -290,7 +290,7 @@ export class Writer {
       return replica.head.seq > known ? 'done' : 'retry';
     } catch (error) {
       const reason = IpledgerError.from(error);
-      if (reason.kind === 'damaged') throw reason;
+      if (reason.kind === 'damaged' || reason.code === 'POSITION_GONE') throw reason;
       this.#reason = reason.message;
       log.warn({ reason: reason.message }, 'the log cannot be read');
       this.#dropExpired();

@@ -1,17 +1,22 @@
 /** Every key that is not the log, held against the fold of the log. */
-import { claimOf, type State } from '../domain/state.ts';
+import { claimOf, sealedTo, type State } from '../domain/state.ts';
 import type { Head } from '../ledger/chain.ts';
 import {
   addressKey,
   addressPrefix,
   claimNameOf,
   claimText,
+  floorKey,
+  floorText,
   headKey,
   headText,
   memberPrefix,
   poolKey,
   poolPrefix,
   poolText,
+  segmentKey,
+  segmentPrefix,
+  segmentText,
   subnetKey,
   subnetPrefix,
   subnetText,
@@ -44,12 +49,14 @@ export class KeyAudit {
 
   /** Looks, after all that are there, for those that are not. */
   *missing(): Generator<Finding> {
-    const { claims, subnets, pools } = this.#state;
+    const { claims, subnets, pools, segments } = this.#state;
     if (!this.#seen.has(headKey)) yield { key: headKey, what: 'it is missing' };
     for (const [subnet, addresses] of claims)
       for (const [address, { last }] of addresses) yield* this.#absent(addressKey({ subnet, address }), last);
     for (const name of subnets.keys()) yield* this.#absent(subnetKey(name));
     for (const name of pools.keys()) yield* this.#absent(poolKey(name));
+    for (const { from, seq } of segments) yield* this.#absent(segmentKey(from), seq);
+    if (segments.length > 0) yield* this.#absent(floorKey);
   }
 
   *#absent(key: string, last?: number): Generator<Finding> {
@@ -63,6 +70,11 @@ export class KeyAudit {
   #expected(key: string): string | undefined {
     if (key === headKey) return headText(this.#head);
     if (key.startsWith(addressPrefix)) return this.#expectedClaim(key);
+    if (key === floorKey && this.#state.segments.length > 0) return floorText(sealedTo(this.#state) + 1);
+    if (key.startsWith(segmentPrefix)) {
+      const segment = this.#state.segments.find(({ from }) => segmentKey(from) === key);
+      return segment && segmentText(segment);
+    }
     if (key.startsWith(subnetPrefix)) {
       const configured = this.#state.subnets.get(key.slice(subnetPrefix.length));
       return configured && subnetText({ ...configured, spec: configured.subnet.spec });
@@ -82,7 +94,7 @@ export class KeyAudit {
   }
 }
 
-const ours = [addressPrefix, subnetPrefix, poolPrefix];
+const ours = [addressPrefix, subnetPrefix, poolPrefix, segmentPrefix, floorKey];
 
 const strange = (key: string): string =>
   ours.some((prefix) => key.startsWith(prefix))

@@ -1,0 +1,205 @@
+/**
+ * A ledger whose past is read from the archive: reads go on below the floor as if nothing had been sealed. Whoever loads,
+ * appends or reads what is live never comes here.
+ */
+import { unlessAborted, within } from '../../../lib/deadline.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Segment, Seq } from '../domain/event.ts';
+import type { Head } from '../ledger/chain.ts';
+import { beginning, type Place, type Until } from '../ledger/fold.ts';
+import { logKey, logPrefix } from '../ledger/keys.ts';
+import type {
+  Appended,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  SealedLog,
+  StoredKey,
+  StoredLine,
+} from '../ledger/ledger.ts';
+import type { Archive } from './archive.ts';
+import { readEndState, readEvents, readManifest } from './segment.ts';
+
+/** Of the segments read last, so many are kept unpacked: a walk along an address's history comes back to the same ones. */
+const mostUnpacked = 4;
+const pageSize = 1_000;
+/** For one segment, whoever waits for it. */
+const unpackWithinMs = 120_000;
+
+type Live = Ledger & SealedLog;
+
+export class ArchivedLedger implements Ledger, SealedLog {
+  readonly #live: Live;
+  readonly #archive: Archive;
+  /** All that were sealed when it was last looked, oldest first; what is sealed stays so. */
+  #segments: readonly Segment[] = [];
+  #ledger = '';
+  /** By its first event, the one read last at the end. */
+  readonly #unpacked = new Map<Seq, Promise<readonly string[]>>();
+
+  constructor(live: Live, archive: Archive) {
+    this.#live = live;
+    this.#archive = archive;
+  }
+
+  get limits(): AppendLimits {
+    return this.#live.limits;
+  }
+
+  load(signal: AbortSignal): Promise<LoadedSnapshot> {
+    return this.#live.load(signal);
+  }
+
+  append(batch: Batch): Promise<Appended> {
+    return this.#live.append(batch);
+  }
+
+  head(signal: AbortSignal): Promise<Head> {
+    return this.#live.head(signal);
+  }
+
+  bell(signal: AbortSignal): AsyncIterable<void> {
+    return this.#live.bell(signal);
+  }
+
+  /** As if the keys of sealed events still stood there: whoever verifies the log reads all of it. */
+  async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    if (!range.from.startsWith(logPrefix)) {
+      yield* this.#live.keys(range, signal, revision);
+      return;
+    }
+    let next: Seq | undefined;
+    for await (const page of this.#live.keys(range, signal, revision)) {
+      if (next === undefined) {
+        await this.#look(signal);
+        next = Number(range.from.slice(logPrefix.length)) || 1;
+        for (let segment = this.#segmentOf(next); segment; segment = this.#segmentOf(next)) {
+          const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+          const keys = keysFrom(next, lines).filter(({ key }) => key < range.end);
+          yield { revision: page.revision, keys };
+          next = segment.to + 1;
+        }
+      }
+      const first = logKey(next);
+      yield { ...page, keys: page.keys.filter(({ key }) => key >= first) };
+    }
+  }
+
+  floor(signal: AbortSignal): Promise<Seq> {
+    return this.#live.floor(signal);
+  }
+
+  segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    return this.#live.segments(from, signal);
+  }
+
+  prune(signal: AbortSignal): Promise<boolean> {
+    return this.#live.prune(signal);
+  }
+
+  async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    let next = from;
+    for (;;) {
+      for (let segment = this.#segmentOf(next); segment; segment = this.#segmentOf(next)) {
+        const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+        for (let first = 0; first < lines.length; first += pageSize)
+          yield lines.slice(first, first + pageSize).map(archivedLine);
+        next = segment.to + 1;
+      }
+      try {
+        yield* this.#live.read(next, signal);
+        return;
+      } catch (error) {
+        // Only ever before the first page: it was sealed since we looked.
+        await this.#lookFor(next, error, signal);
+      }
+    }
+  }
+
+  async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    for (;;) {
+      const live = seqs.filter((seq) => !this.#segmentOf(seq));
+      try {
+        const found = live.length > 0 ? await this.#live.readEach(live, signal) : [];
+        const lines = new Map(live.map((seq, index) => [seq, found[index]]));
+        for (const seq of seqs) {
+          const segment = this.#segmentOf(seq);
+          const text = segment && (await this.#linesOf(segment, signal))[seq - segment.from];
+          if (text !== undefined) lines.set(seq, archivedLine(text));
+        }
+        return seqs.map((seq) => lines.get(seq));
+      } catch (error) {
+        await this.#lookFor(Math.min(...live), error, signal);
+      }
+    }
+  }
+
+  /**
+   * The last place at the end of a segment that is not behind `until`; the beginning where there is none. A fold up to there
+   * may start at it.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED
+   */
+  async placeBefore(until: Until, signal: AbortSignal): Promise<Place> {
+    await this.#look(signal);
+    const last = this.#segments.findLast(
+      (segment) =>
+        until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at),
+    );
+    if (!last) return beginning();
+    return readEndState(this.#archive, await readManifest(this.#archive, this.#ledger, last, signal), signal);
+  }
+
+  #segmentOf(seq: Seq): Segment | undefined {
+    let [low, high] = [0, this.#segments.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#segments[middle] as Segment).to < seq) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.#segments[low];
+    return found && found.from <= seq ? found : undefined;
+  }
+
+  /** Learns what was sealed since; throws on what that does not mend. */
+  async #lookFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof IpledgerError) || error.code !== 'POSITION_GONE') throw error;
+    await this.#look(signal);
+    if (!this.#segmentOf(seq))
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `event ${seq} is below the floor and in no segment: was a key deleted?`,
+      );
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    this.#ledger ||= (await this.#live.head(signal)).ledger;
+    const known = this.#segments.at(-1)?.to ?? 0;
+    this.#segments = [...this.#segments, ...(await this.#live.segments(known + 1, signal))];
+  }
+
+  #linesOf(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
+    const { from } = segment;
+    const known = this.#unpacked.get(from);
+    const lines = known ?? this.#unpack(segment, within(unpackWithinMs));
+    this.#unpacked.delete(from);
+    this.#unpacked.set(from, lines);
+    lines.catch(() => this.#unpacked.delete(from));
+    const [oldest] = this.#unpacked.keys();
+    if (this.#unpacked.size > mostUnpacked && oldest !== undefined) this.#unpacked.delete(oldest);
+    return unlessAborted(lines, signal);
+  }
+
+  async #unpack(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
+    const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
+    return readEvents(this.#archive, manifest, signal);
+  }
+}
+
+const archivedLine = (text: string): StoredLine => ({ text, revision: 0n });
+
+const keysFrom = (from: Seq, lines: readonly string[]): StoredKey[] =>
+  lines.map((text, index) => ({ key: logKey(from + index), text }));

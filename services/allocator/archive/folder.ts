@@ -1,0 +1,57 @@
+/** An archive in a folder: of a disk that is not etcd's, or of a mounted share. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Archive } from './archive.ts';
+
+export class FolderArchive implements Archive {
+  readonly location: string;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.location = `folder ${folder}`;
+  }
+
+  /** Under its name there is nothing, or all of it: it is on disk before it gets the name. */
+  async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const file = join(this.#folder, name);
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      const fresh = `${file}.${randomBytes(6).toString('hex')}.new`;
+      await onDisk(fresh, 'wx', (handle) => handle.writeFile(content));
+      await rename(fresh, file);
+      await onDisk(dirname(file), 'r');
+    } catch (error) {
+      throw unavailable(`${file} could not be written`, error);
+    }
+  }
+
+  async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const file = join(this.#folder, name);
+    try {
+      return await readFile(file, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw unavailable(`${file} could not be read`, error);
+    }
+  }
+}
+
+type Handle = Awaited<ReturnType<typeof open>>;
+
+async function onDisk(path: string, flags: string, use: (handle: Handle) => Promise<void> = async () => undefined) {
+  const handle = await open(path, flags);
+  try {
+    await use(handle);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const unavailable = (what: string, cause: unknown): IpledgerError =>
+  new IpledgerError('UNAVAILABLE', `the archive: ${what}: ${(cause as Error).message}`, { cause });

@@ -1,0 +1,93 @@
+/** An archive in an object store that speaks S3: two requests of it, put and get of whole objects, signed by aws4fetch. */
+import { AwsClient } from 'aws4fetch';
+import { within } from '../../../lib/deadline.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Archive } from './archive.ts';
+
+const requestTimeoutMs = 60_000;
+const retries = 3;
+/** Of an object: more than any segment's, so that no store can fill our memory. */
+const mostBytes = 512 << 20;
+
+interface S3Options {
+  /** "https://host:port"; the bucket is the first part of the path. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** '' or "some/prefix". */
+  readonly prefix: string;
+  readonly client: AwsClient;
+}
+
+export class S3Archive implements Archive {
+  readonly location: string;
+  readonly #base: string;
+  readonly #client: AwsClient;
+
+  constructor({ endpoint, bucket, prefix, client }: S3Options) {
+    this.#base = [endpoint.replace(/\/+$/, ''), bucket, ...(prefix === '' ? [] : [prefix])].join('/');
+    this.#client = client;
+    this.location = `s3 ${this.#base}`;
+  }
+
+  /**
+   * @param location "s3://bucket/prefix"
+   * @param env IPLEDGER_ARCHIVE_ENDPOINT for a store that is not Amazon's, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION.
+   * @throws Error when something is missing.
+   */
+  static fromEnvironment(location: string, env: NodeJS.ProcessEnv): S3Archive {
+    const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/.exec(location) ?? [];
+    if (!bucket) throw new Error(`the archive "${location}" names no bucket: s3://bucket/prefix`);
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+    if (!accessKeyId || !secretAccessKey)
+      throw new Error(`the archive "${location}" needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+    const region = env['AWS_REGION'] || 'us-east-1';
+    const endpoint = env['IPLEDGER_ARCHIVE_ENDPOINT'] || `https://s3.${region}.amazonaws.com`;
+    const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries });
+    return new S3Archive({ endpoint, bucket, prefix, client });
+  }
+
+  async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
+    const reply = await this.#request('PUT', name, signal, new Uint8Array(content));
+    await reply.arrayBuffer();
+    if (!reply.ok) throw this.#refused('PUT', name, reply);
+  }
+
+  async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const reply = await this.#request('GET', name, signal);
+    if (Number(reply.headers.get('content-length')) > mostBytes) {
+      await reply.body?.cancel();
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `the archive: ${this.#base}/${name} is no file of ours: it is too large`,
+      );
+    }
+    const content = Buffer.from(await reply.arrayBuffer());
+    if (reply.status === 404) return undefined;
+    if (!reply.ok) throw this.#refused('GET', name, reply);
+    return content;
+  }
+
+  async #request(method: string, name: string, signal: AbortSignal, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
+    signal.throwIfAborted();
+    const url = `${this.#base}/${name}`;
+    try {
+      const call = { method, signal: within(requestTimeoutMs, signal), ...(body && { body }) };
+      return await this.#client.fetch(url, call);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new IpledgerError('UNAVAILABLE', `the archive: no answer to ${method} ${url}: ${causeOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  #refused(method: string, name: string, { status, statusText }: Response): IpledgerError {
+    return new IpledgerError('UNAVAILABLE', `the archive: ${method} ${this.#base}/${name}: ${status} ${statusText}`);
+  }
+}
+
+/** fetch says only that it failed; why is in the cause. */
+function causeOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}
