@@ -7,6 +7,7 @@ import { addAllocations } from './allocations.ts';
 import { addCheck } from './check.ts';
 import { exitStatus, explain } from './failure.ts';
 import { addHistory } from './history.ts';
+import { addImport } from './import.ts';
 import { addLift, addQuarantine } from './operations/quarantine.ts';
 import { addRelease } from './operations/release.ts';
 import { addReserve, addUnreserve } from './operations/reserve.ts';
@@ -44,6 +45,7 @@ addQuarantine(program);
 addLift(program);
 addVerify(program);
 addCheck(program);
+addImport(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

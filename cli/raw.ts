@@ -17,3 +17,6 @@ export function json(value: string): unknown {
     return undefined;
   }
 }
+
+/** The texts of a list that are not empty. */
+export const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(text).filter(Boolean) : []);

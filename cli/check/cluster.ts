@@ -1,4 +1,5 @@
 /** What the Kubernetes API shows. */
+import { allocationAnnotation } from '../../lib/marks.ts';
 import { type Controller, identityOf } from '../../lib/pod-identity.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
@@ -35,7 +36,8 @@ export async function readCluster(kubernetes: Pick<Kubernetes, 'list'>): Promise
   return { pods, ips, subnets, pools, vips, nodes: new Set(nodes), ...byName };
 }
 
-function podOf(item: Fields): Pod {
+/** A Pod as the API has it. */
+export function podOf(item: Fields): Pod {
   const [metadata, spec, status] = [fields(item['metadata']), fields(item['spec']), fields(item['status'])];
   const all = Object.entries(fields(metadata['annotations'])).map(([key, value]) => [key, text(value)] as const);
   const annotations = Object.fromEntries(all);
@@ -58,7 +60,8 @@ function podOf(item: Fields): Pod {
   };
 }
 
-function controllerOf(references: unknown): Controller | undefined {
+/** The owner reference with `controller: true`. */
+export function controllerOf(references: unknown): Controller | undefined {
   const all = Array.isArray(references) ? references.map(fields) : [];
   const found = all.find(({ controller }) => controller === true);
   if (!found) return undefined;
@@ -68,7 +71,7 @@ function controllerOf(references: unknown): Controller | undefined {
 
 function ipOf(item: Fields): IpObject {
   const metadata = fields(item['metadata']);
-  const allocation = text(fields(metadata['annotations'])['ipledger.io/allocation']);
+  const allocation = text(fields(metadata['annotations'])[allocationAnnotation]);
   return { name: text(metadata['name']), allocation, spec: fields(item['spec']) };
 }
 
@@ -82,7 +85,8 @@ function vipOf(item: Fields): Vip {
   return { name: nameOf(item), subnet: text(fields(item['spec'])['subnet']), addresses };
 }
 
-function statefulSetOf(item: Fields): [string, StatefulSet] {
+/** By "namespace/name". */
+export function statefulSetOf(item: Fields): [string, StatefulSet] {
   const { namespace, name, uid, deletionTimestamp } = fields(item['metadata']);
   const { replicas, ordinals } = fields(item['spec']);
   const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
@@ -90,7 +94,8 @@ function statefulSetOf(item: Fields): [string, StatefulSet] {
   return [`${text(namespace)}/${text(name)}`, { uid: text(uid), deleting: text(deletionTimestamp) !== '', ...counted }];
 }
 
-function networkOf(item: Fields): [string, string] {
+/** The CNI configuration, by "namespace/name". */
+export function networkOf(item: Fields): [string, string] {
   const { namespace, name } = fields(item['metadata']);
   return [`${text(namespace)}/${text(name)}`, text(fields(item['spec'])['config'])];
 }

@@ -122,7 +122,7 @@ function ofPod(pod: Pod, held: readonly Allocation[], picture: Picture): Disagre
  * Kube-OVN's rule: a Pod needs its addresses until its containers have ended for good, or it is overdue by a whole grace
  * period (its deletion time holds one already). Who is going may have them or not.
  */
-function lifeOf(pod: Pod, at: number): 'living' | 'going' | 'ended' {
+export function lifeOf(pod: Pod, at: number): 'living' | 'going' | 'ended' {
   const { hostNetwork, phase, restartPolicy, reason, deletionAt, graceSeconds } = pod;
   const succeeded = phase === 'Succeeded' && restartPolicy !== 'Always';
   const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');

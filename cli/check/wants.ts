@@ -8,26 +8,49 @@ import { fields, json, text } from '../raw.ts';
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
 const ours = 'kube-ovn';
 
-/** The providers that a Pod wants addresses of. */
-export function wantedProviders({ namespace, annotations: shown }: Pod, { networks }: ClusterPicture): string[] {
-  const named = annotations.flatMap((key) => networkNames(shown[key]?.trim() ?? '', namespace));
-  const providers = named.flatMap((key) => providerOf(key, networks.get(key) ?? '') ?? []);
-  return [...new Set(providers)];
+/** A NIC that a Pod asks for. */
+export interface Wanted {
+  readonly provider: string;
+  /** Its name, where the annotation gives it one. */
+  readonly interface: string;
 }
 
-/** "namespace/name" of each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
-function networkNames(value: string, namespace: string): string[] {
+/** The providers that a Pod wants addresses of. */
+export const wantedProviders = (pod: Pod, cluster: Pick<ClusterPicture, 'networks'>): string[] => [
+  ...new Set(wantedNics(pod, cluster).map(({ provider }) => provider)),
+];
+
+/** The NICs of our networks that a Pod asks for, in its order. */
+export function wantedNics(
+  { namespace, annotations: shown }: Pod,
+  { networks }: Pick<ClusterPicture, 'networks'>,
+): Wanted[] {
+  const named = annotations.flatMap((key) => selected(shown[key]?.trim() ?? '', namespace));
+  return named.flatMap(({ network, interface: name }) => {
+    const provider = providerOf(network, networks.get(network) ?? '');
+    return provider === undefined ? [] : [{ provider, interface: name }];
+  });
+}
+
+/** A network "namespace/name", and what the NIC shall be called. */
+interface Selected {
+  readonly network: string;
+  readonly interface: string;
+}
+
+/** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
+function selected(value: string, namespace: string): Selected[] {
   if (value === '') return [];
   if (!/[[{"]/.test(value))
     return value.split(',').map((item) => {
-      const [network = ''] = item.trim().split('@');
-      return network.includes('/') ? network : `${namespace}/${network}`;
+      const [network = '', name = ''] = item.trim().split('@');
+      return { network: network.includes('/') ? network : `${namespace}/${network}`, interface: name };
     });
   const elements = json(value);
   if (!Array.isArray(elements)) return [];
   return elements.map((element) => {
-    const { name, namespace: own } = fields(element);
-    return `${text(own) || namespace}/${text(name)}`;
+    const { name, namespace: own, interface: called } = fields(element);
+    return { network: `${text(own) || namespace}/${text(name)}`, interface: text(called) };
   });
 }
 

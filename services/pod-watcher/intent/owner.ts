@@ -1,16 +1,13 @@
 /** Who controls a Pod, as the ledger is told, and whether that owner will have the Pod's name again. */
+import { ownerKind } from '../../../lib/marks.ts';
 import type { Owner, ReleaseCause } from '../../../proto/ipledger.ts';
 import type { Pod, StatefulSet } from '../kubernetes/objects.ts';
 
-/** Kinds that are known by their name alone; of other groups, "StatefulSet" may be something else than Kubernetes' own. */
-const knownGroups = new Set(['', 'apps', 'batch', 'kubevirt.io']);
-
-/** The controlling owner; undefined for a bare Pod. A kind of a foreign group has the group behind it: "StatefulSet.apps.kruise.io". */
+/** The controlling owner; undefined for a bare Pod. */
 export function ownerOf({ controller }: Pick<Pod, 'controller'>): Owner | undefined {
   if (!controller) return undefined;
   const { apiVersion, kind, name, uid } = controller;
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  return { kind: knownGroups.has(group) ? kind : `${kind}.${group}`, name, uid };
+  return { kind: ownerKind(apiVersion, kind), name, uid };
 }
 
 /** Which member of its StatefulSet a Pod is: "web-2" is 2. Undefined for other Pods. */

@@ -1,11 +1,6 @@
 /** What holds an object in Kubernetes until the ledger has let go of what it stands for. Pure. */
+import { finalizer, kubeOvnFinalizers } from '../../../lib/marks.ts';
 import type { Raw } from './raw.ts';
-
-/** Ours. */
-export const finalizer = 'ipledger.io/ledger';
-
-/** Left on objects that Kube-OVN made; its controller, which never runs beside the watcher, is not there to remove them. */
-const left = new Set(['kubeovn.io/kube-ovn-controller', 'kube-ovn-controller']);
 
 interface Finalized {
   readonly uid: string;
@@ -18,9 +13,12 @@ export function holding({ finalizers }: Finalized): Raw | undefined {
   return finalizers.includes(finalizer) ? undefined : { finalizers: [...finalizers, finalizer] };
 }
 
-/** Metadata of a merge patch that lets the object go; undefined when nothing of ours holds it. */
+/**
+ * Metadata of a merge patch that lets the object go; undefined when nothing of ours holds it. Nor does what Kube-OVN left on it:
+ * its controller, which never runs beside the watcher, is not there to remove that.
+ */
 export function lettingGo({ finalizers }: Finalized): Raw | undefined {
-  const others = finalizers.filter((each) => each !== finalizer && !left.has(each));
+  const others = finalizers.filter((each) => each !== finalizer && !kubeOvnFinalizers.has(each));
   return others.length === finalizers.length ? undefined : { finalizers: others };
 }
 

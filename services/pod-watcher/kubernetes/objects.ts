@@ -3,6 +3,7 @@
  * cluster must fit into memory. A field of the wrong type reads as absent, except in a Subnet's spec, where that would
  * change what is handed out: there it is a problem that is reported.
  */
+import { allocationAnnotation } from '../../../lib/marks.ts';
 import { type Controller, identityOf } from '../../../lib/pod-identity.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { type Raw, record, text } from './raw.ts';
@@ -312,9 +313,6 @@ export interface IpObject extends Kept {
   readonly labels: Raw;
   readonly spec: Raw;
 }
-
-/** Marks an IP object as our projection, and names the event in the ledger that gave the address. */
-export const allocationAnnotation = 'ipledger.io/allocation';
 
 export const ips: Kind<IpObject> = {
   path: '/apis/kubeovn.io/v1/ips',

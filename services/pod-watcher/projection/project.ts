@@ -5,14 +5,14 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ipName } from '../../../lib/ip-name.ts';
+import { allocationAnnotation, finalizer } from '../../../lib/marks.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
-import { finalizer, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
+import { lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 import { LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import {
-  allocationAnnotation,
   type IpObject,
   ipPools,
   ips as ipKind,

@@ -1,0 +1,168 @@
+/** What Kube-OVN's controller left in a cluster, read once. */
+import { allocationAnnotation, finalizer, ownerKind } from '../../lib/marks.ts';
+import type { Owner } from '../../proto/ipledger.ts';
+import { controllerOf, networkOf, podOf, statefulSetOf } from '../check/cluster.ts';
+import type { Pod, StatefulSet } from '../check/picture.ts';
+import type { Kubernetes } from '../kubernetes.ts';
+import { type Fields, fields, text, texts } from '../raw.ts';
+
+const kubeOvn = '/apis/kubeovn.io/v1';
+
+/** Where the objects of each kind are. */
+export const collections = {
+  Subnet: `${kubeOvn}/subnets`,
+  IPPool: `${kubeOvn}/ippools`,
+  IP: `${kubeOvn}/ips`,
+  Vip: `${kubeOvn}/vips`,
+  Pod: '/api/v1/pods',
+  StatefulSet: '/apis/apps/v1/statefulsets',
+  Network: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+} as const;
+
+/** What every object of Kube-OVN's tells of itself. */
+export interface Left {
+  readonly kind: 'Subnet' | 'IPPool' | 'IP' | 'Vip';
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly finalizers: readonly string[];
+}
+
+export interface LeftSubnet extends Left {
+  readonly spec: {
+    readonly cidrBlock: string;
+    readonly gateway: string;
+    readonly excludeIps: readonly string[];
+    readonly provider: string;
+    readonly protocol: string;
+  };
+}
+
+export interface LeftPool extends Left {
+  readonly spec: { readonly subnet: string; readonly ips: readonly string[]; readonly namespaces: readonly string[] };
+}
+
+export interface LeftIp extends Left {
+  /** Whether ipledger made it, or made it its own. */
+  readonly ours: boolean;
+  readonly reserved: boolean;
+  readonly pod: string;
+  readonly namespace: string;
+  readonly podType: string;
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly mac: string;
+}
+
+export interface LeftVip extends Left {
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly mac: string;
+}
+
+/** A Pod with what the ledger is told of it beside its addresses. */
+export interface PlacedPod extends Pod {
+  readonly node: string;
+  readonly owner: Owner | undefined;
+}
+
+export interface Snapshot {
+  readonly subnets: readonly LeftSubnet[];
+  readonly pools: readonly LeftPool[];
+  readonly ips: readonly LeftIp[];
+  readonly vips: readonly LeftVip[];
+  readonly pods: readonly PlacedPod[];
+  /** By "namespace/name", as the networks' CNI configurations. */
+  readonly sets: ReadonlyMap<string, StatefulSet>;
+  readonly networks: ReadonlyMap<string, string>;
+  /** When it was read, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** @throws Failure when the API cannot be read. */
+export async function takeSnapshot({ list }: Pick<Kubernetes, 'list'>): Promise<Snapshot> {
+  const { Subnet, IPPool, IP, Vip, Pod: pods, StatefulSet: sets, Network } = collections;
+  const [subnets, pools, ips, vips] = await Promise.all([list(Subnet), list(IPPool), list(IP), list(Vip)]);
+  const [running, wanted, networks] = await Promise.all([list(pods), list(sets), list(Network)]);
+  return {
+    subnets: subnets.map(subnetOf),
+    pools: pools.map(poolOf),
+    ips: ips.map(ipOf),
+    vips: vips.map(vipOf),
+    pods: running.map(placedPodOf),
+    sets: new Map(wanted.map(statefulSetOf)),
+    networks: new Map(networks.map(networkOf)),
+    at: Date.now(),
+  };
+}
+
+function leftOf(kind: Left['kind'], item: Fields): Left {
+  const metadata = fields(item['metadata']);
+  return {
+    kind,
+    name: text(metadata['name']),
+    uid: text(metadata['uid']),
+    resourceVersion: text(metadata['resourceVersion']),
+    generation: Number(metadata['generation'] ?? 0),
+    finalizers: texts(metadata['finalizers']),
+  };
+}
+
+function subnetOf(item: Fields): LeftSubnet {
+  const spec = fields(item['spec']);
+  const [cidrBlock, gateway] = [text(spec['cidrBlock']), text(spec['gateway'])];
+  const [provider, protocol] = [text(spec['provider']), text(spec['protocol'])];
+  return {
+    ...leftOf('Subnet', item),
+    spec: { cidrBlock, gateway, excludeIps: texts(spec['excludeIps']), provider, protocol },
+  };
+}
+
+function poolOf(item: Fields): LeftPool {
+  const spec = fields(item['spec']);
+  return {
+    ...leftOf('IPPool', item),
+    spec: { subnet: text(spec['subnet']), ips: texts(spec['ips']), namespaces: texts(spec['namespaces']) },
+  };
+}
+
+function ipOf(item: Fields): LeftIp {
+  const left = leftOf('IP', item);
+  const [metadata, spec] = [fields(item['metadata']), fields(item['spec'])];
+  const single = given(spec['v4IpAddress'], spec['v6IpAddress']);
+  return {
+    ...left,
+    ours: left.finalizers.includes(finalizer) || text(fields(metadata['annotations'])[allocationAnnotation]) !== '',
+    reserved: text(fields(metadata['labels'])['ovn.kubernetes.io/ip_reserved']) === 'true',
+    pod: text(spec['podName']),
+    namespace: text(spec['namespace']),
+    podType: text(spec['podType']),
+    subnet: text(spec['subnet']),
+    addresses: single.length > 0 ? single : given(...text(spec['ipAddress']).split(',')),
+    mac: text(spec['macAddress']),
+  };
+}
+
+function vipOf(item: Fields): LeftVip {
+  const [spec, status] = [fields(item['spec']), fields(item['status'])];
+  const field = (name: string): string => text(spec[name]) || text(status[name]);
+  return {
+    ...leftOf('Vip', item),
+    subnet: text(spec['subnet']),
+    addresses: given(field('v4ip'), field('v6ip')),
+    mac: text(spec['macAddress']) || text(status['mac']),
+  };
+}
+
+function placedPodOf(item: Fields): PlacedPod {
+  const controller = controllerOf(fields(item['metadata'])['ownerReferences']);
+  const { apiVersion = '', kind = '', name = '', uid = '' } = controller ?? {};
+  return {
+    ...podOf(item),
+    node: text(fields(item['spec'])['nodeName']),
+    owner: controller && { kind: ownerKind(apiVersion, kind), name, uid },
+  };
+}
+
+const given = (...values: readonly unknown[]): string[] => values.map((each) => text(each).trim()).filter(Boolean);
