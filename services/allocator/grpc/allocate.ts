@@ -10,7 +10,8 @@ import { allocationsOfPod } from '../domain/questions.ts';
 import { attachmentKey } from '../domain/state.ts';
 import { type Allocator, command } from './allocator.ts';
 import { allocationMessage, positionOf } from './messages.ts';
-import { atMost, limited, mostAttachments, name, readAddress, readIpFamily } from './read.ts';
+import { atMost, limited } from '../../../lib/serving/read.ts';
+import { mostAttachments, name, readAddress, readIpFamily } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 const mostRoutes = 64;

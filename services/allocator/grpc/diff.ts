@@ -10,7 +10,7 @@ import { claimOf, type State } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 import type { Place, Until } from '../ledger/fold.ts';
 import { instant, poolSpecMessage, positionOf, recordMessage } from './messages.ts';
-import { limited } from './read.ts';
+import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { inPages, instantOf } from './state-at.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';

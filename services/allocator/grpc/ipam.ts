@@ -17,7 +17,8 @@ import {
   recordMessage,
   sandboxMessage,
 } from './messages.ts';
-import { limited, name, pageSize, readSandbox, required } from './read.ts';
+import { limited, pageSize, required } from '../../../lib/serving/read.ts';
+import { name, readSandbox } from './read.ts';
 import { reservationHandlers } from './reservations.ts';
 import { wait } from './wait.ts';
 import type { Waiting } from './waiting.ts';

@@ -6,7 +6,7 @@ import { Refused } from '../domain/refusal.ts';
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { poolMessage, positionOf } from './messages.ts';
-import { atMost, limited, required } from './read.ts';
+import { atMost, limited, required } from '../../../lib/serving/read.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
 
 const mostIps = 4_096;

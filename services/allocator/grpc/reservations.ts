@@ -10,7 +10,8 @@ import { addressRecord, listReservations as pageOfReservations } from '../domain
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, recordMessage } from './messages.ts';
-import { atMost, limited, name, pageSize, readAddress, readIpFamily, required } from './read.ts';
+import { atMost, limited, pageSize, required } from '../../../lib/serving/read.ts';
+import { name, readAddress, readIpFamily } from './read.ts';
 import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
 
 const mostUnreserved = 64;

@@ -6,7 +6,7 @@ import { usageOf, usageOfPool } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import type { Until } from '../ledger/fold.ts';
 import { instant, poolMessage, positionOf, recordMessage, subnetMessage } from './messages.ts';
-import { limited } from './read.ts';
+import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
 

@@ -7,7 +7,7 @@ import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, subnetMessage } from './messages.ts';
 import { poolsHandlers } from './pools.ts';
-import { atMost, limited, required } from './read.ts';
+import { atMost, limited, required } from '../../../lib/serving/read.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
 
 const mostExcludes = 4_096;

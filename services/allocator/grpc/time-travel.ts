@@ -8,7 +8,7 @@ import type * as api from '../../../proto/ipledger.ts';
 import { ArchivedLedger } from '../archive/archived-ledger.ts';
 import { beginning, fold, type FoldOptions, type Place, type Until } from '../ledger/fold.ts';
 import type { Replica } from '../ledger/replica.ts';
-import { readInstant } from './read.ts';
+import { readInstant } from '../../../lib/serving/read.ts';
 
 const mostAtATime = 2;
 const signOfLifeMs = 5_000;

@@ -6,24 +6,13 @@ import type { Seq } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Page, Period } from '../../../lib/serving/read.ts';
 import { type Allocator, question } from './allocator.ts';
 import { eventMessage, positionOf } from './messages.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 /** What is known to have happened after a period is walked over, and so costs as much as what is told. */
 const mostSteps = 1_000;
-
-/** Between these instants, milliseconds since 1970: not before the first, and before the second. */
-export interface Period {
-  readonly since: number;
-  readonly until: number;
-}
-
-/** A page of what was asked for, and where it begins. */
-export interface Page {
-  readonly token: string;
-  readonly size: number;
-}
 
 export interface Walk {
   readonly address: string;

@@ -9,7 +9,8 @@ import { type EventFilter, everything, select } from '../ledger/filter.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, reached } from './allocator.ts';
 import { eventMessage, positionOf } from './messages.ts';
-import { atMost, limited, readAddress } from './read.ts';
+import { atMost, limited } from '../../../lib/serving/read.ts';
+import { readAddress } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 const signOfLifeMs = 5_000;

@@ -7,7 +7,7 @@ import { everything } from '../ledger/filter.ts';
 import { type Allocator, question } from './allocator.ts';
 import { lookBack } from './history.ts';
 import { allocationMessage, positionOf } from './messages.ts';
-import { pageSize, required } from './read.ts';
+import { pageSize, required } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 /**
