@@ -27,11 +27,30 @@ export interface AllocatorSettings {
   readonly etcdTls?: TlsFiles | undefined;
   /** "host:port" of /livez, /readyz and /metrics; none unless said. */
   readonly healthListen?: string;
+  readonly archive?: ArchiveSettings | undefined;
+}
+
+/** Where old events go, and when; what is not said is as usual. */
+export interface ArchiveSettings {
+  readonly location: string;
+  readonly keepEvents?: number;
+  readonly segmentEvents?: number;
+  /** How it is reached. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function archiveVariables({ location, keepEvents, segmentEvents, env }: ArchiveSettings): Record<string, string> {
+  return {
+    IPLEDGER_ARCHIVE: location,
+    ...(keepEvents !== undefined && { IPLEDGER_KEEP_EVENTS: String(keepEvents) }),
+    ...(segmentEvents !== undefined && { IPLEDGER_SEGMENT_EVENTS: String(segmentEvents) }),
+    ...env,
+  };
 }
 
 /** How an allocator is started; ready when its health service says SERVING. */
 export function allocatorLaunch(settings: AllocatorSettings): Launch {
-  const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '' } = settings;
+  const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '', archive } = settings;
   return {
     ...node('allocator', name),
     env: {
@@ -41,6 +60,7 @@ export function allocatorLaunch(settings: AllocatorSettings): Launch {
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...tlsVariables(tls),
       ...tlsVariables(etcdTls, 'IPLEDGER_ETCD'),
+      ...(archive && archiveVariables(archive)),
     },
     ready: (signal) => grpcServing(endpoint, tls, signal),
   };
@@ -127,17 +147,19 @@ export interface AllocatorOptions {
   /** Tell replicas apart by it (default `allocator`). */
   readonly name?: string;
   readonly tls?: TlsFiles | undefined;
+  /** Nothing is sealed unless it is given. */
+  readonly archive?: ArchiveSettings;
 }
 
 /** Starts an allocator on a port of its own. */
 export async function startAllocator(
   run: Run,
-  { etcd, name = 'allocator', tls }: AllocatorOptions,
+  { etcd, name = 'allocator', tls, archive }: AllocatorOptions,
 ): Promise<Allocator> {
   const endpoint = `127.0.0.1:${await freePort()}`;
   const health = `127.0.0.1:${await freePort()}`;
   const reached = { listen: endpoint, healthListen: health };
-  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], ...reached, tls, etcdTls: etcd.tls });
+  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], ...reached, tls, etcdTls: etcd.tls, archive });
   return Object.assign(await startServer(run, launch), { endpoint, health });
 }
 
