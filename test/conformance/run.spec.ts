@@ -71,7 +71,7 @@ describe('the conformance runner', function () {
     let stage: Stage;
     before(() => {
       scope = openRun();
-      stage = openStage(scope);
+      stage = openStage(scope, 3_000);
     });
     after(() => scope.end());
 

@@ -22,7 +22,7 @@ export type Result = Outcome & {
   readonly deviation: string | undefined;
 };
 
-const caseTimeoutMs = 90_000;
+const caseTimeoutMs = 180_000;
 
 /**
  * Runs cases on real parts, which are started for it and end with it.

@@ -8,8 +8,14 @@ export interface Stage {
   world(): Promise<World>;
 }
 
-/** Everything of it ends with the run. */
-export function openStage(run: Run): Stage {
+/** A busy machine takes its time. */
+const usualPatienceMs = 20_000;
+
+/**
+ * Everything of it ends with the run.
+ * @param patienceMs how long what is expected may be in coming; who expects the wrong thing waits as long.
+ */
+export function openStage(run: Run, patienceMs = usualPatienceMs): Stage {
   let world: Promise<World> | undefined;
-  return { run, world: () => (world ??= openWorld(run)) };
+  return { run, world: () => (world ??= openWorld(run, patienceMs)) };
 }

@@ -10,7 +10,7 @@ const namespace = 'sentinels';
 const network = 'sentinel';
 const provider = `${network}.${namespace}`;
 const pollMs = 10;
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 let sent = 0;
 
 export const sentinel = {

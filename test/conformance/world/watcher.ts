@@ -7,7 +7,7 @@ import { type Memory, readMemory } from '../../../services/pod-watcher/memory.ts
 import { watchCluster } from '../../../services/pod-watcher/watch.ts';
 import type { Attention } from './attention.ts';
 
-const readyMs = 20_000;
+const readyMs = 60_000;
 const pollMs = 5;
 
 export interface WatcherOptions {

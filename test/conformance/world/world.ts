@@ -20,8 +20,6 @@ import { sentinel } from './sentinel.ts';
 import { startSwitchboard, type Switchboard } from './switchboard.ts';
 import { startWatcher, type Watcher } from './watcher.ts';
 
-/** Ends the wait for what does not come; what comes is not waited for any longer. */
-const patienceMs = 3_000;
 const pollMs = 20;
 
 export interface World {
@@ -50,6 +48,8 @@ export interface Trial extends AsyncDisposable {
 
 interface Parts {
   readonly run: Run;
+  /** Ends the wait for what does not come; what comes is not waited for any longer. */
+  readonly patienceMs: number;
   readonly objects: Objects;
   /** Where the agent finds the allocator of the case under way. */
   readonly switchboard: Switchboard;
@@ -59,7 +59,7 @@ interface Parts {
 }
 
 /** Starts the API server. About 5 s. */
-export async function openWorld(run: Run): Promise<World> {
+export async function openWorld(run: Run, patienceMs: number): Promise<World> {
   const cluster = await startCluster(run, { controllers: false });
   const objects = objectsOf(cluster.kubeconfig, run.signal);
   await untilServed(objects);
@@ -69,7 +69,7 @@ export async function openWorld(run: Run): Promise<World> {
   const log = pino({ level: 'debug', base: { part: 'pod-watcher' } }, destination);
   let started: Promise<Agent> | undefined;
   const agent = (): Promise<Agent> => (started ??= startAgent(run, { allocator: switchboard, cluster }));
-  const parts = { run, objects, switchboard, agent, log };
+  const parts = { run, patienceMs, objects, switchboard, agent, log };
   return {
     async begin() {
       await removeAll(objects);
@@ -78,7 +78,7 @@ export async function openWorld(run: Run): Promise<World> {
   };
 }
 
-async function begin({ run, objects, switchboard, agent, log }: Parts): Promise<Trial> {
+async function begin({ run, patienceMs, objects, switchboard, agent, log }: Parts): Promise<Trial> {
   const served = await serveAllocator();
   switchboard.to(served.endpoint);
   const attention = attentive(objects.api);
