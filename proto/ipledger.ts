@@ -604,16 +604,16 @@ export interface Usage {
   family: number;
   /** Addresses that can be given at all: usable hosts less excludes. */
   total: string;
-  /** Held by a Pod. */
+  /** Held by a Pod, or reserved. */
   inUse: string;
   /** total less in_use (an address that cools down or is held back counts as available). */
   available: string;
   /** "a-b" or "a", sorted, joined with commas. */
   inUseRange: string;
   availableRange: string;
-  /** Of the available ones, those that are not fresh: released (cooling, held back or idle again), reserved or quarantined. */
+  /** Of the available ones, those that are not fresh: released (cooling, held back or idle again) or quarantined. */
   resting: string;
-  /** Of the resting ones, those that are reserved (and held by nobody, and not quarantined), and where they are. */
+  /** Of those in use, those that are reserved (and held by nobody, and not quarantined), and where they are. */
   reserved: string;
   reservedRange: string;
 }

@@ -222,7 +222,9 @@ describe('comparing the ledger with the cluster', () => {
     it('a ledger that counts otherwise than it holds is told; excluded addresses count nowhere', () => {
       const idle = { ...(subnet.usage[0] as Subnet['usage'][0]), inUse: '0' };
       const found = told({ subnets: [{ ...subnet, usage: [idle] }], status: { v4usingIPs: 0 } });
-      expect(found).to.deep.equal(['count: subnet lan: the ledger counts 0 IPv4 addresses in use, and 1 are held']);
+      expect(found).to.deep.equal([
+        'count: subnet lan: the ledger counts 0 IPv4 addresses in use, and 1 are held, 0 reserved',
+      ]);
       const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
       const excluded = told({
         allocations: [{ ...allocation, addresses }],

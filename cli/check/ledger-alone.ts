@@ -42,10 +42,10 @@ export function compareCounts({ ledger }: Picture): Disagreement[] {
   return ledger.subnets.flatMap(({ name, spec, usage }) => {
     const excluded = excludedBy(spec);
     const own = ledger.allocations.filter(({ subnet }) => subnet === name).flatMap(({ addresses }) => addresses);
-    return usage.flatMap(({ family, inUse }): Disagreement[] => {
+    return usage.flatMap(({ family, inUse, reserved }): Disagreement[] => {
       const held = own.filter(({ address }) => isIPv4(address) === (family === 4) && !excluded(address)).length;
-      if (held === Number(inUse)) return [];
-      const what = `the ledger counts ${inUse} IPv${family} addresses in use, and ${held} are held`;
+      if (held + Number(reserved) === Number(inUse)) return [];
+      const what = `the ledger counts ${inUse} IPv${family} addresses in use, and ${held} are held, ${reserved} reserved`;
       const remedy = command(['ipledger', 'verify'], 'then restart the allocator, and report it');
       return [{ kind: 'count', where: `subnet ${name}`, what, remedy }];
     });

@@ -31,7 +31,7 @@ export interface AddressRecord {
   readonly pool: string;
 }
 
-/** Counts of one family of a subnet or a pool. */
+/** Counts of one family of a subnet or a pool. As Kube-OVN has it, what is reserved is in use: nobody else gets it. */
 export interface Counts {
   readonly family: Family;
   readonly total: bigint;
@@ -121,15 +121,13 @@ function familyUsage(family: Family, usable: readonly Interval[], parts: readonl
     const [only, ...more] = parts;
     return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
   };
-  const taken = ranges((part) => part.inUseRanges);
+  const reserved = ranges((part) => part.reservedRanges);
+  const taken = union([...ranges((part) => part.inUseRanges), ...reserved]);
   return {
     ...familyCounts(family, usable, parts),
     inUseRange: formatRanges(family, taken),
     availableRange: formatRanges(family, minus(usable, taken)),
-    reservedRange: formatRanges(
-      family,
-      ranges((part) => part.reservedRanges),
-    ),
+    reservedRange: formatRanges(family, reserved),
   };
 }
 
@@ -137,14 +135,15 @@ function familyCounts(family: Family, usable: readonly Interval[], parts: readon
   const sum = (count: (part: AddressPart) => number): bigint =>
     BigInt(parts.reduce((total, part) => total + count(part), 0));
   const total = size(usable);
-  const inUse = sum((part) => part.inUse);
+  const reserved = sum((part) => part.reserved);
+  const inUse = sum((part) => part.inUse) + reserved;
   return {
     family,
     total,
     inUse,
     available: total - inUse,
-    resting: sum((part) => part.released.count + part.reserved + part.quarantined),
-    reserved: sum((part) => part.reserved),
+    resting: sum((part) => part.released.count + part.quarantined),
+    reserved,
   };
 }
 

@@ -220,16 +220,17 @@ function usageByCounting(state: State, { subnet, spaces }: ConfiguredSubnet): Us
     const held = where(({ allocation }) => allocation !== undefined);
     const reserved = where((claim) => !claim.allocation && !claim.quarantine && claim.reservation !== undefined);
     const total = size(usable);
-    const inUse = BigInt(held.length);
+    const taken = union([...held, ...reserved]);
+    const inUse = size(taken);
     return {
       family,
       total,
       inUse,
       available: total - inUse,
-      resting: BigInt(claims.length - held.length),
+      resting: BigInt(claims.length) - inUse,
       reserved: BigInt(reserved.length),
-      inUseRange: formatRanges(family, union(held)),
-      availableRange: formatRanges(family, minus(usable, union(held))),
+      inUseRange: formatRanges(family, taken),
+      availableRange: formatRanges(family, minus(usable, taken)),
       reservedRange: formatRanges(family, union(reserved)),
     };
   });
