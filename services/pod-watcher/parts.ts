@@ -92,7 +92,7 @@ export function partsOf(options: PartsOptions, sources: Sources) {
   const say = sayerOf(events);
   const projector = new Projector({ api, allocator, log, signal, say, ...sources });
   const nodeKeeper = nodesOf(options, sources, projector, alarms);
-  const readers: Reader[] = [...intent.readers, projector.view, nodeKeeper];
+  const readers: Reader[] = [...intent.readers, projector.view, projector.vipUsers, nodeKeeper];
   return { ...intent, projector, nodes: nodeKeeper, alarms, readers };
 }
 

@@ -16,6 +16,10 @@ export const predicates: Readonly<Record<string, (the: Case) => boolean>> = {
   },
   'the namespace names no Subnet': ({ given }) =>
     textOf(fieldsOf(given['namespace annotations'])['ovn.kubernetes.io/logical_switch']) === '',
+  'a subnet is of MACs alone': ({ given }) =>
+    [given['subnet'] ?? null, ...listOf(given['subnets'])]
+      .map(fieldsOf)
+      .some(({ vlan, cidrBlock }) => textOf(vlan) !== '' && textOf(cidrBlock) === ''),
   'a route cannot be read': ({ given }) =>
     listOf(fieldsOf(given['daemon response'])['routes'])
       .map(fieldsOf)

@@ -16,8 +16,10 @@ import {
   type SubnetObject,
   toPod,
   toSubnet,
+  type VipObject,
+  vips as vipKind,
 } from '../kubernetes/objects.ts';
-import type { Holding } from '../ledger/facts.ts';
+import type { Holding, Reserved } from '../ledger/facts.ts';
 import { ipManifest } from './ip.ts';
 import { Projector } from './project.ts';
 
@@ -42,12 +44,13 @@ describe('the projection', () => {
   afterEach(() => stop.abort());
 
   /** Sources follow what is written to the API, as a watch does. */
-  function world(held: readonly Holding[], { log = silent, placementMs = 0 } = {}) {
+  function world(held: readonly Holding[], { log = silent, placementMs = 0, reservations = [] as Reserved[] } = {}) {
     const api = new FakeApi();
     const pods = new FakeSource<Pod>();
     const ips = new FakeSource<IpObject>();
     const subnets = new FakeSource<SubnetObject>();
     const pools = new FakeSource<PoolObject>();
+    const vips = new FakeSource<VipObject>();
     const asked: number[] = [];
     const ledger = { usage: [usage], error: undefined as Error | undefined };
     const allocator = {
@@ -63,6 +66,7 @@ describe('the projection', () => {
         Promise.resolve({ position: { epoch: 1, seq: minSeq, hash: '' }, pool: { name, usage: ledger.usage } }),
     };
     api.onWrite = (path, object) => {
+      if (path.includes('/vips/')) return vips.put(vipKind.parse(object));
       if (path.includes('/ippools/')) return pools.put(ipPools.parse(object));
       if (path.includes('/pods/')) pods.put(toPod(object));
       else if (path.includes('/subnets/')) subnets.put(toSubnet(object));
@@ -71,7 +75,7 @@ describe('the projection', () => {
     };
     const said: { pod: string; happening: Happening }[] = [];
     const say = (pod: Pod, happening: Happening): void => void said.push({ pod: pod.name, happening });
-    const options = { api, allocator, pods, ips, subnets, pools, say, placementMs, log, signal: stop.signal };
+    const options = { api, allocator, pods, ips, subnets, pools, vips, say, placementMs, log, signal: stop.signal };
     const projector = new Projector(options);
     const addPod = (pod: Pod): void => {
       api.put(podAt(pod.name), {
@@ -85,13 +89,30 @@ describe('the projection', () => {
       const object = ipKind.parse(api.objects.get(path));
       ips.objects.set(object.name, object);
     };
-    projector.view.snapshot({ seq: 50, holdings: held, subnets: [inForce('macvlan')], pools: [], reservations: [] });
+    const snapshot = { seq: 50, holdings: held, subnets: [inForce('macvlan')], pools: [], reservations };
+    for (const reader of [projector.view, projector.vipUsers]) reader.snapshot(snapshot);
     const quiet = async (): Promise<void> => {
       for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
         writes = api.writes.length;
     };
-    return { api, pods, ips, subnets, pools, asked, ledger, said, projector, addPod, addIp, quiet };
+    return { api, pods, ips, subnets, pools, vips, asked, ledger, said, projector, addPod, addIp, quiet };
   }
+
+  it('labels a Vip with the IP object of the Pod that uses it', async () => {
+    const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
+    const { api, vips, projector, addPod } = world([holding('a')], { reservations: [reserved] });
+    addPod(podNamed('a'));
+    const path = '/apis/kubeovn.io/v1/vips/web';
+    api.put(path, {
+      metadata: { name: 'web', uid: 'uid-web', labels: { 'ovn.kubernetes.io/ip_reserved': '' } },
+      spec: {},
+    });
+    vips.put(vipKind.parse(api.objects.get(path)));
+    projector.start();
+    const label = () => (api.objects.get(path)?.metadata['labels'] as object | undefined) ?? {};
+    await until(() => 'ovn.kubernetes.io/ip_reserved' in label() && api.writes.includes(`PATCH ${path}`));
+    expect(label()).to.include({ 'ovn.kubernetes.io/ip_reserved': 'a.default.macvlan.default' });
+  });
 
   it('writes annotations onto both launchers of a virtual machine that moves, and one IP object', async () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };

@@ -1,5 +1,5 @@
 /**
- * Brings Pod annotations, IP objects and Subnet status to what the ledger says: one work queue, in which each of them is a key
+ * Brings Pod annotations, IP objects, and what Subnets, IPPools and Vips show, to what the ledger says: one work queue, in which each of them is a key
  * of its own. Level-triggered: a turn compares what should be with what is, and writes the difference, so it converges
  * from any state, after any crash, and heals what was changed by hand.
  */
@@ -20,6 +20,8 @@ import {
   type PoolObject,
   type SubnetObject,
   subnets as subnetKind,
+  type VipObject,
+  vips as vipKind,
 } from '../kubernetes/objects.ts';
 import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/patch.ts';
 import type { Allocator } from '../ledger/allocator.ts';
@@ -32,6 +34,7 @@ import { ipManifest, isOfAnother, partForReserved, shows } from './ip.ts';
 import { misplaced } from './place.ts';
 import { canBeAnnotated, podPatch } from './pod.ts';
 import { type Touched, View } from './view.ts';
+import { userLabel, VipUsers } from './vip-users.ts';
 
 export interface ProjectorOptions {
   readonly api: Api;
@@ -40,6 +43,7 @@ export interface ProjectorOptions {
   readonly ips: Pick<Source<IpObject>, 'objects' | 'subscribe'>;
   readonly subnets: Pick<Source<SubnetObject>, 'objects' | 'subscribe'>;
   readonly pools: Pick<Source<PoolObject>, 'objects' | 'subscribe'>;
+  readonly vips: Pick<Source<VipObject>, 'objects' | 'subscribe'>;
   /** Tells people about a Pod. */
   readonly say: (pod: Pod, happening: Happening) => void;
   /** How long the IP object of a Pod that has no Node yet waits for the scheduler. */
@@ -65,6 +69,7 @@ const usualPlacementMs = 500;
 
 export class Projector {
   readonly view: View;
+  readonly vipUsers: VipUsers;
   readonly #options: ProjectorOptions;
   readonly #pods: LedgerPods;
   readonly #queue: Queue;
@@ -78,6 +83,9 @@ export class Projector {
     this.#complaints = new Complaints(log);
     this.#pods = new LedgerPods(options.pods);
     this.view = new View((touched) => this.#onTouched(touched));
+    this.vipUsers = new VipUsers((vips) => {
+      for (const vip of vips) this.#queue.add(`vip:${vip}`);
+    });
     this.#queue = new Queue({
       concurrency,
       firstBackoffMs,
@@ -92,15 +100,17 @@ export class Projector {
     options.ips.subscribe((change) => this.#onObject('ip', change));
     options.subnets.subscribe((change) => this.#onObject('subnet', change));
     options.pools.subscribe((change) => this.#onObject('pool', change));
+    options.vips.subscribe((change) => this.#onObject('vip', change));
   }
 
   /** Begins, with a look at everything; the objects and the ledger's snapshot must be known by now. */
   start(): void {
-    const { ips, subnets, pools } = this.#options;
+    const { ips, subnets, pools, vips } = this.#options;
     this.#onTouched(this.view.all());
     for (const name of ips.objects.keys()) this.#queue.add(`ip:${name}`);
     for (const name of subnets.objects.keys()) this.#queue.add(`subnet:${name}`);
     for (const name of pools.objects.keys()) this.#queue.add(`pool:${name}`);
+    for (const name of vips.objects.keys()) this.#queue.add(`vip:${name}`);
     this.#queue.start();
   }
 
@@ -131,7 +141,10 @@ export class Projector {
     if (moved) for (const holding of holdings) this.#queue.add(`ip:${ipName(holding)}`);
   }
 
-  #onObject(kind: 'ip' | 'subnet' | 'pool', change: Change<IpObject | SubnetObject | PoolObject>): void {
+  #onObject(
+    kind: 'ip' | 'subnet' | 'pool' | 'vip',
+    change: Change<IpObject | SubnetObject | PoolObject | VipObject>,
+  ): void {
     if (change.kind !== 'listed') this.#queue.add(`${kind}:${change.object.name}`);
   }
 
@@ -142,6 +155,7 @@ export class Projector {
       if (kind === 'pod') await this.#annotate(name);
       else if (kind === 'ip') await this.#showIp(name);
       else if (kind === 'subnet') await this.#showSubnet(name);
+      else if (kind === 'vip') await this.#showVip(name);
       else await this.#showPool(name);
       return 'done';
     } catch (error) {
@@ -265,6 +279,18 @@ export class Projector {
     const object = pools.objects.get(name);
     if (!reply?.pool || !object) return;
     await this.#showCounts(object, ipPools.path, countsOf(reply.pool.usage, poolSpelling));
+  }
+
+  async #showVip(name: string): Promise<void> {
+    const { api, vips, signal } = this.#options;
+    const user = this.vipUsers.userOf(name);
+    const labels = vips.objects.get(name)?.labels;
+    if (!labels || (labels[userLabel] ?? '') === user) return;
+    await mergePatch(api, {
+      path: objectPath(vipKind.path, name),
+      body: { metadata: { labels: { [userLabel]: user } } },
+      signal,
+    });
   }
 
   async #showCounts({ name, status }: SubnetObject | PoolObject, path: string, counts: Counts): Promise<void> {

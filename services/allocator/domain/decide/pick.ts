@@ -162,8 +162,12 @@ function objectionTo(
   if (isOwn) return undefined;
   if (allocation) {
     const { attachment, uid, at } = allocation;
+    const pod = `${attachment.namespace}/${attachment.pod}`;
+    // Kube-OVN's sentence for a Vip, which people search for.
+    const vip = /^vip\/(.+)$/.exec(reservation?.reservedFor ?? '')?.[1];
+    const found = vip === undefined ? '' : `vip '${vip}' is in use by pod ${pod}: `;
     const reserved = reservation ? ` (reserved for ${reservation.reservedFor})` : '';
-    return `${what}${reserved} is in use by Pod ${attachment.namespace}/${attachment.pod} (uid ${uid}, ${attachment.provider}) since ${instant(at)}`;
+    return `${found}${what}${reserved} is in use by Pod ${pod} (uid ${uid}, ${attachment.provider}) since ${instant(at)}`;
   }
   return claim.bindings.length > 0 && claim.lastAt > now - spec.bindingTimeoutMs
     ? answering(what, claim, spec.bindingTimeoutMs)

@@ -168,7 +168,10 @@ describe('A reserved address', () => {
   it('goes to one Pod at a time', () => {
     given([...kept, allocated('b', '10.0.0.2', small)])
       .when(allocate('c', withVip))
-      .thenRefused('ADDRESS_IN_USE', '10.0.0.2 of subnet small (reserved for vip/web) is in use by Pod default/b');
+      .thenRefused(
+        'ADDRESS_IN_USE',
+        "vip 'web' is in use by pod default/b: 10.0.0.2 of subnet small (reserved for vip/web) is in use by Pod default/b",
+      );
   });
 
   it('is not replaced by another where nothing is reserved (any more)', () => {
