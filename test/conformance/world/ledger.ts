@@ -38,15 +38,13 @@ export const specKeys = ['name', 'cidrBlock', 'gateway', 'excludeIps', 'provider
  * @throws IpledgerError the refusal.
  */
 export async function configure(served: Served, name: string, given: Fields): Promise<void> {
-  const gatewayMac = textOf(given['gatewayMAC']);
-  const spec: Input<SubnetSpec> & Fields = {
+  const spec: Input<SubnetSpec> = {
     cidrBlock: textOf(given['cidrBlock']),
     gateway: textOf(given['gateway']),
     excludeIps: textsOf(given['excludeIps']),
     provider: textOf(given['provider']),
     protocol: isMacOnly(given) ? 'Mac' : textOf(given['protocol']),
     cooldownMs: 0,
-    ...(gatewayMac !== '' && { gatewayMac }),
   };
   const { subnet } = await served.call(SubnetsService.applySubnet, { name, spec });
   if (!subnet?.spec || subnet.spec.cidrBlock === '') return;
