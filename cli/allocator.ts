@@ -1,12 +1,14 @@
 /** The CLI's door to the allocator: where it is, and what a person is told when it does not answer there. */
 import { Metadata } from '@grpc/grpc-js';
 import { errorCodeMetadata, IpledgerError } from '../lib/errors.ts';
-import { call, connect } from '../lib/rpc.ts';
+import { call, connect, stream } from '../lib/rpc.ts';
 import { tlsFromEnvironment } from '../lib/tls.ts';
 import type { Input, Method } from '../proto/codec.ts';
 import { Failure } from './failure.ts';
 
 const timeoutMs = 10_000;
+/** Streams give a sign of life every few seconds. */
+const silenceMs = 20_000;
 
 export interface Allocator extends Disposable {
   /**
@@ -14,6 +16,8 @@ export interface Allocator extends Disposable {
    * @throws Failure when nobody answers; IpledgerError when the allocator refuses.
    */
   ask<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: Input<Request>): Promise<Reply>;
+  /** One request, many replies. Throws as `ask`, from the iteration. */
+  listen<Request, Reply>(method: Method<Request, Reply, 'serverStream'>, request: Input<Request>): AsyncIterable<Reply>;
 }
 
 /**
@@ -28,6 +32,14 @@ export function openAllocator(endpoint: string, signal: AbortSignal): Allocator 
     ask: async (method, request) => {
       try {
         return await call(client, method, request, { timeoutMs, signal });
+      } catch (error) {
+        if (error instanceof IpledgerError && neverAnswered(error)) throw unreachable(endpoint, error);
+        throw error;
+      }
+    },
+    listen: async function* (method, request) {
+      try {
+        yield* stream(client, method, request, { silenceMs, signal });
       } catch (error) {
         if (error instanceof IpledgerError && neverAnswered(error)) throw unreachable(endpoint, error);
         throw error;

@@ -11,6 +11,9 @@ import { addImport } from './import.ts';
 import { addLift, addQuarantine } from './operations/quarantine.ts';
 import { addRelease } from './operations/release.ts';
 import { addReserve, addUnreserve } from './operations/reserve.ts';
+import { addCheckpoint, addCheckpointKey } from './record/checkpoint.ts';
+import { addExport } from './record/export.ts';
+import { addReplay } from './record/replay.ts';
 import { addVerify } from './record/verify.ts';
 import { addShow } from './show.ts';
 
@@ -44,6 +47,10 @@ addRelease(program);
 addQuarantine(program);
 addLift(program);
 addVerify(program);
+addCheckpoint(program);
+addCheckpointKey(program);
+addExport(program);
+addReplay(program);
 addCheck(program);
 addImport(program);
 

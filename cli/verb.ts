@@ -1,6 +1,7 @@
 /** What all verbs share: their options, a channel to the allocator while they run, and how their answer is printed. */
 import { type Command, Option } from 'commander';
 import { type Allocator, openAllocator } from './allocator.ts';
+import { untilInterrupted } from './interrupt.ts';
 import { type Answer, type OutputFormat, outputFormats, print } from './output.ts';
 
 export interface VerbOptions {
@@ -26,8 +27,7 @@ export async function answer(
   options: VerbOptions,
   ask: (allocator: Allocator, signal: AbortSignal) => Promise<Answer>,
 ): Promise<void> {
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  using allocator = openAllocator(options.allocator, interrupted.signal);
-  print(options.output, await ask(allocator, interrupted.signal));
+  const signal = untilInterrupted();
+  using allocator = openAllocator(options.allocator, signal);
+  print(options.output, await ask(allocator, signal));
 }

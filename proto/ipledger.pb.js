@@ -18996,13 +18996,15 @@ export const ipledger = $root.ipledger = (() => {
         v1.VerifyRequest = (function() {
 
             const VerifyRequest = function (properties) {
+                this.verifierKeys = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
                             this[keys[i]] = properties[keys[i]];
             };
 
-            VerifyRequest.prototype.fromSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            VerifyRequest.prototype.checkpoints = "";
+            VerifyRequest.prototype.verifierKeys = $util.emptyArray;
 
             VerifyRequest.create = function(properties) {
                 return new VerifyRequest(properties);
@@ -19015,8 +19017,11 @@ export const ipledger = $root.ipledger = (() => {
                     _depth = 0;
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
-                if (message.fromSeq != null && $Object.hasOwnProperty.call(message, "fromSeq") && (typeof message.fromSeq === "object" ? message.fromSeq.low || message.fromSeq.high : message.fromSeq !== 0))
-                    writer.uint32(8).uint64(message.fromSeq);
+                if (message.checkpoints != null && $Object.hasOwnProperty.call(message, "checkpoints") && message.checkpoints !== "")
+                    writer.uint32(10).string(message.checkpoints);
+                if (message.verifierKeys != null && message.verifierKeys.length)
+                    for (let i = 0; i < message.verifierKeys.length; ++i)
+                        writer.uint32(18).string(message.verifierKeys[i]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -19051,12 +19056,20 @@ export const ipledger = $root.ipledger = (() => {
                     let wireType = tag & 7;
                     switch (tag >>>= 3) {
                     case 1: {
-                            if (wireType !== 0)
+                            if (wireType !== 2)
                                 break;
-                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
-                                message.fromSeq = value;
+                            if ((value = reader.stringVerify()).length)
+                                message.checkpoints = value;
                             else
-                                delete message.fromSeq;
+                                delete message.checkpoints;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.verifierKeys && message.verifierKeys.length))
+                                message.verifierKeys = [];
+                            message.verifierKeys.push(reader.stringVerify());
                             continue;
                         }
                     }
@@ -19086,16 +19099,16 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let message = new $root.ipledger.v1.VerifyRequest();
-                if (object.fromSeq != null)
-                    if (typeof object.fromSeq === "object" ? object.fromSeq.low || object.fromSeq.high : $Number(object.fromSeq) !== 0)
-                        if ($util.Long)
-                            message.fromSeq = $util.Long.fromValue(object.fromSeq, true);
-                        else if (typeof object.fromSeq === "string")
-                            message.fromSeq = $parseInt(object.fromSeq, 10);
-                        else if (typeof object.fromSeq === "number")
-                            message.fromSeq = object.fromSeq;
-                        else if (typeof object.fromSeq === "object")
-                            message.fromSeq = new $util.LongBits(object.fromSeq.low >>> 0, object.fromSeq.high >>> 0).toNumber(true);
+                if (object.checkpoints != null)
+                    if (typeof object.checkpoints !== "string" || object.checkpoints.length)
+                        message.checkpoints = $String(object.checkpoints);
+                if (object.verifierKeys) {
+                    if (!$Array.isArray(object.verifierKeys))
+                        throw $TypeError(".ipledger.v1.VerifyRequest.verifierKeys: array expected");
+                    message.verifierKeys = $Array(object.verifierKeys.length);
+                    for (let i = 0; i < object.verifierKeys.length; ++i)
+                        message.verifierKeys[i] = $String(object.verifierKeys[i]);
+                }
                 return message;
             };
 
@@ -19107,19 +19120,17 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
+                if (options.arrays || options.defaults)
+                    object.verifierKeys = [];
                 if (options.defaults)
-                    if ($util.Long) {
-                        let long = new $util.Long(0, 0, true);
-                        object.fromSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
-                    } else
-                        object.fromSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
-                if (message.fromSeq != null && $Object.hasOwnProperty.call(message, "fromSeq"))
-                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
-                        object.fromSeq = typeof message.fromSeq === "number" ? $BigInt(message.fromSeq) : $util.Long.fromBits(message.fromSeq.low >>> 0, message.fromSeq.high >>> 0, true).toBigInt();
-                    else if (typeof message.fromSeq === "number")
-                        object.fromSeq = options.longs === $String ? $String(message.fromSeq) : message.fromSeq;
-                    else
-                        object.fromSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.fromSeq) : options.longs === $Number ? new $util.LongBits(message.fromSeq.low >>> 0, message.fromSeq.high >>> 0).toNumber(true) : message.fromSeq;
+                    object.checkpoints = "";
+                if (message.checkpoints != null && $Object.hasOwnProperty.call(message, "checkpoints"))
+                    object.checkpoints = message.checkpoints;
+                if (message.verifierKeys && message.verifierKeys.length) {
+                    object.verifierKeys = $Array(message.verifierKeys.length);
+                    for (let j = 0; j < message.verifierKeys.length; ++j)
+                        object.verifierKeys[j] = message.verifierKeys[j];
+                }
                 return object;
             };
 
@@ -19133,7 +19144,7 @@ export const ipledger = $root.ipledger = (() => {
         v1.VerifyReply = (function() {
 
             const VerifyReply = function (properties) {
-                this.problems = [];
+                this.findings = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -19141,8 +19152,17 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             VerifyReply.prototype.position = null;
-            VerifyReply.prototype.verifiedSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
-            VerifyReply.prototype.problems = $util.emptyArray;
+            VerifyReply.prototype.done = false;
+            VerifyReply.prototype.keys = null;
+            VerifyReply.prototype.findings = $util.emptyArray;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(VerifyReply.prototype, "_keys", {
+                get: $util.oneOfGetter($oneOfFields = ["keys"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
 
             VerifyReply.create = function(properties) {
                 return new VerifyReply(properties);
@@ -19157,11 +19177,13 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
-                if (message.verifiedSeq != null && $Object.hasOwnProperty.call(message, "verifiedSeq") && (typeof message.verifiedSeq === "object" ? message.verifiedSeq.low || message.verifiedSeq.high : message.verifiedSeq !== 0))
-                    writer.uint32(16).uint64(message.verifiedSeq);
-                if (message.problems != null && message.problems.length)
-                    for (let i = 0; i < message.problems.length; ++i)
-                        writer.uint32(26).string(message.problems[i]);
+                if (message.done != null && $Object.hasOwnProperty.call(message, "done") && message.done !== false)
+                    writer.uint32(16).bool(message.done);
+                if (message.keys != null && $Object.hasOwnProperty.call(message, "keys"))
+                    writer.uint32(24).uint64(message.keys);
+                if (message.findings != null && message.findings.length)
+                    for (let i = 0; i < message.findings.length; ++i)
+                        $root.ipledger.v1.Finding.encode(message.findings[i], writer.uint32(34).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -19204,18 +19226,25 @@ export const ipledger = $root.ipledger = (() => {
                     case 2: {
                             if (wireType !== 0)
                                 break;
-                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
-                                message.verifiedSeq = value;
+                            if (value = reader.bool())
+                                message.done = value;
                             else
-                                delete message.verifiedSeq;
+                                delete message.done;
                             continue;
                         }
                     case 3: {
+                            if (wireType !== 0)
+                                break;
+                            message.keys = reader.uint64();
+                            message._keys = "keys";
+                            continue;
+                        }
+                    case 4: {
                             if (wireType !== 2)
                                 break;
-                            if (!(message.problems && message.problems.length))
-                                message.problems = [];
-                            message.problems.push(reader.stringVerify());
+                            if (!(message.findings && message.findings.length))
+                                message.findings = [];
+                            message.findings.push($root.ipledger.v1.Finding.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
                     }
@@ -19250,22 +19279,27 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.VerifyReply.position: object expected");
                     message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
                 }
-                if (object.verifiedSeq != null)
-                    if (typeof object.verifiedSeq === "object" ? object.verifiedSeq.low || object.verifiedSeq.high : $Number(object.verifiedSeq) !== 0)
-                        if ($util.Long)
-                            message.verifiedSeq = $util.Long.fromValue(object.verifiedSeq, true);
-                        else if (typeof object.verifiedSeq === "string")
-                            message.verifiedSeq = $parseInt(object.verifiedSeq, 10);
-                        else if (typeof object.verifiedSeq === "number")
-                            message.verifiedSeq = object.verifiedSeq;
-                        else if (typeof object.verifiedSeq === "object")
-                            message.verifiedSeq = new $util.LongBits(object.verifiedSeq.low >>> 0, object.verifiedSeq.high >>> 0).toNumber(true);
-                if (object.problems) {
-                    if (!$Array.isArray(object.problems))
-                        throw $TypeError(".ipledger.v1.VerifyReply.problems: array expected");
-                    message.problems = $Array(object.problems.length);
-                    for (let i = 0; i < object.problems.length; ++i)
-                        message.problems[i] = $String(object.problems[i]);
+                if (object.done != null)
+                    if (object.done)
+                        message.done = $Boolean(object.done);
+                if (object.keys != null)
+                    if ($util.Long)
+                        message.keys = $util.Long.fromValue(object.keys, true);
+                    else if (typeof object.keys === "string")
+                        message.keys = $parseInt(object.keys, 10);
+                    else if (typeof object.keys === "number")
+                        message.keys = object.keys;
+                    else if (typeof object.keys === "object")
+                        message.keys = new $util.LongBits(object.keys.low >>> 0, object.keys.high >>> 0).toNumber(true);
+                if (object.findings) {
+                    if (!$Array.isArray(object.findings))
+                        throw $TypeError(".ipledger.v1.VerifyReply.findings: array expected");
+                    message.findings = $Array(object.findings.length);
+                    for (let i = 0; i < object.findings.length; ++i) {
+                        if (!$util.isObject(object.findings[i]))
+                            throw $TypeError(".ipledger.v1.VerifyReply.findings: object expected");
+                        message.findings[i] = $root.ipledger.v1.Finding.fromObject(object.findings[i], _depth + 1);
+                    }
                 }
                 return message;
             };
@@ -19279,28 +19313,26 @@ export const ipledger = $root.ipledger = (() => {
                     throw $Error("max depth exceeded");
                 let object = {};
                 if (options.arrays || options.defaults)
-                    object.problems = [];
+                    object.findings = [];
                 if (options.defaults) {
                     object.position = null;
-                    if ($util.Long) {
-                        let long = new $util.Long(0, 0, true);
-                        object.verifiedSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
-                    } else
-                        object.verifiedSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.done = false;
                 }
                 if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
                     object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
-                if (message.verifiedSeq != null && $Object.hasOwnProperty.call(message, "verifiedSeq"))
+                if (message.done != null && $Object.hasOwnProperty.call(message, "done"))
+                    object.done = message.done;
+                if (message.keys != null && $Object.hasOwnProperty.call(message, "keys"))
                     if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
-                        object.verifiedSeq = typeof message.verifiedSeq === "number" ? $BigInt(message.verifiedSeq) : $util.Long.fromBits(message.verifiedSeq.low >>> 0, message.verifiedSeq.high >>> 0, true).toBigInt();
-                    else if (typeof message.verifiedSeq === "number")
-                        object.verifiedSeq = options.longs === $String ? $String(message.verifiedSeq) : message.verifiedSeq;
+                        object.keys = typeof message.keys === "number" ? $BigInt(message.keys) : $util.Long.fromBits(message.keys.low >>> 0, message.keys.high >>> 0, true).toBigInt();
+                    else if (typeof message.keys === "number")
+                        object.keys = options.longs === $String ? $String(message.keys) : message.keys;
                     else
-                        object.verifiedSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.verifiedSeq) : options.longs === $Number ? new $util.LongBits(message.verifiedSeq.low >>> 0, message.verifiedSeq.high >>> 0).toNumber(true) : message.verifiedSeq;
-                if (message.problems && message.problems.length) {
-                    object.problems = $Array(message.problems.length);
-                    for (let j = 0; j < message.problems.length; ++j)
-                        object.problems[j] = message.problems[j];
+                        object.keys = options.longs === $String ? $util.Long.prototype.toString.call(message.keys) : options.longs === $Number ? new $util.LongBits(message.keys.low >>> 0, message.keys.high >>> 0).toNumber(true) : message.keys;
+                if (message.findings && message.findings.length) {
+                    object.findings = $Array(message.findings.length);
+                    for (let j = 0; j < message.findings.length; ++j)
+                        object.findings[j] = $root.ipledger.v1.Finding.toObject(message.findings[j], options, _depth + 1);
                 }
                 return object;
             };
@@ -19310,6 +19342,146 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return VerifyReply;
+        })();
+
+        v1.Finding = (function() {
+
+            const Finding = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Finding.prototype.key = "";
+            Finding.prototype.what = "";
+
+            Finding.create = function(properties) {
+                return new Finding(properties);
+            };
+
+            Finding.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.key != null && $Object.hasOwnProperty.call(message, "key") && message.key !== "")
+                    writer.uint32(10).string(message.key);
+                if (message.what != null && $Object.hasOwnProperty.call(message, "what") && message.what !== "")
+                    writer.uint32(18).string(message.what);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Finding.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.Finding();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.key = value;
+                            else
+                                delete message.key;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.what = value;
+                            else
+                                delete message.what;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            Finding.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.Finding)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.Finding: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.Finding();
+                if (object.key != null)
+                    if (typeof object.key !== "string" || object.key.length)
+                        message.key = $String(object.key);
+                if (object.what != null)
+                    if (typeof object.what !== "string" || object.what.length)
+                        message.what = $String(object.what);
+                return message;
+            };
+
+            Finding.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.key = "";
+                    object.what = "";
+                }
+                if (message.key != null && $Object.hasOwnProperty.call(message, "key"))
+                    object.key = message.key;
+                if (message.what != null && $Object.hasOwnProperty.call(message, "what"))
+                    object.what = message.what;
+                return object;
+            };
+
+            Finding.prototype.toJSON = function() {
+                return Finding.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return Finding;
         })();
 
         v1.ExportRequest = (function() {
@@ -19629,6 +19801,253 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return ExportReply;
+        })();
+
+        v1.CheckpointRequest = (function() {
+
+            const CheckpointRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            CheckpointRequest.create = function(properties) {
+                return new CheckpointRequest(properties);
+            };
+
+            CheckpointRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            CheckpointRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.CheckpointRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    reader.skipType(tag & 7, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            CheckpointRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.CheckpointRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.CheckpointRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                return new $root.ipledger.v1.CheckpointRequest();
+            };
+
+            CheckpointRequest.toObject = function () {
+                return {};
+            };
+
+            CheckpointRequest.prototype.toJSON = function() {
+                return CheckpointRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return CheckpointRequest;
+        })();
+
+        v1.CheckpointReply = (function() {
+
+            const CheckpointReply = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            CheckpointReply.prototype.position = null;
+            CheckpointReply.prototype.note = "";
+            CheckpointReply.prototype.verifierKey = "";
+
+            CheckpointReply.create = function(properties) {
+                return new CheckpointReply(properties);
+            };
+
+            CheckpointReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.note != null && $Object.hasOwnProperty.call(message, "note") && message.note !== "")
+                    writer.uint32(18).string(message.note);
+                if (message.verifierKey != null && $Object.hasOwnProperty.call(message, "verifierKey") && message.verifierKey !== "")
+                    writer.uint32(26).string(message.verifierKey);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            CheckpointReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.CheckpointReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.note = value;
+                            else
+                                delete message.note;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.verifierKey = value;
+                            else
+                                delete message.verifierKey;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            CheckpointReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.CheckpointReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.CheckpointReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.CheckpointReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.CheckpointReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.note != null)
+                    if (typeof object.note !== "string" || object.note.length)
+                        message.note = $String(object.note);
+                if (object.verifierKey != null)
+                    if (typeof object.verifierKey !== "string" || object.verifierKey.length)
+                        message.verifierKey = $String(object.verifierKey);
+                return message;
+            };
+
+            CheckpointReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.position = null;
+                    object.note = "";
+                    object.verifierKey = "";
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.note != null && $Object.hasOwnProperty.call(message, "note"))
+                    object.note = message.note;
+                if (message.verifierKey != null && $Object.hasOwnProperty.call(message, "verifierKey"))
+                    object.verifierKey = message.verifierKey;
+                return object;
+            };
+
+            CheckpointReply.prototype.toJSON = function() {
+                return CheckpointReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return CheckpointReply;
         })();
 
         return v1;

@@ -134,10 +134,22 @@ export const LedgerService = {
   diff: serverStream<DiffRequest, DiffReply>('/ipledger.v1.Ledger/Diff', 'DiffRequest', 'DiffReply'),
   /** What is known of a Pod's name: what it holds now, and all that happened to any Pod of that name, newest first, in pages. */
   why: unary<WhyRequest, WhyReply>('/ipledger.v1.Ledger/Why', 'WhyRequest', 'WhyReply'),
-  /** Checks the chain and every key beside the log against it. */
+  /**
+   * Whether the ledger is as it was written: its log, and every key beside it against a fold of the log, at one revision of etcd.
+   * INVALID_ARGUMENT  checkpoints or keys that are none
+   * UNAVAILABLE       as many such questions are being answered as the replica takes at a time
+   */
   verify: serverStream<VerifyRequest, VerifyReply>('/ipledger.v1.Ledger/Verify', 'VerifyRequest', 'VerifyReply'),
-  /** The stored events, byte by byte. */
+  /**
+   * The stored events, byte by byte.
+   * OUT_OF_RANGE  `from_seq` is below the first live event
+   */
   export: serverStream<ExportRequest, ExportReply>('/ipledger.v1.Ledger/Export', 'ExportRequest', 'ExportReply'),
+  /**
+   * The ledger as it is now, signed, to be kept elsewhere.
+   * FAILED_PRECONDITION  the allocator has no key to sign with
+   */
+  checkpoint: unary<CheckpointRequest, CheckpointReply>('/ipledger.v1.Ledger/Checkpoint', 'CheckpointRequest', 'CheckpointReply'),
 };
 
 /** A place in the ledger. Two positions of one epoch are compared by seq. */
@@ -1077,24 +1089,51 @@ export interface WhyReply {
 }
 
 export interface VerifyRequest {
-  fromSeq: number;
+  /** What it is held to: signed checkpoints, one behind the other; "" for none. */
+  checkpoints: string;
+  /** Whose checkpoints are believed: verifier keys, "<name>+<key id>+<base64>". What they are rotated to is believed, too. */
+  verifierKeys: string[];
 }
 
 export interface VerifyReply {
+  /** Behind the last event that is as it should be; the log is read up to there. */
   position?: Position;
-  /** How far it got. */
-  verifiedSeq: number;
-  /** What is wrong; empty while nothing is. */
-  problems: string[];
+  /** This is the last reply: what follows is the verdict. */
+  done: boolean;
+  /** How many keys beside the log were compared; absent where the log is not whole: there is nothing to compare them with. */
+  keys?: number;
+  /** None: nothing is wrong. At most 100. */
+  findings: Finding[];
+}
+
+/** A key that is not as it should be. */
+export interface Finding {
+  /** In etcd. */
+  key: string;
+  /** What is wrong with it, a sentence. */
+  what: string;
 }
 
 export interface ExportRequest {
+  /** First and last event; 0: the first that there is, and the last. */
   fromSeq: number;
   toSeq: number;
 }
 
 export interface ExportReply {
+  /** Behind the last of these lines. */
   position?: Position;
-  /** Exact stored lines. */
+  /** Exact stored lines, without their newlines. None: a sign of life. */
   lines: string[];
+}
+
+export interface CheckpointRequest {
+}
+
+export interface CheckpointReply {
+  position?: Position;
+  /** A signed note (c2sp.org/signed-note): ledger, events, hash, epoch and time. */
+  note: string;
+  /** What it is verified with, "<name>+<key id>+<base64>". */
+  verifierKey: string;
 }

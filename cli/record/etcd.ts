@@ -1,28 +1,49 @@
 /** The ledger straight from etcd, for what must work when no allocator does. Reading takes no more than an auditor's role. */
+import { type Command, Option } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
 import { createLogger } from '../../lib/log.ts';
 import { etcdAccess } from '../../services/allocator/ledger/access.ts';
 import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
 import { Failure } from '../failure.ts';
 
+/** Where a verb finds the ledger: in etcd when that is named, else by asking the allocator. */
+export interface Source {
+  readonly etcd?: string;
+  readonly allocator: string;
+}
+
 /** What the verbs that take it say of `--etcd`. */
 export const etcdHelp = `IPLEDGER_ETCD_CA, _CERT and _KEY, IPLEDGER_ETCD_USER and _PASSWORD_FILE let it into etcd, as they do the allocator.`;
 
-/**
- * Works on the ledger at these endpoints ("http://host:port,…").
- * @throws Failure for endpoints or files that make no sense, and when etcd does not answer; whatever `work` throws.
- */
-export async function withEtcd<Result>(endpoints: string, work: (ledger: EtcdLedger) => Promise<Result>) {
+/** Adds `--etcd`. */
+export const addEtcd = (verb: Command): Command =>
+  verb.addOption(
+    new Option('--etcd <urls>', 'the ledger in etcd, http(s)://host:port joined with commas').env('IPLEDGER_ETCD'),
+  );
+
+/** Adds `--etcd` and `--allocator`. */
+export const addSource = (verb: Command): Command =>
+  addEtcd(verb).addOption(
+    new Option('--allocator <host:port>', 'without --etcd: where the allocator is; its replicas joined with commas')
+      .env('IPLEDGER_ENDPOINT')
+      .default('127.0.0.1:7411'),
+  );
+
+/** The ledger in etcd, until it is disposed of. */
+export interface OpenedEtcd extends Disposable {
+  readonly ledger: EtcdLedger;
+}
+
+/** Opens the ledger at these endpoints ("http://host:port,…"). @throws Failure for endpoints or files that make no sense. */
+export function openEtcd(endpoints: string): OpenedEtcd {
   const client = connect(endpoints);
-  try {
-    return await work(new EtcdLedger(client));
-  } catch (error) {
-    if (error instanceof IpledgerError && error.code === 'UNAVAILABLE')
-      throw new Failure('unreachable', `${error.message} (${endpoints})`, { cause: error });
-    throw error;
-  } finally {
-    client.close();
-  }
+  return { ledger: new EtcdLedger(client), [Symbol.dispose]: () => client.close() };
+}
+
+/** What a person is told when etcd does not answer; any other error as it is. */
+export function whyNoEtcd(thrown: unknown, endpoints: string): unknown {
+  if (!(thrown instanceof IpledgerError && thrown.code === 'UNAVAILABLE')) return thrown;
+  return new Failure('unreachable', `${thrown.message} (${endpoints})`, { cause: thrown });
 }
 
 function connect(endpoints: string) {

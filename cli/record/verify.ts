@@ -2,35 +2,43 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
+import { LedgerService } from '../../proto/ipledger.ts';
 import { parseCheckpoints } from '../../services/allocator/checkpoint/checkpoint.ts';
 import { parseVerifierKey } from '../../services/allocator/checkpoint/key.ts';
-import type { Head } from '../../services/allocator/ledger/chain.ts';
 import { Attested } from '../../services/allocator/verify/attested.ts';
-import { type Verdict, verifyKeys, verifyLines, type VerifyOptions } from '../../services/allocator/verify/verify.ts';
+import {
+  type Verdict as Found,
+  verifyKeys,
+  verifyLines,
+  type VerifyOptions,
+} from '../../services/allocator/verify/verify.ts';
+import { openAllocator } from '../allocator.ts';
 import { exitStatus, Failure } from '../failure.ts';
+import { untilInterrupted } from '../interrupt.ts';
 import { type Answer, type OutputFormat, outputFormats, print } from '../output.ts';
 import { table } from '../table.ts';
-import { etcdHelp, withEtcd } from './etcd.ts';
+import { addSource, etcdHelp, openEtcd, type Source } from './etcd.ts';
 import { linesOf } from './lines.ts';
+import { showProgress } from './progress.ts';
 
-interface Options {
+interface Options extends Source {
   readonly output: OutputFormat;
-  readonly etcd?: string;
   readonly file?: string;
   readonly checkpoint: string[];
   readonly key: string[];
 }
 
+/** Of the head an allocator tells the position only. */
+type Verdict = Omit<Found, 'head'> & { readonly head: Pick<Found['head'], 'epoch' | 'seq' | 'hash'> };
+
 const each = (value: string, before: string[]): string[] => [...before, value];
 
 export function addVerify(program: Command): void {
-  program
+  const verb = program
     .command('verify')
-    .description('whether the ledger is as ipledger wrote it: the log, and every other key against it')
+    .description('whether the ledger is as ipledger wrote it: the log, and every other key against it');
+  addSource(verb)
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(outputFormats).default('table'))
-    .addOption(
-      new Option('--etcd <urls>', 'the ledger in etcd, http(s)://host:port joined with commas').env('IPLEDGER_ETCD'),
-    )
     .addOption(new Option('--file <export>', 'an export of it instead; - for stdin'))
     .option('--checkpoint <file>', 'hold it to all checkpoints of a file (repeatable)', each, [])
     .option('--key <key>', 'whose checkpoints are believed: a verifier key, or a file with one (repeatable)', each, [])
@@ -54,21 +62,41 @@ Exit status:
     });
 }
 
-async function verify({ etcd, file, checkpoint, key }: Options): Promise<Verdict> {
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  const attested = attestedBy(checkpoint, key);
-  const asked: VerifyOptions = { signal: interrupted.signal, onProgress: progress, ...(attested && { attested }) };
+async function verify(options: Options): Promise<Verdict> {
+  const { etcd, file } = options;
+  const held = readHeld(options);
+  const signal = untilInterrupted();
   try {
+    if (file === undefined && etcd === undefined) return await verifyThere(options.allocator, held, signal);
+    const attested = held && new Attested(parseCheckpoints(held.checkpoints), held.verifierKeys.map(parseVerifierKey));
+    const asked: VerifyOptions = { signal, onProgress: showProgress, ...(attested && { attested }) };
     if (file !== undefined) return await verifyLines(linesOf(file), asked);
-    if (etcd === undefined) throw new Failure('usage', 'which ledger? Name it by --etcd or --file');
-    return await withEtcd(etcd, (ledger) => verifyKeys(ledger, asked));
+    using opened = openEtcd(etcd ?? '');
+    return await verifyKeys(opened.ledger, asked);
   } finally {
-    progress(undefined);
+    showProgress(undefined);
   }
 }
 
-function attestedBy(files: readonly string[], keys: readonly string[]): Attested | undefined {
+/** By the allocator, which is believed then. */
+async function verifyThere(endpoint: string, held: Held | undefined, signal: AbortSignal): Promise<Verdict> {
+  using allocator = openAllocator(endpoint, signal);
+  for await (const reply of allocator.listen(LedgerService.verify, { ...held })) {
+    const { position = { epoch: 1, seq: 0, hash: '' }, done, keys, findings } = reply;
+    showProgress(position);
+    if (done) return { head: position, keys, findings };
+  }
+  throw new IpledgerError('CANCELLED', 'ended before it was verified');
+}
+
+/** What the ledger is held to. */
+interface Held {
+  /** One behind the other. */
+  readonly checkpoints: string;
+  readonly verifierKeys: readonly string[];
+}
+
+function readHeld({ checkpoint: files, key: keys }: Options): Held | undefined {
   if (files.length === 0) return undefined;
   if (keys.length === 0)
     throw new Failure('usage', 'a checkpoint proves nothing unless it is known who signed it: name the key by --key');
@@ -79,15 +107,9 @@ function attestedBy(files: readonly string[], keys: readonly string[]): Attested
       throw new Failure('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const checkpoints = files.flatMap((file) => parseCheckpoints(read(file)));
-  // A file's name has no "+<8 digits>+" in it; a key always has.
-  const verifiers = keys.map((key) => parseVerifierKey(/\+[0-9a-f]{8}\+/.test(key) ? key : read(key)));
-  return new Attested(checkpoints, verifiers);
-}
-
-/** A person who waits sees how far it is; a script does not. */
-function progress(head: Head | undefined): void {
-  if (process.stderr.isTTY) process.stderr.write(head ? `\r${head.seq} events` : '\r\u001b[K');
+  // A key always has "+<8 digits>+" in it, and hardly any file's name has.
+  const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : read(key).trim()));
+  return { checkpoints: files.map(read).join('\n'), verifierKeys };
 }
 
 function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options): Answer {
@@ -101,7 +123,7 @@ function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options):
   const result = findings.length === 0 ? 'nothing is wrong' : `${findings.length} wrong`;
   const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
   return {
-    content: { ledger: head.ledger, position, at: new Date(head.at).toISOString(), keys, findings },
+    content: { position, keys, findings },
     table: () =>
       `${rows.length > 0 ? table(['KEY', 'WHAT IS WRONG'], rows) : ''}${counted} verified, up to ${head.hash || 'no event'}: ${result}\n`,
     note: noteOn(findings.length > 0 && keys === undefined && file === undefined),

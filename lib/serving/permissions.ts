@@ -72,6 +72,7 @@ const ledger: Rows<typeof LedgerService> = {
   why: readers,
   verify: readers,
   export: readers,
+  checkpoint: readers,
 };
 
 /** The table: RPC, by its path → who may. */

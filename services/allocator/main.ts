@@ -20,6 +20,7 @@ import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
 import { keepBounded } from './archive/retention.ts';
 import { archiveOptions, type ArchiveSettings, retentionOf } from './archive/settings.ts';
+import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
@@ -37,7 +38,7 @@ import { eventVersions } from './ledger/upcast.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
 
-interface Options extends ArchiveSettings {
+interface Options extends ArchiveSettings, CheckpointSettings {
   readonly etcd: string;
   readonly listen: string;
   readonly advertise?: string;
@@ -68,7 +69,7 @@ const program = new Command('allocator')
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   );
-for (const option of archiveOptions()) program.addOption(option);
+for (const option of [...archiveOptions(), ...checkpointOptions()]) program.addOption(option);
 const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
@@ -106,12 +107,15 @@ await run(log, async (life) => {
   const replica = await loadReplica(ledger, life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
   metrics.follow(replica);
+  const checkpoints = Checkpoints.by(options, { replica, writer: () => office.writer, log });
+  if (checkpoints) working.push(checkpoints.run(over.signal));
 
   const allocator: Allocator = {
     replica,
     writer: () => office.writer,
     follower: () => office.follower,
     writerAddress: () => forwarder.writerAddress,
+    signer: () => checkpoints?.signer,
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
   const server = await listen({ allocator, forwarder, health, tls, metrics }, life);

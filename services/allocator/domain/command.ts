@@ -1,5 +1,5 @@
 /** What is asked for, imperative. Time comes in with the command: `decide` has no clock. */
-import type { Owner, ReleaseCause, Route, SegmentSealed, Seq, SourceObject, UnbindCause } from './event.ts';
+import type { KeyRotated, Owner, ReleaseCause, Route, SegmentSealed, Seq, SourceObject, UnbindCause } from './event.ts';
 
 interface Timed {
   /** The ledger's time, milliseconds since 1970. */
@@ -178,6 +178,9 @@ export interface CreateLedger extends Timed {
   readonly ledger: string;
 }
 
+/** Checkpoints are signed with another key. Whether the key before vouches for it is for those who verify to see. */
+export type RotateKey = Timed & { readonly type: 'RotateKey' } & KeyRotated['data'];
+
 export type Command =
   | Allocate
   | Release
@@ -192,4 +195,5 @@ export type Command =
   | QuarantineAddress
   | LiftQuarantine
   | SealSegment
+  | RotateKey
   | CreateLedger;

@@ -46,6 +46,10 @@ function eventsOf(state: State, command: Command): readonly Event[] {
   switch (command.type) {
     case 'CreateLedger':
       return state.ledger === '' ? [{ type: 'LedgerCreated', subnet: '', data: { ledger: command.ledger } }] : [];
+    case 'RotateKey': {
+      const { publicKey, keyId, previousKeyId, signature } = command;
+      return [{ type: 'KeyRotated', subnet: '', data: { publicKey, keyId, previousKeyId, signature } }];
+    }
     case 'ApplySubnet':
       return applySubnet(state, command);
     case 'RetireSubnet':

@@ -5,6 +5,7 @@ import type { Consistency } from '../../../proto/ipledger.ts';
 import type { Event } from '../domain/event.ts';
 import type { Command } from '../domain/command.ts';
 import type { State } from '../domain/state.ts';
+import type { SignerKey } from '../checkpoint/key.ts';
 import type { Proven } from '../ledger/ask.ts';
 import type { Follower, Read } from '../ledger/follower.ts';
 import type { Replica } from '../ledger/replica.ts';
@@ -19,6 +20,8 @@ export interface Allocator {
   readonly follower: () => Follower | undefined;
   /** Where the writer is, when that is another replica and known. */
   readonly writerAddress: () => string | undefined;
+  /** What checkpoints are signed with, where this replica has a key. */
+  readonly signer: () => SignerKey | undefined;
 }
 
 /** How fresh an answer must be: that of the requests that may say so. */
@@ -41,13 +44,18 @@ const lookAgainMs = 20;
  *   is the writer.
  */
 export async function command<Answer>(
-  { writer, writerAddress }: Allocator,
+  allocator: Allocator,
   { actor, signal }: CallContext,
   build: (now: number) => Command,
   answer: (state: State, events: readonly Event[], now: number) => Answer,
 ): Promise<Proven<Answer>> {
+  return writerOf(allocator).submit({ command: build, answer, actor, signal });
+}
+
+/** @throws IpledgerError NOT_WRITER, which says where the writer is. */
+export function writerOf({ writer, writerAddress }: Allocator): Writer {
   const here = writer();
-  if (here) return here.submit({ command: build, answer, actor, signal });
+  if (here) return here;
   const elsewhere = writerAddress();
   throw new IpledgerError(
     'NOT_WRITER',

@@ -1,11 +1,14 @@
-/** The Ledger service: the record itself. Each question is a file; what is not served yet answers UNIMPLEMENTED. */
+/** The Ledger service: the record itself. Each question is a file. */
 import type { LedgerService } from '../../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
+import { checkpoint } from './checkpoint.ts';
 import { diff } from './diff.ts';
+import { exportLog } from './export.ts';
 import { history } from './history.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
 import { stateAt } from './state-at.ts';
 import { TimeTravel } from './time-travel.ts';
+import { verify } from './verify.ts';
 import { watch } from './watch.ts';
 import { why } from './why.ts';
 
@@ -18,5 +21,8 @@ export function ledgerHandlers(allocator: Allocator): Handlers<typeof LedgerServ
     stateAt: (request, context) => stateAt(travel, request, context),
     diff: (request, context) => diff(travel, request, context),
     why: (request, context) => why(allocator, request, context),
+    verify: (request, context) => verify(travel, allocator.replica.ledger, request, context),
+    export: (request, context) => exportLog(allocator.replica.ledger, request, context),
+    checkpoint: (_request, context) => checkpoint(allocator, context),
   };
 }

@@ -39,7 +39,11 @@ export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined
 }
 
 /** A place in the ledger. */
-export const positionOf = ({ epoch, seq, hash }: Head): Input<api.Position> => ({ epoch, seq, hash });
+export const positionOf = ({ epoch, seq, hash }: Pick<Head, 'epoch' | 'seq' | 'hash'>): Input<api.Position> => ({
+  epoch,
+  seq,
+  hash,
+});
 
 const bindingMessage = ({ containerId, interface: name, node, bootId, at }: Binding): Input<api.Binding> => ({
   containerId,

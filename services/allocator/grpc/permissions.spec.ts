@@ -52,6 +52,7 @@ const table = `
   Why                         -         yes       yes   yes      yes    yes
   Verify                      -         yes       yes   yes      yes    yes
   Export                      -         yes       yes   yes      yes    yes
+  Checkpoint                  -         yes       yes   yes      yes    yes
   grpc.health.v1.Health       agent     allocator index operator viewer watcher
   Check                       yes       yes       yes   yes      yes    yes
   Watch                       yes       yes       yes   yes      yes    yes

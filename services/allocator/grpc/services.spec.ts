@@ -57,7 +57,9 @@ describe('The API', () => {
       ...['Reserve', 'Unreserve', 'ListReservations', 'Quarantine', 'Lift'].map((name) => `Ipam.${name}`),
       ...['ApplySubnet', 'DeleteSubnet', 'GetSubnet', 'ListSubnets'].map((name) => `Subnets.${name}`),
       ...['ApplyPool', 'DeletePool', 'GetPool', 'ListPools'].map((name) => `Subnets.${name}`),
-      ...['Watch', 'History', 'StateAt', 'Diff', 'Why'].map((name) => `Ledger.${name}`),
+      ...['Watch', 'History', 'StateAt', 'Diff', 'Why', 'Verify', 'Export', 'Checkpoint'].map(
+        (name) => `Ledger.${name}`,
+      ),
     ];
     const all = Object.entries(services).flatMap(([service, methods]) =>
       (Object.values(methods) as Method<object, object>[]).map(({ path }) => `${service}.${path.split('/').at(-1)}`),

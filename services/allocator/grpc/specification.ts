@@ -4,6 +4,7 @@ import { call, connect, type Connection } from '../../../lib/rpc.ts';
 import type { Input, Method } from '../../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../../proto/ipledger.ts';
 import type * as api from '../../../proto/ipledger.ts';
+import { generateKey, parseSignerKey } from '../checkpoint/key.ts';
 import { LedgerClock } from '../ledger/clock.ts';
 import { Follower } from '../ledger/follower.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
@@ -14,6 +15,9 @@ import type { Writer } from '../ledger/writer.ts';
 import type { Allocator } from './allocator.ts';
 import { Forwarder } from './forward.ts';
 import { addServices } from './services.ts';
+
+/** What served allocators sign checkpoints with. */
+export const signer = parseSignerKey(generateKey('allocator.example').signer);
 
 export interface Served extends AsyncDisposable {
   readonly memory: MemoryLedger;
@@ -56,6 +60,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     writer: () => office.writer,
     follower: () => office.follower,
     writerAddress: () => forwarder.writerAddress,
+    signer: () => signer,
   };
   addServices(server, allocator, { log: silent, forward: (passage, here) => forwarder.answer(passage, here) });
   const port = await new Promise<number>((resolve, reject) => {

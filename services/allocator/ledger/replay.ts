@@ -166,6 +166,7 @@ class Replay {
         const found = pools.get(name);
         return { name, text: found && poolText(found) };
       }),
+      segments: [],
       writer: undefined,
     };
   }

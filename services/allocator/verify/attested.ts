@@ -33,9 +33,9 @@ export class Attested {
 
   /** Takes an event, and the head behind it. */
   look(head: Head, { sequenced }: StoredEvent): void {
+    if (sequenced.type === 'KeyRotated') this.#rotate(head, sequenced);
     for (let next = this.#checkpoints[this.#next]; next?.head.seq === head.seq; next = this.#checkpoints[++this.#next])
       this.#hold(head, next);
-    if (sequenced.type === 'KeyRotated') this.#rotate(head, sequenced);
   }
 
   /** There are no more events. */

@@ -19,6 +19,7 @@ const mostFindings = 100;
 /** How often etcd may compact the revision at which its keys are read. */
 const mostTries = 5;
 const linesAProgress = 2_000;
+const eventsATurn = 200;
 
 /** What was found. */
 export interface Verdict {
@@ -36,18 +37,26 @@ export interface VerifyOptions {
   readonly attested?: Attested;
   /** Told now and then how far the log is read. */
   readonly onProgress?: (head: Head) => void;
+  /** Waited for between pieces of work, so that whoever else is in the process has a turn. */
+  readonly breathe?: () => Promise<void>;
 }
 
 /** Verifies a ledger by its keys. @throws IpledgerError UNAVAILABLE; AbortError. */
 export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Promise<Verdict> {
   const audit = new LogAudit();
-  const finding = await readLog(reader, audit, options);
+  const finding = await persistently(audit, () => readLog(reader, audit, options));
   if (finding) return verdict(audit, options, [finding]);
+  return await persistently(audit, () => compareAtOneRevision(reader, audit, options));
+}
+
+/** Begins anew, where it was, at a newer revision, when etcd compacted the one that was read. */
+async function persistently<Result>(audit: LogAudit, read: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
+    const { seq } = audit.head;
     try {
-      return await compareAtOneRevision(reader, audit, options);
+      return await read();
     } catch (error) {
-      if (tries === mostTries || !wasCompacted(error)) throw error;
+      if (!wasCompacted(error) || (tries >= mostTries && audit.head.seq === seq)) throw error;
     }
   }
 }
@@ -91,6 +100,7 @@ async function readLog(
     for (const { key, text } of page.keys) {
       const finding = take(audit, key, text, options);
       if (finding) return finding;
+      if (audit.head.seq % eventsATurn === 0) await options.breathe?.();
     }
     options.onProgress?.(audit.head);
   }

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { stream } from '../../../lib/rpc.ts';
+import type { Input, Method } from '../../../proto/codec.ts';
+import { LedgerService } from '../../../proto/ipledger.ts';
+import { generateKey } from '../checkpoint/key.ts';
+import { logKey } from '../ledger/keys.ts';
+import { failureOf, never } from '../ledger/specification.ts';
+import { allocate, applyMacvlan, bind, type Served, serveAllocator, signer } from './specification.ts';
+
+describe('The record', () => {
+  let served: Served;
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+    for (const pod of ['a', 'b', 'c']) await allocate(served, pod);
+    await bind(served, 'a');
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  async function all<Request, Reply>(
+    method: Method<Request, Reply, 'serverStream'>,
+    request: Input<Request>,
+  ): Promise<Reply[]> {
+    const replies: Reply[] = [];
+    for await (const reply of stream(served.client, method, request, { silenceMs: 10_000, signal: never }))
+      replies.push(reply);
+    return replies;
+  }
+  const checkpoint = async () => await served.call(LedgerService.checkpoint, {});
+
+  describe('verified', () => {
+    it('is found as it should be, with how far it goes', async () => {
+      const { seq, hash } = served.replica.head;
+      const replies = await all(LedgerService.verify, {});
+      expect(replies.at(-1)).to.deep.equal({
+        position: { epoch: 1, seq, hash },
+        done: true,
+        keys: 5,
+        findings: [],
+      });
+    });
+
+    it('is found wanting where something else wrote to it', async () => {
+      served.memory.remove(logKey(4));
+      const [reply] = (await all(LedgerService.verify, {})).slice(-1);
+      expect(reply).to.deep.include({ done: true });
+      expect(reply?.keys).to.equal(undefined);
+      expect(reply?.findings).to.deep.equal([{ key: logKey(4), what: 'event 4 is missing: the next one there is 5' }]);
+    });
+
+    it('is held to checkpoints', async () => {
+      const { note, verifierKey } = await checkpoint();
+      const clean = await all(LedgerService.verify, { checkpoints: note, verifierKeys: [verifierKey] });
+      expect(clean.at(-1)?.findings).to.deep.equal([]);
+      const other = await all(LedgerService.verify, {
+        checkpoints: note,
+        verifierKeys: [generateKey('other').verifier],
+      });
+      expect(other.at(-1)?.findings[0]?.what).to.match(/is no key that is trusted there|that is no key/);
+    });
+
+    it('is not, with checkpoints or keys that are none', async () => {
+      for (const request of [{ checkpoints: 'hello' }, { verifierKeys: ['hello'] }])
+        expect(await failureOf(all(LedgerService.verify, request))).to.have.property('code', 'INVALID_REQUEST');
+    });
+  });
+
+  describe('exported', () => {
+    const linesOf = async (request: { fromSeq?: number; toSeq?: number }): Promise<string[]> =>
+      (await all(LedgerService.export, request)).flatMap(({ lines }) => lines);
+    const stored = (seq: number): string => served.memory.get(logKey(seq)) ?? '';
+
+    it('is every line as it is stored, or those of a range', async () => {
+      expect(await linesOf({})).to.deep.equal([1, 2, 3, 4, 5, 6].map(stored));
+      expect(await linesOf({ fromSeq: 3, toSeq: 4 })).to.deep.equal([3, 4].map(stored));
+      expect(await linesOf({ fromSeq: 6 })).to.deep.equal([stored(6)]);
+    });
+
+    it('is told with the position behind its last line', async () => {
+      const [reply] = await all(LedgerService.export, {});
+      const { epoch, seq, hash } = served.replica.head;
+      expect(reply?.position).to.deep.equal({ epoch, seq, hash });
+    });
+
+    it('ends where the ledger does, and begins where it begins', async () => {
+      const beyond = await failureOf(linesOf({ toSeq: 7 }));
+      expect(beyond).to.include({ code: 'INVALID_REQUEST', message: 'events 1 to 7: the ledger ends with event 6' });
+      expect((await failureOf(linesOf({ fromSeq: 5, toSeq: 4 }))).code).to.equal('INVALID_REQUEST');
+      served.memory.remove(logKey(1));
+      expect((await failureOf(linesOf({}))).code).to.equal('POSITION_GONE');
+    });
+
+    it('is not what has a gap, or is no chain', async () => {
+      const text = stored(4);
+      served.memory.put(logKey(4), text.replace('uid-b', 'uid-x'));
+      expect((await failureOf(linesOf({}))).message).to.match(/^the chain is broken at event 5/);
+      served.memory.remove(logKey(4));
+      expect((await failureOf(linesOf({}))).message).to.match(/^the log is not dense: event 5 follows 3$/);
+    });
+  });
+
+  describe('signed', () => {
+    it('is signed as it stands now', async () => {
+      const { position, note, verifierKey } = await checkpoint();
+      const { epoch, seq, hash } = served.replica.head;
+      expect(position).to.deep.equal({ epoch, seq, hash });
+      expect(note).to.contain(`\n${seq}\n${Buffer.from(hash, 'hex').toString('base64')}\nepoch 1\n`);
+      expect(verifierKey).to.equal(signer.verifier.text);
+    });
+
+    it('is signed by the writer alone', async () => {
+      await served.stepDown(undefined);
+      expect((await failureOf(checkpoint())).code).to.equal('NOT_WRITER');
+    });
+  });
+});

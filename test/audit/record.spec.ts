@@ -1,0 +1,161 @@
+/** The record leaves its etcd, and comes back: exports, replays, and checkpoints of an allocator at work. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { IpamService, SubnetsService } from '../../proto/ipledger.ts';
+import { parseCheckpoints } from '../../services/allocator/checkpoint/checkpoint.ts';
+import { generateKey } from '../../services/allocator/checkpoint/key.ts';
+import { connectEverywhere, type Everywhere } from '../e2e/allocators.ts';
+import { eventually } from '../e2e/eventually.ts';
+import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { startAllocator } from '../harness/services.ts';
+import { type Signing, startSigning } from './allocator.ts';
+import { ipledger } from './cli.ts';
+
+const ledgerKeys = '/ipledger/v1/';
+
+describe('The record', function () {
+  this.timeout(180_000);
+  let run: Run;
+  let etcd: Etcd;
+  let allocator: Signing;
+  let client: Everywhere;
+  before(async () => {
+    run = openRun();
+    etcd = await startEtcd(run);
+    allocator = await startSigning(run, etcd);
+    client = connectEverywhere([allocator]);
+    const spec = { cidrBlock: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default' };
+    await client.call(SubnetsService.applySubnet, { name: 'macvlan', spec });
+    for (let number = 1; number <= 40; number++) await allocate(`pod-${number}`);
+    for (let number = 1; number <= 10; number++)
+      await client.call(IpamService.release, {
+        namespace: 'default',
+        pod: `pod-${number}`,
+        podUid: `uid-pod-${number}`,
+        cause: 'RELEASE_CAUSE_POD_DELETED',
+      });
+  });
+  after(async () => {
+    client?.close();
+    await run.end();
+  });
+
+  const allocate = (name: string) =>
+    client.call(IpamService.allocate, {
+      pod: { namespace: 'default', name, uid: `uid-${name}` },
+      attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
+    });
+
+  /** What stands in an etcd, but for who is alive. */
+  const everything = async ({ etcdctl }: Etcd): Promise<string> => {
+    const log = await etcdctl(['get', '--prefix', `${ledgerKeys}log/`]);
+    const rest = ['head', 'addr/', 'subnet/', 'pool/'].map((name) => etcdctl(['get', '--prefix', ledgerKeys + name]));
+    return [log, ...(await Promise.all(rest))].join('');
+  };
+  const exported = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await ipledger(['export', ...args]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    return stdout;
+  };
+
+  it('is exported whole, by the allocator and straight from etcd alike', async () => {
+    const log = await etcd.etcdctl(['get', '--prefix', '--print-value-only', `${ledgerKeys}log/`]);
+    expect(await exported('--etcd', etcd.endpoint)).to.equal(log);
+    expect(await exported('--allocator', allocator.endpoint)).to.equal(log);
+  });
+
+  it('is exported by range, and beyond its end not at all', async () => {
+    for (const where of [
+      ['--etcd', etcd.endpoint],
+      ['--allocator', allocator.endpoint],
+    ]) {
+      const lines = (await exported('--from', '5', '--to', '7', ...where)).trimEnd().split('\n');
+      expect(lines.map((line) => (JSON.parse(line) as { seq: number }).seq)).to.deep.equal([5, 6, 7]);
+      const { code, stdout, stderr } = await ipledger(['export', '--to', '999', ...where]);
+      expect([code, stdout]).to.deep.equal([1, '']);
+      expect(stderr).to.match(/^ipledger: events 1 to 999: the ledger ends with event \d+$/m);
+    }
+  });
+
+  it('becomes the same ledger in another etcd, on which an allocator goes on', async () => {
+    const file = join(run.folder, 'ledger.ndjson');
+    writeFileSync(file, await exported('--etcd', etcd.endpoint));
+    const other = await startEtcd(run, { name: 'other' });
+    const { code, stdout, stderr } = await ipledger(['replay', file, '--etcd', other.endpoint]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    expect(stdout).to.match(/^52 events written, up to [0-9a-f]{64}\n$/);
+    expect(await everything(other)).to.equal(await everything(etcd));
+    expect((await ipledger(['verify', '--etcd', other.endpoint])).code).to.equal(0);
+
+    const again = await ipledger(['replay', file, '--etcd', other.endpoint]);
+    expect(again.code).to.equal(1);
+    expect(again.stderr).to.match(/^ipledger: this ledger is not empty: it has 52 events/);
+    expect((await ipledger(['replay', file, '--etcd', other.endpoint, '--resume'])).code).to.equal(0);
+
+    const next = await startAllocator(run, { etcd: other, name: 'next' });
+    const held = await ipledger(['allocations', '--allocator', next.endpoint, '-o', 'json']);
+    expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
+  });
+
+  it('is not written again from an export that is not whole', async () => {
+    const lines = (await exported('--etcd', etcd.endpoint)).split('\n');
+    const file = join(run.folder, 'broken.ndjson');
+    writeFileSync(file, lines.toSpliced(20, 1).join('\n'));
+    const empty = await startEtcd(run, { name: 'empty' });
+    const { code, stderr } = await ipledger(['replay', file, '--etcd', empty.endpoint]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/is not whole, nothing is written: .*event 21 is missing: the next one there is 22/);
+    expect(await empty.etcdctl(['get', '--prefix', '/', '--keys-only'])).to.equal('');
+  });
+
+  it('is verified by the allocator, too', async () => {
+    const clean = await ipledger(['verify', '--allocator', allocator.endpoint]);
+    expect([clean.code, clean.stderr]).to.deep.equal([0, '']);
+    await etcd.etcdctl(['put', `${ledgerKeys}note`, 'hello']);
+    const { code, stdout } = await ipledger(['verify', '--allocator', allocator.endpoint]);
+    await etcd.etcdctl(['del', `${ledgerKeys}note`]);
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^\/ipledger\/v1\/note +ipledger has no such key/m);
+  });
+
+  it('is signed on a schedule, to a file and on stdout, and when asked for', async () => {
+    await eventually(() => expect(seqsSigned().at(-1)).to.be.at.least(52));
+    const now = await ipledger(['checkpoint', '--allocator', allocator.endpoint]);
+    expect(now.code).to.equal(0);
+    expect(parseCheckpoints(now.stdout)[0]?.head.seq).to.equal(52);
+    const args = ['verify', '--checkpoint', allocator.checkpoints, '--key', allocator.verifier];
+    for (const where of [
+      ['--etcd', etcd.endpoint],
+      ['--allocator', allocator.endpoint],
+    ])
+      expect((await ipledger([...args, ...where])).stdout).to.match(
+        /, checkpoints verified, up to .*: nothing is wrong$/m,
+      );
+  });
+
+  it('tells of another key, for which the one before vouches', async () => {
+    const next = generateKey('audit.example/ledger');
+    writeFileSync(`${allocator.keyFile}.new`, `${next.signer}\n`);
+    renameSync(`${allocator.keyFile}.new`, allocator.keyFile);
+    await eventually(() => expect(seqsSigned().at(-1)).to.be.at.least(53));
+    await allocate('after-rotation');
+    await eventually(() => expect(seqsSigned().at(-1)).to.be.at.least(54));
+    const lines = (await exported('--etcd', etcd.endpoint, '--from', '53', '--to', '53')).trimEnd();
+    const { type, data } = JSON.parse(lines) as { type: string; data: { publicKey: string } };
+    expect([type, data.publicKey]).to.deep.equal(['KeyRotated', next.verifier]);
+    const verify = ['verify', '--etcd', etcd.endpoint, '--checkpoint', allocator.checkpoints, '--key'];
+    // Who trusts the first key needs no word of the second.
+    expect((await ipledger([...verify, allocator.verifier])).code).to.equal(0);
+    expect((await ipledger([...verify, next.verifier])).stdout).to.match(/is no key that is trusted there$/m);
+  });
+
+  const seqsSigned = (): number[] => {
+    try {
+      return parseCheckpoints(readFileSync(allocator.checkpoints, 'utf8')).map(({ head }) => head.seq);
+    } catch {
+      return []; // not there yet
+    }
+  };
+});
