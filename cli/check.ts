@@ -11,7 +11,7 @@ import type { Disagreement, Picture } from './check/picture.ts';
 import { podOf } from './check/say.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { connectKubernetes, type Kubernetes } from './kubernetes.ts';
-import type { Answer } from './output.ts';
+import { type Answer, counted } from './output.ts';
 import { table } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
@@ -91,8 +91,6 @@ function told({ picture: { ledger, cluster }, disagreements, moving }: Look): An
     note: [...kept.map(whyHeldBack), ...(moving > 0 ? [didNotLast(moving)] : [])].join('\n'),
   };
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const didNotLast = (count: number): string =>
   `${counted(count, 'difference')} did not last and ${count > 1 ? 'are' : 'is'} not told`;

@@ -1,16 +1,17 @@
 /** `ipledger import kube-ovn`: takes over what Kube-OVN's controller gave, so that nothing changes its address. */
 import type { Command } from 'commander';
+import { kubeOvnLease, kubeOvnRuns } from '../lib/kube-ovn.ts';
 import { SubnetsService } from '../proto/ipledger.ts';
 import { everyAllocation } from './allocations.ts';
 import type { Allocator } from './allocator.ts';
+import { away } from './away.ts';
 import { exitStatus } from './failure.ts';
 import { apply, type Refused } from './import/apply.ts';
-import { kubeOvnAway } from './import/kube-ovn-away.ts';
 import { type Conflict, conflictsOf } from './import/conflicts.ts';
 import { type Plan, planOf } from './import/plan.ts';
-import { takeSnapshot } from './import/snapshot.ts';
+import { takeSnapshot } from './snapshot.ts';
 import { connectKubernetes } from './kubernetes.ts';
-import type { Answer } from './output.ts';
+import { type Answer, counted } from './output.ts';
 import { table } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
@@ -37,7 +38,7 @@ Exit status:
 
 async function takeOver(allocator: Allocator, options: ImportOptions, signal: AbortSignal): Promise<Answer> {
   const kubernetes = await connectKubernetes(signal);
-  await kubeOvnAway(kubernetes, signal);
+  await away(kubernetes, { lease: kubeOvnLease, says: (who) => kubeOvnRuns(who, 'import') }, signal);
   const snapshot = await takeSnapshot(kubernetes);
   const { subnets } = await allocator.ask(SubnetsService.listSubnets, {});
   const { allocations } = await everyAllocation(allocator, {});
@@ -112,7 +113,6 @@ function rowsOf({ subnets, pools, reservations, claims, leftovers, foreign }: Pl
 }
 
 function summary({ subnets, pools, reservations, claims }: Plan): string {
-  const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
   return [
     counted(subnets.length, 'Subnet'),
     counted(pools.length, 'IPPool'),

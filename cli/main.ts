@@ -16,6 +16,7 @@ import { addExport } from './record/export.ts';
 import { addReplay } from './record/replay.ts';
 import { addVerify } from './record/verify.ts';
 import { addShow } from './show.ts';
+import { addUninstall } from './uninstall.ts';
 
 const program = new Command('ipledger')
   .description('Asks the ledger of IP addresses, and changes it.')
@@ -30,7 +31,7 @@ Environment:
   IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT, or several joined with commas (127.0.0.1:7411)
   IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
   IPLEDGER_ETCD                      where etcd is, for verbs that need no allocator: http(s)://HOST:PORT, joined with commas
-  KUBECONFIG                         the cluster that check reads
+  KUBECONFIG                         the cluster that check reads, and that import and uninstall change
 
 Exit status (check and verify have their own):
   0  done
@@ -53,6 +54,7 @@ addExport(program);
 addReplay(program);
 addCheck(program);
 addImport(program);
+addUninstall(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -27,3 +27,6 @@ export function print(format: OutputFormat, { content, table, note }: Answer): v
       if (note) process.stderr.write(`${note}\n`);
   }
 }
+
+/** "1 Pod", "2 Pods". */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

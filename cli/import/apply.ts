@@ -10,7 +10,7 @@ import type { Allocator } from '../allocator.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { Claim } from './claims.ts';
 import type { Plan } from './plan.ts';
-import { collections, type Left, type LeftIp } from './snapshot.ts';
+import { type Left, type LeftIp, pathOf, unchanged } from '../snapshot.ts';
 
 /** Requests at a time. */
 const concurrency = 16;
@@ -120,11 +120,6 @@ async function drop(kubernetes: Target['kubernetes'], ip: LeftIp): Promise<void>
   if (finalizers.length < ip.finalizers.length)
     await kubernetes.patch(pathOf(ip), { metadata: { uid: ip.uid, finalizers } });
 }
-
-const pathOf = ({ kind, name }: Left): string => `${collections[kind]}/${encodeURIComponent(name)}`;
-
-/** Makes the API refuse the patch of another object of the name, or of another version of it. */
-const unchanged = ({ uid, resourceVersion }: Left) => ({ uid, resourceVersion });
 
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();

@@ -5,7 +5,7 @@ import { ipName } from '../../lib/ip-name.ts';
 import { cidrHas } from '../../lib/ip.ts';
 import type { Owner, Route } from '../../proto/ipledger.ts';
 import { fields, json, text } from '../raw.ts';
-import type { LeftIp, PlacedPod, Snapshot } from './snapshot.ts';
+import type { LeftIp, PlacedPod, Snapshot } from '../snapshot.ts';
 
 /** Whose addresses they are. */
 export interface Holder {

@@ -4,7 +4,7 @@ import { cidrHas, isAddress } from '../../lib/ip.ts';
 import type { Allocation, Subnet } from '../../proto/ipledger.ts';
 import type { Claim } from './claims.ts';
 import type { Plan, Reservation } from './plan.ts';
-import type { LeftSubnet, Snapshot } from './snapshot.ts';
+import type { LeftSubnet, Snapshot } from '../snapshot.ts';
 
 export interface Conflict {
   readonly kind:

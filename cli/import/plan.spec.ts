@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { claimsOf } from './claims.ts';
 import { conflictsOf, type Known } from './conflicts.ts';
 import { planOf } from './plan.ts';
-import type { LeftIp, LeftSubnet, PlacedPod, Snapshot } from './snapshot.ts';
+import type { LeftIp, LeftSubnet, PlacedPod, Snapshot } from '../snapshot.ts';
 
 const left = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: ['kubeovn.io/kube-ovn-controller'] };
 const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): LeftSubnet => ({

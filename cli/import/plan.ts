@@ -1,6 +1,6 @@
 /** What there is to be taken over. Pure. */
 import { type Claim, claimsOf } from './claims.ts';
-import type { LeftIp, LeftPool, LeftSubnet, LeftVip, Snapshot } from './snapshot.ts';
+import type { LeftIp, LeftPool, LeftSubnet, LeftVip, Snapshot } from '../snapshot.ts';
 
 /** An address that is held without a Pod. */
 export interface Reservation {

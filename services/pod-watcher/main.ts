@@ -8,6 +8,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, within } from '../../lib/deadline.ts';
 import { startHealth } from '../../lib/health.ts';
+import { kubeOvnRuns } from '../../lib/kube-ovn.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
@@ -119,7 +120,7 @@ async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void>
     try {
       const sight = await look(signal);
       if (sight === 'away') return;
-      if (sight !== 'unsure') throw new Error(`${sight.runs}, then start this watcher`);
+      if (sight !== 'unsure') throw new Error(kubeOvnRuns(sight, 'start this watcher'));
       if (looks === 0) log.info("Kube-OVN's controller has left a Lease: waiting to see whether it renews it");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -134,7 +135,7 @@ function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
   const look = kubeOvnObserver(api);
   return () => {
     look(within(kubeOvnLookMs, signal)).then(
-      (sight) => typeof sight === 'object' && fail(new Error(`${sight.runs}, then start this watcher`)),
+      (sight) => typeof sight === 'object' && fail(new Error(kubeOvnRuns(sight, 'start this watcher'))),
       (error: unknown) => log.debug({ reason: reasonOf(error) }, "Kube-OVN's Lease could not be looked at"),
     );
   };

@@ -1,15 +1,15 @@
-/** What Kube-OVN's controller left in a cluster, read once. */
-import { allocationAnnotation, finalizer, ownerKind } from '../../lib/marks.ts';
-import type { Owner } from '../../proto/ipledger.ts';
-import { controllerOf, networkOf, podOf, statefulSetOf } from '../check/cluster.ts';
-import type { Pod, StatefulSet } from '../check/picture.ts';
-import type { Kubernetes } from '../kubernetes.ts';
-import { type Fields, fields, text, texts } from '../raw.ts';
+/** All objects of the Kubernetes API that Kube-OVN's controller and ipledger keep, and the Pods for which they do; read once. */
+import { allocationAnnotation, finalizer, ownerKind } from '../lib/marks.ts';
+import type { Owner } from '../proto/ipledger.ts';
+import { controllerOf, networkOf, podOf, statefulSetOf } from './check/cluster.ts';
+import type { Pod, StatefulSet } from './check/picture.ts';
+import type { Kubernetes } from './kubernetes.ts';
+import { type Fields, fields, text, texts } from './raw.ts';
 
 const kubeOvn = '/apis/kubeovn.io/v1';
 
 /** Where the objects of each kind are. */
-export const collections = {
+const collections = {
   Subnet: `${kubeOvn}/subnets`,
   IPPool: `${kubeOvn}/ippools`,
   IP: `${kubeOvn}/ips`,
@@ -19,7 +19,7 @@ export const collections = {
   Network: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
 } as const;
 
-/** What every object of Kube-OVN's tells of itself. */
+/** What every object of these kinds tells of itself. */
 export interface Left {
   readonly kind: 'Subnet' | 'IPPool' | 'IP' | 'Vip';
   readonly name: string;
@@ -79,6 +79,12 @@ export interface Snapshot {
   /** When it was read, milliseconds since 1970. */
   readonly at: number;
 }
+
+/** Where an object is. */
+export const pathOf = ({ kind, name }: Left): string => `${collections[kind]}/${encodeURIComponent(name)}`;
+
+/** Makes the API refuse the patch of another object of the name, or of another version of it. */
+export const unchanged = ({ uid, resourceVersion }: Left) => ({ uid, resourceVersion });
 
 /** @throws Failure when the API cannot be read. */
 export async function takeSnapshot({ list }: Pick<Kubernetes, 'list'>): Promise<Snapshot> {
