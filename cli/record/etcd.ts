@@ -2,13 +2,17 @@
 import { type Command, Option } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
 import { createLogger } from '../../lib/log.ts';
+import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
+import { openArchive } from '../../services/allocator/archive/open.ts';
 import { etcdAccess } from '../../services/allocator/ledger/access.ts';
 import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import type { Ledger } from '../../services/allocator/ledger/ledger.ts';
 import { Failure } from '../failure.ts';
 
 /** Where a verb finds the ledger: in etcd when that is named, else by asking the allocator. */
 export interface Source {
   readonly etcd?: string;
+  readonly archive: string;
   readonly allocator: string;
 }
 
@@ -21,35 +25,42 @@ export const addEtcd = (verb: Command): Command =>
     new Option('--etcd <urls>', 'the ledger in etcd, http(s)://host:port joined with commas').env('IPLEDGER_ETCD'),
   );
 
-/** Adds `--etcd` and `--allocator`. */
+/** Adds `--etcd`, `--archive` and `--allocator`. */
 export const addSource = (verb: Command): Command =>
-  addEtcd(verb).addOption(
-    new Option('--allocator <host:port>', 'without --etcd: where the allocator is; its replicas joined with commas')
-      .env('IPLEDGER_ENDPOINT')
-      .default('127.0.0.1:7411'),
-  );
+  addEtcd(verb)
+    .addOption(
+      new Option('--archive <where>', 'with --etcd: where its sealed events are, /a/folder or s3://bucket/prefix')
+        .env('IPLEDGER_ARCHIVE')
+        .default(''),
+    )
+    .addOption(
+      new Option('--allocator <host:port>', 'without --etcd: where the allocator is; its replicas joined with commas')
+        .env('IPLEDGER_ENDPOINT')
+        .default('127.0.0.1:7411'),
+    );
 
 /** The ledger in etcd, until it is disposed of. */
 export interface OpenedEtcd extends Disposable {
-  readonly ledger: EtcdLedger;
+  readonly ledger: Ledger;
 }
 
-/** Opens the ledger at these endpoints ("http://host:port,…"). @throws Failure for endpoints or files that make no sense. */
-export function openEtcd(endpoints: string): OpenedEtcd {
-  const client = connect(endpoints);
-  return { ledger: new EtcdLedger(client), [Symbol.dispose]: () => client.close() };
+/**
+ * Opens the ledger at these endpoints ("http://host:port,…"), its past in the archive included where that is named.
+ * @throws Failure for endpoints, files or an archive that make no sense.
+ */
+export function openEtcd(endpoints: string, archive = ''): OpenedEtcd {
+  try {
+    const client = connectEtcd(endpoints.split(','), etcdAccess(process.env, createLogger('ipledger')));
+    const live = new EtcdLedger(client);
+    const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env));
+    return { ledger, [Symbol.dispose]: () => client.close() };
+  } catch (error) {
+    throw new Failure('usage', error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 /** What a person is told when etcd does not answer; any other error as it is. */
 export function whyNoEtcd(thrown: unknown, endpoints: string): unknown {
   if (!(thrown instanceof IpledgerError && thrown.code === 'UNAVAILABLE')) return thrown;
   return new Failure('unreachable', `${thrown.message} (${endpoints})`, { cause: thrown });
-}
-
-function connect(endpoints: string) {
-  try {
-    return connectEtcd(endpoints.split(','), etcdAccess(process.env, createLogger('ipledger')));
-  } catch (error) {
-    throw new Failure('usage', error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }

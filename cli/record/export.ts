@@ -35,7 +35,7 @@ ledger of it.`,
 }
 
 async function* linesFrom(
-  { etcd, allocator, from, to }: Options,
+  { etcd, archive, allocator, from, to }: Options,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
   if (etcd === undefined) {
@@ -44,7 +44,7 @@ async function* linesFrom(
     return;
   }
   const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  using opened = openEtcd(etcd);
+  using opened = openEtcd(etcd, archive);
   try {
     for await (const { lines } of exportLines(opened.ledger, range, signal)) yield lines;
   } catch (error) {

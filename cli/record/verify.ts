@@ -71,7 +71,7 @@ async function verify(options: Options): Promise<Verdict> {
     const attested = held && new Attested(parseCheckpoints(held.checkpoints), held.verifierKeys.map(parseVerifierKey));
     const asked: VerifyOptions = { signal, onProgress: showProgress, ...(attested && { attested }) };
     if (file !== undefined) return await verifyLines(linesOf(file), asked);
-    using opened = openEtcd(etcd ?? '');
+    using opened = openEtcd(etcd ?? '', options.archive);
     return await verifyKeys(opened.ledger, asked);
   } finally {
     showProgress(undefined);

@@ -127,8 +127,8 @@ class Replay {
     const fresh = new Set(command.flatMap(({ sequenced }) => claimsOf(sequenced).map(claimKey)));
     for (const key of this.#claims.keys()) fresh.delete(key);
     const claims = this.#claims.size + fresh.size;
-    // Each event may put a subnet or a pool in force, too.
-    const configured = this.#subnets.size + this.#pools.size + command.length;
+    // Each event may put a subnet or a pool in force, too, or a segment and the floor.
+    const configured = this.#subnets.size + this.#pools.size + 2 * command.length;
     const ops = this.#events.length + command.length + claims + configured + 3;
     return ops <= this.#ledger.limits.ops && this.#bytes <= mostEventBytes;
   }
@@ -166,7 +166,9 @@ class Replay {
         const found = pools.get(name);
         return { name, text: found && poolText(found) };
       }),
-      segments: [],
+      segments: this.#events.flatMap(({ sequenced: said }) =>
+        said.type === 'SegmentSealed' ? { seq: said.seq, ...said.data } : [],
+      ),
       writer: undefined,
     };
   }

@@ -7,7 +7,7 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Head } from '../ledger/chain.ts';
-import { endOf, headKey, logKey, logPrefix, parseHead, prefix } from '../ledger/keys.ts';
+import { endOf, floorKey, headKey, logKey, logPrefix, parseHead, prefix } from '../ledger/keys.ts';
 import type { KeyReader, Revision } from '../ledger/ledger.ts';
 import type { Attested } from './attested.ts';
 import type { Finding } from './finding.ts';
@@ -41,12 +41,39 @@ export interface VerifyOptions {
   readonly breathe?: () => Promise<void>;
 }
 
-/** Verifies a ledger by its keys. @throws IpledgerError UNAVAILABLE; AbortError. */
+/**
+ * Verifies a ledger by its keys.
+ * @throws IpledgerError UNAVAILABLE; POSITION_GONE where the log's beginning is sealed, and the archive not at hand; AbortError.
+ */
 export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Promise<Verdict> {
   const audit = new LogAudit();
-  const finding = await persistently(audit, () => readLog(reader, audit, options));
-  if (finding) return verdict(audit, options, [finding]);
-  return await persistently(audit, () => compareAtOneRevision(reader, audit, options));
+  try {
+    const finding = await persistently(audit, () => readLog(reader, audit, options));
+    if (finding) {
+      if (audit.head.seq === 0) await refuseSealed(reader, options.signal);
+      return verdict(audit, options, [finding]);
+    }
+    return await persistently(audit, () => compareAtOneRevision(reader, audit, options));
+  } catch (error) {
+    if (!(error instanceof IpledgerError) || error.code !== 'LEDGER_DAMAGED') throw error;
+    // What the archive holds is not what was sealed.
+    return verdict(audit, options, [{ key: logKey(audit.head.seq + 1), what: error.message }]);
+  }
+}
+
+/** That the first event is not in etcd is no damage when it was sealed. */
+async function refuseSealed(reader: KeyReader, signal: AbortSignal): Promise<void> {
+  const text = await valueOf(reader, floorKey, signal);
+  if (text !== undefined)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `the log begins in the archive, up to the floor ${text}: name it by --archive, or ask an allocator that has it`,
+    );
+}
+
+async function valueOf(reader: KeyReader, key: string, signal: AbortSignal): Promise<string | undefined> {
+  for await (const { keys } of reader.keys({ from: key, end: `${key}\0` }, signal)) return keys[0]?.text;
+  return undefined;
 }
 
 /** Begins anew, where it was, at a newer revision, when etcd compacted the one that was read. */
