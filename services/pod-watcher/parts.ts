@@ -5,6 +5,7 @@ import { Alarms } from './alarm.ts';
 import { Configurer } from './intent/configure.ts';
 import { Holdings } from './intent/holdings.ts';
 import type { Machines } from './intent/machines.ts';
+import { Namespaces } from './intent/namespaces.ts';
 import { Nodes } from './intent/nodes.ts';
 import { Pools } from './intent/pools.ts';
 import { PoolsInForce } from './intent/pools-in-force.ts';
@@ -149,8 +150,20 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
     ...tellingOf(api, events, 'IPPool', ipPools),
   });
   const reservations = reservationsOf(options, sources, events, inForce);
-  const readers = [inForce, holdings, drawn, vipAddresses, configurer, pools, ...reservations, reconciler];
-  return { reconciler, configurer, pools, reservations, readers };
+  const bindings = new Namespaces({
+    log,
+    signal,
+    namespaces: sources.namespaces,
+    objects: sources.subnets,
+    subnets: inForce,
+    pools: drawn,
+    write: ({ name, uid }, annotations, callSignal) => {
+      const body = { metadata: { uid, annotations } };
+      return mergePatch(api, { path: objectPath(namespaces.path, name), body, signal: callSignal });
+    },
+  });
+  const readers = [inForce, holdings, drawn, vipAddresses, configurer, pools, ...reservations, bindings, reconciler];
+  return { reconciler, configurer, pools, reservations, bindings, readers };
 }
 
 /** IP objects that people make, and Vips. */

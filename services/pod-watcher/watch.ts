@@ -36,7 +36,10 @@ export interface Figures {
 export function watchCluster(options: WatchOptions): Watching {
   const { allocator, log, signal, fail } = options;
   const sources = sourcesOf(options);
-  const { reconciler, configurer, pools, reservations, projector, nodes, alarms, readers } = partsOf(options, sources);
+  const { reconciler, configurer, pools, reservations, bindings, projector, nodes, alarms, readers } = partsOf(
+    options,
+    sources,
+  );
   const keeper = new MemoryKeeper(options.memory);
   const ledger = ledgerHeard();
 
@@ -46,6 +49,7 @@ export function watchCluster(options: WatchOptions): Watching {
     // The Subnets first: a Pod that finds its Subnet in force need not wait for it.
     await configurer.start();
     await pools.start();
+    bindings.start();
     // A Pod that somebody holds an address for must find it held.
     for (const each of reservations) await each.start();
     await reconciler.prepare();

@@ -32,6 +32,12 @@ export class PoolsInForce implements Reader {
     return [...this.#pools.keys()];
   }
 
+  /** Those that are for a namespace, by name. */
+  naming(namespace: string): string[] {
+    const own = [...this.#pools.values()].filter(({ spec }) => spec.namespaces.includes(namespace));
+    return own.map(({ name }) => name).sort();
+  }
+
   /** The ledger refused what an IPPool says; what was in force before, stays. */
   refused(name: string, why: string): void {
     this.#refusals.set(name, why);
@@ -63,8 +69,7 @@ export class PoolsInForce implements Reader {
 
   /** The namespace's own list, then those that name it, by name; those that are empty come last. */
   #ofNamespace(namespace: string, listed: readonly string[]): string[] {
-    const naming = [...this.#pools.values()].filter(({ spec }) => spec.namespaces.includes(namespace));
-    const names = [...listed.filter((name) => this.#pools.has(name)), ...naming.map(({ name }) => name).sort()];
+    const names = [...listed.filter((name) => this.#pools.has(name)), ...this.naming(namespace)];
     const once = [...new Set(names)];
     return [...once.filter((name) => !this.#isEmpty(name)), ...once.filter((name) => this.#isEmpty(name))];
   }

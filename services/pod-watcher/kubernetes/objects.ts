@@ -5,6 +5,7 @@
  */
 import { allocationAnnotation } from '../../../lib/marks.ts';
 import { type Controller, identityOf } from '../../../lib/pod-identity.ts';
+import { type LabelSelector, selectorsOf, toLabels } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { type Raw, record, text } from './raw.ts';
 
@@ -125,11 +126,16 @@ function controllerOf(references: unknown): Controller | undefined {
 // ---- Namespace -----------------------------------------------------------------------------------------------------
 
 export interface NamespaceObject extends Named {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Only those that say which Subnets and IPPools are its own. */
+  readonly annotations: Readonly<Record<string, string>>;
   /** The Subnets that serve the primary network of its Pods, best first. */
   readonly subnets: readonly string[];
   /** The IPPools from which they do. */
   readonly pools: readonly string[];
 }
+
+const namespaceKey = /^(?:ovn\.kubernetes\.io|ipledger\.io)\//;
 
 export const namespaces: Kind<NamespaceObject> = {
   path: '/api/v1/namespaces',
@@ -141,8 +147,11 @@ export const namespaces: Kind<NamespaceObject> = {
         .split(',')
         .map((name) => name.trim())
         .filter((name) => name !== '');
+    const own = Object.entries(annotations).filter(([key]) => namespaceKey.test(key));
     return {
       ...named(meta),
+      labels: toLabels(meta['labels']),
+      annotations: toLabels(Object.fromEntries(own)),
       subnets: list('ovn.kubernetes.io/logical_switch'),
       pools: list('ovn.kubernetes.io/ip_pool'),
     };
@@ -245,8 +254,15 @@ export interface SubnetOverlay {
   readonly mtu: number;
 }
 
+/** Whose primary network it serves. */
+export interface SubnetBinding {
+  readonly namespaces: readonly string[];
+  readonly selectors: readonly LabelSelector[];
+}
+
 export interface SubnetObject extends Kept {
   readonly spec: SubnetObjectSpec;
+  readonly binding: SubnetBinding;
   readonly overlay: SubnetOverlay;
   /** What in the spec could not be read; such a spec must not be used. */
   readonly problems: readonly string[];
@@ -272,6 +288,7 @@ export function toSubnet(raw: unknown): SubnetObject {
   return {
     ...kept(meta, status),
     overlay: { vpc, vlan, gatewayType, vips: texts(given['vips']), mtu: number(given['mtu']) ?? 0 },
+    binding: { namespaces: texts(given['namespaces']), selectors: selectorsOf(given['namespaceSelectors']) },
     spec: {
       cidrBlock: field('cidrBlock'),
       gateway: field('gateway'),

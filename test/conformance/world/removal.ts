@@ -43,7 +43,9 @@ export async function removeAll(objects: Objects): Promise<void> {
   for (const { metadata } of await objects.list('Node'))
     if (metadata.name !== ownNode) await objects.remove({ kind: 'Node', name: metadata.name });
   for (const { metadata } of await objects.list('Namespace')) {
-    const marks = Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith('ovn.kubernetes.io/'));
+    const marks = Object.keys(metadata.annotations ?? {}).filter((key) =>
+      /^(?:ovn\.kubernetes|ipledger)\.io\//.test(key),
+    );
     const annotations = Object.fromEntries(marks.map((key) => [key, null]));
     if (marks.length > 0)
       await objects.patch({ kind: 'Namespace', name: metadata.name }, { metadata: { annotations } });

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { FakeSource, inForce, silent, subnetNamed, until } from '../fakes.ts';
+import { ApiError } from '../kubernetes/api.ts';
+import { type NamespaceObject, namespaces, type SubnetObject } from '../kubernetes/objects.ts';
+import { Namespaces } from './namespaces.ts';
+import { Subnets } from './subnets.ts';
+
+const list = 'ovn.kubernetes.io/logical_switch';
+
+describe('the annotations of namespaces', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  function world() {
+    const all = new FakeSource<NamespaceObject>();
+    const objects = new FakeSource<SubnetObject>();
+    const subnets = new Subnets(objects.objects);
+    const trouble: ApiError[] = [];
+    const put = (annotations: Record<string, string | null> = {}): void =>
+      all.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u', annotations } }));
+    const bindings = new Namespaces({
+      namespaces: all,
+      objects,
+      subnets,
+      pools: { naming: () => [] },
+      write: (namespace, annotations) => {
+        const error = trouble.pop();
+        if (error) return Promise.reject(error);
+        put({ ...namespace.annotations, ...annotations });
+        return Promise.resolve();
+      },
+      log: silent,
+      signal: stop.signal,
+    });
+    put();
+    bindings.start();
+    return { objects, subnets, bindings, trouble, shown: () => all.objects.get('shop')?.annotations[list] };
+  }
+
+  it('follow Subnets as they are put in force, and as they go', async () => {
+    const { objects, subnets, bindings, shown } = world();
+    const blue = subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] });
+    objects.put(blue);
+    subnets.facts([{ kind: 'configured', subnet: inForce('blue', 'ovn') }], 51);
+    bindings.facts([{ kind: 'configured', subnet: inForce('blue', 'ovn') }]);
+    await until(() => shown() === 'blue');
+    objects.drop(blue);
+    await until(() => shown() === '');
+  });
+
+  it('are written again when the API had trouble', async () => {
+    const { objects, subnets, trouble, shown } = world();
+    trouble.push(new ApiError(500, 'etcd is busy'));
+    subnets.facts([{ kind: 'configured', subnet: inForce('blue', 'ovn') }], 51);
+    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
+    await until(() => shown() === 'blue');
+    expect(trouble).to.deep.equal([]);
+  });
+});
