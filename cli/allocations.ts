@@ -4,13 +4,28 @@ import { type Allocation, IpamService, type Position } from '../proto/ipledger.t
 import type { Allocator } from './allocator.ts';
 import { causeText } from './cause.ts';
 import { Failure } from './failure.ts';
-import { table } from './table.ts';
+import { listed } from './output.ts';
+import type { Column } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 const pageSize = 1_000;
 const pagesMost = 10_000;
 
-const head = ['SUBNET', 'ADDRESS', 'POD', 'PROVIDER', 'INTERFACE', 'NODE', 'BOUND', 'CAUSE', 'SINCE'];
+const columns: readonly Column[] = [
+  { name: 'SUBNET' },
+  { name: 'ADDRESS' },
+  { name: 'POD' },
+  { name: 'PROVIDER' },
+  { name: 'INTERFACE' },
+  { name: 'NODE' },
+  { name: 'BOUND' },
+  { name: 'CAUSE' },
+  { name: 'SINCE', time: true },
+  { name: 'UID', wide: true },
+  { name: 'OWNER', wide: true },
+  { name: 'MAC', wide: true },
+  { name: 'SEQ', wide: true },
+];
 
 /** Which allocations; an absent field matches all. */
 export interface Filter {
@@ -29,11 +44,10 @@ export function addAllocations(program: Command): void {
     .action(({ subnet, namespace, pod, node, ...options }: VerbOptions & Filter) =>
       answer(options, async (allocator) => {
         const { position, allocations } = await everyAllocation(allocator, { subnet, namespace, pod, node });
-        return {
-          content: { position, allocations },
-          table: () => (allocations.length > 0 ? table(head, allocations.map(row)) : ''),
-          note: allocations.length > 0 ? undefined : 'no allocations',
-        };
+        return listed(
+          { columns, rows: allocations.map(row) },
+          { content: { position, allocations }, note: allocations.length > 0 ? undefined : 'no allocations' },
+        );
       }),
     );
 }
@@ -65,5 +79,9 @@ function row({ subnet, addresses, attachment, bindings, ...allocation }: Allocat
     bindings.length > 0 ? 'yes' : 'no',
     causeText(allocation.cause),
     allocation.at,
+    allocation.podUid,
+    allocation.owner ? `${allocation.owner.kind}/${allocation.owner.name}` : '',
+    allocation.mac,
+    String(allocation.seq),
   ];
 }

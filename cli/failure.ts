@@ -7,6 +7,8 @@ export const exitStatus = {
   refused: 1,
   /** The command line or the environment makes no sense. */
   usage: 2,
+  /** Asked and answered, and the answer is nothing: nobody had the address, no event matches, nothing changed. */
+  nothing: 4,
   /** `check`: the ledger and the Kubernetes API do not agree. */
   disagreement: 1,
   /** `check`: nothing is known, since they could not be compared. */

@@ -1,43 +1,48 @@
-/** `ipledger history ADDRESS`: what happened to one address, newest first. */
+/** `ipledger history`: what happened to an address, a Pod, a subnet, a node or an owner, newest first. */
+import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Attachment, type Event, LedgerService, type Position } from '../proto/ipledger.ts';
+import type { Input } from '../proto/codec.ts';
+import { type Event, type HistoryRequest, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
-import { causeText } from './cause.ts';
-import { table } from './table.ts';
-import { addVerb, answer, type VerbOptions } from './verb.ts';
+import { eventColumns, eventColumnsOfOneAddress, eventRow } from './event.ts';
+import { exitStatus, Failure } from './failure.ts';
+import { print, rowWriter } from './output.ts';
+import { readTime, timeForms, type Zone } from './times.ts';
+import { addIndexed, type IndexedOptions, styleOf, withAllocator, withIndex } from './verb.ts';
 
 const pageSizeMost = 1_000;
 const limitMost = 1_000_000;
 
-/** What is long and seldom looked at stands last, so that a terminal of 120 columns shows the why. */
-const head = ['SEQ', 'TIME', 'EVENT', 'POD', 'DETAIL', 'SUBNET', 'UID', 'ACTOR'];
-
-interface HistoryOptions extends VerbOptions {
+interface HistoryOptions extends IndexedOptions {
   readonly subnet?: string;
+  readonly since?: string;
+  readonly until?: string;
   readonly limit: number;
 }
 
-interface Story {
-  readonly position: Position | undefined;
-  readonly events: Event[];
-  /** Whether there are older ones than these. */
-  readonly more: boolean;
-}
-
 export function addHistory(program: Command): void {
-  addVerb(program, 'history <address>', 'what happened to one address, newest first')
-    .option('--subnet <name>', 'only in this subnet; else in all that know the address')
+  addIndexed(program, 'history <subject> [name]', 'what happened, newest first: to an address, a Pod, a subnet, …')
+    .usage('[options] ADDRESS | pod NAMESPACE/NAME | subnet NAME | node NAME | owner [NAMESPACE/]KIND/NAME | all')
+    .option('--subnet <name>', 'of an address: only in this subnet; else in all that know it')
+    .option('--since <time>', 'only what happened then or later')
+    .option('--until <time>', 'only what happened before')
     .option('--limit <count>', 'at most so many events', parseLimit, 100)
-    .action((address: string, { subnet, limit, ...options }: HistoryOptions) =>
-      answer(options, async (allocator) => {
-        const story = await read(allocator, { address, subnet }, limit);
-        return {
-          content: story,
-          table: () => table(head, story.events.map(row)),
-          note: story.more ? `older events are left out: --limit is ${limit}` : undefined,
-        };
-      }),
-    );
+    .addHelpText(
+      'after',
+      `
+A time is ${timeForms}.
+An address is found at once, however long the ledger. All else is looked for from the end of the log, or in the read model's
+index, where --index or IPLEDGER_INDEX names it. Events are printed as they are found.
+
+Exit status:
+  0  there are some
+  ${exitStatus.nothing}  there are none`,
+    )
+    .action((subject: string, name: string | undefined, options: HistoryOptions) => {
+      const request = requestOf(subject, name, options);
+      const run = request.address ? withAllocator : withIndex;
+      return run(options, (allocator) => tell(allocator, request, options));
+    });
 }
 
 function parseLimit(text: string): number {
@@ -47,77 +52,84 @@ function parseLimit(text: string): number {
   return limit;
 }
 
-async function read(
-  allocator: Allocator,
-  asked: { address: string; subnet: string | undefined },
-  limit: number,
-): Promise<Story> {
+function requestOf(subject: string, name: string | undefined, options: HistoryOptions): Input<HistoryRequest> {
+  const zone: Zone = options.utc ? 'utc' : 'local';
+  const period = {
+    since: options.since && readTime(options.since, zone),
+    until: options.until && readTime(options.until, zone),
+  };
+  return { subnet: options.subnet, ...period, ...subjectOf(subject, name) };
+}
+
+/** @throws Failure for what is nothing that has a history. */
+export function subjectOf(subject: string, name: string | undefined): Input<HistoryRequest> {
+  if (name === undefined) {
+    if (subject === 'all') return {};
+    if (isIP(subject) !== 0) return { address: subject };
+    throw new Failure('usage', `${subject} is no address; a history is of ADDRESS, pod NAMESPACE/NAME, subnet NAME, …`);
+  }
+  const parts = name.split('/');
+  switch (subject) {
+    case 'pod': {
+      const [namespace, pod, ...rest] = parts;
+      if (namespace && pod && rest.length === 0) return { namespace, pod };
+      throw new Failure('usage', `${name} names no Pod: write NAMESPACE/NAME`);
+    }
+    case 'owner': {
+      const [ownerName = '', kind, namespace, ...rest] = parts.toReversed();
+      if (kind && rest.length === 0) return { namespace, owner: { kind, name: ownerName } };
+      throw new Failure('usage', `${name} names no owner: write KIND/NAME or NAMESPACE/KIND/NAME`);
+    }
+    case 'subnet':
+      return { subnet: name };
+    case 'node':
+      return { node: name };
+    default:
+      throw new Failure('usage', `history ${subject} ${name}: it is pod, subnet, node or owner, and a name`);
+  }
+}
+
+async function tell(allocator: Allocator, request: Input<HistoryRequest>, options: HistoryOptions): Promise<void> {
+  const style = styleOf(options);
+  const write = rowWriter(style, request.address === undefined ? eventColumns : eventColumnsOfOneAddress);
   const events: Event[] = [];
+  let [count, more] = [0, false];
   let position: Position | undefined;
+  for await (const page of historyOf(allocator, request, options.limit)) {
+    position ??= page.position;
+    if (!write) events.push(...page.events);
+    else if (page.events.length > 0) process.stdout.write(write(page.events.map(eventRow)));
+    count += page.events.length;
+    more = page.more;
+  }
+  if (!write) print(style, { content: { position, events, more }, table: () => '' });
+  else if (more) process.stderr.write(`older events are left out: --limit is ${options.limit}\n`);
+  else if (count === 0) process.stderr.write('no such event\n');
+  if (count === 0) process.exitCode = exitStatus.nothing;
+}
+
+export interface HistoryPage {
+  readonly position: Position | undefined;
+  readonly subnets: readonly string[];
+  readonly events: readonly Event[];
+  /** Whether older ones follow. */
+  readonly more: boolean;
+}
+
+/** The pages of a history, up to so many events. A page may be empty and not be the last. */
+export async function* historyOf(
+  allocator: Allocator,
+  request: Input<HistoryRequest>,
+  limit: number,
+): AsyncGenerator<HistoryPage> {
   let pageToken = '';
+  let left = limit;
   do {
-    const pageSize = Math.min(pageSizeMost, limit - events.length);
-    const reply = await allocator.ask(LedgerService.history, { ...asked, pageSize, pageToken });
-    position ??= reply.position;
-    events.push(...reply.events);
-    // A page without events would never bring us to the limit
-    pageToken = reply.events.length > 0 ? reply.nextPageToken : '';
-  } while (pageToken !== '' && events.length < limit);
-  return { position, events, more: pageToken !== '' };
+    const pageSize = Math.min(pageSizeMost, left);
+    const reply = await allocator.ask(LedgerService.history, { ...request, pageSize, pageToken });
+    pageToken = reply.nextPageToken;
+    left -= reply.events.length;
+    const { position, events, subnets } = reply;
+    yield { position, events, subnets, more: pageToken !== '' };
+  } while (pageToken !== '' && left > 0);
 }
-
-function row(event: Event): string[] {
-  const { attachment, uid, detail } = told(event);
-  const pod = attachment ? `${attachment.namespace}/${attachment.pod}` : '';
-  return [String(event.seq), event.at, event.type, pod, detail, event.subnet, uid ?? '', event.actor];
-}
-
-/** Whom an event is about, and why it happened or what it did. */
-function told(event: Event): { attachment?: Attachment | undefined; uid?: string; detail: string } {
-  const { addressAllocated, addressTransferred, addressReleased, addressBound, addressUnbound } = event;
-  if (addressAllocated) return { ...addressAllocated, detail: causeText(addressAllocated.cause) };
-  if (addressTransferred) return { ...addressTransferred, detail: `from uid ${addressTransferred.fromUid}` };
-  if (addressReleased)
-    return { ...addressReleased, detail: join(': ', causeText(addressReleased.cause), addressReleased.evidence) };
-  if (addressBound) {
-    const { interface: name, node, containerId } = addressBound;
-    return { ...addressBound, detail: `${name} of container ${short(containerId)} on ${node}` };
-  }
-  if (addressUnbound) {
-    const { interface: name, containerId, cause } = addressUnbound;
-    // That its container was deleted goes without saying
-    const usual = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_CONTAINER_DELETED'].includes(cause);
-    const why = usual ? '' : causeText(cause);
-    return { ...addressUnbound, detail: join(': ', why, `${name} of container ${short(containerId)}`) };
-  }
-  return { detail: withoutPod(event) || ofTheLedger(event) };
-}
-
-/** What an event says that is about an address, and about no Pod. */
-function withoutPod({ addressReserved, reservationCancelled, addressQuarantined, quarantineLifted }: Event): string {
-  if (addressReserved) return join(': ', `for ${addressReserved.reservedFor}`, addressReserved.reason);
-  if (reservationCancelled)
-    return join(': ', `no more for ${reservationCancelled.reservedFor}`, reservationCancelled.reason);
-  if (addressQuarantined) {
-    const { seenMac, seenAt, reason } = addressQuarantined;
-    const who = seenMac === '' && seenAt === '' ? '' : join(' at ', `${seenMac || 'somebody'} seen`, seenAt);
-    return join(': ', who, reason);
-  }
-  return quarantineLifted?.reason ?? '';
-}
-
-/** What an event says of the ledger itself. */
-function ofTheLedger({ segmentSealed, ledgerRestored, keyRotated }: Event): string {
-  if (segmentSealed) return `events ${segmentSealed.from} to ${segmentSealed.to} are in ${segmentSealed.archive}`;
-  if (ledgerRestored) {
-    const { epoch, seq, lostSeq, reason } = ledgerRestored;
-    const lost = lostSeq > seq ? `events ${seq + 1} to ${lostSeq} at least are lost` : '';
-    return join(': ', join(', ', `epoch ${epoch}, found to end at ${seq}`, lost), reason);
-  }
-  return keyRotated ? `checkpoints are signed with key ${keyRotated.keyId}` : '';
-}
-
-const join = (between: string, ...parts: string[]): string => parts.filter((part) => part !== '').join(between);
-
-/** As container runtimes print it. */
-const short = (containerId: string): string => containerId.slice(0, 12);

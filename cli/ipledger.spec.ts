@@ -1,77 +1,23 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { IpledgerError } from '../lib/errors.ts';
-import type { Input, Method } from '../proto/codec.ts';
+import type { Input } from '../proto/codec.ts';
 import {
   type Allocation,
   type Event,
   type HistoryReply,
   type HistoryRequest,
   IpamService,
-  LedgerService,
   type ListReply,
   type ListRequest,
   type ListSubnetsReply,
-  SubnetsService,
 } from '../proto/ipledger.ts';
-import { refusal, serve } from '../test/grpc-server.ts';
-
-const ipledger = join(import.meta.dirname, 'ipledger');
-
-interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** The environment without what the person who runs the tests has set for ipledger. */
-function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('IPLEDGER_'));
-  return { ...Object.fromEntries(inherited), ...added };
-}
-
-function run(args: readonly string[], added?: Record<string, string>, program = ipledger): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(program, args, { env: environment(added) }, (_error, stdout, stderr) => {
-      resolve({ status: child.exitCode ?? -1, stdout, stderr });
-    });
-  });
-}
-
-interface Answers {
-  listSubnets?: () => Input<ListSubnetsReply>;
-  list?: (request: ListRequest) => Input<ListReply>;
-  history?: (request: HistoryRequest) => Input<HistoryReply>;
-}
-
-/** An allocator that gives fixed answers; what an answer throws is its refusal. */
-function allocatorThat(answers: Answers) {
-  const handler =
-    <Request, Reply>(_method: Method<Request, Reply>, answer: ((request: Request) => Input<Reply>) | undefined) =>
-    ({ request }: ServerUnaryCall<Request, Input<Reply>>, done: sendUnaryData<Input<Reply>>) => {
-      try {
-        if (!answer) throw new IpledgerError('BUG', 'this spec gives no answer to that');
-        done(null, answer(request));
-      } catch (error) {
-        done(refusal(IpledgerError.from(error)));
-      }
-    };
-  return serve(
-    [SubnetsService, { listSubnets: handler(SubnetsService.listSubnets, answers.listSubnets) }],
-    [IpamService, { list: handler(IpamService.list, answers.list) }],
-    [LedgerService, { history: handler(LedgerService.history, answers.history) }],
-  );
-}
-
-async function ask(answers: Answers, ...args: string[]): Promise<Ended> {
-  await using server = await allocatorThat(answers);
-  return await run(args, { IPLEDGER_ENDPOINT: server.endpoint });
-}
+import { serve } from '../test/grpc-server.ts';
+import { allocatorThat, ask, environment, ipledger, run } from './specification.ts';
 
 const position = { epoch: 1, seq: 42, hash: '5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9' };
 const uid = '6c1d1f0a-8c5e-4d0b-9f3e-2b7f6a1c0d4e';
@@ -138,7 +84,7 @@ const allocation: Input<Allocation> = {
   addresses: [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }],
   interface: 'net1',
   cause: 'ALLOCATION_CAUSE_DYNAMIC',
-  at: '2026-11-17T14:05:00.000Z',
+  at: '2026-11-17 14:05:00',
   bindings: [{ containerId: 'c0ffee', interface: 'net1', node: 'node-a' }],
 };
 const dualStack: Input<Allocation> = {
@@ -147,7 +93,7 @@ const dualStack: Input<Allocation> = {
   subnet: 'storage',
   addresses: [{ address: '10.20.0.5' }, { address: 'fd00:20::5' }],
   cause: 'ALLOCATION_CAUSE_STATIC',
-  at: '2026-11-17T14:06:00.000Z',
+  at: '2026-11-17 14:06:00',
 };
 
 describe('ipledger allocations', () => {
@@ -158,8 +104,8 @@ describe('ipledger allocations', () => {
     expect(stdout).to.equal(
       [
         'SUBNET   ADDRESS               POD                PROVIDER         INTERFACE  NODE    BOUND  CAUSE    SINCE',
-        'macvlan  172.17.0.11           default/samplepod  macvlan.default  net1       node-a  yes    dynamic  2026-11-17T14:05:00.000Z',
-        'storage  10.20.0.5,fd00:20::5  default/other      storage.default  -          -       no     static   2026-11-17T14:06:00.000Z',
+        'macvlan  172.17.0.11           default/samplepod  macvlan.default  net1       node-a  yes    dynamic  2026-11-17 14:05:00',
+        'storage  10.20.0.5,fd00:20::5  default/other      storage.default  -          -       no     static   2026-11-17 14:06:00',
         '',
       ].join('\n'),
     );
@@ -245,17 +191,47 @@ describe('ipledger history', () => {
   it('tells the life of an address, newest first', async () => {
     const { status, stdout, stderr } = await ask({ history: paged }, 'history', '172.17.0.11');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    const u = uid;
     expect(stdout).to.equal(
       [
-        'SEQ  TIME                      EVENT               POD                DETAIL                                        SUBNET   UID                                   ACTOR',
-        `9    2026-11-17T14:09:00.000Z  AddressReleased     default/samplepod  garbage-collected: node node-a is gone        macvlan  ${u}  ipledger://watcher`,
-        '8    2026-11-17T14:08:00.000Z  AddressUnbound      default/samplepod  node-deleted: net1 of container c0ffeec0ffee  macvlan  -                                     ipledger://watcher',
-        `7    2026-11-17T14:07:00.000Z  AddressBound        default/samplepod  net1 of container c0ffeec0ffee on node-a      macvlan  ${u}  ipledger://watcher`,
-        `6    2026-11-17T14:06:00.000Z  AddressTransferred  default/samplepod  from uid old                                  macvlan  ${u}  ipledger://watcher`,
-        '5    2026-11-17T14:05:00.000Z  AddressAllocated    default/samplepod  dynamic                                       macvlan  old                                   ipledger://watcher',
+        'SEQ  TIME                 EVENT               POD                DETAIL                                        SUBNET',
+        '9    2026-11-17 14:09:00  AddressReleased     default/samplepod  garbage-collected: node node-a is gone        macvlan',
+        '8    2026-11-17 14:08:00  AddressUnbound      default/samplepod  node-deleted: net1 of container c0ffeec0ffee  macvlan',
+        '7    2026-11-17 14:07:00  AddressBound        default/samplepod  net1 of container c0ffeec0ffee on node-a      macvlan',
+        '6    2026-11-17 14:06:00  AddressTransferred  default/samplepod  from uid old                                  macvlan',
+        '5    2026-11-17 14:05:00  AddressAllocated    default/samplepod  dynamic                                       macvlan',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('tells more of each event where there is room', async () => {
+    const { stdout } = await ask({ history: paged }, 'history', '172.17.0.11', '-o', 'wide', '--limit', '1');
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).to.deep.equal([
+      ['SEQ', 'TIME', 'EVENT', 'ADDRESS', 'POD', 'DETAIL', 'SUBNET', 'UID', 'PROVIDER', 'ACTOR', 'COMMAND'],
+      [
+        '9',
+        '2026-11-17 14:09:00.000+00:00',
+        'AddressReleased',
+        '-',
+        'default/samplepod',
+        'garbage-collected: node node-a is gone',
+        'macvlan',
+        uid,
+        'macvlan.default',
+        'ipledger://watcher',
+        '-',
+      ],
+      [''],
+    ]);
+  });
+
+  it('gives CSV for programs: all columns, and times in UTC', async () => {
+    const evidence = 'a "b", c';
+    const released = { ...events[0], addressReleased: { ...samplepod, evidence } };
+    const { stdout } = await ask({ history: () => ({ position, events: [released] }) }, 'history', '::1', '-o', 'csv');
+    expect(stdout).to.equal(
+      'seq,time,event,address,pod,detail,subnet,uid,provider,actor,command\r\n' +
+        `9,2026-11-17T14:09:00.000Z,AddressReleased,,default/samplepod,"unspecified: a ""b"", c",macvlan,${uid},macvlan.default,ipledger://watcher,\r\n`,
     );
   });
 
@@ -320,10 +296,10 @@ describe('ipledger history', () => {
   });
 
   it('shows an event of a kind that it does not know', async () => {
-    const history = () => ({ position, events: [{ seq: 3, type: 'AddressBlessed', at: at(3), actor: 'anonymous' }] });
+    const history = () => ({ position, events: [{ seq: 3, type: 'AddressBlessed', at: at(3) }] });
     const { status, stdout } = await ask({ history }, 'history', '172.17.0.11');
     expect(status).to.equal(0);
-    expect(stdout).to.match(/^3 +\S+ +AddressBlessed +- +- +- +- +anonymous$/m);
+    expect(stdout).to.match(/^3 +\S+ \S+ +AddressBlessed +- +- +-$/m);
   });
 
   it('keeps a row in one line whatever the ledger quotes', async () => {
@@ -380,7 +356,7 @@ describe('ipledger, when it cannot do what it was asked,', () => {
       somewhere,
       "ipledger: option '-o, --output <format>' argument 'xml' is",
     ],
-    ['no address', ['history'], somewhere, "ipledger: missing required argument 'address'"],
+    ['no address', ['history'], somewhere, "ipledger: missing required argument 'subject'"],
     ['a limit that is no number', ['history', '::1', '--limit', 'all'], somewhere, "argument 'all' is invalid"],
     ['a limit of nothing', ['history', '::1', '--limit', '0'], somewhere, 'It is a number from 1 to 1000000'],
     ['half of the TLS files', ['show'], { ...somewhere, IPLEDGER_TLS_CA: 'ca.pem' }, 'set all three for TLS'],

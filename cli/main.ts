@@ -5,6 +5,8 @@ import { Command } from 'commander';
 import project from '../package.json' with { type: 'json' };
 import { addAllocations } from './allocations.ts';
 import { addCheck } from './check.ts';
+import { addCompletion } from './completion.ts';
+import { addDiff } from './diff.ts';
 import { exitStatus, explain } from './failure.ts';
 import { addHistory } from './history.ts';
 import { addImport } from './import.ts';
@@ -16,7 +18,11 @@ import { addExport } from './record/export.ts';
 import { addReplay } from './record/replay.ts';
 import { addVerify } from './record/verify.ts';
 import { addShow } from './show.ts';
+import { addState } from './state.ts';
 import { addUninstall } from './uninstall.ts';
+import { addWatch } from './watch.ts';
+import { addWhoHad } from './who-had.ts';
+import { addWhy } from './why.ts';
 
 const program = new Command('ipledger')
   .description('Asks the ledger of IP addresses, and changes it.')
@@ -30,18 +36,26 @@ const program = new Command('ipledger')
 Environment:
   IPLEDGER_ENDPOINT                  where the allocator is, HOST:PORT, or several joined with commas (127.0.0.1:7411)
   IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
+  IPLEDGER_INDEX                     where the read model is, for history and why; none to ask the allocator
   IPLEDGER_ETCD                      where etcd is, for verbs that need no allocator: http(s)://HOST:PORT, joined with commas
-  KUBECONFIG                         the cluster that check reads, and that import and uninstall change
+  KUBECONFIG                         the cluster that check and why read, and that import and uninstall change
 
 Exit status (check and verify have their own):
   0  done
   ${exitStatus.refused}  refused, or not known to the ledger
   ${exitStatus.usage}  wrong usage
-  ${exitStatus.unreachable}  no allocator answers`,
+  ${exitStatus.unreachable}  no allocator answers
+  ${exitStatus.nothing}  the answer is: nothing; nobody had it, no event matches, nothing changed
+  ${exitStatus.interrupted}  ended by Ctrl-C`,
   );
 addShow(program);
 addAllocations(program);
+addWhoHad(program);
 addHistory(program);
+addWhy(program);
+addState(program);
+addDiff(program);
+addWatch(program);
 addReserve(program);
 addUnreserve(program);
 addRelease(program);
@@ -55,6 +69,7 @@ addReplay(program);
 addCheck(program);
 addImport(program);
 addUninstall(program);
+addCompletion(program);
 
 // Whoever reads only the head of a list has closed the pipe: nothing more to do
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -1,30 +1,77 @@
 /** An answer in the format that was asked for. */
 import { stringify } from 'yaml';
+import { Failure } from './failure.ts';
+import {
+  type Column,
+  csvWriter,
+  type Listing,
+  type RowWriter,
+  tableOf,
+  type TableWidth,
+  tableWriter,
+} from './table.ts';
+import type { Zone } from './times.ts';
 
-export const outputFormats = ['table', 'json', 'yaml'] as const;
+export const outputFormats = ['table', 'wide', 'json', 'yaml', 'csv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
+
+/** How it is to be printed. */
+export interface Style {
+  readonly output: OutputFormat;
+  readonly zone: Zone;
+}
 
 export interface Answer {
   /** The reply's content under the names of the API: what JSON and YAML show. */
   readonly content: object;
   /** The same for a person, ending in a newline; '' when there is nothing to show. */
-  readonly table: () => string;
+  readonly table: (zone: Zone, width: TableWidth) => string;
+  /** What CSV is made of; absent: there is none. */
+  readonly listing?: () => Listing;
   /** What a person should know beside the table, on stderr. */
   readonly note?: string | undefined;
 }
 
-/** Prints on stdout; `note` goes to stderr, and only with a table. */
-export function print(format: OutputFormat, { content, table, note }: Answer): void {
-  switch (format) {
+/** An answer that is a table of rows, and nothing beside it. */
+export const listed = (listing: Listing, rest: Pick<Answer, 'content' | 'note'>): Answer => ({
+  ...rest,
+  listing: () => listing,
+  table: (zone, width) => (listing.rows.length > 0 ? tableOf(listing, zone, width) : ''),
+});
+
+/** Prints on stdout; `note` goes to stderr, and only with what a person reads. */
+export function print({ output, zone }: Style, { content, table, listing, note }: Answer): void {
+  switch (output) {
     case 'json':
       process.stdout.write(`${JSON.stringify(content, null, 2)}\n`);
-      break;
+      return;
     case 'yaml':
       process.stdout.write(stringify(content));
-      break;
+      return;
+    case 'csv':
+      if (!listing) throw new Failure('usage', 'this answer has no rows to print as CSV: use -o json');
+      process.stdout.write(csvOf(listing()));
+      return;
+    case 'wide':
     case 'table':
-      process.stdout.write(table());
+      process.stdout.write(table(zone, output));
       if (note) process.stderr.write(`${note}\n`);
+  }
+}
+
+const csvOf = ({ columns, rows }: Listing): string => csvWriter(columns)(rows);
+
+/** For rows that are printed as they come; undefined in formats that show an answer as a whole. */
+export function rowWriter({ output, zone }: Style, columns: readonly Column[]): RowWriter | undefined {
+  switch (output) {
+    case 'json':
+    case 'yaml':
+      return undefined;
+    case 'csv':
+      return csvWriter(columns);
+    case 'wide':
+    case 'table':
+      return tableWriter(columns, zone, output);
   }
 }
 

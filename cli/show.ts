@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { type ListSubnetsReply, type Position, type Subnet, SubnetsService } from '../proto/ipledger.ts';
 import type { Answer } from './output.ts';
-import { table } from './table.ts';
+import { tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
-const head = ['SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'];
+const columns = ['SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'].map((name) => ({ name }));
 
 export function addShow(program: Command): void {
   addVerb(program, 'show', "the subnets and how full they are, and the ledger's position").action(
@@ -18,7 +18,9 @@ function shown({ position, subnets }: ListSubnetsReply): Answer {
   const rows = subnets.flatMap(subnetRows);
   return {
     content: { position, subnets },
-    table: () => `${rows.length > 0 ? `${table(head, rows)}\n` : ''}${positionLine(position)}`,
+    table: (zone, width) =>
+      `${rows.length > 0 ? `${tableOf({ columns, rows }, zone, width)}\n` : ''}${positionLine(position)}`,
+    listing: () => ({ columns, rows }),
     note: rows.length > 0 ? undefined : 'no subnet is configured',
   };
 }

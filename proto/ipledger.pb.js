@@ -16993,6 +16993,7 @@ export const ipledger = $root.ipledger = (() => {
 
             const HistoryReply = function (properties) {
                 this.events = [];
+                this.subnets = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -17003,6 +17004,7 @@ export const ipledger = $root.ipledger = (() => {
             HistoryReply.prototype.events = $util.emptyArray;
             HistoryReply.prototype.nextPageToken = "";
             HistoryReply.prototype.searchedSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            HistoryReply.prototype.subnets = $util.emptyArray;
 
             HistoryReply.create = function(properties) {
                 return new HistoryReply(properties);
@@ -17024,6 +17026,9 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(26).string(message.nextPageToken);
                 if (message.searchedSeq != null && $Object.hasOwnProperty.call(message, "searchedSeq") && (typeof message.searchedSeq === "object" ? message.searchedSeq.low || message.searchedSeq.high : message.searchedSeq !== 0))
                     writer.uint32(32).uint64(message.searchedSeq);
+                if (message.subnets != null && message.subnets.length)
+                    for (let i = 0; i < message.subnets.length; ++i)
+                        writer.uint32(42).string(message.subnets[i]);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -17089,6 +17094,14 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.searchedSeq;
                             continue;
                         }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.subnets && message.subnets.length))
+                                message.subnets = [];
+                            message.subnets.push(reader.stringVerify());
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -17144,6 +17157,13 @@ export const ipledger = $root.ipledger = (() => {
                             message.searchedSeq = object.searchedSeq;
                         else if (typeof object.searchedSeq === "object")
                             message.searchedSeq = new $util.LongBits(object.searchedSeq.low >>> 0, object.searchedSeq.high >>> 0).toNumber(true);
+                if (object.subnets) {
+                    if (!$Array.isArray(object.subnets))
+                        throw $TypeError(".ipledger.v1.HistoryReply.subnets: array expected");
+                    message.subnets = $Array(object.subnets.length);
+                    for (let i = 0; i < object.subnets.length; ++i)
+                        message.subnets[i] = $String(object.subnets[i]);
+                }
                 return message;
             };
 
@@ -17155,8 +17175,10 @@ export const ipledger = $root.ipledger = (() => {
                 if (_depth > $util.recursionLimit)
                     throw $Error("max depth exceeded");
                 let object = {};
-                if (options.arrays || options.defaults)
+                if (options.arrays || options.defaults) {
                     object.events = [];
+                    object.subnets = [];
+                }
                 if (options.defaults) {
                     object.position = null;
                     object.nextPageToken = "";
@@ -17182,6 +17204,11 @@ export const ipledger = $root.ipledger = (() => {
                         object.searchedSeq = options.longs === $String ? $String(message.searchedSeq) : message.searchedSeq;
                     else
                         object.searchedSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.searchedSeq) : options.longs === $Number ? new $util.LongBits(message.searchedSeq.low >>> 0, message.searchedSeq.high >>> 0).toNumber(true) : message.searchedSeq;
+                if (message.subnets && message.subnets.length) {
+                    object.subnets = $Array(message.subnets.length);
+                    for (let j = 0; j < message.subnets.length; ++j)
+                        object.subnets[j] = message.subnets[j];
+                }
                 return object;
             };
 

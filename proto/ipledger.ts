@@ -999,6 +999,8 @@ export interface HistoryReply {
   nextPageToken: string;
   /** How far back it looked: every event from this one on that matches was told, on this page or before it. */
   searchedSeq: number;
+  /** Of an address, on the first page: the subnets that know it. */
+  subnets: string[];
 }
 
 /** A moment in the life of the ledger: either of them, or neither for the present. */

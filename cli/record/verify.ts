@@ -55,7 +55,7 @@ Exit status:
     )
     .action(async (options: Options) => {
       try {
-        print(options.output, told(await verify(options), options));
+        print({ output: options.output, zone: 'local' }, told(await verify(options), options));
       } catch (error) {
         throw notVerified(error);
       }

@@ -37,13 +37,16 @@ export async function walkOf(allocator: Allocator, walk: Walk, context: CallCont
       'ADDRESS_UNKNOWN',
       `${address} was never used${subnet ? ` in subnet ${subnet}` : ' in any subnet'}`,
     );
-  const cursors = page.token === '' ? newest : readCursors(page.token);
+  const isFirst = page.token === '';
+  const subnets = isFirst ? [...newest.keys()].toSorted() : [];
+  const cursors = isFirst ? newest : readCursors(page.token);
   const events = await stepBack(allocator.replica.ledger, cursors, walk, context.signal);
   return {
     position: positionOf(head),
     events: events.map(eventMessage),
     nextPageToken: writeCursors(cursors),
     searchedSeq: Math.max(0, ...cursors.values()) + 1,
+    subnets,
   };
 }
 

@@ -96,7 +96,7 @@ const had = (attached: boolean): string[] => [...(attached ? ['AddressBound'] : 
 function showHistory(terminal: Terminal, events: readonly string[]): Promise<string> {
   return terminal.look({
     command: 'ipledger history 172.17.0.100',
-    trim: withoutColumns('SUBNET', 'UID', 'ACTOR'),
+    trim: withoutColumns('SUBNET'),
     check: (output) => {
       const rows = linesOf(output)
         .slice(1)

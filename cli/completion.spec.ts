@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { ipledger, run } from './specification.ts';
+
+describe('ipledger completion', () => {
+  const complete = async (...words: string[]): Promise<string[]> => {
+    const { stdout: script } = await run(['completion', 'bash']);
+    const line = `${script}
+COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _ipledger; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return (await run(['-c', line], {}, '/bin/bash')).stdout.trim().split('\n');
+  };
+
+  it('completes verbs, options and their values in bash', async () => {
+    expect(await complete('who')).to.deep.equal(['who-had']);
+    expect(await complete('diff', '--')).to.include.members(['--from', '--to', '--output']);
+    expect(await complete('show', '-o', '')).to.deep.equal(['table', 'wide', 'json', 'yaml', 'csv']);
+    expect(await complete('history', 'p')).to.deep.equal(['pod']);
+  });
+
+  it('speaks of every verb in all three shells', async () => {
+    const { stdout: help } = await run(['--help']);
+    const verbs = [...help.matchAll(/^ {2}([a-z-]+) .*[a-z]$/gm)]
+      .map(([, verb = '']) => verb)
+      .filter((verb) => verb !== 'help');
+    expect(verbs).to.include.members(['who-had', 'why', 'completion']);
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { stdout } = await run(['completion', shell]);
+      for (const verb of verbs) expect(stdout, `${shell}: ${verb}`).to.contain(verb);
+    }
+    expect((await run(['completion', 'csh'])).status).to.equal(2);
+  });
+});
+
+describe('kubectl ipledger', () => {
+  it('is ipledger', async () => {
+    const plugin = ipledger.replace(/ipledger$/, 'kubectl-ipledger');
+    const ended = await run(['who-had', 'nowhere'], { IPLEDGER_ENDPOINT: '127.0.0.1:1' }, plugin);
+    expect(ended).to.deep.equal({ status: 2, stdout: '', stderr: 'ipledger: nowhere is no IP address\n' });
+  });
+});

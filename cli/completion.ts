@@ -1,0 +1,130 @@
+/**
+ * `ipledger completion SHELL`: a script that has the shell complete verbs, options and their values. It is made of the program itself, so
+ * that it knows every verb; and it asks nobody while somebody types.
+ */
+import { Argument, type Command, type Option } from 'commander';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof shells)[number];
+
+/** Words that may follow a verb, where commander does not know them. */
+const subjects: Readonly<Record<string, readonly string[]>> = {
+  history: ['pod', 'subnet', 'node', 'owner', 'all'],
+  completion: shells,
+};
+
+export function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print a script that has a shell complete what is typed')
+    .addArgument(new Argument('<shell>', 'which').choices(shells))
+    .addHelpText(
+      'after',
+      `
+  bash  source <(ipledger completion bash)
+  zsh   source <(ipledger completion zsh)
+  fish  ipledger completion fish | source`,
+    )
+    .action((shell: Shell) => {
+      process.stdout.write(scripts[shell](verbsOf(program)));
+    });
+}
+
+interface Verb {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  readonly words: readonly string[];
+}
+
+const verbsOf = (program: Command): Verb[] =>
+  program.commands.map((command) => ({
+    name: command.name(),
+    description: command.description(),
+    options: command.options,
+    words: [
+      ...(subjects[command.name()] ?? []),
+      ...command.options.flatMap(({ short, long }) => [short, long].flatMap((flag) => flag ?? [])),
+    ],
+  }));
+
+/** Options with a list of values, each once: a name has the same values with every verb. */
+function choicesOf(verbs: readonly Verb[]): (readonly [flags: string, values: string])[] {
+  const found = new Map<string, string>();
+  for (const { short, long, argChoices } of verbs.flatMap(({ options }) => options))
+    if (argChoices) found.set([short, long].flatMap((flag) => flag ?? []).join('|'), argChoices.join(' '));
+  return [...found];
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const names = (verbs: readonly Verb[]): string => verbs.map(({ name }) => name).join(' ');
+
+const bash = (verbs: readonly Verb[]): string => `# ipledger: completion for bash
+_ipledger() {
+  local words= cur=\${COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=()
+  case \${COMP_WORDS[COMP_CWORD-1]} in
+${choicesOf(verbs)
+  .map(([flags, values]) => `    ${flags}) COMPREPLY=($(compgen -W '${values}' -- "$cur")); return ;;`)
+  .join('\n')}
+  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words='${names(verbs)}'
+  else
+    case \${COMP_WORDS[1]} in
+${verbs.map(({ name, words }) => `      ${name}) words='${words.join(' ')}' ;;`).join('\n')}
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _ipledger ipledger
+`;
+
+const zsh = (verbs: readonly Verb[]): string => `#compdef ipledger
+_ipledger() {
+  case $words[CURRENT-1] in
+${choicesOf(verbs)
+  .map(([flags, values]) => `    ${flags}) compadd -- ${values}; return ;;`)
+  .join('\n')}
+  esac
+  if (( CURRENT == 2 )); then
+    local -a verbs=(
+${verbs.map(({ name, description }) => `      ${quoted(`${name}:${description}`)}`).join('\n')}
+    )
+    _describe verb verbs
+    return
+  fi
+  case $words[2] in
+${verbs.map(({ name, words }) => `    ${name}) compadd -- ${words.join(' ')} ;;`).join('\n')}
+  esac
+}
+compdef _ipledger ipledger
+`;
+
+const fish = (verbs: readonly Verb[]): string => `# ipledger: completion for fish
+complete -c ipledger -f
+${verbs.flatMap(fishVerb).join('\n')}
+`;
+
+function fishVerb({ name, description, options }: Verb): string[] {
+  const seen = `complete -c ipledger -n '__fish_seen_subcommand_from ${name}'`;
+  const ofOption = ({ short, long, required, optional, argChoices, description: what }: Option): string =>
+    [
+      seen,
+      short && `-s ${short.slice(1)}`,
+      long && `-l ${long.slice(2)}`,
+      (required || optional) && '-x',
+      argChoices && `-a ${quoted(argChoices.join(' '))}`,
+      `-d ${quoted(what)}`,
+    ]
+      .filter(Boolean)
+      .join(' ');
+  const words = subjects[name];
+  return [
+    `complete -c ipledger -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
+    ...(words ? [`${seen} -a ${quoted(words.join(' '))}`] : []),
+    ...options.map(ofOption),
+  ];
+}
+
+const scripts: Readonly<Record<Shell, (verbs: readonly Verb[]) => string>> = { bash, zsh, fish };

@@ -1,0 +1,134 @@
+/** `ipledger diff --from … --to …`: what changed between two moments. */
+import type { Command } from 'commander';
+import {
+  type AddressChange,
+  type AddressRecord,
+  type DiffReply,
+  LedgerService,
+  type Position,
+  type PoolChange,
+  type SubnetChange,
+} from '../proto/ipledger.ts';
+import { join } from './event.ts';
+import { exitStatus } from './failure.ts';
+import type { Answer } from './output.ts';
+import { forText, placeText } from './state.ts';
+import { type Column, tableOf } from './table.ts';
+import { readMoment, showTime, timeForms } from './times.ts';
+import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
+
+interface DiffOptions extends VerbOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly subnet?: string;
+}
+
+const columns: readonly Column[] = [
+  { name: 'SUBNET' },
+  { name: 'ADDRESS' },
+  { name: 'BEFORE' },
+  { name: 'AFTER' },
+  { name: 'UID BEFORE', wide: true },
+  { name: 'UID AFTER', wide: true },
+  { name: 'LAST EVENT', wide: true },
+];
+
+export function addDiff(program: Command): void {
+  addVerb(program, 'diff', 'what changed from one time, or event, to another')
+    .requiredOption('--from <time|seq>', 'the earlier one')
+    .option('--to <time|seq>', 'the later one', 'now')
+    .option('--subnet <name>', 'only of this subnet')
+    .addHelpText(
+      'after',
+      `
+A time is ${timeForms}; a number is an event, and the state that after it.
+What came and went in between is left out; \`ipledger history all --since … --until …\` has it.
+
+Exit status:
+  0  something changed
+  ${exitStatus.nothing}  nothing did`,
+    )
+    .action(({ from, to, subnet, ...options }: DiffOptions) =>
+      answer(options, async (allocator) => {
+        const { zone } = styleOf(options);
+        const moments = { from: readMoment(from, zone), to: to === 'now' ? undefined : readMoment(to, zone) };
+        return shown(await collect(allocator.listen(LedgerService.diff, { ...moments, subnet })));
+      }),
+    );
+}
+
+interface Difference {
+  readonly from?: Position;
+  readonly to?: Position;
+  /** When the last events before these moments happened. */
+  readonly fromAt: string;
+  readonly toAt: string;
+  readonly subnets: readonly SubnetChange[];
+  readonly pools: readonly PoolChange[];
+  readonly addresses: readonly AddressChange[];
+}
+
+async function collect(replies: AsyncIterable<DiffReply>): Promise<Difference> {
+  let found: Difference = {
+    fromAt: '',
+    toAt: '',
+    subnets: [],
+    pools: [],
+    addresses: [],
+  };
+  const addresses: AddressChange[] = [];
+  for await (const reply of replies) {
+    // An empty one says only that the question is being worked on
+    if (!reply.to) continue;
+    if (!found.to) found = { ...reply, addresses };
+    for (const change of reply.addresses) addresses.push(change);
+  }
+  return found;
+}
+
+function shown(found: Difference): Answer {
+  const rows = [...found.subnets.map(subnetRow), ...found.pools.map(poolRow), ...found.addresses.map(addressRow)];
+  if (rows.length === 0) process.exitCode = exitStatus.nothing;
+  const listing = { columns, rows };
+  return {
+    content: found,
+    table: (zone, width) => {
+      const places = [
+        placeText(found.from, showTime(found.fromAt, zone)),
+        placeText(found.to, showTime(found.toAt, zone)),
+      ];
+      return `${rows.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}from: ${places.join('\nto:   ')}\n`;
+    },
+    listing: () => listing,
+    note: rows.length > 0 ? undefined : 'nothing changed',
+  };
+}
+
+const subnetRow = ({ name, before, after }: SubnetChange): string[] => {
+  const said = (spec: typeof before): string =>
+    spec
+      ? join(', ', `subnet ${spec.cidrBlock}`, `provider ${spec.provider}`, `without ${spec.excludeIps.join(' ')}`)
+      : 'no subnet';
+  return [name, '', said(before), said(after), '', '', ''];
+};
+
+const poolRow = ({ name, before, after }: PoolChange): string[] => {
+  const said = (spec: typeof before): string => (spec ? `pool ${name}: ${spec.ips.join(' ')}` : `no pool ${name}`);
+  return [after?.subnet ?? before?.subnet ?? '', '', said(before), said(after), '', '', ''];
+};
+
+function addressRow({ before, after }: AddressChange): string[] {
+  const said = (record: AddressRecord | undefined): string =>
+    record
+      ? join(' ', record.state, forText(record), record.allocation?.node ? `on ${record.allocation.node}` : '')
+      : '';
+  return [
+    after?.subnet ?? '',
+    after?.address ?? '',
+    said(before),
+    said(after),
+    before?.allocation?.podUid ?? '',
+    after?.allocation?.podUid ?? '',
+    String(after?.lastSeq ?? ''),
+  ];
+}

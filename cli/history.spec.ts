@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import type { HistoryRequest } from '../proto/ipledger.ts';
+import { allocatorThat, ask, at, life, position, run } from './specification.ts';
+
+const history = () => ({ position, events: life, subnets: ['macvlan'] });
+
+describe('ipledger history of', () => {
+  const asked = async (...args: string[]): Promise<HistoryRequest | undefined> => {
+    let request: HistoryRequest | undefined;
+    const answers = {
+      history: (got: HistoryRequest) => {
+        request = got;
+        return history();
+      },
+    };
+    const { status, stderr } = await ask(answers, 'history', ...args);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    return request;
+  };
+
+  it('a Pod, a subnet, a node, an owner and a time asks for just that', async () => {
+    expect(await asked('pod', 'default/web-0')).to.include({ namespace: 'default', pod: 'web-0', address: '' });
+    expect(await asked('subnet', 'macvlan')).to.include({ subnet: 'macvlan', pod: '' });
+    expect(await asked('node', 'node-a')).to.include({ node: 'node-a' });
+    expect(await asked('owner', 'default/StatefulSet/web')).to.deep.include({
+      namespace: 'default',
+      owner: { kind: 'StatefulSet', name: 'web', uid: '' },
+    });
+    const period = ['--since', '2026-11-17 14:00', '--until', '2026-11-17 15:00', '--utc'];
+    expect(await asked('all', ...period)).to.include({ since: at(0), until: '2026-11-17T15:00:00.000Z' });
+  });
+
+  it('what the log must be searched for goes on through pages without events', async () => {
+    const pages: Record<string, object> = {
+      '': { position, events: [], nextPageToken: '20' },
+      '20': { position, events: life.slice(0, 1), nextPageToken: '10' },
+      '10': { position, events: life.slice(4) },
+    };
+    const answers = { history: ({ pageToken }: HistoryRequest) => pages[pageToken] ?? {} };
+    const { status, stdout } = await ask(answers, 'history', 'node', 'node-a');
+    expect(status).to.equal(0);
+    expect(stdout.split('\n').map((line) => line.split(/ +/)[0])).to.deep.equal(['SEQ', '40', '5', '']);
+  });
+
+  it('what has none exits with 4', async () => {
+    const ended = await ask({ history: () => ({ position, events: [] }) }, 'history', 'pod', 'default/nobody');
+    expect(ended).to.deep.equal({ status: 4, stdout: '', stderr: 'no such event\n' });
+  });
+
+  it('anything but an address is asked of the read model, where there is one', async () => {
+    await using index = await allocatorThat({ history });
+    const there = { IPLEDGER_ENDPOINT: '127.0.0.1:1', IPLEDGER_INDEX: index.endpoint };
+    expect((await run(['history', 'pod', 'default/web-0'], there)).status).to.equal(0);
+    const { status, stderr } = await run(['history', '172.17.0.100'], there);
+    expect(status).to.equal(3);
+    expect(stderr).to.contain('cannot reach the allocator at 127.0.0.1:1');
+    const nowhere = await run(['history', 'node', 'n', '--index', '127.0.0.1:1'], there);
+    expect(nowhere.stderr).to.contain('cannot reach the read model at 127.0.0.1:1').and.to.contain('IPLEDGER_INDEX');
+  });
+
+  for (const [args, said] of [
+    [['web-0'], 'web-0 is no address'],
+    [['pod', 'web-0'], 'web-0 names no Pod: write NAMESPACE/NAME'],
+    [['owner', 'web'], 'web names no owner'],
+    [['house', 'white'], 'history house white: it is pod, subnet, node or owner'],
+    [['all', '--since', 'then'], '"then" is no time'],
+  ] as const)
+    it(`${args.join(' ')} exits with 2`, async () => {
+      const { status, stderr } = await ask({ history }, 'history', ...args);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(said);
+    });
+});

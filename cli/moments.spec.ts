@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../lib/errors.ts';
+import type { Input } from '../proto/codec.ts';
+import type { AddressRecord, DiffRequest, StateAtRequest } from '../proto/ipledger.ts';
+import { ask, at, attachment, owner, position } from './specification.ts';
+
+const allocation = { attachment, podUid: 'one', node: 'node-a', owner, at: at(5), mac: '00:00:00:53:6b:bb' };
+const held: Input<AddressRecord> = {
+  subnet: 'macvlan',
+  address: '172.17.0.100',
+  state: 'bound',
+  allocation,
+  lastSeq: 7,
+};
+const kept: Input<AddressRecord> = {
+  subnet: 'macvlan',
+  address: '172.17.0.101',
+  state: 'reserved',
+  reservation: { reservedFor: 'vip/web', at: at(1) },
+  lastSeq: 1,
+};
+
+describe('ipledger state', () => {
+  it('shows the address map as it was', async () => {
+    const asked: StateAtRequest[] = [];
+    const place = { position: { ...position, seq: 7 }, at: at(7) };
+    const stateAt = (request: StateAtRequest) => {
+      asked.push(request);
+      return [
+        {},
+        { ...place, subnets: [{ name: 'macvlan' }] },
+        { ...place, records: [held] },
+        { ...place, records: [kept] },
+      ];
+    };
+    const { status, stdout } = await ask({ stateAt }, 'state', '--at', '2026-11-17 14:20', '--subnet', 'macvlan');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      [
+        'SUBNET   ADDRESS       STATE     FOR            NODE    SINCE',
+        'macvlan  172.17.0.100  bound     default/web-0  node-a  2026-11-17 14:05:00',
+        'macvlan  172.17.0.101  reserved  vip/web        -       2026-11-17 14:01:00',
+        '',
+        'as of event 7, which happened at 2026-11-17 14:07:00',
+        '',
+      ].join('\n'),
+    );
+    expect(asked[0]).to.deep.equal({ moment: { seq: 0, at: at(20) }, subnet: 'macvlan' });
+    const json = await ask({ stateAt }, 'state', '--at', '7', '-o', 'json');
+    expect(JSON.parse(json.stdout)).to.have.nested.property('records[1].address', '172.17.0.101');
+    expect(asked[1]?.moment).to.deep.equal({ seq: 7, at: '' });
+  });
+
+  it('exits with 4 when nobody had an address', async () => {
+    const stateAt = () => [{ position: { epoch: 1, seq: 0, hash: '' } }];
+    const ended = await ask({ stateAt }, 'state', '--at', '2020-01-01');
+    expect(ended).to.deep.equal({
+      status: 4,
+      stdout: 'before the first event of the ledger\n',
+      stderr: 'nobody had an address then\n',
+    });
+  });
+
+  it('exits with 1 and the sentence of the allocator that refuses', async () => {
+    const stateAt = () => {
+      throw new IpledgerError('POSITION_GONE', 'event 99 is beyond the ledger, whose last event is 42');
+    };
+    expect(await ask({ stateAt }, 'state', '--at', '99')).to.include({
+      status: 1,
+      stderr: 'ipledger: event 99 is beyond the ledger, whose last event is 42\n',
+    });
+  });
+});
+
+describe('ipledger diff', () => {
+  const places = { from: { ...position, seq: 3 }, to: position, fromAt: at(3), toAt: at(42) };
+
+  it('shows what changed', async () => {
+    let asked: DiffRequest | undefined;
+    const diff = (request: DiffRequest) => {
+      asked = request;
+      const addresses = [{ before: { ...held, state: 'fresh', allocation: undefined }, after: held }];
+      const subnets = [
+        { name: 'tiny', after: { cidrBlock: '10.0.0.0/30', provider: 'tiny.default', excludeIps: ['10.0.0.1'] } },
+      ];
+      const pools = [{ name: 'front', before: { subnet: 'tiny', ips: ['10.0.0.2'] } }];
+      return [{}, { ...places, subnets, pools }, { ...places, addresses }];
+    };
+    const { status, stdout } = await ask({ diff }, 'diff', '--from', '3', '--to', '2026-11-17 14:42');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      [
+        'SUBNET   ADDRESS       BEFORE                AFTER',
+        'tiny     -             no subnet             subnet 10.0.0.0/30, provider tiny.default, without 10.0.0.1',
+        'tiny     -             pool front: 10.0.0.2  no pool front',
+        'macvlan  172.17.0.100  fresh                 bound default/web-0 on node-a',
+        '',
+        'from: as of event 3, which happened at 2026-11-17 14:03:00',
+        'to:   as of event 42, which happened at 2026-11-17 14:42:00',
+        '',
+      ].join('\n'),
+    );
+    expect(asked).to.deep.equal({ from: { seq: 3, at: '' }, to: { seq: 0, at: at(42) }, subnet: '' });
+  });
+
+  it('exits with 4 when nothing did', async () => {
+    const { status, stderr } = await ask({ diff: () => [places] }, 'diff', '--from', '3');
+    expect({ status, stderr }).to.deep.equal({ status: 4, stderr: 'nothing changed\n' });
+  });
+});

@@ -1,0 +1,122 @@
+/** `ipledger state --at TIME|SEQ`: the address map as it was. */
+import type { Command } from 'commander';
+import {
+  type AddressRecord,
+  LedgerService,
+  type Pool,
+  type Position,
+  type StateAtReply,
+  type Subnet,
+} from '../proto/ipledger.ts';
+import { podOf } from './event.ts';
+import { exitStatus } from './failure.ts';
+import type { Answer } from './output.ts';
+import { type Column, tableOf } from './table.ts';
+import { readMoment, showTime, timeForms } from './times.ts';
+import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
+
+interface StateOptions extends VerbOptions {
+  readonly at: string;
+  readonly subnet?: string;
+}
+
+const columns: readonly Column[] = [
+  { name: 'SUBNET' },
+  { name: 'ADDRESS' },
+  { name: 'STATE' },
+  { name: 'FOR' },
+  { name: 'NODE' },
+  { name: 'SINCE', time: true },
+  { name: 'UID', wide: true },
+  { name: 'OWNER', wide: true },
+  { name: 'PROVIDER', wide: true },
+  { name: 'MAC', wide: true },
+  { name: 'CONTAINERS', wide: true },
+  { name: 'LAST EVENT', wide: true },
+];
+
+export function addState(program: Command): void {
+  addVerb(program, 'state', 'who had which address at a time, or after an event')
+    .option('--at <time|seq>', 'when', 'now')
+    .option('--subnet <name>', 'only of this subnet')
+    .addHelpText(
+      'after',
+      `
+A time is ${timeForms}; a number is an event, and the state that after it.
+Addresses that nobody had, and that were not kept back, are left out.
+
+Exit status:
+  0  somebody had an address
+  ${exitStatus.nothing}  nobody had any`,
+    )
+    .action(({ at, subnet, ...options }: StateOptions) =>
+      answer(options, async (allocator) => {
+        const moment = at === 'now' ? undefined : readMoment(at, styleOf(options).zone);
+        return shown(await collect(allocator.listen(LedgerService.stateAt, { moment, subnet })));
+      }),
+    );
+}
+
+interface AddressMap {
+  readonly position?: Position;
+  /** When the last event before it happened. */
+  readonly at: string;
+  readonly subnets: readonly Subnet[];
+  readonly pools: readonly Pool[];
+  readonly records: readonly AddressRecord[];
+}
+
+async function collect(replies: AsyncIterable<StateAtReply>): Promise<AddressMap> {
+  let map: AddressMap = { at: '', subnets: [], pools: [], records: [] };
+  const records: AddressRecord[] = [];
+  for await (const reply of replies) {
+    // An empty one says only that the question is being worked on
+    if (!reply.position) continue;
+    if (!map.position) map = { ...reply, records };
+    for (const record of reply.records) records.push(record);
+  }
+  return map;
+}
+
+function shown(map: AddressMap): Answer {
+  const { position, at, records } = map;
+  if (records.length === 0) process.exitCode = exitStatus.nothing;
+  const listing = { columns, rows: records.map(row) };
+  return {
+    content: map,
+    table: (zone, width) =>
+      `${records.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${placeText(position, showTime(at, zone))}\n`,
+    listing: () => listing,
+    note: records.length > 0 ? undefined : 'nobody had an address then',
+  };
+}
+
+/** Where in the ledger something was so. */
+export const placeText = (position: Position | undefined, at: string): string =>
+  position && position.seq > 0
+    ? `as of event ${position.seq}, which happened at ${at}`
+    : 'before the first event of the ledger';
+
+function row(record: AddressRecord): string[] {
+  const { subnet, address, state, allocation, bindings, lastSeq } = record;
+  return [
+    subnet,
+    address,
+    state,
+    forText(record),
+    allocation?.node ?? bindings[0]?.node ?? '',
+    allocation?.at ?? record.quarantine?.at ?? record.reservation?.at ?? record.releasedAt,
+    allocation?.podUid ?? '',
+    allocation?.owner ? `${allocation.owner.kind}/${allocation.owner.name}` : '',
+    allocation?.attachment?.provider ?? '',
+    allocation?.mac ?? record.reservation?.mac ?? '',
+    bindings.map(({ containerId }) => containerId).join(' '),
+    String(lastSeq),
+  ];
+}
+
+/** Who has it, or what it is kept back for. */
+export function forText({ allocation, reservation, quarantine }: AddressRecord): string {
+  if (allocation?.attachment) return podOf(allocation.attachment);
+  return quarantine?.reason ?? reservation?.reservedFor ?? '';
+}

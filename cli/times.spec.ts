@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { Failure } from './failure.ts';
+import { readTime, showTime } from './times.ts';
+
+const now = Date.parse('2026-11-17T14:05:00.000Z');
+
+describe('Times on the command line', () => {
+  let zone: string | undefined;
+  before(() => {
+    zone = process.env['TZ'];
+    process.env['TZ'] = 'Europe/Berlin';
+  });
+  after(() => {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  });
+
+  const read: [string, string, string][] = [
+    ['2026-11-17T14:05:00Z', '2026-11-17T14:05:00.000Z', '2026-11-17T14:05:00.000Z'],
+    ['2026-11-17T14:05:00.250+02:00', '2026-11-17T12:05:00.250Z', '2026-11-17T12:05:00.250Z'],
+    ['2026-11-17 14:05', '2026-11-17T13:05:00.000Z', '2026-11-17T14:05:00.000Z'],
+    ['2026-07-17 14:05:30', '2026-07-17T12:05:30.000Z', '2026-07-17T14:05:30.000Z'],
+    ['2026-11-17T14:05:30.5', '2026-11-17T13:05:30.500Z', '2026-11-17T14:05:30.500Z'],
+    ['2026-11-17', '2026-11-16T23:00:00.000Z', '2026-11-17T00:00:00.000Z'],
+    ['09:30', '2026-11-17T08:30:00.000Z', '2026-11-17T09:30:00.000Z'],
+    ['now', '2026-11-17T14:05:00.000Z', '2026-11-17T14:05:00.000Z'],
+    ['2h ago', '2026-11-17T12:05:00.000Z', '2026-11-17T12:05:00.000Z'],
+    ['1h30m', '2026-11-17T12:35:00.000Z', '2026-11-17T12:35:00.000Z'],
+    ['90 minutes ago', '2026-11-17T12:35:00.000Z', '2026-11-17T12:35:00.000Z'],
+    ['1 week ago', '2026-11-10T14:05:00.000Z', '2026-11-10T14:05:00.000Z'],
+  ];
+  for (const [text, local, utc] of read)
+    it(`reads ${text}, by the local clock and in UTC`, () => {
+      expect([readTime(text, 'local', now), readTime(text, 'utc', now)]).to.deep.equal([local, utc]);
+    });
+
+  for (const text of [
+    '',
+    'yesterday',
+    '2026-02-30',
+    '2026-11-17 25:00',
+    '14:61',
+    '2026-13-01',
+    '5',
+    'ago',
+    '2 fortnights',
+  ])
+    it(`does not guess what ${JSON.stringify(text)} means`, () => {
+      expect(() => readTime(text, 'local', now)).to.throw(Failure, `"${text}" is no time`);
+    });
+
+  it('shows an instant by the local clock or in UTC, and exactly where that is asked for', () => {
+    const instant = '2026-11-17T14:05:00.250Z';
+    expect(showTime(instant, 'local')).to.equal('2026-11-17 15:05:00');
+    expect(showTime(instant, 'utc')).to.equal('2026-11-17 14:05:00Z');
+    expect(showTime(instant, 'local', true)).to.equal('2026-11-17 15:05:00.250+01:00');
+    expect(showTime(instant, 'utc', true)).to.equal('2026-11-17 14:05:00.250Z');
+    expect(showTime('', 'local')).to.equal('');
+  });
+});

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { Input } from '../proto/codec.ts';
+import type { Event, WhyRequest } from '../proto/ipledger.ts';
+import { ask, attachment, event, life, position } from './specification.ts';
+
+describe('ipledger why', () => {
+  const why = (events: Input<Event>[]) => ({ why: () => ({ position, events }) });
+
+  it('tells the story of each Pod that had the name, the latest first', async () => {
+    let asked: WhyRequest | undefined;
+    const answers = {
+      why: (request: WhyRequest) => {
+        asked = request;
+        return { position, events: life };
+      },
+    };
+    const { status, stdout, stderr } = await ask(answers, 'why', 'default/web-0');
+    expect({ status, stderr }).to.deep.equal({
+      status: 0,
+      stderr: 'the cluster was not asked: KUBECONFIG is not set\n',
+    });
+    expect(asked).to.include({ namespace: 'default', pod: 'web-0' });
+    expect(stdout).to.equal(
+      [
+        'default/web-0',
+        '  it has 172.17.0.100 of subnet macvlan, and waits for node node-b: no CNI ADD of macvlan.default came to its agent. Is kubelet there, do Multus and the agent run?',
+        '',
+        'in the ledger (uid two)',
+        '  2026-11-17 14:40:00  was given 172.17.0.100 of subnet macvlan for macvlan.default on node node-b (dynamic)  (event 40)',
+        '',
+        'in the ledger (uid one, of StatefulSet/web)',
+        '  2026-11-17 14:05:00  was given 172.17.0.100 of subnet macvlan for macvlan.default (static)  (event 5)',
+        '  2026-11-17 14:07:00  container c0ffeec0ffee on node node-a was set up with 172.17.0.100 as net1  (event 7)',
+        '  2026-11-17 14:30:00  lost 172.17.0.100: owner-deleted: web is gone  (event 30)',
+        '  2026-11-17 14:31:00  container c0ffeec0ffee was told to let go of 172.17.0.100 (container-deleted)  (event 31)',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says what a Pod waits for that was refused', async () => {
+    const allocationRefused = {
+      attachment,
+      uid: 'one',
+      reason: 'SUBNET_FULL',
+      message: 'subnet macvlan has no free address',
+    };
+    const { stdout } = await ask(
+      why([event(3, { type: 'AllocationRefused', allocationRefused })]),
+      'why',
+      'default/web-0',
+    );
+    expect(stdout).to.contain('it waits for an address for macvlan.default: subnet macvlan has no free address\n');
+  });
+
+  it('tells of one that is gone', async () => {
+    const { stdout } = await ask(why(life.slice(1)), 'why', 'default/web-0');
+    expect(stdout).to.contain('default/web-0 has no address any more\n');
+  });
+
+  it('exits with 4 for one that nobody knows', async () => {
+    const { status, stdout } = await ask(why([]), 'why', 'default/nobody');
+    expect(status).to.equal(4);
+    expect(stdout).to.equal('default/nobody\n  neither the ledger nor the cluster knows a Pod of that name\n');
+  });
+});
