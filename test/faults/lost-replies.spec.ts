@@ -101,8 +101,9 @@ describe('faults: lost replies', function () {
         proxy.swallow('replies');
         const unheard = work().catch((error: unknown) => error);
         seq += 1;
-        // The allocator itself says so: then it has answered.
+        // The allocator itself says so: then it has answered, and what is on its way still ends with the connection.
         while ((await call(witness, SubnetsService.listSubnets, {}, { timeoutMs })).position?.seq !== seq);
+        proxy.cut();
         proxy.mend();
         expect(IpledgerError.from(await unheard)).to.have.property('code', 'UNAVAILABLE');
         const answer = await eventually<string | number | undefined>(work);
@@ -136,6 +137,7 @@ describe('faults: lost replies', function () {
         const waiting = work();
         seq += 1;
         await eventually(async () => expect(await seqOf()).to.equal(seq));
+        proxy.cut();
         proxy.mend();
         const answer = await waiting.catch(orAgain(work));
         if (index === 0) address = answer;
