@@ -1365,6 +1365,7 @@ export const ipledger = $root.ipledger = (() => {
             values[valuesById[4] = "RELEASE_CAUSE_OWNER_DELETED"] = 4;
             values[valuesById[5] = "RELEASE_CAUSE_OPERATOR"] = 5;
             values[valuesById[6] = "RELEASE_CAUSE_GARBAGE_COLLECTED"] = 6;
+            values[valuesById[7] = "RELEASE_CAUSE_DETACHED"] = 7;
             return values;
         })();
 
@@ -3789,6 +3790,10 @@ export const ipledger = $root.ipledger = (() => {
                     case "RELEASE_CAUSE_GARBAGE_COLLECTED":
                     case 6:
                         message.cause = 6;
+                        break;
+                    case "RELEASE_CAUSE_DETACHED":
+                    case 7:
+                        message.cause = 7;
                         break;
                     default:
                         if (typeof object.cause === "number" && (object.cause | 0) === object.cause)
@@ -14614,6 +14619,10 @@ export const ipledger = $root.ipledger = (() => {
                     case "RELEASE_CAUSE_GARBAGE_COLLECTED":
                     case 6:
                         message.cause = 6;
+                        break;
+                    case "RELEASE_CAUSE_DETACHED":
+                    case 7:
+                        message.cause = 7;
                         break;
                     default:
                         if (typeof object.cause === "number" && (object.cause | 0) === object.cause)

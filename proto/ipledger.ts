@@ -251,7 +251,8 @@ export type ReleaseCause =
   | 'RELEASE_CAUSE_SCALED_DOWN'
   | 'RELEASE_CAUSE_OWNER_DELETED'
   | 'RELEASE_CAUSE_OPERATOR'
-  | 'RELEASE_CAUSE_GARBAGE_COLLECTED';
+  | 'RELEASE_CAUSE_GARBAGE_COLLECTED'
+  | 'RELEASE_CAUSE_DETACHED';
 
 /** Why a container no longer has an address. */
 export type UnbindCause =

@@ -37,8 +37,9 @@ export interface AssignedAddress {
 
 export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'import';
 
+/** `detached`: the Pod lives, and does not ask for the attachment any more. */
 export type ReleaseCause =
-  'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected';
+  'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
 
 /** Why a container no longer has an address: a CNI DEL, CNI GC, another boot of its node, or the end of its node. */
 export type UnbindCause = 'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted';

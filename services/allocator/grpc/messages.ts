@@ -27,6 +27,7 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
     'owner-deleted',
     'operator',
     'garbage-collected',
+    'detached',
   ];
   return causes.find((known) => releaseCause(known) === cause);
 }

@@ -5,9 +5,9 @@
  *   1  the first
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
- *   4  three more: SegmentSealed, LedgerRestored, KeyRotated
+ *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
  */
-import type { AddressUnbound, Event, UnbindCause } from '../domain/event.ts';
+import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
 export type EventVersion = 1 | 2 | 3 | 4;
 
@@ -37,6 +37,9 @@ export type StoredData = Event['data'] | Omit<AddressUnbound['data'], 'cause'>;
 /** Before there was a cause only a CNI DEL, or an ADD that failed, ended a binding. */
 const causeBefore2: UnbindCause = 'container-deleted';
 
+/** Attachments that a living Pod gave up were said to be an operator's doing. */
+const detachedBefore4: ReleaseCause = 'operator';
+
 /** An event's data as of today, from how `version` wrote it. */
 export function upcast(version: EventVersion, type: Event['type'], data: StoredData): Event['data'] {
   if (version < 2 && type === 'AddressUnbound')
@@ -44,8 +47,10 @@ export function upcast(version: EventVersion, type: Event['type'], data: StoredD
   return data;
 }
 
-/** An event's data as `version` writes it; what that version cannot say is left out. */
+/** An event's data as `version` writes it; what that version cannot say is left out, or said as it could be then. */
 export function downcast(version: EventVersion, event: Event): StoredData {
+  if (version < 4 && event.type === 'AddressReleased' && event.data.cause === 'detached')
+    return { ...event.data, cause: detachedBefore4 };
   if (version >= 2 || event.type !== 'AddressUnbound') return event.data;
   const { cause: _, ...data } = event.data;
   return data;

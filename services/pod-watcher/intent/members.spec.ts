@@ -237,7 +237,7 @@ describe('an attachment that a living Pod asks for no longer', () => {
     allocator.bindings = [];
     facts(51, { kind: 'unbound', subnet: 'macvlan' });
     await until(() => allocator.released.length === 1);
-    expect(allocator.released[0]).to.include({ podUid: 'uid-a', allocationSeq: 8, cause: 'RELEASE_CAUSE_OPERATOR' });
+    expect(allocator.released[0]).to.include({ podUid: 'uid-a', allocationSeq: 8, cause: 'RELEASE_CAUSE_DETACHED' });
     expect(allocator.allocated).to.deep.equal([]);
   });
 

@@ -60,7 +60,7 @@ export class Releases {
     for (const holding of attachments) {
       const evidence = `the Pod does not ask for an attachment to ${holding.provider} any more`;
       if (await this.#isBound(pod, holding)) this.bound.add(key);
-      else await this.#one(holding, { cause: 'RELEASE_CAUSE_OPERATOR', evidence });
+      else await this.#one(holding, { cause: 'RELEASE_CAUSE_DETACHED', evidence });
     }
     return this.bound.has(key) ? 'again' : 'done';
   }

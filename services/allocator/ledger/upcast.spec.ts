@@ -1,0 +1,18 @@
+import { expect } from 'chai';
+import { allocated, released } from '../domain/specification.ts';
+import type { Event, ReleaseCause } from '../domain/event.ts';
+import { downcast } from './upcast.ts';
+
+const releasedBecause = (cause: ReleaseCause): Event => {
+  const event = released(allocated('a', '172.17.0.11'), 2);
+  if (event.type !== 'AddressReleased') throw new Error(event.type);
+  return { ...event, data: { ...event.data, cause } };
+};
+
+describe('an event as an earlier version writes it', () => {
+  it('says of an attachment that was given up what could be said of it then', () => {
+    expect(downcast(3, releasedBecause('detached'))).to.include({ cause: 'operator' });
+    expect(downcast(4, releasedBecause('detached'))).to.include({ cause: 'detached' });
+    expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
+  });
+});
