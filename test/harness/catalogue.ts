@@ -6,7 +6,7 @@ import type { VersionRange } from './version.ts';
 
 /** A folder of Go modules' tools: test/tools/<name>, pinned by its go.mod and go.sum. */
 export interface GoModule {
-  readonly name: 'cni' | 'etcd' | 'grpcurl' | 'kubernetes';
+  readonly name: 'cni' | 'etcd' | 'grpcurl' | 'kubernetes' | 's3';
   /** Beyond `-s -w`. */
   readonly ldflags?: string;
 }
@@ -28,6 +28,7 @@ const kubernetesVersion = { full: 'v1.36.3', major: 1, minor: 36 };
 const etcd: GoModule = { name: 'etcd' };
 const cni: GoModule = { name: 'cni' };
 const grpcurl: GoModule = { name: 'grpcurl' };
+const s3: GoModule = { name: 's3' };
 // Without these a server reports itself as v0.0.0, which kubectl can't parse.
 const kubernetes: GoModule = {
   name: 'kubernetes',
@@ -71,6 +72,14 @@ export const catalogue = {
     version: { args: ['version'], range: etcdRange },
     module: etcd,
     package: 'go.etcd.io/etcd/etcdctl/v3',
+    buildTime: '5 s',
+  },
+  etcdutl: {
+    variable: 'ETCDUTL_BIN',
+    variableNames: 'file',
+    version: { args: ['version'], range: etcdRange },
+    module: etcd,
+    package: 'go.etcd.io/etcd/etcdutl/v3',
     buildTime: '5 s',
   },
   'kube-apiserver': {
@@ -126,6 +135,13 @@ export const catalogue = {
     module: grpcurl,
     package: 'github.com/fullstorydev/grpcurl/cmd/grpcurl',
     buildTime: '20 s',
+  },
+  versitygw: {
+    variable: 'VERSITYGW_BIN',
+    variableNames: 'file',
+    module: s3,
+    package: 'github.com/versity/versitygw/cmd/versitygw',
+    buildTime: '1 min 30 s',
   },
   macvlan: plugin('main', 'macvlan'),
   bridge: plugin('main', 'bridge'),

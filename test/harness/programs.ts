@@ -1,7 +1,7 @@
 /**
  * Finds the real programs. Each is looked for in
  *   1. an environment variable of its own: ETCD_BIN, ETCDCTL_BIN, KUBE_APISERVER_BIN, KUBE_CONTROLLER_MANAGER_BIN,
- *      KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, CNITOOL_BIN, GRPCURL_BIN (files), CNI_PLUGINS_DIR (the folder of the
+ *      KUBE_SCHEDULER_BIN, KUBELET_BIN, KUBECTL_BIN, CNITOOL_BIN, GRPCURL_BIN, ETCDUTL_BIN, VERSITYGW_BIN (files), CNI_PLUGINS_DIR (the folder of the
  *      reference plugins);
  *   2. the folder KUBEBUILDER_ASSETS;  3. PATH;  4. the project's `.cache/bin`;
  * else it is built from the pinned Go modules under test/tools into `.cache/bin`. One that is too old is passed over
