@@ -15,7 +15,7 @@ export type Input<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]?: Input<T[Key]> | undefined }
     : T;
 
-export type MethodKind = 'unary' | 'serverStream' | 'duplex';
+export type MethodKind = 'unary' | 'serverStream';
 
 /** A method of a service: its path, and how its messages become bytes and back. Has the shape that grpc-js asks for. */
 export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
@@ -91,7 +91,7 @@ function method<Request, Reply, Kind extends MethodKind>(
   return {
     kind,
     path,
-    requestStream: kind === 'duplex',
+    requestStream: false,
     responseStream: kind !== 'unary',
     requestSerialize: (plain) => encode(request, plain as object),
     requestDeserialize: (bytes) => decode(request, bytes) as Request,
@@ -107,7 +107,3 @@ export const unary = <Request, Reply>(path: string, request: string, reply: stri
 /** A method with one request and many replies. */
 export const serverStream = <Request, Reply>(path: string, request: string, reply: string) =>
   method<Request, Reply, 'serverStream'>('serverStream', path, request, reply);
-
-/** A method with many of both. */
-export const duplex = <Request, Reply>(path: string, request: string, reply: string) =>
-  method<Request, Reply, 'duplex'>('duplex', path, request, reply);

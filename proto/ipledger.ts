@@ -1,5 +1,5 @@
 // Generated from ipledger.proto by generate.ts (make generate). Do not edit.
-import { duplex, serverStream, unary } from './codec.ts';
+import { serverStream, unary } from './codec.ts';
 
 /**
  * Who holds which address. Allocate, Release, Bind and Unbind are idempotent: the same request again writes nothing, and
@@ -16,8 +16,6 @@ export const IpamService = {
    * DATA_LOSS           the address's key was changed by something else than ipledger, and is fenced
    */
   allocate: unary<AllocateRequest, AllocateReply>('/ipledger.v1.Ipam/Allocate', 'AllocateRequest', 'AllocateReply'),
-  /** The same, many at a time on one stream; each reply repeats its request's `tag`. */
-  allocateStream: duplex<AllocateStreamRequest, AllocateStreamReply>('/ipledger.v1.Ipam/AllocateStream', 'AllocateStreamRequest', 'AllocateStreamReply'),
   /**
    * Gives back what a Pod holds. Conditional: it names the Pod's uid, so a late release never frees a newer owner.
    * A Pod uid that holds nothing (never did, or was superseded) is success.
@@ -371,19 +369,6 @@ export interface AllocateReply {
   position?: Position;
   /** In the order of the request. */
   allocations: Allocation[];
-}
-
-export interface AllocateStreamRequest {
-  tag: string;
-  request?: AllocateRequest;
-}
-
-export interface AllocateStreamReply {
-  tag: string;
-  reply?: AllocateReply;
-  /** gRPC status code and message when it was refused. */
-  code: number;
-  message: string;
 }
 
 export interface ReleaseRequest {

@@ -38,7 +38,6 @@ const configurers = { operator: yes, watcher: yes } as const;
 
 const ipam: Rows<typeof IpamService> = {
   allocate: { operator: yes, watcher: importsNothing },
-  allocateStream: { operator: yes, watcher: (caller, { request }) => request && importsNothing(caller, request) },
   release: configurers,
   wait: { agent: yes }, // for allocations that are not another node's: the handler sees to it
   bind: { agent: ofItsNode }, // as above: decide sees to it

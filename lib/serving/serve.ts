@@ -202,4 +202,4 @@ function statusOf(path: string, thrown: unknown, log: Logger) {
 }
 
 const notImplemented = (path: string): IpledgerError =>
-  new IpledgerError('NOT_IMPLEMENTED', `${path} is not served by this version (docs/architecture.md lists what is)`);
+  new IpledgerError('NOT_IMPLEMENTED', `${path} is not served here (docs/architecture.md says who serves what)`);

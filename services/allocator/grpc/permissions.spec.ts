@@ -22,7 +22,6 @@ import { applyMacvlan, podAsks, sandboxOf, type Served, serveAllocator } from '.
 const table = `
   ipledger.v1.Ipam            agent     allocator index operator viewer watcher
   Allocate                    -         -         -     yes      -      no import
-  AllocateStream              -         -         -     yes      -      no import
   Release                     -         -         -     yes      -      yes
   Wait                        its node  -         -     -        -      -
   Bind                        its node  -         -     -        -      -
@@ -101,8 +100,6 @@ const requests: Record<string, { readonly right: object; readonly wrong: object 
     wrong: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_CONTAINER_DELETED' },
   },
 };
-/** Nobody reads its requests yet. */
-const unserved = '/ipledger.v1.Ipam/AllocateStream';
 /** An agent may ask for any Pod, and learns by the state whether it is of its node: tried further below. */
 const judgedByState = ['/ipledger.v1.Ipam/Wait', '/ipledger.v1.Ipam/Unbind'];
 
@@ -220,7 +217,7 @@ describe('The table of who may call what', () => {
         const allowed = (await answerOf(caller, path, right)) !== 'PERMISSION_DENIED';
         if (allowed !== (cell !== '-'))
           wrong.push(`${path}: ${allowed ? 'allowed' : 'refused'}, and should be ${cell}`);
-        if (cell === '-' || cell === 'yes' || path === unserved) continue;
+        if (cell === '-' || cell === 'yes') continue;
         if (kind === 'agent' && judgedByState.includes(path)) continue;
         if ((await answerOf(caller, path, other)) !== 'PERMISSION_DENIED')
           wrong.push(`${path}: allowed with ${JSON.stringify(other)}, which is not of "${cell}"`);
