@@ -145,7 +145,14 @@ describe('ADD', () => {
     const allocator = new FakeAllocator({}, { ...allocation, mac: '02:00:00:00:00:01', routes });
     const { deps, prepared } = setUp(allocator);
     await add(deps, request({ routes: [{ dst: '10.0.0.0/8', gw: '172.17.0.9' }] }), never());
-    const wanted = { netns: '/ns', interface: 'net1', cniType: 'macvlan', mac: '02:00:00:00:00:01', ipv6: false };
+    const wanted = {
+      netns: '/ns',
+      interface: 'net1',
+      cniType: 'macvlan',
+      mac: '02:00:00:00:00:01',
+      macMayDiffer: false,
+      ipv6: false,
+    };
     expect(prepared).to.deep.equal([{ ...wanted, replacedDefaults: new Set([6]) }]);
 
     const sandbox = { prepare: () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'no such link')) };

@@ -7,6 +7,7 @@ import { within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { launcherPrefix } from '../../lib/pod-identity.ts';
+import { isOvnProvider } from '../../lib/provider.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { type Patience, patience, persistently } from './patience.ts';
@@ -85,7 +86,12 @@ function prepare({ sandbox }: AddDeps, request: CniRequest, allocation: Allocati
   const { netns, interface: name, cniType } = request;
   const replacedDefaults = new Set(routesFor(request, allocation).flatMap((route) => defaultFamily(route) ?? []));
   const ipv6 = allocation.addresses.some(({ address }) => isIPv6(address));
-  return sandbox.prepare({ netns, interface: name, cniType, mac: allocation.mac, ipv6, replacedDefaults }, signal);
+  // Kube-OVN's own NICs always have a MAC in the ledger; another plugin that makes such a NIC may not know of it.
+  const macMayDiffer = isOvnProvider(request.provider);
+  return sandbox.prepare(
+    { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },
+    signal,
+  );
 }
 
 /** The one place where a binding is ended again. Ending one that never came to be does nothing. */

@@ -12,6 +12,7 @@ const wanted = (changes: Partial<Preparation>): Preparation => ({
   interface: 'net1',
   cniType: 'macvlan',
   mac: '',
+  macMayDiffer: false,
   ipv6: false,
   replacedDefaults: new Set(),
   ...changes,
@@ -80,6 +81,17 @@ describe('a real network namespace (needs root)', () => {
     expect(await refusal({ netns, mac: '01:00:5e:00:00:01' })).to.contain(
       'link set dev net1 address 01:00:5e:00:00:01: RTNETLINK',
     );
+  });
+
+  it('may be without a MAC that its link need not have', async () => {
+    const differing = { netns, mac: '02:00:00:00:00:77', macMayDiffer: true };
+    await sandboxOfNode.prepare(wanted({ ...differing, interface: 'net2' }), signal);
+    await sandboxOfNode.prepare(wanted({ ...differing, cniType: 'ipvlan' }), signal);
+    await sandboxOfNode.prepare(wanted({ ...differing, netns: '/nowhere' }), signal);
+    expect(macOf('net1')).to.equal(mac);
+    await sandboxOfNode.prepare(wanted(differing), signal);
+    expect(macOf('net1')).to.equal(differing.mac);
+    await sandboxOfNode.prepare(wanted({ netns, mac }), signal);
   });
 
   it('is told that ipvlan shares its master’s MAC', async () => {

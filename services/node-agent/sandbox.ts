@@ -23,6 +23,8 @@ export interface Preparation {
   readonly cniType: string;
   /** The MAC that the link must have; '' to leave it as it is. */
   readonly mac: string;
+  /** Whether it may have another one all the same, where it cannot be set. */
+  readonly macMayDiffer: boolean;
   /** Whether the interface gets an IPv6 address. */
   readonly ipv6: boolean;
   /** Families whose default routes give way to those of this interface. */
@@ -37,7 +39,9 @@ export interface Sandbox {
 /** The sandboxes of this node; needs root, nsenter and ip. */
 export const sandboxOfNode: Sandbox = {
   prepare: async (wanted, callerSignal) => {
-    if (wanted.mac === '' && wanted.replacedDefaults.size === 0 && !(wanted.ipv6 && existsSync(wanted.netns))) return;
+    const optional = wanted.ipv6 || (wanted.mac !== '' && wanted.macMayDiffer);
+    const needed = wanted.replacedDefaults.size > 0 || (wanted.mac !== '' && !wanted.macMayDiffer);
+    if (!needed && !(optional && existsSync(wanted.netns))) return;
     const signal = within(deadlineMs, callerSignal);
     await gate(signal, () => prepare(wanted, signal));
   },
@@ -62,7 +66,9 @@ async function refuseOwn(netns: string): Promise<void> {
 }
 
 /** The link is there before IPAM is asked, and comes up after. What was set is read back. */
-async function setMac({ netns, interface: name, cniType, mac }: Preparation, signal: AbortSignal): Promise<void> {
+async function setMac(wanted: Preparation, signal: AbortSignal): Promise<void> {
+  const { netns, interface: name, cniType, mac, macMayDiffer } = wanted;
+  if (cniType === 'ipvlan' && macMayDiffer) return;
   if (cniType === 'ipvlan')
     throw new IpledgerError(
       'SANDBOX_FAILED',
@@ -72,6 +78,7 @@ async function setMac({ netns, interface: name, cniType, mac }: Preparation, sig
   const macOf = (listed: string) =>
     (JSON.parse(listed) as { ifname: string; address?: string }[]).find(({ ifname }) => ifname === name)?.address;
   const born = macOf(links);
+  if (born === undefined && macMayDiffer) return;
   if (born === undefined)
     throw new IpledgerError(
       'SANDBOX_FAILED',
