@@ -5,7 +5,7 @@ import { ipName, isSubdomain, wholeIpName } from './ip-name.ts';
 const named = (provider: string, ordinal = 0, pod = 'p') => ipName({ pod, namespace: 'ns', provider, ordinal });
 
 describe('the name of an IP object', () => {
-  it('is made of Pod, namespace and provider, and of the ordinal of a further attachment', () => {
+  it('KO-1205 is made of Pod, namespace and provider, and of the ordinal of a further attachment', () => {
     expect(named('ovn')).to.equal('p.ns');
     expect(named('')).to.equal('p.ns');
     expect(named('macvlan.default')).to.equal('p.ns.macvlan.default');

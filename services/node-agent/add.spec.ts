@@ -92,7 +92,7 @@ describe('ADD', () => {
     expect(allocator.binds).to.have.length(9);
   });
 
-  it('says why there is no address, behind the words of Kube-OVN', async () => {
+  it('KO-5125 says why there is no address, behind the words of Kube-OVN', async () => {
     const why = new IpledgerError('NOT_ALLOCATED', 'Pod default/p was refused: subnet macvlan is full');
     const allocator = new FakeAllocator({ wait: failing(why) });
     const error = await refusal(add(setUp(allocator).deps, request(), never()));

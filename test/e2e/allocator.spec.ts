@@ -78,7 +78,7 @@ describe('The allocator as a process', function () {
     expect(stderr).to.contain('172.17.0.2 of subnet macvlan is in use by Pod default/stranger');
   });
 
-  it('keeps what it was told when it is killed and started again', async () => {
+  it('KO-1840 keeps what it was told when it is killed and started again', async () => {
     const before = await client.call(IpamService.allocate, pod('a'));
     await allocator.kill();
     await allocator.start();

@@ -49,7 +49,7 @@ describe('bad input: networks', function () {
     );
   });
 
-  it('another provider in the ipam block than the network’s own: also said at ADD', async () => {
+  it('KO-604 another provider in the ipam block than the network’s own: also said at ADD', async () => {
     await makeNetwork(scene, 'mistaken', macvlanConfig(scene, 'default.mistaken'));
     await makeSubnet(scene, 'mistaken', { cidrBlock: '10.3.1.0/24' });
     await expectProblem(

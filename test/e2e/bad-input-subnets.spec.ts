@@ -88,7 +88,7 @@ describe('bad input: Subnets', function () {
     );
   });
 
-  it('an overlap with another Subnet of the same provider', async () => {
+  it('AN-7306 an overlap with another Subnet of the same provider', async () => {
     await makeSubnet(scene, 'twin', { cidrBlock: '10.4.0.128/25', provider: 'lan.default' });
     await expectRefusal(
       'twin',

@@ -34,7 +34,7 @@ describe('the CNI contract: ADD and DEL', function () {
     return existsSync(journal) ? readdirSync(journal) : [];
   };
 
-  itOnMacvlan('ADD repeated for one container answers the same, and writes no event', async () => {
+  itOnMacvlan('WB-291 ADD repeated for one container answers the same, and writes no event', async () => {
     const { nic, address } = await prepare('repeated');
     const first = await attach(scene, nic);
     const head = await headOf(scene);
@@ -65,7 +65,7 @@ describe('the CNI contract: ADD and DEL', function () {
     await expectBound(scene, ['lan', address], nic.sandbox.containerId);
   });
 
-  itOnMacvlan('DEL without ADD succeeds, also for a Pod and a container that nobody knows', async () => {
+  itOnMacvlan('WB-70 DEL without ADD succeeds, also for a Pod and a container that nobody knows', async () => {
     const { nic, address } = await prepare('never-added');
     await detach(scene, nic);
     await detach(scene, { ...nic, pod: 'nobody' });

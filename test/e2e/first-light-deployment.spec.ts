@@ -75,7 +75,7 @@ describe('first light: a Deployment with ip_pool', function () {
     expect(addressesOf((await members(3, 0)).served)).to.have.members(pool);
   });
 
-  it('scaled to nothing, it holds nothing', async () => {
+  it('KO-943 scaled to nothing, it holds nothing', async () => {
     await scale(0);
     await members(0, 0);
     await eventually(async () => expect(await scene.kubernetes.list('IP')).to.deep.equal([]));

@@ -39,7 +39,7 @@ describe('first light: restarts', function () {
     expect(allocations.find(({ attachment }) => attachment?.pod === 'stays')?.bindings).to.have.length(1);
   });
 
-  it('the watcher: Pods that came and went meanwhile get and give back', async () => {
+  it('KO-1769 the watcher: Pods that came and went meanwhile get and give back', async () => {
     const kept = await addressOf(scene, 'stays', 'lan');
     await scene.stack.watcher.kill();
     await scene.kubernetes.remove('Pod', 'goes');

@@ -99,7 +99,7 @@ describe('first light', function () {
     expect((await linkOf(sandbox)).addresses).to.deep.equal([`${await addressOf(scene, 'early', 'macvlan')}/16`]);
   });
 
-  itOnMacvlan('a Pod that asks for an address and a MAC has both on its link', async () => {
+  itOnMacvlan('KO-4834 a Pod that asks for an address and a MAC has both on its link', async () => {
     await makePod(scene, 'static-ip', 'default/macvlan', {
       'macvlan.default.kubernetes.io/ip_address': '172.17.0.100',
       'macvlan.default.kubernetes.io/mac_address': '00:00:00:53:6B:BB',

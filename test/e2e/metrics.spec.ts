@@ -47,7 +47,7 @@ describe('Metrics', function () {
   const statusOf = async (subnet: string) =>
     (await scene.kubernetes.get('Subnet', subnet)).status as Record<string, number> | undefined;
 
-  it('count what the Subnet’s status counts, under Kube-OVN’s names', async () => {
+  it('WB-52 count what the Subnet’s status counts, under Kube-OVN’s names', async () => {
     const labels = '{subnet_name="counted",protocol="IPv4",subnet_cidr="10.4.0.0/28"}';
     const { health } = scene.stack.allocator;
     await eventually(async () => expect(await statusOf('counted')).to.include({ v4usingIPs: 2, v4availableIPs: 11 }));
@@ -59,7 +59,7 @@ describe('Metrics', function () {
     expect(await sample(health, `subnet_available_ip_count${labels}`)).to.equal(12);
   });
 
-  it('count each family by itself, and under Kube-OVN’s names the one that is nearer to its end', async () => {
+  it('CA-5430 count each family by itself, and under Kube-OVN’s names the one that is nearer to its end', async () => {
     const { health } = scene.stack.allocator;
     await eventually(async () =>
       expect(await statusOf('twofold')).to.include({ v4usingIPs: 1, v4availableIPs: 4, v6availableIPs: 12 }),

@@ -39,7 +39,7 @@ describe('IPPool objects', function () {
     await shows('web', { v4AvailableIPs: 4, v4UsingIPs: 1, v4UsingIPRange: '10.4.0.2' });
   });
 
-  it('may not share addresses, and take them as soon as they are let go', async () => {
+  it('SP-746 may not share addresses, and take them as soon as they are let go', async () => {
     await makePool('greedy', { ips: ['10.4.0.4..10.4.0.9'] });
     await eventOf(scene, 'greedy', 'UpdateIPAMFailed', /ippool greedy has conflict IPs with ippool web: 10\.4\.0\.4$/);
     await makePool('early', { subnet: 'later', ips: ['10.5.0.4'] });

@@ -15,7 +15,7 @@ describe('objects that hold an address', function () {
   const labelOf = async (kind: 'IP' | 'Vip', name: string): Promise<string | undefined> =>
     (await scene.kubernetes.get(kind, name)).metadata.labels?.['ovn.kubernetes.io/ip_reserved'];
 
-  it('an IP is filled in, kept for its Pod, and outlives it', async () => {
+  it('WB-111 an IP is filled in, kept for its Pod, and outlives it', async () => {
     const name = 'db-0.default.lan.default';
     const spec = { podName: 'db-0', namespace: 'default', subnet: 'lan' };
     await scene.kubernetes.create({ kind: 'IP', metadata: { name }, spec });

@@ -88,6 +88,23 @@ describe('Subnet objects', function () {
     await eventually(async () => expect(await names()).to.not.include('doomed'));
   });
 
+  it('KO-4898 that are deleted together with a Pod of fifteen attachments all go, and its IP objects', async () => {
+    const all = Array.from({ length: 15 }, (_, index) => `many-${index}`);
+    await Promise.all(all.map((name, index) => makeNetworkAndSubnet(scene, name, `10.50.${index}.0/24`)));
+    await makePod(scene, 'octopus', all.join());
+    await Promise.all(all.map((name) => addressOf(scene, 'octopus', name)));
+    await expectAgreement(scene.stack);
+    await Promise.all([
+      scene.kubernetes.remove('Pod', 'octopus'),
+      ...all.map((name) => scene.kubernetes.remove('Subnet', name)),
+    ]);
+    await eventually(async () => {
+      expect((await names()).filter((name) => name.startsWith('many-'))).to.deep.equal([]);
+      const ips = (await scene.kubernetes.list('IP')).map(({ metadata }) => metadata.name);
+      expect(ips.filter((name) => name.startsWith('octopus.'))).to.deep.equal([]);
+    });
+  });
+
   it('that were deleted by force are told of, and make way for another of their name', async () => {
     await makeNetwork(scene, 'forced');
     await makeSubnet(scene, 'forced', { cidrBlock: '10.9.0.0/24' });

@@ -38,7 +38,7 @@ describe('what a Pod may ask for', function () {
     (await shownOf(scene, pod, `${network}.default`))['ip_address'];
 
   describe('of one network more than once', () => {
-    itOnMacvlan('each NIC has an address and a MAC of its own, beside the network’s name', async () => {
+    itOnMacvlan('KO-4045 each NIC has an address and a MAC of its own, beside the network’s name', async () => {
       const networks = JSON.stringify([
         { name: 'lan', interface: 'net1', ips: ['10.31.0.101/24'], mac: '02:00:00:00:31:01' },
         { name: 'lan', interface: 'net2', ips: ['10.31.0.102'], mac: '02:00:00:00:31:02' },
@@ -51,7 +51,7 @@ describe('what a Pod may ask for', function () {
       expect(await linkOf(sandbox, 'net2')).to.deep.equal({ mac: '02:00:00:00:31:02', addresses: ['10.31.0.102/24'] });
     });
 
-    itOnMacvlan('or by the keys of its interface, also when the second is made first', async () => {
+    itOnMacvlan('KO-5848 or by the keys of its interface, also when the second is made first', async () => {
       await makePod(scene, 'keyed', 'lan@net1,lan@net2', {
         [lan('ip_address.net1')]: '10.31.0.111',
         [lan('mac_address.net1')]: '02:00:00:00:31:11',

@@ -55,7 +55,7 @@ describe('Fresh addresses', () => {
     );
   });
 
-  it('of a /64 with a huge exclude at its start are found at once', () => {
+  it('WB-282 of a /64 with a huge exclude at its start are found at once', () => {
     const base = 0xfd00n << 112n;
     const fresh = new FreshAddresses([{ first: base + (1n << 60n), last: base + (1n << 64n) - 2n }]);
     expect(fresh.lowest()).to.equal(base + (1n << 60n));

@@ -55,7 +55,7 @@ describe('A subnet, normalised', () => {
 });
 
 describe('What a subnet can give', () => {
-  it('is its hosts less its excludes', () => {
+  it('WB-666 is its hosts less its excludes', () => {
     expect(usable({ excludeIps: ['10.0.0.1..10.0.0.10'] })).to.deep.equal(['10.0.0.11-10.0.0.254']);
   });
 

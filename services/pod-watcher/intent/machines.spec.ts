@@ -24,7 +24,7 @@ describe('virtual machines', () => {
     expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
   });
 
-  it('ask once while they move, and give nothing back when the Pod that they left goes', async () => {
+  it('kubevirt-14320 ask once while they move, and give nothing back when the Pod that they left goes', async () => {
     const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
     machines.set('default/vm1', { VirtualMachine: there });
     const [source, target] = [launcher('source', { annotations }), launcher('target', { annotations })];
@@ -38,7 +38,7 @@ describe('virtual machines', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('keep their addresses while they are stopped', async () => {
+  it('KO-5556 keep their addresses while they are stopped', async () => {
     const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
     machines.set('default/vm1', { VirtualMachine: there });
     const pod = launcher('one', { annotations });
@@ -58,7 +58,7 @@ describe('virtual machines', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
-  it('release them when there is no such machine any more', async () => {
+  it('KO-5367 release them when there is no such machine any more', async () => {
     const { pods, allocator, reconciler } = world({ holdings: [held] });
     const pod = launcher('one', { annotations });
     pods.put(pod);

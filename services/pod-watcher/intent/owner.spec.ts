@@ -18,7 +18,7 @@ describe('who controls a Pod', () => {
     expect(ownerOf(toPod({ metadata: { name: 'p', namespace: 'n', uid: 'u' } }))).to.equal(undefined);
   });
 
-  it('is told from a namesake of another group', () => {
+  it('KO-6085 is told from a namesake of another group', () => {
     expect(ownerOf(pod('web-1', 'apps.kruise.io/v1beta1', 'StatefulSet'))?.kind).to.equal('StatefulSet.apps.kruise.io');
   });
 

@@ -74,7 +74,7 @@ describe('the intent loop', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('asks for a Pod of the same name before it releases what the old one left', async () => {
+  it('KO-1026 asks for a Pod of the same name before it releases what the old one left', async () => {
     const { pods, allocator, reconciler } = world({ holdings: [holding('a', { uid: 'old' })] });
     const order: string[] = [];
     const { allocate, release } = allocator;

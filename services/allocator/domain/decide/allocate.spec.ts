@@ -42,7 +42,7 @@ describe('Allocate, any address', () => {
       .thenNothingHappens();
   });
 
-  it('gives fresh addresses before released ones', () => {
+  it('WB-288 gives fresh addresses before released ones', () => {
     const one = inSmall('one', '10.0.0.2');
     given([smallSubnet(), one, released(one, 2)])
       .whenAfter(3_600_000, allocate('two', small))
@@ -114,11 +114,18 @@ describe('Allocate, several attachments', () => {
       .then([allocated('one', '172.17.0.11'), allocated('one', '172.17.0.12', { ordinal: 1 })]);
   });
 
-  it('gives nothing when one of them cannot be served, and says which', () => {
+  it('SP-4295 gives nothing when one of them cannot be served, and says which', () => {
     const { thenRefused } = given([subnetConfigured()]).when(
       allocateAll('one', [{}, { provider: 'other.default', subnets: ['other'] }]),
     );
     thenRefused('SUBNET_UNKNOWN', /^attachment other\.default\/0: NoSubnet: no subnet other is configured/);
+  });
+
+  it('KO-6738 takes nothing of a Pod when the MAC of its second NIC is in use', () => {
+    const mac = '02:00:00:00:00:01';
+    given([subnetConfigured(), allocated('one', '172.17.0.11', { mac })])
+      .when(allocateAll('two', [{}, { ordinal: 1, mac }]))
+      .thenRefused('MAC_IN_USE', /^attachment macvlan\.default\/1: AddressConflict: MAC 02:00:00:00:00:01 is in use/);
   });
 
   it('gives only what a Pod does not hold yet', () => {
@@ -275,6 +282,20 @@ describe('Allocate, a Pod of the same name', () => {
           data: { ...one.data, uid: 'uid-new', alloc: 2, fromUid: 'uid-one' },
         },
       ]);
+  });
+
+  it('KO-2938 has each of its NICs at the address that the same NIC had', () => {
+    const [first, second] = [allocated('one', '172.17.0.11'), allocated('one', '172.17.0.12', { ordinal: 1 })];
+    const { events } = given([subnetConfigured(), first, second]).when(
+      allocateAll('one', [{ ordinal: 1 }, { ordinal: 0 }], recreated),
+    );
+    const passedOn = events.flatMap((event) =>
+      event.type === 'AddressTransferred' ? [[event.data.attachment.ordinal, event.data.addresses[0]?.address]] : [],
+    );
+    expect(passedOn).to.deep.equal([
+      [1, '172.17.0.12'],
+      [0, '172.17.0.11'],
+    ]);
   });
 
   it('gets the gateway that the subnet has by then', () => {

@@ -70,7 +70,7 @@ describe('ApplySubnet', () => {
       .thenRefused('SUBNET_IN_USE', 'Pod default/one may still answer on it');
   });
 
-  it('takes excludes that cover addresses in use: Pods keep what they hold', () => {
+  it('KO-5522 takes excludes that cover addresses in use: Pods keep what they hold', () => {
     const { events } = given([subnetConfigured(), one]).when(apply({ excludeIps: ['172.17.0.0..172.17.0.20'] }));
     expect(events).to.deep.equal([subnetConfigured('macvlan', { excludeIps: ['172.17.0.0..172.17.0.20'] })]);
   });

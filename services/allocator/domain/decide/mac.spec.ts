@@ -18,7 +18,7 @@ describe('MACs', () => {
     }
   });
 
-  it('makes none that somebody in the subnet has, or is to have, or that another NIC of the Pod gets', () => {
+  it('KO-4001 makes none that somebody in the subnet has, or is to have, or that another NIC of the Pod gets', () => {
     const before = [
       subnetConfigured(),
       allocated('one', '172.17.0.11', { mac: '02:00:00:00:00:07' }),

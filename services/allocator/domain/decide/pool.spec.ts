@@ -143,7 +143,7 @@ describe('A pool', () => {
       .thenRefused('POOL_UNKNOWN', 'no ippool blue is configured in subnet small: it belongs to subnet macvlan');
   });
 
-  it('never gives what the subnet excludes, also when that is excluded later', () => {
+  it('KO-7275 never gives what the subnet excludes, also when that is excluded later', () => {
     const events = [smallSubnet(), smallPool('10.0.0.4..10.0.0.5')];
     expect(addressOf(events, allocate('a', inBlue))).to.equal('10.0.0.4');
     given([...events, smallSubnet({ excludeIps: ['10.0.0.1', '10.0.0.4..10.0.0.6'] })])

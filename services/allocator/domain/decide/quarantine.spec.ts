@@ -47,7 +47,7 @@ describe('Quarantine', () => {
     given([smallSubnet()]).when(quarantine('10.0.0.2', 'nope')).thenRefused('SUBNET_UNKNOWN', 'NoSubnet');
   });
 
-  it('keeps the address from everybody, whom it is reserved for too', () => {
+  it('SP-3081 keeps the address from everybody, whom it is reserved for too', () => {
     const events = [smallSubnet(), reserved('vip/web', ['10.0.0.2'], small), quarantined('10.0.0.2', 'small')];
     expect(addressesOf(given(events).when(allocate('a', inSmall)).events)).to.deep.equal(['10.0.0.3']);
     for (const asks of [{ candidates: [['10.0.0.2']] }, { reservation: 'vip/web' }])

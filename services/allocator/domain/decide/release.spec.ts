@@ -15,7 +15,7 @@ const release = (uid: string, more: Partial<Release> = {}): Untimed => ({
 });
 
 describe('Release', () => {
-  it('takes back all that the Pod uid holds, and says why', () => {
+  it('KO-2001 takes back all that the Pod uid holds, and says why', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second])
       .when(release('uid-one', { cause: 'pod-completed' }))
