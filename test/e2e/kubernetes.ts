@@ -8,6 +8,11 @@ const listTimeoutMs = 60_000;
 
 /** Where the objects of each kind are. */
 const collections = {
+  CustomResourceDefinition: {
+    path: '/apis/apiextensions.k8s.io/v1',
+    plural: 'customresourcedefinitions',
+    namespaced: false,
+  },
   Deployment: { path: '/apis/apps/v1', plural: 'deployments', namespaced: true },
   Event: { path: '/api/v1', plural: 'events', namespaced: true },
   IPPool: { path: '/apis/kubeovn.io/v1', plural: 'ippools', namespaced: false },
@@ -23,6 +28,8 @@ const collections = {
   StatefulSet: { path: '/apis/apps/v1', plural: 'statefulsets', namespaced: true },
   Subnet: { path: '/apis/kubeovn.io/v1', plural: 'subnets', namespaced: false },
   Vip: { path: '/apis/kubeovn.io/v1', plural: 'vips', namespaced: false },
+  VirtualMachine: { path: '/apis/kubevirt.io/v1', plural: 'virtualmachines', namespaced: true },
+  VirtualMachineInstance: { path: '/apis/kubevirt.io/v1', plural: 'virtualmachineinstances', namespaced: true },
 } as const;
 
 export type Kind = keyof typeof collections;
@@ -49,6 +56,7 @@ export interface Manifest {
     readonly name: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly object[];
   };
   readonly spec: object;
 }

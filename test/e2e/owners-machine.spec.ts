@@ -1,0 +1,109 @@
+/** Virtual machines: what KubeVirt's Pods look like is enough, its controllers are played. */
+import { expect } from 'chai';
+import { lastEventOf, recordOf } from './attached.ts';
+import { eventually } from './eventually.ts';
+import type { KubeObject } from './kubernetes.ts';
+import { addressesIn, plugin } from './plugin.ts';
+import { addressOf, macvlanConfig, makeNetworkAndSubnet, networksAnnotation, openScene, type Scene } from './scene.ts';
+
+const machineKinds = { VirtualMachine: 'virtualmachines', VirtualMachineInstance: 'virtualmachineinstances' } as const;
+
+describe('a virtual machine', function () {
+  this.timeout(180_000);
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene({ nodes: ['node-1', 'node-2'] });
+    for (const [kind, plural] of Object.entries(machineKinds)) await define(kind, plural);
+    await makeNetworkAndSubnet(scene, 'lan', '10.14.0.0/24');
+    await eventually(() => scene.kubernetes.create({ kind: 'VirtualMachine', metadata: { name: 'vm1' }, spec: {} }));
+  });
+  after(() => scene?.run.end());
+
+  async function define(kind: string, plural: string): Promise<void> {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    await scene.kubernetes.create({
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.kubevirt.io` },
+      spec: {
+        group: 'kubevirt.io',
+        scope: 'Namespaced',
+        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+  }
+
+  const start = (): Promise<KubeObject> =>
+    eventually(() => scene.kubernetes.create({ kind: 'VirtualMachineInstance', metadata: { name: 'vm1' }, spec: {} }));
+
+  /** A Pod in which it runs. */
+  function launch(suffix: string, nodeName: string, { metadata }: KubeObject): Promise<KubeObject> {
+    const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: metadata.uid };
+    return scene.kubernetes.create({
+      kind: 'Pod',
+      metadata: {
+        name: `virt-launcher-vm1-${suffix}`,
+        annotations: { [networksAnnotation]: 'lan' },
+        ownerReferences: [{ ...owner, controller: true }],
+      },
+      spec: { nodeName, restartPolicy: 'Never', containers: [{ name: 'compute', image: 'compute' }] },
+    });
+  }
+
+  const launcher = (suffix: string): string => `virt-launcher-vm1-${suffix}`;
+
+  /** ADD of its NIC on a node, as Multus has it done there. */
+  async function add(suffix: string, node: 0 | 1): Promise<readonly string[] | string> {
+    const config = macvlanConfig(scene, 'lan.default');
+    const ipam = { ...config.ipam, server_socket: scene.stack.agents[node]?.socket };
+    return addressesIn(
+      await plugin(scene, { pod: launcher(suffix), network: 'lan', config: { ...config, name: 'lan', ipam } }),
+    );
+  }
+
+  const holderOf = async (address: string) => (await recordOf(scene, 'lan', address))?.allocation;
+
+  it('has the same address on both nodes while it moves, and after', async () => {
+    const instance = await start();
+    await launch('source', 'node-1', instance);
+    const address = await addressOf(scene, launcher('source'), 'lan');
+    expect(await add('source', 0)).to.deep.equal([`${address}/24`]);
+
+    await launch('target', 'node-2', instance);
+    expect(await addressOf(scene, launcher('target'), 'lan')).to.equal(address);
+    expect(await add('target', 1)).to.deep.equal([`${address}/24`]);
+    const held = await holderOf(address);
+    expect(held?.attachment).to.include({ pod: 'vm1', namespace: 'default' });
+    expect(held?.bindings.map(({ node }) => node)).to.deep.equal(['node-1', 'node-2']);
+    await eventually(async () => {
+      const { spec } = await scene.kubernetes.get('IP', 'vm1.default.lan.default');
+      expect(spec).to.include({ ipAddress: address, podName: 'vm1', podType: 'VirtualMachine', nodeName: 'node-2' });
+    });
+
+    await scene.kubernetes.remove('Pod', launcher('source'));
+    expect(await addressOf(scene, launcher('target'), 'lan')).to.equal(address);
+    expect((await holderOf(address))?.podUid).to.equal(instance.metadata.uid);
+  });
+
+  it('keeps it while it is stopped, and has it when it is started again', async () => {
+    const address = await addressOf(scene, launcher('target'), 'lan');
+    await scene.kubernetes.remove('Pod', launcher('target'));
+    await scene.kubernetes.remove('VirtualMachineInstance', 'vm1');
+    const instance = await start();
+    await launch('again', 'node-1', instance);
+    expect(await addressOf(scene, launcher('again'), 'lan')).to.equal(address);
+    expect((await holderOf(address))?.podUid).to.equal(instance.metadata.uid);
+  });
+
+  it('gives it back when it is deleted', async () => {
+    const address = await addressOf(scene, launcher('again'), 'lan');
+    for (const kind of ['VirtualMachine', 'VirtualMachineInstance'] as const)
+      await scene.kubernetes.remove(kind, 'vm1');
+    await scene.kubernetes.remove('Pod', launcher('again'));
+    await eventually(async () => {
+      const released = (await lastEventOf(scene, 'lan', address))?.addressReleased;
+      expect(released?.cause).to.equal('RELEASE_CAUSE_OWNER_DELETED');
+      expect(released?.evidence).to.contain('there is no VirtualMachine vm1');
+    });
+  });
+});
