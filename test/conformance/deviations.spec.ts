@@ -11,6 +11,7 @@ describe('deviations', () => {
     expect(deviations.map(({ behaviour }) => behaviour).filter((behaviour) => !used.has(behaviour))).to.deep.equal([
       // No case of ours has one.
       'A route that cannot be read fails the ADD',
+      'An address with a prefix length is refused before anything is allocated',
     ]);
   });
 

@@ -122,9 +122,11 @@ export async function observe(expect: Fields, play: Play, more: Readonly<Record<
     else if (reading) [expected[key], got[key]] = await reading(wanted, play, looks);
     else throw notUnderstood('expectation', key);
   }
-  // Of several Pods the case says itself which one is refused.
+  // Of several Pods, or of one under its name, the case says itself which one is refused.
   const refusals = looks.map(({ error }) => error).filter((error) => error !== '');
-  if (play.pods.length === 1 || errorKeys.some((key) => key in expect)) got['error'] = refusals.join('; ');
+  const isNamed = names.some((name) => name in expect);
+  if ((play.pods.length === 1 && !isNamed) || errorKeys.some((key) => key in expect))
+    got['error'] = refusals.join('; ');
   return { expected, got };
 }
 

@@ -65,19 +65,30 @@ export function removePod({ objects }: Trial, { metadata }: KubeObject): Promise
   return objects.remove({ kind: 'Pod', namespace: metadata.namespace ?? '', name: metadata.name }, 0);
 }
 
-/** What became of what a Pod had: whether its name (or only its uid) has it still, or it is held for that name. */
-export async function fateOf({ trial, had }: Life, pod: KubeObject, { ofUid = false } = {}): Promise<Fate> {
+/**
+ * What became of all that a Pod had: whether its name (or only its uid) has it still, or it is held for that name. What is kept in
+ * part only is neither.
+ */
+export async function fateOf(
+  { trial, had }: Life,
+  pod: KubeObject,
+  { ofUid = false } = {},
+): Promise<Fate | 'kept in part'> {
   const { namespace, name, ledgerName, identity } = toPod(pod);
+  const places = (had.get(name) ?? []).flatMap(({ subnet, addresses }) =>
+    addresses.map(({ address }) => ({ subnet, address })),
+  );
   const kept = await Promise.all(
-    (had.get(name) ?? []).map(async ({ subnet, addresses }) => {
-      const record = await recordOf(trial, subnet, addresses[0]?.address ?? '');
+    places.map(async ({ subnet, address }) => {
+      const record = await recordOf(trial, subnet, address);
       const reservedFor = record?.reservation?.reservedFor ?? '';
       if (!ofUid && reservedFor.startsWith(`pod/${namespace}/${ledgerName}/`)) return true;
       const holder = record?.allocation;
       return holder?.attachment?.pod === ledgerName && (!ofUid || holder.podUid === identity);
     }),
   );
-  return kept.some(Boolean) ? 'kept' : 'released';
+  if (!kept.includes(true)) return 'released';
+  return kept.includes(false) ? 'kept in part' : 'kept';
 }
 
 /** What became of the IP object of the Pod that it is about. */
@@ -97,8 +108,11 @@ export async function recreate(life: Life, more: Readonly<Record<string, string>
 /** Whether it then gets what it had: "the same", or what else. */
 export async function sameAgain(life: Life): Promise<string> {
   const again = await recreate(life);
-  const [first] = (await lookAt(life.trial, again)).allocations;
   const [before] = life.had.get(life.pod.metadata.name) ?? [];
-  if (!first || !before) return 'nothing';
-  return addressesOf(first) === addressesOf(before) ? 'the same' : addressesOf(first);
+  const { got } = await life.trial.until(async () => {
+    const [first] = (await lookAt(life.trial, again)).allocations;
+    return { expected: before ? addressesOf(before) : null, got: first ? addressesOf(first) : null };
+  });
+  if (typeof got !== 'string' || !before) return 'nothing';
+  return got === addressesOf(before) ? 'the same' : got;
 }
