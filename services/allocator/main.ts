@@ -37,6 +37,7 @@ import { Replica } from './ledger/replica.ts';
 import { eventVersions } from './ledger/upcast.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
+import { Patrol } from './verify/patrol.ts';
 
 interface Options extends ArchiveSettings, CheckpointSettings {
   readonly etcd: string;
@@ -106,7 +107,9 @@ await run(log, async (life) => {
   const ledger = archived ?? live;
   const replica = await loadReplica(ledger, life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
-  metrics.follow(replica);
+  const patrol = new Patrol({ replica, follower: () => office.follower, log });
+  working.push(patrol.run(over.signal));
+  metrics.follow(replica, patrol);
   const checkpoints = Checkpoints.by(options, { replica, writer: () => office.writer, log });
   if (checkpoints) working.push(checkpoints.run(over.signal));
 

@@ -8,6 +8,7 @@ import type { ConfiguredSubnet, State } from './domain/state.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { Append } from './ledger/writer.ts';
 import type { Office } from './office.ts';
+import type { Patrol } from './verify/patrol.ts';
 
 const readTimeoutMs = 2_000;
 
@@ -18,15 +19,23 @@ export interface AllocatorMetrics {
 }
 
 /** Makes them. What this replica knows they ask of it at each scrape. */
-export function allocatorMetrics(office: Office, log: Logger): AllocatorMetrics & { follow(replica: Replica): void } {
+export function allocatorMetrics(
+  office: Office,
+  log: Logger,
+): AllocatorMetrics & { follow(replica: Replica, patrol: Patrol): void } {
   const registry = createRegistry();
   const { onAppend, onAnswered } = countersOf(registry);
   return {
     registry,
     onAppend,
     onAnswered,
-    follow(replica) {
+    follow(replica, patrol) {
       gaugesOf(registry, replica, office);
+      gauge(registry, {
+        name: 'ipledger_findings',
+        help: 'Keys of the ledger that a standby found not to be as they were written: somebody must look.',
+        read: () => [{ value: patrol.findings.length }],
+      });
       addressGauges(registry, office, log);
     },
   };

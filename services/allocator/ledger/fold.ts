@@ -10,7 +10,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
 import { evolve, initialState, type State } from '../domain/state.ts';
-import { emptyHead, follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
+import { emptyHead, type Envelope, follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A few milliseconds' worth. */
@@ -30,6 +30,14 @@ export interface FoldOptions {
   /** Told of each command's events right before they are applied, while the state is still that before them. */
   readonly before?: (events: readonly StoredEvent[]) => void;
 }
+
+/** What came before an event. */
+export interface Past extends Place {
+  /** The event before, unless it ended its command. */
+  readonly unfinished: Envelope | undefined;
+}
+
+export type Look = (past: Past, event: StoredEvent) => void;
 
 /** Before the first event. */
 export const beginning = (): Place => ({ state: initialState(), head: emptyHead });
@@ -78,13 +86,15 @@ const isBeyond = ({ sequenced }: StoredEvent, until: Until): boolean =>
 
 /**
  * Applies the events of one command: all, or (when one of them does not follow) none. Gives the head behind them.
+ * @param look told of each event, while state and head are those before it.
  * @throws IpledgerError LEDGER_DAMAGED
  */
-export function applyCommand(place: Place, events: readonly StoredEvent[]): Head {
+export function applyCommand(place: Place, events: readonly StoredEvent[], look?: Look): Head {
   const journal = new Journal();
   let { head } = place;
   try {
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
+      look?.({ head, state: place.state, unfinished: events[index - 1]?.envelope }, event);
       head = follow(head, event);
       evolve(place.state, event.sequenced, journal);
     }

@@ -51,6 +51,7 @@ interface StoredValue {
 const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revision: modified });
 
 const pollMs = 20;
+const pastKept = 8;
 
 export class MemoryLedger implements Ledger, SealedLog {
   readonly limits: AppendLimits;
@@ -58,6 +59,7 @@ export class MemoryLedger implements Ledger, SealedLog {
   /** The log's last key; before the first event none. */
   #lastEvent = '';
   #revision: Revision = 0n;
+  readonly #past = new Map<Revision, ReadonlyMap<string, StoredValue>>();
   readonly #ringers = new Set<() => void>();
 
   readonly #pageSize: number;
@@ -164,9 +166,14 @@ export class MemoryLedger implements Ledger, SealedLog {
     });
   }
 
-  /** It keeps no past: pages are of the moment in which the first was read. */
-  async *keys({ from, end }: KeyRange, signal: AbortSignal, revision = this.#revision): AsyncIterable<KeyPage> {
-    const found = [...this.#keys].filter(([key]) => key >= from && key < end).map(([key, { text }]) => ({ key, text }));
+  /** Of the past it keeps the revisions that were read last. */
+  async *keys({ from, end }: KeyRange, signal: AbortSignal, asked?: Revision): AsyncIterable<KeyPage> {
+    const revision = asked ?? this.#revision;
+    const then = (asked !== undefined && this.#past.get(asked)) || new Map(this.#keys);
+    this.#past.set(revision, then);
+    const [oldest] = this.#past.keys();
+    if (this.#past.size > pastKept && oldest !== undefined) this.#past.delete(oldest);
+    const found = [...then].filter(([key]) => key >= from && key < end).map(([key, { text }]) => ({ key, text }));
     const keys = found.toSorted((one, other) => (one.key < other.key ? -1 : 1));
     let first = 0;
     do {

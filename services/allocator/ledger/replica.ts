@@ -10,7 +10,7 @@ import type { State } from '../domain/state.ts';
 import { addressesOf } from '../domain/event.ts';
 import { type Head, parseEvent, type StoredEvent } from './chain.ts';
 import { LedgerClock } from './clock.ts';
-import { applyCommand } from './fold.ts';
+import { applyCommand, type Look } from './fold.ts';
 import { headText } from './keys.ts';
 import type { Ledger, Revision, StoredLine } from './ledger.ts';
 
@@ -25,6 +25,8 @@ export class Replica {
   readonly ledger: Ledger;
   readonly state: State;
   readonly clock: LedgerClock;
+  /** Told of each event that was read and not written here, before it is applied. */
+  onRead: Look | undefined;
   #head: Head;
   readonly #revisions = new Map<string, Revision>();
   readonly #listeners = new Set<Listener>();
@@ -158,7 +160,7 @@ export class Replica {
     const [part, parts] = event.envelope.part;
     if (part < parts) return;
     const events = this.#incomplete.splice(0);
-    const head = applyCommand({ state: this.state, head: this.#head }, events);
+    const head = applyCommand({ state: this.state, head: this.#head }, events, this.onRead);
     this.commit(events, head, line.revision);
   }
 

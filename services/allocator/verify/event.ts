@@ -5,15 +5,8 @@
 import { addressesOf } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import type { Envelope, Head, StoredEvent } from '../ledger/chain.ts';
+import type { Past } from '../ledger/fold.ts';
 import { brokenRule } from './rules.ts';
-
-/** What came before an event. */
-export interface Past {
-  readonly head: Head;
-  readonly state: State;
-  /** The event before, unless it ended its command. */
-  readonly unfinished: Envelope | undefined;
-}
 
 /** What is wrong with an event, as a sentence without its subject; undefined when nothing is. */
 export function faultOf(past: Past, event: StoredEvent): string | undefined {

@@ -27,21 +27,28 @@ import { differenceOf, type Finding } from './finding.ts';
 
 export class KeyAudit {
   readonly #state: State;
-  readonly #head: Head;
+  readonly #head: () => Head;
   /** Of what the log says that there is. */
   readonly #seen = new Set<string>();
 
-  constructor(state: State, head: Head) {
+  /** @param head that of the state, which may go on between looks. */
+  constructor(state: State, head: () => Head) {
     this.#state = state;
     this.#head = head;
   }
 
   /** Looks at one key that is there. */
   look({ key, text }: StoredKey): Finding | undefined {
+    this.#seen.add(key);
+    return this.wrong(key, text);
+  }
+
+  /** What is wrong with a key that has this value, or (undefined) is not there. */
+  wrong(key: string, text: string | undefined): Finding | undefined {
     // Who writes and who lives is no fact of the ledger: it ends with a lease.
     if (key === writerKey || key.startsWith(memberPrefix)) return undefined;
-    this.#seen.add(key);
     const expected = this.#expected(key);
+    if (text === undefined) return expected === undefined ? undefined : { key, what: 'it is missing' };
     if (expected === undefined) return { key, what: strange(key) };
     const difference = differenceOf(text, expected);
     return difference === undefined ? undefined : { key, what: difference };
@@ -68,7 +75,7 @@ export class KeyAudit {
   }
 
   #expected(key: string): string | undefined {
-    if (key === headKey) return headText(this.#head);
+    if (key === headKey) return headText(this.#head());
     if (key.startsWith(addressPrefix)) return this.#expectedClaim(key);
     if (key === floorKey && this.#state.segments.length > 0) return floorText(sealedTo(this.#state) + 1);
     if (key.startsWith(segmentPrefix)) {

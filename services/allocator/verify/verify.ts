@@ -140,7 +140,7 @@ async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options:
   const behind = (await readLog(reader, audit, options, revision)) ?? audit.end() ?? faultInEnd(audit.head, text);
   if (behind) return verdict(audit, options, [behind]);
 
-  const keys = new KeyAudit(audit.state, audit.head);
+  const keys = new KeyAudit(audit.state, () => audit.head);
   const findings: Finding[] = [];
   let count = 0;
   for (const range of [
