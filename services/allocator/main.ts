@@ -15,7 +15,7 @@ import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
-import { serverCredentials, type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
 import { keepBounded } from './archive/retention.ts';
@@ -24,6 +24,7 @@ import { Checkpoints, checkpointOptions, type CheckpointSettings } from './check
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
+import { listen } from '../../lib/serving/listen.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { addServices } from './grpc/services.ts';
 import { isFit, keepHealth } from './health.ts';
@@ -74,7 +75,6 @@ for (const option of [...archiveOptions(), ...checkpointOptions()]) program.addO
 const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
-const drainMs = 3_000;
 
 await run(log, async (life) => {
   const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
@@ -121,7 +121,7 @@ await run(log, async (life) => {
     signer: () => checkpoints?.signer,
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
-  const server = await listen({ allocator, forwarder, health, tls, metrics }, life);
+  const server = await serveAll({ allocator, forwarder, health, tls, metrics }, life);
   log.info({ listen: options.listen, server }, 'listening');
   for (const name of replica.state.fenced)
     log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
@@ -202,7 +202,7 @@ interface Serving {
 }
 
 /** Serves the API, health and reflection. Resolves to the port. */
-function listen({ allocator, forwarder, health, tls, metrics }: Serving, life: Lifecycle): Promise<number> {
+function serveAll({ allocator, forwarder, health, tls, metrics }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
     'grpc.max_receive_message_length': 1 << 20,
     'grpc.max_connection_idle_ms': 300_000,
@@ -217,25 +217,5 @@ function listen({ allocator, forwarder, health, tls, metrics }: Serving, life: L
   });
   health.addToServer(server);
   addReflection(server);
-  return new Promise((resolve, reject) => {
-    server.bindAsync(options.listen, serverCredentials(tls), (error, port) => {
-      if (error) return reject(error);
-      life.onStop(() => drain(server));
-      resolve(port);
-    });
-  });
-}
-
-/** Takes nothing in any more, and waits a while for what is in progress. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => {
-      server.forceShutdown();
-      resolve();
-    }, drainMs);
-    server.tryShutdown(() => {
-      clearTimeout(late);
-      resolve();
-    });
-  });
+  return listen(server, { listen: options.listen, tls }, life);
 }

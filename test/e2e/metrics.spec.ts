@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from '../harness/paths.ts';
+import { startIndex } from '../harness/services.ts';
 import { eventually } from './eventually.ts';
 import { addressesIn, plugin } from './plugin.ts';
 import {
@@ -102,13 +103,15 @@ describe('Metrics', function () {
 
   it('are those that docs/metrics.md lists, each at the part that it says', async () => {
     const { allocator, watcher, agents } = scene.stack;
+    const index = await startIndex(scene.run, { allocator });
     const table = readFileSync(join(root, 'docs/metrics.md'), 'utf8').matchAll(/^\| `(\w+)` \| ([\w-]+) \|/gm);
     const listed = [...table].map(([, name, part]) => `${part}: ${name}`);
     const served = await Promise.all(
-      Object.entries({ allocator, 'pod-watcher': watcher, 'node-agent': agents[0] }).map(async ([part, { health }]) =>
-        [...(await page(health)).matchAll(/^# TYPE ((?:ipledger|subnet)_\w+) /gm)].map(
-          ([, name]) => `${part}: ${name}`,
-        ),
+      Object.entries({ allocator, 'pod-watcher': watcher, 'node-agent': agents[0], index }).map(
+        async ([part, { health }]) =>
+          [...(await page(health)).matchAll(/^# TYPE ((?:ipledger|subnet)_\w+) /gm)].map(
+            ([, name]) => `${part}: ${name}`,
+          ),
       ),
     );
     expect(served.flat().toSorted()).to.deep.equal(listed.toSorted());

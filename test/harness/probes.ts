@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { Client } from '@grpc/grpc-js';
 import { service as health } from 'grpc-health-check';
-import { clientCredentials, openTls, type TlsFiles } from '../../lib/tls.ts';
+import { clientCredentials, openTls, type ServerKind, type TlsFiles } from '../../lib/tls.ts';
 
 export interface ClientCertificate {
   readonly ca: string;
@@ -36,11 +36,11 @@ export function grpcServing(
   endpoint: string,
   tls: TlsFiles | undefined,
   signal: AbortSignal,
-  service = '',
+  { service = '', server = 'allocator' }: { readonly service?: string; readonly server?: ServerKind } = {},
 ): Promise<void> {
   const check = health['Check'];
   if (!check || !('path' in check)) throw new TypeError('grpc-health-check has no Check');
-  const credentials = clientCredentials(tls && openTls(tls));
+  const credentials = clientCredentials(tls && openTls(tls), server);
   const client = new Client(endpoint, credentials, { 'grpc.ssl_target_name_override': 'allocator' });
   return new Promise<void>((resolve, reject) => {
     const sent = client.makeUnaryRequest<object, { status?: string }>(

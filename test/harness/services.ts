@@ -12,6 +12,8 @@ import type { Run } from './run.ts';
 import { type Server, startServer } from './server.ts';
 
 const readyWithinMs = 30_000;
+/** It may have a long log to read. */
+const catchUpWithinMs = 600_000;
 
 export interface AllocatorSettings {
   /** Name of the process, and the replica's id. */
@@ -86,6 +88,35 @@ export function watcherLaunch({ name, allocator, kubeconfig, healthListen, tls }
       ...tlsVariables(tls),
     },
     ready: (signal) => httpOk(`http://${local(healthListen)}/readyz`, signal),
+  };
+}
+
+export interface IndexSettings {
+  readonly name: string;
+  readonly allocator: string;
+  /** "host:port" */
+  readonly listen: string;
+  /** Where it is reached on this machine, when that is not `listen`. */
+  readonly endpoint?: string;
+  /** Its SQLite file. */
+  readonly file: string;
+  readonly healthListen?: string;
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** How the read model is started; ready when it knows as much of the ledger as there was. */
+export function indexLaunch(settings: IndexSettings): Launch {
+  const { name, allocator, listen, endpoint = listen, file, healthListen = '', tls } = settings;
+  return {
+    ...node('index', name),
+    env: {
+      IPLEDGER_ENDPOINT: allocator,
+      IPLEDGER_LISTEN: listen,
+      IPLEDGER_INDEX_FILE: file,
+      IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...tlsVariables(tls),
+    },
+    ready: (signal) => grpcServing(endpoint, tls, signal, { server: 'index' }),
   };
 }
 
@@ -183,6 +214,32 @@ export async function startWatcher(run: Run, options: WatcherOptions): Promise<W
   const { kubeconfig } = cluster;
   const launch = watcherLaunch({ name, allocator: allocator.endpoint, kubeconfig, healthListen: health, tls });
   return Object.assign(await startServer(run, launch), { health });
+}
+
+export interface Index extends Server {
+  /** "127.0.0.1:<port>" */
+  readonly endpoint: string;
+  /** "127.0.0.1:<port>", of /livez, /readyz and /metrics. */
+  readonly health: string;
+  /** Its SQLite file: it may be deleted while it is stopped. */
+  readonly file: string;
+}
+
+/** Starts a read model; resolves when it has caught up. */
+export async function startIndex(
+  run: Run,
+  { allocator, tls }: { readonly allocator: { readonly endpoint: string }; readonly tls?: TlsFiles | undefined },
+): Promise<Index> {
+  const endpoint = `127.0.0.1:${await freePort()}`;
+  const health = `127.0.0.1:${await freePort()}`;
+  const file = join(run.folder, 'index.sqlite');
+  const reached = { listen: endpoint, healthListen: health };
+  const launch = indexLaunch({ name: 'index', allocator: allocator.endpoint, file, ...reached, tls });
+  return Object.assign(await startServer(run, { ...launch, readyWithinMs: catchUpWithinMs }), {
+    endpoint,
+    health,
+    file,
+  });
 }
 
 export interface AgentOptions extends WatcherOptions {

@@ -43,8 +43,7 @@ export async function buildHistory({ etcd, events, signal, onProgress }: BuildOp
     const lives = story();
     const worker = async (): Promise<void> => {
       while (replica.head.seq < events && !signal.aborted) {
-        for (const act of lives.next().value as readonly Act[])
-          await submit(act.actor, act.command).catch(expected(act));
+        for (const act of lives.next().value) await submit(act.actor, act.command).catch(expected(act));
         onProgress?.(replica.head.seq);
       }
     };

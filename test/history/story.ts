@@ -19,7 +19,7 @@ const spec = (cidrBlock: string, provider: string): RequestedSubnet => ({
 });
 
 export const subnets: readonly { readonly name: string; readonly spec: RequestedSubnet }[] = [
-  { name: 'narrow', spec: spec('10.10.0.0/22', 'narrow.default') },
+  { name: 'narrow', spec: spec('10.10.0.0/20', 'narrow.default') },
   { name: 'wide', spec: spec('10.20.0.0/16', 'wide.default') },
 ];
 

@@ -7,6 +7,7 @@ describe('the env file of `make up`', () => {
     kubeconfig: `/home/o'brien/my $HOME/kube config`,
     etcd: { ETCDCTL_ENDPOINTS: 'http://127.0.0.1:12345', ETCDCTL_CERT: '' },
     allocator: '127.0.0.1:12346',
+    index: '127.0.0.1:12347',
     tls: { IPLEDGER_TLS_CA: '', IPLEDGER_TLS_CERT: '', IPLEDGER_TLS_KEY: '' },
     sockets: ['/run/one.sock', '/run/two.sock'],
     cniPath: '/dist:/bin `id`',

@@ -6,6 +6,7 @@ export interface Exports {
   /** ETCDCTL_ENDPOINTS, and what etcdctl shows. */
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
+  readonly index: string;
   /** IPLEDGER_TLS_CA, _CERT and _KEY. */
   readonly tls: Readonly<Record<string, string>>;
   /** The agents' sockets, first node first. */
@@ -22,6 +23,7 @@ export function envFile(exports: Exports): string {
     KUBECONFIG: exports.kubeconfig,
     ...exports.etcd,
     IPLEDGER_ENDPOINT: exports.allocator,
+    IPLEDGER_INDEX: exports.index,
     ...exports.tls,
     IPLEDGER_SOCKET: exports.sockets[0] ?? '',
     ...Object.fromEntries(exports.sockets.map((socket, index) => [`IPLEDGER_SOCKET_${index + 1}`, socket])),

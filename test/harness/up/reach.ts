@@ -17,13 +17,14 @@ export interface Reach {
   readonly kubeconfig: string;
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
+  readonly index: string;
   readonly tls: Readonly<Record<string, string>>;
   /** The sockets of each agent. */
   readonly agents: readonly (readonly [string, ...string[]])[];
 }
 
 /** Writes all of it; gives what the env file says. */
-export async function writeReach({ folder, kubeconfig, etcd, allocator, tls, agents }: Reach): Promise<Exports> {
+export async function writeReach({ folder, kubeconfig, etcd, allocator, index, tls, agents }: Reach): Promise<Exports> {
   const programs = join(folder, 'bin');
   const netConfPath = join(folder, 'net.d');
   const sockets = agents.map(([own]) => own);
@@ -31,7 +32,7 @@ export async function writeReach({ folder, kubeconfig, etcd, allocator, tls, age
   await linkPrograms(programs);
   rmSync(netConfPath, { recursive: true, force: true });
   writeNetworkConfigurations(manifests, netConfPath, served);
-  const exports = { kubeconfig, etcd, allocator, tls, sockets, cniPath: await cniPath(), netConfPath, programs };
+  const exports = { kubeconfig, etcd, allocator, index, tls, sockets, cniPath: await cniPath(), netConfPath, programs };
   writeWhole(join(folder, 'env'), envFile(exports));
   return exports;
 }

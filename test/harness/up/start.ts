@@ -10,7 +10,7 @@ import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../etc
 import { type ControlPlane, controlPlane } from '../kubernetes.ts';
 import { addNodes, applyCrds, kubectlFor } from '../kubectl.ts';
 import type { Launch } from '../launch.ts';
-import { agentLaunch, allocatorLaunch, local, tlsVariables, watcherLaunch } from '../services.ts';
+import { agentLaunch, allocatorLaunch, indexLaunch, local, tlsVariables, watcherLaunch } from '../services.ts';
 import { chooseCluster } from './cluster.ts';
 import type { Exports } from './env-file.ts';
 import { writeReach } from './reach.ts';
@@ -72,7 +72,8 @@ export async function startAll(options: UpOptions): Promise<Started> {
 
   const [allocator, kubeconfig] = await Promise.all([startLedger(up), userKubeconfig ?? startCluster(up)]);
   const agents = Array.from({ length: state.nodes }, (_, index) => index + 1);
-  await Promise.all([
+  const [index] = await Promise.all([
+    startIndex(up, allocator),
     startWatcher(up, { allocator, kubeconfig }),
     ...agents.map((number) => startAgent(up, { allocator, kubeconfig, number })),
   ]);
@@ -82,6 +83,7 @@ export async function startAll(options: UpOptions): Promise<Started> {
     kubeconfig,
     etcd: etcdctlVariables(etcdEndpoint(port(up, 'etcd'), etcdTls(up)), certificates?.etcd.auditor),
     allocator,
+    index,
     tls: tlsVariables(certificates?.operator(ownName)),
     agents: agents.map((number) => agentSockets(folder, state, number)),
   });
@@ -96,6 +98,7 @@ const order = [
   'kube-apiserver',
   'kube-controller-manager',
   'allocator',
+  'index',
   'pod-watcher',
   'node-agent',
 ];
@@ -130,7 +133,8 @@ const etcdTls = ({ certificates }: Up): EtcdTls | undefined =>
 async function choosePorts({ state, running }: Up, ownCluster: boolean): Promise<void> {
   const agents = Array.from({ length: state.nodes }, (_, index) => agentName(index + 1));
   const kubernetes = ownCluster ? ['kube-etcd', 'kube-apiserver', 'kube-controller-manager'] : [];
-  for (const name of ['etcd', ...kubernetes, 'allocator', 'pod-watcher', ...agents]) await portOf(state, name, running);
+  for (const name of ['etcd', ...kubernetes, 'allocator', 'index', 'pod-watcher', ...agents])
+    await portOf(state, name, running);
 }
 
 function port({ state }: Up, name: string): number {
@@ -176,6 +180,16 @@ async function startCluster(up: Up): Promise<string> {
   const manager = `https://127.0.0.1:${port(up, 'kube-controller-manager')}`;
   await Promise.all([ensure(up, plane.controllerManager, manager), applyCrds(kubectl), addNodes(kubectl, nodes)]);
   return plane.kubeconfig;
+}
+
+/** The read model; gives where it is reached. */
+async function startIndex(up: Up, allocator: string): Promise<string> {
+  const listen = hostPort(up.settings.listen, port(up, 'index'));
+  const endpoint = local(listen);
+  const file = join(up.folder, 'index.sqlite');
+  const tls = up.certificates?.index;
+  await ensure(up, indexLaunch({ name: 'index', allocator, listen, endpoint, file, tls }), listen);
+  return endpoint;
 }
 
 interface Peers {

@@ -52,6 +52,7 @@ describe('`make up` and `make down`', function () {
       'kube-apiserver',
       'kube-controller-manager',
       'allocator',
+      'index',
       'pod-watcher',
       'node-agent-1',
     ]);
@@ -61,6 +62,9 @@ describe('`make up` and `make down`', function () {
     expect(await sourced('kubectl get nodes -o name')).to.equal('node/node-1\n');
     expect(await sourced('etcdctl get --prefix /ipledger/v1/log/ --print-value-only')).to.contain('LedgerCreated');
     expect(await sourced('grpcurl -plaintext "$IPLEDGER_ENDPOINT" list')).to.contain('ipledger.v1.Ipam');
+    expect(await sourced('grpcurl -plaintext "$IPLEDGER_INDEX" ipledger.v1.Ledger/History')).to.contain(
+      'LedgerCreated',
+    );
     expect(await sourced('ipledger show')).to.contain('ledger at epoch 1');
     expect(await sourced('test -S "$IPLEDGER_SOCKET_1" && jq -r .name "$NETCONFPATH"/macvlan.conflist')).to.equal(
       'macvlan\n',
@@ -130,6 +134,7 @@ describe('`make up` and `make down`', function () {
     expect(started(await up({ kubeconfig: user.kubeconfig, yes: true }))).to.deep.equal([
       'etcd',
       'allocator',
+      'index',
       'pod-watcher',
       'node-agent-1',
     ]);

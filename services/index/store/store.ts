@@ -1,0 +1,165 @@
+/** The read model's file: every event of the ledger with what it is about, and the position up to which it knows the ledger. */
+import { rmSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Event, Position } from '../../../proto/ipledger.ts';
+import { aboutSource } from './about.ts';
+import { pack, unpack, usualDictionary } from './packing.ts';
+import { schema, schemaVersion } from './schema.ts';
+
+/** Before the first event. */
+export const nowhere: Position = { epoch: 0, seq: 0, hash: '' };
+
+/** By which of an event's keys it is found. */
+export type Column = 'subnet' | 'pod' | 'node' | 'owner';
+
+/** One of the events that a question is about. */
+export interface Row {
+  readonly seq: number;
+  readonly subnet: number | null;
+}
+
+export class Store {
+  readonly #database: DatabaseSync;
+  readonly #dictionary: Buffer;
+  readonly #add: (event: Event) => void;
+  readonly #setPosition: StatementSync;
+  readonly #byColumn = new Map<Column | undefined, StatementSync>();
+  readonly #message: StatementSync;
+  readonly #at: StatementSync;
+  #position: Position;
+
+  /**
+   * Opens the file, or makes it. It belongs to this process alone.
+   * @throws Error of SQLite's when it cannot be opened, or another process has it.
+   */
+  constructor(file: string) {
+    this.#database = openDatabase(file);
+    const about = this.#database.prepare('SELECT value FROM about WHERE name = ?');
+    this.#dictionary = Buffer.from(about.get('dictionary')?.['value'] as Uint8Array);
+    this.#position = JSON.parse(String(about.get('position')?.['value'])) as Position;
+    this.#add = adding(this.#database, this.#dictionary);
+    this.#setPosition = this.#database.prepare("UPDATE about SET value = ? WHERE name = 'position'");
+    this.#message = this.#database.prepare('SELECT message FROM events WHERE seq = ?');
+    this.#at = this.#database.prepare('SELECT at FROM events WHERE seq = ?');
+  }
+
+  /** The last event that it knows. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** The first event that it knows; 0 while it knows none. */
+  get firstSeq(): number {
+    return Number(this.#database.prepare('SELECT coalesce(min(seq), 0) AS first FROM events').get()?.['first']);
+  }
+
+  /** Takes in whole commands together with the position behind them, all or nothing. */
+  append(events: readonly Event[], position: Position): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const event of events) this.#add(event);
+      this.#setPosition.run(JSON.stringify(position));
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+    this.#position = position;
+  }
+
+  /** Of the events that have this key (without a column: of all), from `last` back to `first`, the newest, at most `most`. */
+  rows(
+    lead: { readonly column: Column; readonly key: number } | undefined,
+    { first, last, most }: { readonly first: number; readonly last: number; readonly most: number },
+  ): Row[] {
+    const found = lead
+      ? this.#rowsBy(lead.column).all(lead.key, first, last, most)
+      : this.#rowsBy(undefined).all(first, last, most);
+    return found as unknown as Row[];
+  }
+
+  #rowsBy(column: Column | undefined): StatementSync {
+    const known = this.#byColumn.get(column);
+    if (known) return known;
+    const wanted = column === undefined ? '' : `${column} = ? AND`;
+    const made = this.#database.prepare(
+      `SELECT seq, subnet FROM events WHERE ${wanted} seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`,
+    );
+    this.#byColumn.set(column, made);
+    return made;
+  }
+
+  /** An event that it knows. */
+  event(seq: number): Event {
+    const { message } = this.#message.get(seq) as { message: Uint8Array };
+    return unpack(message, this.#dictionary);
+  }
+
+  /** When an event that it knows happened, milliseconds since 1970. */
+  at(seq: number): number {
+    return Number(this.#at.get(seq)?.['at']);
+  }
+
+  /** The keys under which rows of a table say all this; '' matches everything. */
+  keys(
+    table: 'subnets' | 'nodes' | 'pods' | 'owners',
+    wanted: Readonly<Record<string, string>>,
+    most: number,
+  ): number[] {
+    const said = Object.entries(wanted).filter(([, value]) => value !== '');
+    const where = said.map(([column]) => `${column} = ?`).join(' AND ') || 'true';
+    const find = this.#database.prepare(`SELECT id FROM ${table} WHERE ${where} LIMIT ?`);
+    return find.all(...said.map(([, value]) => value), most).map(({ id }) => Number(id));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function adding(database: DatabaseSync, dictionary: Buffer): (event: Event) => void {
+  const aboutOf = aboutSource(database);
+  const insert = database.prepare(
+    'INSERT INTO events (seq, at, subnet, pod, node, owner, message) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  return (event) => {
+    const { subnet, pod, node, owner } = aboutOf(event);
+    insert.run(event.seq, Date.parse(event.at), subnet, pod, node, owner, pack(event, dictionary));
+  };
+}
+
+/** One that another version made, or that was never finished, is thrown away: all of it stands in the log. */
+function openDatabase(file: string): DatabaseSync {
+  const found = connect(file);
+  if (versionOf(found) === schemaVersion) return found;
+  found.close();
+  remove(file);
+  const made = connect(file);
+  made.exec('BEGIN IMMEDIATE');
+  made.exec(schema);
+  const say = made.prepare('INSERT INTO about (name, value) VALUES (?, ?)');
+  say.run('dictionary', usualDictionary());
+  say.run('position', JSON.stringify(nowhere));
+  made.exec(`PRAGMA user_version = ${schemaVersion}`);
+  made.exec('COMMIT');
+  return made;
+}
+
+/**
+ * After a power cut the last transactions may be missing, never half of one: they are read from the log again, so a commit need not
+ * wait for the disk.
+ */
+function connect(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec('PRAGMA cache_size = -65536');
+  return database;
+}
+
+const versionOf = (database: DatabaseSync): number =>
+  Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+
+/** The file with what SQLite keeps beside it. */
+export function remove(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
