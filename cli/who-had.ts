@@ -83,7 +83,7 @@ interface Found extends Then {
 }
 
 /** Back through the address's history to who had it then; in each subnet that knows it. */
-async function lookUp(allocator: Allocator, { address, subnet, instant }: Question) {
+export async function lookUp(allocator: Allocator, { address, subnet, instant }: Question) {
   const found: Found[] = [];
   let position: Position | undefined;
   const subnets = subnet === undefined ? await subnetsOf(allocator, address) : [subnet];

@@ -17,6 +17,7 @@ export interface EtcdSettings {
   /** Whether a write is on disk before it is answered. Tests that don't measure durability do without. */
   readonly fsync: boolean;
   readonly tls?: EtcdTls | undefined;
+  readonly quotaBytes?: number | undefined;
 }
 
 /** With it etcd lets in whoever has a certificate of its authority. */
@@ -44,7 +45,7 @@ export const etcdEndpoint = (port: number, tls: EtcdTls | undefined): string =>
   `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
 
 /** How etcd is started. */
-export async function etcdLaunch({ name, folder, port, fsync, tls }: EtcdSettings): Promise<Launch> {
+export async function etcdLaunch({ name, folder, port, fsync, tls, quotaBytes }: EtcdSettings): Promise<Launch> {
   const endpoint = etcdEndpoint(port, tls);
   return {
     name,
@@ -61,6 +62,7 @@ export async function etcdLaunch({ name, folder, port, fsync, tls }: EtcdSetting
       '--auto-compaction-mode=periodic',
       '--auto-compaction-retention=1h',
       ...(fsync ? [] : ['--unsafe-no-fsync']),
+      ...(quotaBytes === undefined ? [] : [`--quota-backend-bytes=${quotaBytes}`]),
       ...(tls ? tlsFlags(tls.server) : []),
     ],
     ready: (signal) => httpOk(`${endpoint}/readyz`, signal, tls && pemsOf(tls.client)),
@@ -88,15 +90,20 @@ export function etcdctlVariables(endpoint: string, tls: TlsFiles | undefined): R
 
 export interface EtcdOptions {
   readonly name?: string;
+  /** How large it may grow (etcd's own limit is 2 GiB). */
+  readonly quotaBytes?: number;
   readonly fsync?: boolean;
   readonly tls?: EtcdTls;
 }
 
 /** Starts an etcd of the run's own, with an empty store. */
-export async function startEtcd(run: Run, { name = 'etcd', fsync = false, tls }: EtcdOptions = {}): Promise<Etcd> {
+export async function startEtcd(
+  run: Run,
+  { name = 'etcd', fsync = false, tls, quotaBytes }: EtcdOptions = {},
+): Promise<Etcd> {
   const port = await freePort();
   const endpoint = etcdEndpoint(port, tls);
-  const server = await startServer(run, await etcdLaunch({ name, folder: run.folder, port, fsync, tls }));
+  const server = await startServer(run, await etcdLaunch({ name, folder: run.folder, port, fsync, tls, quotaBytes }));
   return Object.assign(server, {
     endpoint,
     port,

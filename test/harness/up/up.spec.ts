@@ -97,7 +97,7 @@ describe('`make up` and `make down`', function () {
 
   it('keep the data over down and up', async () => {
     const before = await sourced('etcdctl get /ipledger/v1/log/0000000000000001 --print-value-only');
-    expect(await down(false)).to.have.length(8);
+    expect(await down(false)).to.have.length(9);
     expect(await down(false)).to.deep.equal([]);
     await up();
     expect(await sourced('etcdctl get /ipledger/v1/log/0000000000000001 --print-value-only')).to.equal(before);

@@ -1,0 +1,73 @@
+/** What is measured on: a real etcd with a long history, and an allocator on it. */
+import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { endOf, logPrefix, prefix } from '../../services/allocator/ledger/keys.ts';
+import type { StoredKey } from '../../services/allocator/ledger/ledger.ts';
+import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { say } from '../harness/say.ts';
+import type { Run } from '../harness/run.ts';
+import { type Allocator, startAllocator } from '../harness/services.ts';
+import { buildHistory } from '../history/build.ts';
+import { timed } from './figure.ts';
+
+export interface Stage {
+  readonly run: Run;
+  readonly etcd: Etcd;
+  readonly ledger: EtcdLedger;
+  readonly allocator: Allocator;
+  readonly events: number;
+}
+
+/** Of a log of ten million events with what is written beside it. */
+const quotaBytes = 32 * 2 ** 30;
+const eventsACompaction = 50_000;
+
+/** Builds it. */
+export async function setStage(run: Run, events: number): Promise<Stage> {
+  const etcd = await startEtcd(run, { quotaBytes });
+  let compactedAt = 0;
+  const onProgress = (seq: number): void => {
+    if (seq < compactedAt + eventsACompaction) return;
+    compactedAt = seq;
+    say(`  ${seq} events`);
+    void compact(etcd).catch(() => undefined); // the next one will do
+  };
+  const { ms, result: seq } = await timed(() => buildHistory({ etcd, events, signal: run.signal, onProgress }));
+  say(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} a second`);
+  await compact(etcd);
+  await etcd.etcdctl(['defrag', '--command-timeout=600s']);
+  const client = connectEtcd([etcd.endpoint]);
+  run.onEnd(() => client.close());
+  return { run, etcd, ledger: new EtcdLedger(client), allocator: await startAllocator(run, { etcd }), events: seq };
+}
+
+interface Status {
+  readonly header: { readonly revision: number };
+  readonly dbSizeInUse: number;
+}
+
+/** What etcd says of itself. */
+export async function statusOf(etcd: Etcd): Promise<Status> {
+  const [{ Status: status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
+    { readonly Status: Status },
+  ];
+  return status;
+}
+
+/** Old versions of keys are forgotten, as etcd's auto-compaction does it. */
+async function compact(etcd: Etcd): Promise<void> {
+  const { header } = await statusOf(etcd);
+  await etcd.etcdctl(['compact', String(header.revision)]);
+}
+
+const everyKey = { from: prefix, end: endOf(prefix) };
+const everyEvent = { from: logPrefix, end: endOf(logPrefix) };
+
+/** The floor: reads the keys of the log (or all keys), page after page, and parses each value. Calls `each` with every key. */
+export async function readAndParse(
+  { ledger, run }: Stage,
+  which: 'log' | 'all',
+  each: (key: StoredKey, value: unknown) => void = () => undefined,
+): Promise<void> {
+  for await (const { keys } of ledger.keys(which === 'log' ? everyEvent : everyKey, run.signal))
+    for (const key of keys) each(key, JSON.parse(key.text));
+}
