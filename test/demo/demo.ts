@@ -34,14 +34,14 @@ async function story(stage: Stage): Promise<void> {
   }
   await showObjects(terminal, pods);
   await showLog(terminal, pods, macvlan.able);
-  await showHolder(terminal, macvlan.able);
+  const askedAt = await showHolder(terminal, macvlan.able);
 
   await deletePods(terminal);
   if (macvlan.able) await detachPods(terminal);
   await endPods(terminal);
   await showReleases(terminal, pods);
   await showNothingLeft(terminal);
-  await showFormerHolder(terminal, macvlan.able);
+  await showFormerHolder(terminal, macvlan.able, askedAt);
 
   await takeDown(stage);
 }

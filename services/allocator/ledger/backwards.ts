@@ -42,12 +42,13 @@ export async function searchBackwards(
 ): Promise<Found> {
   const events: StoredEvent[] = [];
   const mayMatch = quickLook(filter);
+  const tail = new Tail(ledger, from, signal);
   let searched = from + 1;
   for (let read = 0; read < readsACall && searched > 1 && events.length < most; read++) {
-    const lines = await readStretch(ledger, Math.max(1, searched - eventsARead), searched - 1, signal);
+    const lines = await tail.stretch(read);
     const candidates = lines.filter(({ text }) => mayMatch(text)).map(({ text }) => parseEvent(text));
     const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
-    const matching = (await select(ledger, recent, filter, signal)).toReversed();
+    const matching = (await select(tail, recent, filter, signal)).toReversed();
     const room = most - events.length;
     events.push(...matching.slice(0, room));
     const last = events.at(-1);
@@ -57,6 +58,56 @@ export async function searchBackwards(
     if (oldest && parseEvent(oldest.text).sequenced.at < since) return { events, searched, more: false };
   }
   return { events, searched, more: searched > 1 };
+}
+
+/**
+ * The part of the log that a call may look at, read a stretch at a time, each once. What an event goes back to is mostly in it, and would
+ * otherwise cost a read an event.
+ */
+class Tail implements Pick<Ledger, 'readEach'> {
+  readonly #ledger: Ledger;
+  readonly #last: Seq;
+  readonly #signal: AbortSignal;
+  readonly #stretches: StoredLine[][] = [];
+
+  constructor(ledger: Ledger, last: Seq, signal: AbortSignal) {
+    this.#ledger = ledger;
+    this.#last = last;
+    this.#signal = signal;
+  }
+
+  /** The lines of a stretch, oldest first; number 0 ends with the last event. */
+  async stretch(number: number): Promise<readonly StoredLine[]> {
+    const [first, last] = [this.#firstOf(number), this.#last - number * eventsARead];
+    return (this.#stretches[number] ??= await readStretch(this.#ledger, first, last, this.#signal));
+  }
+
+  #firstOf(number: number): Seq {
+    return Math.max(1, this.#last - (number + 1) * eventsARead + 1);
+  }
+
+  async readEach(seqs: readonly Seq[]): Promise<readonly (StoredLine | undefined)[]> {
+    const within = (seq: Seq): boolean => seq <= this.#last && seq > this.#last - readsACall * eventsARead;
+    const elsewhere = seqs.filter((seq) => !within(seq));
+    const found = new Map<Seq, StoredLine | undefined>();
+    const lines = await this.#readFurther(elsewhere);
+    for (const [index, seq] of elsewhere.entries()) found.set(seq, lines[index]);
+    for (const seq of seqs.filter(within)) {
+      const number = Math.floor((this.#last - seq) / eventsARead);
+      found.set(seq, (await this.stretch(number))[seq - this.#firstOf(number)]);
+    }
+    return seqs.map((seq) => found.get(seq));
+  }
+
+  /** What is sealed, and not at hand, tells nothing any more. */
+  async #readFurther(seqs: readonly Seq[]): Promise<readonly (StoredLine | undefined)[]> {
+    try {
+      return await this.#ledger.readEach(seqs, this.#signal);
+    } catch (error) {
+      if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return [];
+      throw error;
+    }
+  }
 }
 
 /** These lines, oldest first: each is there. */

@@ -36,7 +36,7 @@ const asksForOwner = ({ owner }: EventFilter): boolean => owner.kind !== '' || o
  * @throws what the ledger throws, where events before these have to be looked at.
  */
 export async function select(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'readEach'>,
   events: readonly StoredEvent[],
   filter: EventFilter,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ const matches = (wanted: string, found: string | undefined): boolean => wanted =
 const attachmentOf = ({ data }: Event): Attachment | undefined => ('attachment' in data ? data.attachment : undefined);
 
 async function onNode(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'readEach'>,
   events: readonly StoredEvent[],
   node: string,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ async function onNode(
 }
 
 async function ofOwner(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'readEach'>,
   events: readonly StoredEvent[],
   wanted: Owner,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ export type Origins = ReadonlyMap<Seq, StoredEvent>;
  * @throws what the ledger throws.
  */
 export async function beginningsOf(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'readEach'>,
   events: readonly StoredEvent[],
   signal: AbortSignal,
 ): Promise<Origins> {
@@ -53,7 +53,11 @@ const began = (event: Event, end: Event): event is AddressBound =>
  * Which event gave what each of these is about: itself, or the one that it names, or that the beginning of its binding names.
  * @throws what the ledger throws.
  */
-export async function grantsOf(ledger: Ledger, events: readonly StoredEvent[], signal: AbortSignal): Promise<Origins> {
+export async function grantsOf(
+  ledger: Pick<Ledger, 'readEach'>,
+  events: readonly StoredEvent[],
+  signal: AbortSignal,
+): Promise<Origins> {
   const bindings = await beginningsOf(ledger, events, signal);
   const grants = events.map((event) => {
     const { sequenced } = bindings.get(event.envelope.seq) ?? event;
@@ -78,7 +82,7 @@ export async function grantsOf(ledger: Ledger, events: readonly StoredEvent[], s
 }
 
 /** These events; 0 is none. */
-async function readAll(ledger: Ledger, seqs: readonly Seq[], signal: AbortSignal): Promise<Origins> {
+async function readAll(ledger: Pick<Ledger, 'readEach'>, seqs: readonly Seq[], signal: AbortSignal): Promise<Origins> {
   const wanted = [...new Set(seqs)].filter((seq) => seq > 0);
   const lines = await ledger.readEach(wanted, signal);
   return new Map(wanted.flatMap((seq, index) => (lines[index] ? [[seq, parseEvent(lines[index].text)] as const] : [])));

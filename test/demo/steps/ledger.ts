@@ -78,23 +78,11 @@ export async function showReleases(terminal: Terminal, pods: Addresses): Promise
   });
 }
 
-export async function showHolder(terminal: Terminal, attached: boolean): Promise<void> {
-  terminal.step(
-    'Who has this address, since when, and why? (The last columns, SUBNET, UID and ACTOR, are left out here.)',
-  );
-  await showHistory(terminal, had(attached));
-}
-
-export async function showFormerHolder(terminal: Terminal, attached: boolean): Promise<void> {
-  terminal.step('However much later somebody asks: who had it, until when, and why no longer?');
-  await showHistory(terminal, ['AddressReleased', ...(attached ? ['AddressUnbound'] : []), ...had(attached)]);
-}
-
-const had = (attached: boolean): string[] => [...(attached ? ['AddressBound'] : []), 'AddressAllocated'];
-
-/** @param events what must have happened, newest first. */
-function showHistory(terminal: Terminal, events: readonly string[]): Promise<string> {
-  return terminal.look({
+/** Gives the instant at which it was asked. */
+export async function showHolder(terminal: Terminal, attached: boolean): Promise<string> {
+  terminal.step('Who has this address, since when, and why? (The last column, SUBNET, is left out here.)');
+  const events = [...(attached ? ['AddressBound'] : []), 'AddressAllocated'];
+  await terminal.look({
     command: 'ipledger history 172.17.0.100',
     trim: withoutColumns('SUBNET'),
     check: (output) => {
@@ -103,6 +91,22 @@ function showHistory(terminal: Terminal, events: readonly string[]): Promise<str
         .map((row) => row.split(/\s{2,}/));
       expect(rows.map(([, , event]) => event)).to.deep.equal(events);
       expect(new Set(rows.map(([, , , pod]) => pod))).to.deep.equal(new Set(['default/static-ip']));
+    },
+  });
+  return new Date().toISOString();
+}
+
+/** @param at an instant at which the Pod had it. */
+export async function showFormerHolder(terminal: Terminal, attached: boolean, at: string): Promise<void> {
+  terminal.step('However much later somebody asks: who had it then, until when, and why no longer?');
+  await terminal.look({
+    command: `ipledger who-had 172.17.0.100 --at ${at}`,
+    check: (output) => {
+      const facts = new Map(linesOf(output).map((line) => line.trim().split(/\s{2,}/) as [string, string]));
+      expect(facts.get('Pod')).to.match(/^default\/static-ip \(uid /);
+      expect(facts.has('container')).to.equal(attached);
+      expect(facts.get('why given')).to.equal('static: it asked for this very address');
+      expect(facts.get('why lost')).to.equal('pod-deleted');
     },
   });
 }
