@@ -154,7 +154,9 @@ describe('Events of version 4', () => {
     const [state, known] = [initialState(), initialState()];
     for (const line of goldenOf(4)) evolve(state, parseEvent(line).sequenced, new Journal());
     for (const line of goldenOf(3)) evolve(known, parseEvent(line).sequenced, new Journal());
-    expect(describeState(state)).to.deep.equal(describeState(known));
+    const { segments, ...addresses } = describeState(state) as Record<string, unknown>;
+    expect(segments).to.have.length(1);
+    expect({ ...addresses, segments: [] }).to.deep.equal(describeState(known));
   });
 });
 
