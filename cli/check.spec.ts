@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { IpamService, type ListRequest, SubnetsService } from '../proto/ipledger.ts';
+import { IpamService, LedgerService, type ListRequest, SubnetsService } from '../proto/ipledger.ts';
 import { serve, type TestServer } from '../test/grpc-server.ts';
 
 const ipledger = join(import.meta.dirname, 'ipledger');
@@ -62,11 +62,14 @@ describe('ipledger check', function () {
   let requests: string[];
   /** Of addresses that were released meanwhile. */
   let bindingsLeft: object[];
+  /** What the allocator streams when it verifies. */
+  let verdict: () => object[];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ipledger-check-'));
     requests = [];
     bindingsLeft = [];
+    verdict = () => [{ done: true }];
     listed = {
       pods: () => [pod('10.0.0.2')],
       ips: () => [ipObject],
@@ -86,6 +89,7 @@ describe('ipledger check', function () {
           listReservations: (_call: unknown, done: Done) => done(null, {}),
         },
       ],
+      [LedgerService, { verify }],
       [
         SubnetsService,
         {
@@ -118,6 +122,12 @@ describe('ipledger check', function () {
   });
 
   type Done = sendUnaryData<object>;
+  type Streaming = ServerWritableStream<object, object>;
+
+  function verify(call: Streaming): void {
+    for (const each of verdict()) call.write(each);
+    call.end();
+  }
 
   function list({ request }: ServerUnaryCall<ListRequest, object>, done: Done): void {
     done(null, request.pageToken === '' ? { nextPageToken: 'more' } : { allocations });
@@ -190,6 +200,22 @@ describe('ipledger check', function () {
       stdout: '1 Pod, 1 allocation, 1 IP object compared at seq 42: no disagreement\n',
       stderr: '1 difference did not last and is not told\n',
     });
+  });
+
+  it('has the allocator hold every key against the log when told to', async () => {
+    const findings = [
+      { key: '/ipledger/v1/addr/lan/10.0.0.2', what: 'the log says otherwise' },
+      { key: '/ipledger/v1/log/0000000000000007', what: 'it is no event' },
+    ];
+    verdict = () => [{}, { done: true, findings }];
+    const { status, stdout } = await check('--claims');
+    expect(status).to.equal(1);
+    expect(stdout).to.match(
+      /^key +\/ipledger\/v1\/addr\/lan\/10\.0\.0\.2 +the log says otherwise +ipledger history 10\.0\.0\.2 --subnet lan {2}# put back/m,
+    );
+    expect(stdout).to.match(/^key +\S+0007 +it is no event +etcdctl get \/ipledger\/v1\/log\/0000000000000007 {2}# /m);
+    verdict = () => [{}];
+    expect(await check('--claims')).to.include({ status: 2, stdout: '' });
   });
 
   it('exits with 0 for an address that is rightly held back, and says so', async () => {

@@ -6,6 +6,7 @@ import type { SandboxBinding } from '../proto/ipledger.ts';
 import { readCluster } from './check/cluster.ts';
 import { compare, lasting } from './check/compare.ts';
 import { type Asked, readLedger } from './check/ledger.ts';
+import { compareKeys } from './check/keys.ts';
 import { heldBack } from './check/ledger-alone.ts';
 import type { Disagreement, Picture } from './check/picture.ts';
 import { podOf } from './check/say.ts';
@@ -26,6 +27,7 @@ export function addCheck(program: Command): void {
     'check',
     'whether the ledger and the Kubernetes API say the same of all Pods, IP objects and Subnets',
   )
+    .option('--claims', 'compare the claims and every other key in etcd with the log, too: reads all of it', false)
     .addHelpText(
       'after',
       `
@@ -38,10 +40,15 @@ Exit status:
   ${exitStatus.disagreement}  they do not
   ${exitStatus.notCompared}  they could not be compared`,
     )
-    .action(async (options: VerbOptions) => {
+    .action(async ({ claims, ...options }: VerbOptions & { readonly claims: boolean }) => {
       try {
         const endpoints = options.allocator.split(',').flatMap((endpoint) => endpoint.trim() || []);
-        await answer(options, async (allocator, signal) => told(await look({ allocator, endpoints, signal })));
+        await answer(options, async (allocator, signal) => {
+          const asked = { allocator, endpoints, signal };
+          const damaged = claims ? await compareKeys(asked) : [];
+          const { disagreements, ...seen } = await look(asked);
+          return told({ ...seen, disagreements: [...damaged, ...disagreements] });
+        });
       } catch (error) {
         throw notCompared(error);
       }

@@ -106,4 +106,5 @@ export type Kind =
   | 'IPPool status'
   | 'count'
   | 'node gone'
+  | 'key'
   | 'fenced';

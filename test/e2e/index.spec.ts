@@ -9,7 +9,7 @@ import type { Input, Method } from '../../proto/codec.ts';
 import { type Event, type HistoryRequest, IpamService, LedgerService } from '../../proto/ipledger.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { type Allocator, type Index, startAllocator, startIndex } from '../harness/services.ts';
+import { type Allocator, type Index, ipledger, startAllocator, startIndex } from '../harness/services.ts';
 import { buildHistory } from '../history/build.ts';
 import { eventually } from './eventually.ts';
 
@@ -134,6 +134,14 @@ describe('The read model', function () {
         expect(found).to.include({ code: 'INVALID_REQUEST', message: (known as Error).message });
       }
     });
+  });
+
+  it('is asked by the command line where it is told so', async () => {
+    const args = ['history', 'pod', 'team-1/web-1-1', '-o', 'json'];
+    const known = await ipledger(args, { allocator });
+    const found = await ipledger([...args, '--index', index.endpoint], { allocator: { endpoint: '127.0.0.1:1' } });
+    expect(found.stderr).to.equal('');
+    expect(found).to.deep.equal(known);
   });
 
   it('sends who asks about an address to the allocator', async () => {

@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import type { RenewedCertificates } from '../../lib/renewal.ts';
 import { call, connect } from '../../lib/rpc.ts';
 import { openTls, type TlsFiles } from '../../lib/tls.ts';
-import { IpamService, SubnetsService } from '../../proto/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../proto/ipledger.ts';
 import { certificateFolder, type CertificateFolder, makeCertificates, subjectsOf } from '../harness/certificates.ts';
 import { createNode, type Namespace } from '../harness/network.ts';
 import { type Authority, openAuthority, reissue } from '../harness/pki.ts';
 import type { Server } from '../harness/server.ts';
-import { ipledger, startAllocator } from '../harness/services.ts';
+import { ipledger, startAllocator, startIndex } from '../harness/services.ts';
 import { expectAgreement } from './agreement.ts';
 import { eventually } from './eventually.ts';
 import { cnitool, createSandbox, itOnMacvlan, linkOf, type Nic, pings } from './sandbox.ts';
@@ -130,6 +130,21 @@ describe('everything on TLS', function () {
         .to.contain(message)
         .and.match(/^ipledger: .*\n$/);
     }
+  });
+
+  it('the read model shows a certificate of its own, and answers whom the allocator would', async () => {
+    const index = await startIndex(scene.run, { allocator: scene.stack.allocator, tls: certificates.index });
+    const history = async (tls: TlsFiles, server?: 'index'): Promise<unknown> => {
+      const connection = connect(index.endpoint, openTls(tls), server);
+      const asked = call(connection, LedgerService.history, {}, { timeoutMs: 10_000 });
+      return asked.catch((error: unknown) => error).finally(() => connection.close());
+    };
+    expect(await history(certificates.viewer, 'index')).to.have.nested.property('events[0].seq');
+    expect(await history(certificates.agent('node-1'), 'index')).to.include({ code: 'PERMISSION_DENIED' });
+    expect(await history(certificates.viewer))
+      .to.have.property('message')
+      .that.contains('the server is ipledger://index, and not ipledger://allocator/<id>');
+    await index.stop();
   });
 
   it('turns away who has a certificate of another authority, and trusts ours all the same', async () => {
