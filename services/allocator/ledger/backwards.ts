@@ -45,10 +45,7 @@ export async function searchBackwards(
   const tail = new Tail(ledger, from, signal);
   let searched = from + 1;
   for (let read = 0; read < readsACall && searched > 1 && events.length < most; read++) {
-    const lines = await tail.stretch(read).catch((error: unknown) => {
-      if (read > 0 && isGone(error)) return undefined;
-      throw error;
-    });
+    const lines = read === 0 ? await tail.stretch(0) : await unlessGone(tail.stretch(read));
     // What was found is told first; whoever goes on is told why there is no more.
     if (!lines) return { events, searched, more: true };
     const candidates = lines.filter(({ text }) => mayMatch(text)).map(({ text }) => parseEvent(text));
@@ -109,22 +106,33 @@ class Tail implements Pick<Ledger, 'readEach'> {
     const found = new Map<Seq, StoredLine | undefined>();
     const lines = await this.#readFurther(elsewhere);
     for (const [index, seq] of elsewhere.entries()) found.set(seq, lines[index]);
-    for (const seq of seqs.filter(within)) {
-      const number = Math.floor((this.#last - seq) / eventsARead);
-      const fromItsEnd = this.#last - number * eventsARead - seq;
-      found.set(seq, (await this.stretch(number)).at(-1 - fromItsEnd));
-    }
+    for (const seq of seqs.filter(within)) found.set(seq, await this.#lineOf(seq));
     return seqs.map((seq) => found.get(seq));
   }
 
-  /** What is sealed, and not at hand, tells nothing any more. */
+  /** Of this part. What is sealed, and not at hand, tells nothing any more. */
+  async #lineOf(seq: Seq): Promise<StoredLine | undefined> {
+    const number = Math.floor((this.#last - seq) / eventsARead);
+    const fromItsEnd = this.#last - number * eventsARead - seq;
+    const stretch = await unlessGone(this.stretch(number));
+    return stretch?.at(-1 - fromItsEnd);
+  }
+
   async #readFurther(seqs: readonly Seq[]): Promise<readonly (StoredLine | undefined)[]> {
-    try {
-      return await this.#ledger.readEach(seqs, this.#signal);
-    } catch (error) {
-      if (isGone(error)) return [];
-      throw error;
-    }
+    const all = await unlessGone(this.#ledger.readEach(seqs, this.#signal));
+    if (all) return all;
+    const lines: (StoredLine | undefined)[] = [];
+    for (const seq of seqs) lines.push((await unlessGone(this.#ledger.readEach([seq], this.#signal)))?.[0]);
+    return lines;
+  }
+}
+
+async function unlessGone<Value>(read: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
   }
 }
 
