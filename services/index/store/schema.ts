@@ -1,11 +1,11 @@
 /**
- * The tables. All of it follows from the log: whoever deletes the file gets the same again. Sized for ten million events: an event's
- * row holds it packed, and whose it is as small numbers; an index over one of these lists its events in order, for free, since
- * SQLite keeps the row's key (the event's number) behind each entry.
+ * The tables. All of it follows from the log: whoever deletes the file gets the same again. Sized for ten million events: the events
+ * themselves stand packed in pages, and a row of small numbers says whose each is. An index over one of these lists its events in
+ * order, for free, since SQLite keeps the row's key (the event's number) behind each entry.
  */
 
 /** Another one makes the file anew. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -21,13 +21,15 @@ export const schema = `
 
   CREATE TABLE events (
     seq INTEGER PRIMARY KEY, at INTEGER NOT NULL,
-    subnet INTEGER, pod INTEGER, node INTEGER, owner INTEGER,
-    message BLOB NOT NULL
+    subnet INTEGER, pod INTEGER, node INTEGER, owner INTEGER
   );
   CREATE INDEX events_by_subnet ON events (subnet) WHERE subnet IS NOT NULL;
   CREATE INDEX events_by_pod ON events (pod) WHERE pod IS NOT NULL;
   CREATE INDEX events_by_node ON events (node) WHERE node IS NOT NULL;
   CREATE INDEX events_by_owner ON events (owner) WHERE owner IS NOT NULL;
+
+  -- By the number of their first event; none is missing between that and the next page's.
+  CREATE TABLE pages (first INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 
   -- Of allocations and bindings in force: what later events about them do not say themselves.
   CREATE TABLE grants (seq INTEGER PRIMARY KEY, owner INTEGER NOT NULL);

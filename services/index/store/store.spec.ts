@@ -31,6 +31,27 @@ describe('The file of the read model', () => {
     expect(store.position).to.deep.equal(position(4));
   });
 
+  it('gives back each event of many, however they came', () => {
+    const events = Array.from({ length: 200 }, (_, index) => event(index + 1, { subnet: `subnet-${index}` }));
+    let from = 0;
+    for (const count of [1, 62, 1, 1, 63, 3, 69]) {
+      store.append(events.slice(from, from + count), position(from + count));
+      if (count === 63) reopen();
+      from += count;
+    }
+    for (const seqs of [[1, 200, 64, 65, 128, 129, 2, 63], Array.from({ length: 200 }, (_, index) => index + 1)])
+      expect(seqs.map((seq) => store.event(seq).subnet)).to.deep.equal(seqs.map((seq) => `subnet-${seq - 1}`));
+    reopen();
+    expect([200, 199, 1].map((seq) => store.event(seq))).to.deep.equal([events[199], events[198], events[0]]);
+  });
+
+  it('begins at any event', () => {
+    store.append([event(900), event(901)], position(901));
+    reopen();
+    expect([901, 900].map((seq) => store.event(seq).seq)).to.deep.equal([901, 900]);
+    expect(store.firstSeq).to.equal(900);
+  });
+
   it('knows nothing at first', () => {
     expect(store.position).to.deep.equal(nowhere);
     expect(store.firstSeq).to.equal(0);

@@ -1,9 +1,10 @@
 /** The read model's file: every event of the ledger with what it is about, and the position up to which it knows the ledger. */
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { decode, encode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/ipledger.ts';
 import { aboutSource } from './about.ts';
-import { pack, unpack, usualDictionary } from './packing.ts';
+import { eventsAPage, packPage, unpackPage } from './pages.ts';
 import { schema, schemaVersion } from './schema.ts';
 
 /** Before the first event. */
@@ -18,15 +19,25 @@ export interface Row {
   readonly subnet: number | null;
 }
 
+/** Events as bytes, from the first one's number on. */
+interface Page {
+  readonly first: number;
+  readonly messages: readonly Uint8Array[];
+}
+
 export class Store {
   readonly #database: DatabaseSync;
-  readonly #dictionary: Buffer;
   readonly #add: (event: Event) => void;
   readonly #setPosition: StatementSync;
   readonly #byColumn = new Map<Column | undefined, StatementSync>();
-  readonly #message: StatementSync;
+  readonly #findPage: StatementSync;
+  readonly #setPage: StatementSync;
   readonly #at: StatementSync;
   #position: Position;
+  /** The newest; events are added to it until it is full. */
+  #open: Page;
+  /** The one that was unpacked last: who wants an event often wants its neighbours. */
+  #unpacked: Page | undefined;
 
   /**
    * Opens the file, or makes it. It belongs to this process alone.
@@ -35,12 +46,15 @@ export class Store {
   constructor(file: string) {
     this.#database = openDatabase(file);
     const about = this.#database.prepare('SELECT value FROM about WHERE name = ?');
-    this.#dictionary = Buffer.from(about.get('dictionary')?.['value'] as Uint8Array);
     this.#position = JSON.parse(String(about.get('position')?.['value'])) as Position;
-    this.#add = adding(this.#database, this.#dictionary);
+    this.#add = adding(this.#database);
     this.#setPosition = this.#database.prepare("UPDATE about SET value = ? WHERE name = 'position'");
-    this.#message = this.#database.prepare('SELECT message FROM events WHERE seq = ?');
+    this.#findPage = this.#database.prepare(
+      'SELECT first, packed FROM pages WHERE first <= ? ORDER BY first DESC LIMIT 1',
+    );
+    this.#setPage = this.#database.prepare('INSERT OR REPLACE INTO pages (first, packed) VALUES (?, ?)');
     this.#at = this.#database.prepare('SELECT at FROM events WHERE seq = ?');
+    this.#open = this.#pageOf(this.#position.seq) ?? { first: 1, messages: [] };
   }
 
   /** The last event that it knows. */
@@ -56,8 +70,10 @@ export class Store {
   /** Takes in whole commands together with the position behind them, all or nothing. */
   append(events: readonly Event[], position: Position): void {
     this.#database.exec('BEGIN IMMEDIATE');
+    let open = this.#open;
     try {
       for (const event of events) this.#add(event);
+      open = this.#addToPages(events);
       this.#setPosition.run(JSON.stringify(position));
       this.#database.exec('COMMIT');
     } catch (error) {
@@ -65,6 +81,20 @@ export class Store {
       throw error;
     }
     this.#position = position;
+    this.#open = open;
+  }
+
+  /** Adds to the newest page until it is full, and then to another; gives the newest. */
+  #addToPages(events: readonly Event[]): Page {
+    let { first, messages } = { ...this.#open, messages: [...this.#open.messages] };
+    for (const event of events) {
+      if (messages.length === eventsAPage) messages = [];
+      if (messages.length === 0) first = event.seq;
+      messages.push(encode('Event', event));
+      if (messages.length === eventsAPage) this.#setPage.run(first, packPage(messages));
+    }
+    if (messages.length < eventsAPage) this.#setPage.run(first, packPage(messages));
+    return { first, messages };
   }
 
   /** Of the events that have this key (without a column: of all), from `last` back to `first`, the newest, at most `most`. */
@@ -91,8 +121,15 @@ export class Store {
 
   /** An event that it knows. */
   event(seq: number): Event {
-    const { message } = this.#message.get(seq) as { message: Uint8Array };
-    return unpack(message, this.#dictionary);
+    const isIn = (page: Page | undefined): boolean => page?.messages[seq - page.first] !== undefined;
+    if (!isIn(this.#open) && !isIn(this.#unpacked)) this.#unpacked = this.#pageOf(seq);
+    const { first, messages } = (isIn(this.#open) ? this.#open : this.#unpacked) ?? this.#open;
+    return decode('Event', messages[seq - first] as Uint8Array) as Event;
+  }
+
+  #pageOf(seq: number): Page | undefined {
+    const found = this.#findPage.get(seq) as { first: number; packed: Uint8Array } | undefined;
+    return found && { first: found.first, messages: unpackPage(found.packed) };
   }
 
   /** When an event that it knows happened, milliseconds since 1970. */
@@ -117,14 +154,12 @@ export class Store {
   }
 }
 
-function adding(database: DatabaseSync, dictionary: Buffer): (event: Event) => void {
+function adding(database: DatabaseSync): (event: Event) => void {
   const aboutOf = aboutSource(database);
-  const insert = database.prepare(
-    'INSERT INTO events (seq, at, subnet, pod, node, owner, message) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
+  const insert = database.prepare('INSERT INTO events (seq, at, subnet, pod, node, owner) VALUES (?, ?, ?, ?, ?, ?)');
   return (event) => {
     const { subnet, pod, node, owner } = aboutOf(event);
-    insert.run(event.seq, Date.parse(event.at), subnet, pod, node, owner, pack(event, dictionary));
+    insert.run(event.seq, Date.parse(event.at), subnet, pod, node, owner);
   };
 }
 
@@ -138,7 +173,6 @@ function openDatabase(file: string): DatabaseSync {
   made.exec('BEGIN IMMEDIATE');
   made.exec(schema);
   const say = made.prepare('INSERT INTO about (name, value) VALUES (?, ?)');
-  say.run('dictionary', usualDictionary());
   say.run('position', JSON.stringify(nowhere));
   made.exec(`PRAGMA user_version = ${schemaVersion}`);
   made.exec('COMMIT');
