@@ -17,6 +17,7 @@ import { addCheckpoint, addCheckpointKey } from './record/checkpoint.ts';
 import { addExport } from './record/export.ts';
 import { addReplay } from './record/replay.ts';
 import { addVerify } from './record/verify.ts';
+import { addRecover } from './recover.ts';
 import { addShow } from './show.ts';
 import { addState } from './state.ts';
 import { addUninstall } from './uninstall.ts';
@@ -68,6 +69,7 @@ addExport(program);
 addReplay(program);
 addCheck(program);
 addImport(program);
+addRecover(program);
 addUninstall(program);
 addCompletion(program);
 

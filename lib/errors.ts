@@ -26,6 +26,8 @@ const meanings = {
   ADDRESS_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
   MAC_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
   ADDRESS_UNKNOWN: { kind: 'invalid', grpc: status.NOT_FOUND, http: 500 },
+  LEDGER_FROZEN: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
+  LEDGER_NOT_FROZEN: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   ADDRESS_FENCED: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
   SUBNET_UNKNOWN: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   SUBNET_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },

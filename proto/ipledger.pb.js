@@ -16013,6 +16013,7 @@ export const ipledger = $root.ipledger = (() => {
             WatchRequest.prototype.node = "";
             WatchRequest.prototype.address = "";
             WatchRequest.prototype.types = $util.emptyArray;
+            WatchRequest.prototype.after = null;
 
             WatchRequest.create = function(properties) {
                 return new WatchRequest(properties);
@@ -16040,6 +16041,8 @@ export const ipledger = $root.ipledger = (() => {
                 if (message.types != null && message.types.length)
                     for (let i = 0; i < message.types.length; ++i)
                         writer.uint32(58).string(message.types[i]);
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    $root.ipledger.v1.Position.encode(message.after, writer.uint32(66).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16135,6 +16138,12 @@ export const ipledger = $root.ipledger = (() => {
                             message.types.push(reader.stringVerify());
                             continue;
                         }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            message.after = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.after);
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -16194,6 +16203,11 @@ export const ipledger = $root.ipledger = (() => {
                     for (let i = 0; i < object.types.length; ++i)
                         message.types[i] = $String(object.types[i]);
                 }
+                if (object.after != null) {
+                    if (!$util.isObject(object.after))
+                        throw $TypeError(".ipledger.v1.WatchRequest.after: object expected");
+                    message.after = $root.ipledger.v1.Position.fromObject(object.after, _depth + 1);
+                }
                 return message;
             };
 
@@ -16218,6 +16232,7 @@ export const ipledger = $root.ipledger = (() => {
                     object.pod = "";
                     object.node = "";
                     object.address = "";
+                    object.after = null;
                 }
                 if (message.fromSeq != null && $Object.hasOwnProperty.call(message, "fromSeq"))
                     if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
@@ -16241,6 +16256,8 @@ export const ipledger = $root.ipledger = (() => {
                     for (let j = 0; j < message.types.length; ++j)
                         object.types[j] = message.types[j];
                 }
+                if (message.after != null && $Object.hasOwnProperty.call(message, "after"))
+                    object.after = $root.ipledger.v1.Position.toObject(message.after, options, _depth + 1);
                 return object;
             };
 
@@ -16399,6 +16416,861 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return WatchReply;
+        })();
+
+        v1.GetFreezeRequest = (function() {
+
+            const GetFreezeRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            GetFreezeRequest.create = function(properties) {
+                return new GetFreezeRequest(properties);
+            };
+
+            GetFreezeRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            GetFreezeRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.GetFreezeRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    reader.skipType(tag & 7, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            GetFreezeRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.GetFreezeRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.GetFreezeRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                return new $root.ipledger.v1.GetFreezeRequest();
+            };
+
+            GetFreezeRequest.toObject = function () {
+                return {};
+            };
+
+            GetFreezeRequest.prototype.toJSON = function() {
+                return GetFreezeRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return GetFreezeRequest;
+        })();
+
+        v1.GetFreezeReply = (function() {
+
+            const GetFreezeReply = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            GetFreezeReply.prototype.position = null;
+            GetFreezeReply.prototype.freeze = null;
+
+            GetFreezeReply.create = function(properties) {
+                return new GetFreezeReply(properties);
+            };
+
+            GetFreezeReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
+                    $root.ipledger.v1.Freeze.encode(message.freeze, writer.uint32(18).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            GetFreezeReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.GetFreezeReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.freeze = $root.ipledger.v1.Freeze.decode(reader, reader.size(), $undefined, _depth + 1, message.freeze);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            GetFreezeReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.GetFreezeReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.GetFreezeReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.GetFreezeReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.GetFreezeReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.freeze != null) {
+                    if (!$util.isObject(object.freeze))
+                        throw $TypeError(".ipledger.v1.GetFreezeReply.freeze: object expected");
+                    message.freeze = $root.ipledger.v1.Freeze.fromObject(object.freeze, _depth + 1);
+                }
+                return message;
+            };
+
+            GetFreezeReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.position = null;
+                    object.freeze = null;
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
+                    object.freeze = $root.ipledger.v1.Freeze.toObject(message.freeze, options, _depth + 1);
+                return object;
+            };
+
+            GetFreezeReply.prototype.toJSON = function() {
+                return GetFreezeReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return GetFreezeReply;
+        })();
+
+        v1.Freeze = (function() {
+
+            const Freeze = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            Freeze.prototype.known = null;
+            Freeze.prototype.by = "";
+            Freeze.prototype.at = "";
+
+            Freeze.create = function(properties) {
+                return new Freeze(properties);
+            };
+
+            Freeze.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.known != null && $Object.hasOwnProperty.call(message, "known"))
+                    $root.ipledger.v1.Position.encode(message.known, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.by != null && $Object.hasOwnProperty.call(message, "by") && message.by !== "")
+                    writer.uint32(18).string(message.by);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(26).string(message.at);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            Freeze.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.Freeze();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.known = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.known);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.by = value;
+                            else
+                                delete message.by;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            Freeze.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.Freeze)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.Freeze: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.Freeze();
+                if (object.known != null) {
+                    if (!$util.isObject(object.known))
+                        throw $TypeError(".ipledger.v1.Freeze.known: object expected");
+                    message.known = $root.ipledger.v1.Position.fromObject(object.known, _depth + 1);
+                }
+                if (object.by != null)
+                    if (typeof object.by !== "string" || object.by.length)
+                        message.by = $String(object.by);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                return message;
+            };
+
+            Freeze.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.known = null;
+                    object.by = "";
+                    object.at = "";
+                }
+                if (message.known != null && $Object.hasOwnProperty.call(message, "known"))
+                    object.known = $root.ipledger.v1.Position.toObject(message.known, options, _depth + 1);
+                if (message.by != null && $Object.hasOwnProperty.call(message, "by"))
+                    object.by = message.by;
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                return object;
+            };
+
+            Freeze.prototype.toJSON = function() {
+                return Freeze.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return Freeze;
+        })();
+
+        v1.RestoreRequest = (function() {
+
+            const RestoreRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            RestoreRequest.prototype.reason = "";
+            RestoreRequest.prototype.unnoticed = false;
+
+            RestoreRequest.create = function(properties) {
+                return new RestoreRequest(properties);
+            };
+
+            RestoreRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(10).string(message.reason);
+                if (message.unnoticed != null && $Object.hasOwnProperty.call(message, "unnoticed") && message.unnoticed !== false)
+                    writer.uint32(16).bool(message.unnoticed);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            RestoreRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.RestoreRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.unnoticed = value;
+                            else
+                                delete message.unnoticed;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            RestoreRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.RestoreRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.RestoreRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.RestoreRequest();
+                if (object.reason != null)
+                    if (typeof object.reason !== "string" || object.reason.length)
+                        message.reason = $String(object.reason);
+                if (object.unnoticed != null)
+                    if (object.unnoticed)
+                        message.unnoticed = $Boolean(object.unnoticed);
+                return message;
+            };
+
+            RestoreRequest.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.reason = "";
+                    object.unnoticed = false;
+                }
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
+                    object.reason = message.reason;
+                if (message.unnoticed != null && $Object.hasOwnProperty.call(message, "unnoticed"))
+                    object.unnoticed = message.unnoticed;
+                return object;
+            };
+
+            RestoreRequest.prototype.toJSON = function() {
+                return RestoreRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return RestoreRequest;
+        })();
+
+        v1.RestoreReply = (function() {
+
+            const RestoreReply = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            RestoreReply.prototype.position = null;
+
+            RestoreReply.create = function(properties) {
+                return new RestoreReply(properties);
+            };
+
+            RestoreReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            RestoreReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.RestoreReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            RestoreReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.RestoreReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.RestoreReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.RestoreReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.RestoreReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                return message;
+            };
+
+            RestoreReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults)
+                    object.position = null;
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                return object;
+            };
+
+            RestoreReply.prototype.toJSON = function() {
+                return RestoreReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return RestoreReply;
+        })();
+
+        v1.ThawRequest = (function() {
+
+            const ThawRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ThawRequest.create = function(properties) {
+                return new ThawRequest(properties);
+            };
+
+            ThawRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ThawRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ThawRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    reader.skipType(tag & 7, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ThawRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ThawRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ThawRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                return new $root.ipledger.v1.ThawRequest();
+            };
+
+            ThawRequest.toObject = function () {
+                return {};
+            };
+
+            ThawRequest.prototype.toJSON = function() {
+                return ThawRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ThawRequest;
+        })();
+
+        v1.ThawReply = (function() {
+
+            const ThawReply = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ThawReply.prototype.position = null;
+
+            ThawReply.create = function(properties) {
+                return new ThawReply(properties);
+            };
+
+            ThawReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ThawReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ThawReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ThawReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ThawReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ThawReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ThawReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.ThawReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                return message;
+            };
+
+            ThawReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults)
+                    object.position = null;
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                return object;
+            };
+
+            ThawReply.prototype.toJSON = function() {
+                return ThawReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ThawReply;
         })();
 
         v1.HistoryRequest = (function() {

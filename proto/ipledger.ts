@@ -148,6 +148,22 @@ export const LedgerService = {
    * FAILED_PRECONDITION  the allocator has no key to sign with
    */
   checkpoint: unary<CheckpointRequest, CheckpointReply>('/ipledger.v1.Ledger/Checkpoint', 'CheckpointRequest', 'CheckpointReply'),
+  /**
+   * Whether the ledger is frozen: somebody remembers more of it than it holds, as after etcd was restored from a backup. Then every
+   * command that gives an address or takes one away is answered DATA_LOSS.
+   */
+  getFreeze: unary<GetFreezeRequest, GetFreezeReply>('/ipledger.v1.Ledger/GetFreeze', 'GetFreezeRequest', 'GetFreezeReply'),
+  /**
+   * Lets a restored ledger go on: appends LedgerRestored, which begins an epoch. It stays frozen, so that an operator can first
+   * bring back by imports, and take back by releases, what the cluster shows.
+   * FAILED_PRECONDITION  it is not frozen, and `unnoticed` does not say that it should be
+   */
+  restore: unary<RestoreRequest, RestoreReply>('/ipledger.v1.Ledger/Restore', 'RestoreRequest', 'RestoreReply'),
+  /**
+   * Ends the freeze.
+   * FAILED_PRECONDITION  it was not restored yet
+   */
+  thaw: unary<ThawRequest, ThawReply>('/ipledger.v1.Ledger/Thaw', 'ThawRequest', 'ThawReply'),
 };
 
 /** A place in the ledger. Two positions of one epoch are compared by seq. */
@@ -944,6 +960,11 @@ export interface WatchRequest {
   address: string;
   /** Only events of these types ("AddressAllocated"); none for all. */
   types: string[];
+  /**
+   * What the caller knows already: the event before `from_seq`. Who knows what is not in the ledger is told so (DATA_LOSS), and
+   * freezes it; after a recovery it is told to begin anew (OUT_OF_RANGE).
+   */
+  after?: Position;
 }
 
 export interface WatchReply {
@@ -953,6 +974,41 @@ export interface WatchReply {
 }
 
 /** About one thing: an address, a Pod's name, an owner or a node. About none of them: a subnet, or the whole ledger. */
+export interface GetFreezeRequest {
+}
+
+export interface GetFreezeReply {
+  position?: Position;
+  /** Absent while it is not frozen. */
+  freeze?: Freeze;
+}
+
+/** What is remembered of the ledger, and not in it. */
+export interface Freeze {
+  known?: Position;
+  /** Who remembers it, and when that was found. */
+  by: string;
+  at: string;
+}
+
+export interface RestoreRequest {
+  reason: string;
+  /** It is not frozen, since nobody is left who remembers more: it is frozen on this operator's word. */
+  unnoticed: boolean;
+}
+
+export interface RestoreReply {
+  /** In the new epoch. */
+  position?: Position;
+}
+
+export interface ThawRequest {
+}
+
+export interface ThawReply {
+  position?: Position;
+}
+
 export interface HistoryRequest {
   address: string;
   /** Only events of this subnet; "": of all, and of those that are about none. */

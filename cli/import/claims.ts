@@ -36,13 +36,16 @@ export interface Claim {
   readonly problem?: string;
 }
 
-/** All that living Pods show, and what is kept for members of StatefulSets that are away at this moment. */
-export function claimsOf(snapshot: Snapshot): Claim[] {
+/**
+ * All that living Pods show, and what is kept for members of StatefulSets that are away at this moment.
+ * @param ours whether also what our own IP objects say of such members counts.
+ */
+export function claimsOf(snapshot: Snapshot, ours = false): Claim[] {
   const ips = new Map(snapshot.ips.map((ip) => [ip.name, ip]));
   const alive = snapshot.pods.filter((pod) => lifeOf(pod, snapshot.at) !== 'ended');
   const shown = distinct(alive.flatMap((pod) => claimsOfPod(pod, ips, snapshot)));
   const known = new Set(shown.map(({ ip }) => ip?.name));
-  const away = snapshot.ips.filter((ip) => ip.podType === 'StatefulSet' && !ip.ours && !known.has(ip.name));
+  const away = snapshot.ips.filter((ip) => ip.podType === 'StatefulSet' && (ours || !ip.ours) && !known.has(ip.name));
   return [...shown, ...away.flatMap((ip) => claimOfMember(ip, snapshot) ?? [])];
 }
 

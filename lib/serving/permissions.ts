@@ -72,6 +72,9 @@ const ledger: Rows<typeof LedgerService> = {
   verify: readers,
   export: readers,
   checkpoint: readers,
+  getFreeze: readers,
+  restore: operators,
+  thaw: operators,
 };
 
 /** The table: RPC, by its path → who may. */

@@ -9,7 +9,7 @@ import { Server } from '@grpc/grpc-js';
 import { Command, Option } from 'commander';
 import type { Etcd3 } from 'etcd3';
 import { HealthImplementation } from 'grpc-health-check';
-import { backoffMs, pause } from '../../lib/deadline.ts';
+import { backoffMs, pause, within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
@@ -18,13 +18,14 @@ import { connect } from '../../lib/rpc.ts';
 import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
-import { keepBounded } from './archive/retention.ts';
+import { keepBounded, type RetentionOptions } from './archive/retention.ts';
 import { archiveOptions, type ArchiveSettings, retentionOf } from './archive/settings.ts';
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
 import { listen } from '../../lib/serving/listen.ts';
+import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { addServices } from './grpc/services.ts';
 import { isFit, keepHealth } from './health.ts';
@@ -75,6 +76,7 @@ for (const option of [...archiveOptions(), ...checkpointOptions()]) program.addO
 const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
+const freezeWithinMs = 10_000;
 
 await run(log, async (life) => {
   const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
@@ -118,6 +120,7 @@ await run(log, async (life) => {
     writer: () => office.writer,
     follower: () => office.follower,
     writerAddress: () => forwarder.writerAddress,
+    brake: live,
     signer: () => checkpoints?.signer,
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
@@ -135,19 +138,38 @@ await run(log, async (life) => {
   const { onAppend } = metrics;
   const onWriting = { onWriter: onOffice, onAppend };
   const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
-  working.push(kept.catch((error: unknown) => life.fail(error)));
-  if (archive && archived) {
-    const retention = retentionOf(options);
-    log.info({ archive: archive.location, ...retention }, 'old events are sealed');
-    const sealing = { ledger: archived, archive, replica, writer: () => office.writer, retention, log };
-    working.push(keepBounded(sealing, over.signal));
-  }
+  const by = `ipledger://allocator/${self.replica}`;
+  working.push(kept.catch((error: unknown) => freezeAndFail({ replica, brake: live, by }, life, error)));
+  if (archive && archived) working.push(sealing({ ledger: archived, archive, replica, office }, over.signal));
   const writerlessMs = (): number => performance.now() - writerSeenAt;
   working.push(
     keepHealth({ office, writerlessMs, set: (service, status) => health.setStatus(service, status) }, over.signal),
   );
   ready = () => isFit(office, writerlessMs()) === true || 'behind the ledger, or nobody is the writer';
 });
+
+/** Where the ledger was rewound, whoever starts next finds nothing amiss in it: it has to be told before we go. */
+async function freezeAndFail(
+  { replica, brake, by }: Pick<Allocator, 'replica' | 'brake'> & { readonly by: string },
+  life: Lifecycle,
+  error: unknown,
+): Promise<void> {
+  const seen = { head: replica.head, by };
+  const isFrozen = await freezeIfRewound(replica.ledger, brake, seen, within(freezeWithinMs)).catch(() => false);
+  if (isFrozen) log.error({ known: seen.head }, 'the ledger was rewound and is frozen: see ipledger recover');
+  life.fail(error);
+}
+
+interface Sealed extends Pick<RetentionOptions, 'ledger' | 'archive' | 'replica'> {
+  readonly office: Office;
+}
+
+/** Moves old events to the archive, while we are the writer. */
+function sealing({ office, ...sealed }: Sealed, signal: AbortSignal): Promise<void> {
+  const retention = retentionOf(options);
+  log.info({ archive: sealed.archive.location, ...retention }, 'old events are sealed');
+  return keepBounded({ ...sealed, writer: () => office.writer, retention, log }, signal);
+}
 
 /** The same over HTTP, for whoever speaks no gRPC, and what is counted; where it is asked for. */
 async function watchHealth(

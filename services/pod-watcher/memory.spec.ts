@@ -12,6 +12,12 @@ describe('what a watcher leaves for the next one', () => {
     );
   });
 
+  it('holds up to where the ledger was seen', () => {
+    const ledger = { epoch: 2, seq: 42, hash: 'abc' };
+    const keeper = new MemoryKeeper(noMemory);
+    expect(readMemory(keeper.write({ ...noMemory, ledger }))).to.deep.equal({ ...noMemory, ledger });
+  });
+
   it('is nothing where nothing that we wrote is found', () => {
     for (const written of ['', 'null', '{', '[]', '"x"', '{"pods":7,"vanishedPods":-1}'])
       expect(readMemory(written), written).to.deep.equal(noMemory);

@@ -2,7 +2,8 @@
  * What an active watcher leaves in its Lease for the next one: from where to ask the API what happened while nobody watched,
  * and that it had doubts.
  */
-import { record, text } from './kubernetes/raw.ts';
+import type { Position } from '../../proto/ipledger.ts';
+import { type Raw, record, text } from './kubernetes/raw.ts';
 
 export interface Memory {
   /** Versions of the API up to which everything was seen and acted on; "" while unknown. */
@@ -11,9 +12,11 @@ export interface Memory {
   /** How many vanished when releases were halted; 0 while they are not. */
   readonly vanishedPods: number;
   readonly vanishedNodes: number;
+  /** Up to where the ledger was seen: an older one is not believed. */
+  readonly ledger: Position | undefined;
 }
 
-export const noMemory: Memory = { pods: '', nodes: '', vanishedPods: 0, vanishedNodes: 0 };
+export const noMemory: Memory = { pods: '', nodes: '', vanishedPods: 0, vanishedNodes: 0, ledger: undefined };
 
 /** What a Lease says; what cannot be read is not remembered. */
 export function readMemory(written: string): Memory {
@@ -23,14 +26,20 @@ export function readMemory(written: string): Memory {
   } catch {
     return noMemory;
   }
-  const { pods, nodes, vanishedPods, vanishedNodes } = record(parsed);
+  const { pods, nodes, vanishedPods, vanishedNodes, ledger } = record(parsed);
   const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
   return {
     pods: text(pods),
     nodes: text(nodes),
     vanishedPods: count(vanishedPods),
     vanishedNodes: count(vanishedNodes),
+    ledger: positionOf(record(ledger)),
   };
+}
+
+function positionOf({ epoch, seq, hash }: Raw): Position | undefined {
+  const whole = Number.isSafeInteger(epoch) && Number.isSafeInteger(seq) && typeof hash === 'string' && hash !== '';
+  return whole ? { epoch: Number(epoch), seq: Number(seq), hash } : undefined;
 }
 
 /** What was seen is acted on within this time, as a rule. */

@@ -1,4 +1,5 @@
 /** The active watcher: it starts its parts once they know enough, and says how it goes. */
+import type { Position } from '../../proto/ipledger.ts';
 import type { Change, Named } from './kubernetes/list-watch.ts';
 import { watchSilenceMs } from './ledger/allocator.ts';
 import { follow, type Reader } from './ledger/follow.ts';
@@ -71,7 +72,11 @@ export function watchCluster(options: WatchOptions): Watching {
     void source.run(signal);
   }
   const onSnapshot: Reader = { snapshot: () => (ledger.onSnapshot(), onKnown()), facts: () => undefined };
-  follow({ allocator, readers: [...readers, onSnapshot], onHeard: ledger.onHeard, log, signal }).catch(fail);
+  let seen = options.memory.ledger;
+  const onPosition = (position: Position): void => void (seen = position);
+  const onFrozen = alarms.bell('LedgerRewound');
+  const followed = { allocator, readers: [...readers, onSnapshot], onHeard: ledger.onHeard, onPosition, onFrozen };
+  follow({ ...followed, remembered: options.memory.ledger, log, signal }).catch(fail);
   const heard = (): Heard[] => {
     const ofSources = Object.entries(sources).map(([name, { listed, silentMs, mostSilentMs }]): Heard => {
       return { name, known: listed, silentMs, mostSilentMs };
@@ -93,6 +98,7 @@ export function watchCluster(options: WatchOptions): Watching {
         nodes: (started && sources.nodes.version) || '',
         vanishedPods: reconciler.vanished,
         vanishedNodes: nodes.vanished,
+        ledger: seen,
       }),
   };
 }

@@ -1,5 +1,15 @@
 /** What is asked for, imperative. Time comes in with the command: `decide` has no clock. */
-import type { KeyRotated, Owner, ReleaseCause, Route, SegmentSealed, Seq, SourceObject, UnbindCause } from './event.ts';
+import type {
+  LedgerRestored,
+  KeyRotated,
+  Owner,
+  ReleaseCause,
+  Route,
+  SegmentSealed,
+  Seq,
+  SourceObject,
+  UnbindCause,
+} from './event.ts';
 
 interface Timed {
   /** The ledger's time, milliseconds since 1970. */
@@ -172,6 +182,12 @@ export interface SealSegment extends Timed {
   readonly segment: SegmentSealed['data'];
 }
 
+/** An operator has looked at what a restored backup lacks: the ledger goes on without it, in a new epoch. */
+export interface RestoreLedger extends Timed {
+  readonly type: 'RestoreLedger';
+  readonly restored: LedgerRestored['data'];
+}
+
 export interface CreateLedger extends Timed {
   readonly type: 'CreateLedger';
   /** ULID that will name it. */
@@ -195,5 +211,6 @@ export type Command =
   | QuarantineAddress
   | LiftQuarantine
   | SealSegment
+  | RestoreLedger
   | RotateKey
   | CreateLedger;

@@ -74,6 +74,8 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return bind(state, command);
     case 'Unbind':
       return unbind(state, command);
+    case 'RestoreLedger':
+      return [{ type: 'LedgerRestored', subnet: '', data: command.restored }];
     case 'SealSegment':
       return sealSegment(state, command);
   }

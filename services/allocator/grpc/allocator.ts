@@ -7,6 +7,7 @@ import type { Command } from '../domain/command.ts';
 import type { State } from '../domain/state.ts';
 import type { SignerKey } from '../checkpoint/key.ts';
 import type { Proven } from '../ledger/ask.ts';
+import type { Brake } from '../ledger/ledger.ts';
 import type { Follower, Read } from '../ledger/follower.ts';
 import type { Replica } from '../ledger/replica.ts';
 import type { Writer } from '../ledger/writer.ts';
@@ -20,6 +21,7 @@ export interface Allocator {
   readonly follower: () => Follower | undefined;
   /** Where the writer is, when that is another replica and known. */
   readonly writerAddress: () => string | undefined;
+  readonly brake: Brake;
   /** What checkpoints are signed with, where this replica has a key. */
   readonly signer: () => SignerKey | undefined;
 }

@@ -33,7 +33,7 @@ export async function* diff(
     yield* patiently(folding, () => ({}));
     const { moments, configuration, changes } = await folding;
     yield { ...moments, ...configuration };
-    for await (const addresses of inPages(changes(), changesAReply)) yield { ...moments, addresses };
+    for (const addresses of inPages(changes(), changesAReply)) yield { ...moments, addresses };
   });
 }
 
@@ -46,8 +46,7 @@ interface Asked {
 interface Compared {
   readonly moments: Input<api.DiffReply>;
   readonly configuration: Input<api.DiffReply>;
-  /** undefined for an address that was touched, and is as it was. */
-  readonly changes: () => Iterable<Input<api.AddressChange> | undefined>;
+  readonly changes: () => Iterable<Input<api.AddressChange>>;
 }
 
 /** One state is enough for both: on the way from the one to the other, each address is noted before it is first touched. */
@@ -88,15 +87,13 @@ function* addressChanges(
   noted: ReadonlyMap<string, AddressRecord>,
   { state }: Place,
   now: number,
-): Generator<Input<api.AddressChange> | undefined> {
+): Generator<Input<api.AddressChange>> {
   const bySubnet = Map.groupBy(noted.values(), ({ subnet }) => subnet);
   for (const [subnet, records] of [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     for (const address of inOrder(records.map((record) => record.address))) {
       const before = noted.get(claimKey({ subnet, address }));
-      const isChanged = before && !isSame(before.claim, claimOf(state, subnet, address));
-      yield isChanged
-        ? { before: recordMessage(before), after: recordMessage(addressRecord(state, subnet, address, now)) }
-        : undefined;
+      if (!before || isSame(before.claim, claimOf(state, subnet, address))) continue;
+      yield { before: recordMessage(before), after: recordMessage(addressRecord(state, subnet, address, now)) };
     }
 }
 

@@ -52,6 +52,9 @@ const table = `
   Verify                      -         yes       yes   yes      yes    yes
   Export                      -         yes       yes   yes      yes    yes
   Checkpoint                  -         yes       yes   yes      yes    yes
+  GetFreeze                   -         yes       yes   yes      yes    yes
+  Restore                     -         -         -     yes      -      -
+  Thaw                        -         -         -     yes      -      -
   grpc.health.v1.Health       agent     allocator index operator viewer watcher
   Check                       yes       yes       yes   yes      yes    yes
   Watch                       yes       yes       yes   yes      yes    yes

@@ -60,6 +60,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     writer: () => office.writer,
     follower: () => office.follower,
     writerAddress: () => forwarder.writerAddress,
+    brake: memory,
     signer: () => signer,
   };
   addServices(server, allocator, { log: silent, forward: (passage, here) => forwarder.answer(passage, here) });

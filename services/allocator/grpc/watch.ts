@@ -8,6 +8,7 @@ import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import { type EventFilter, everything, select } from '../ledger/filter.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, reached } from './allocator.ts';
+import { holdTo } from './freeze.ts';
 import { eventMessage, positionOf } from './messages.ts';
 import { atMost, limited } from '../../../lib/serving/read.ts';
 import { readAddress } from './read.ts';
@@ -20,15 +21,17 @@ const mostTypes = 50;
 
 /**
  * Streams whole commands; of those, the events that are wanted.
- * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
  */
 export async function* watch(
   allocator: Allocator,
   request: api.WatchRequest,
-  { signal }: CallContext,
+  context: CallContext,
 ): AsyncGenerator<Input<api.WatchReply>> {
   const { replica } = allocator;
+  const { signal } = context;
   const filter = wanted(request);
+  await holdTo(allocator, request.after, context);
   let next = request.fromSeq || replica.head.seq + 1;
   // The log may be read further than this replica has come.
   let reachedHead = replica.head;

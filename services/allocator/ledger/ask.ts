@@ -35,6 +35,8 @@ export interface Decided {
   readonly queued: Queued;
   /** Whether it comes to any event. */
   readonly writes: boolean;
+  /** Whether what it writes may be written while the ledger is frozen. */
+  readonly evenFrozen: boolean;
   /** Gives the answer. */
   readonly settle: () => void;
 }

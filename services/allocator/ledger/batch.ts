@@ -37,6 +37,8 @@ export interface CommandStamp {
   readonly actor: string;
   /** The schema version that is written; the newest unless some replica cannot read it. */
   readonly version?: EventVersion;
+  /** Whether it may happen while the ledger is frozen, too. */
+  readonly evenFrozen?: boolean;
 }
 
 export class BatchBuilder {
@@ -46,6 +48,7 @@ export class BatchBuilder {
   readonly #texts = new WeakMap<Claim, string>();
   #head: Head;
   #bytes = 0;
+  #notWhileFrozen = false;
 
   constructor(replica: Replica) {
     this.#replica = replica;
@@ -68,6 +71,7 @@ export class BatchBuilder {
    * @throws Refused for an event that is too large; whatever evolve throws. The state is then as before.
    */
   add(events: readonly Event[], stamp: CommandStamp): Undo | undefined {
+    if (events.length > 0 && !stamp.evenFrozen) this.#notWhileFrozen = true;
     const savepoint = this.#journal.savepoint();
     const before = { head: this.#head, count: this.#events.length, bytes: this.#bytes };
     const undo = (): void => {
@@ -111,11 +115,12 @@ export class BatchBuilder {
     });
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     const head = { before: this.#replica.head, after: this.#head };
-    return { head, events, claims, subnets, pools, segments: this.#segments(), writer };
+    const notWhileFrozen = this.#notWhileFrozen;
+    return { head, events, claims, subnets, pools, segments: this.#segments(), notWhileFrozen, writer };
   }
 
   #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
-    const { command, newId, reading, ...rest } = stamp;
+    const { command, newId, reading, evenFrozen: _, ...rest } = stamp;
     const { state } = this.#replica;
     refuseUnreadable(event, rest.version);
     const before: Record<string, number> = {};
@@ -179,7 +184,7 @@ export class BatchBuilder {
     const floor = segments > 0 ? 1 : 0;
     const others = claims + configured.subnets.size + configured.pools.size + segments + floor;
     const puts = this.#events.length + others + 1;
-    const compares = claims + segments + 3;
+    const compares = claims + segments + 4;
     return puts <= ops && compares <= ops && this.#bytes + 2 * headBytes <= bytes;
   }
 }

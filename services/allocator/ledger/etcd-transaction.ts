@@ -5,6 +5,7 @@ import {
   endOf,
   floorKey,
   floorText,
+  frozenKey,
   headKey,
   headText,
   logKey,
@@ -24,7 +25,7 @@ export const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 export const textOf = ({ value }: IKeyValue): string => value.toString('utf8');
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function comparesOf({ head, claims, segments, writer }: Batch): ICompare[] {
+export function comparesOf({ head, claims, segments, notWhileFrozen, writer }: Batch): ICompare[] {
   const key = bytes(headKey);
   const headAsKnown: ICompare =
     head.before.seq === 0
@@ -36,6 +37,7 @@ export function comparesOf({ head, claims, segments, writer }: Batch): ICompare[
   const compares = [headAsKnown, nothingBehind];
   if (writer !== undefined)
     compares.push({ key: bytes(writerKey), target: 'Create', result: 'Equal', create_revision: String(writer) });
+  if (notWhileFrozen) compares.push({ key: bytes(frozenKey), target: 'Create', result: 'Equal', create_revision: '0' });
   for (const { from } of segments)
     compares.push({ key: bytes(segmentKey(from)), target: 'Create', result: 'Equal', create_revision: '0' });
   for (const { name, known } of claims)
@@ -65,16 +67,23 @@ export function inquiriesOf({ head, claims }: Batch): IRequestOp[] {
   return [
     look(headKey),
     look(writerKey),
+    look(frozenKey),
     { request_range: behind },
-    ...claims.slice(0, etcdLimits.ops - 3).map(({ name }) => look(addressKey(name))),
+    ...claims.slice(0, etcdLimits.ops - 4).map(({ name }) => look(addressKey(name))),
   ];
 }
 
-export function whyNot({ head, claims, segments, writer }: Batch, { responses }: ITxnResponse): Appended {
-  const [headKv, writerKv, eventKv, ...claimKvs] = responses.map(({ response_range }) => response_range.kvs[0]);
+export function whyNot(
+  { head, claims, segments, notWhileFrozen, writer }: Batch,
+  { responses }: ITxnResponse,
+): Appended {
+  const [headKv, writerKv, frozenKv, eventKv, ...claimKvs] = responses.map(
+    ({ response_range }) => response_range.kvs[0],
+  );
   if (eventKv || (headKv && textOf(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
     return { kind: 'moved' };
   if (writer !== undefined && BigInt(writerKv?.create_revision ?? 0) !== writer) return { kind: 'deposed' };
+  if (notWhileFrozen && frozenKv) return { kind: 'frozen' };
   const fenced = claims.filter(({ known }, index) => BigInt(claimKvs[index]?.mod_revision ?? 0) !== known);
   if (fenced.length === 0 && segments.length > 0) return { kind: 'rejected', reason: overSegment };
   return { kind: 'fenced', claims: fenced.map(({ name }) => name) };

@@ -14,10 +14,14 @@ import {
   addressPrefix,
   endOf,
   floorKey,
+  type Frozen,
+  frozenKey,
+  frozenText,
   headKey,
   logKey,
   logPrefix,
   parseFloor,
+  parseFrozen,
   parseHead,
   parsePool,
   parseSegment,
@@ -43,6 +47,7 @@ import { refuseBelow } from './floor.ts';
 import type {
   Appended,
   Batch,
+  Brake,
   KeyPage,
   KeyRange,
   Ledger,
@@ -85,7 +90,7 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
   return client;
 }
 
-export class EtcdLedger implements Ledger, SealedLog {
+export class EtcdLedger implements Ledger, SealedLog, Brake {
   readonly limits = etcdLimits;
   readonly #client: Etcd3;
 
@@ -187,6 +192,22 @@ export class EtcdLedger implements Ledger, SealedLog {
     const deletion = this.#client.kv.txn({ compare: [isFloor], success, failure: [] });
     await this.#try('written to', deletion, signal);
     return more;
+  }
+
+  async frozen(signal: AbortSignal): Promise<Frozen | undefined> {
+    const { kvs } = await this.#range({ key: bytes(frozenKey) }, signal);
+    return kvs[0] && parseFrozen(textOf(kvs[0]));
+  }
+
+  async freeze(why: Frozen, signal: AbortSignal): Promise<void> {
+    const key = bytes(frozenKey);
+    const compare: ICompare[] = [{ key, target: 'Create', result: 'Equal', create_revision: '0' }];
+    const success = [{ request_put: { key, value: bytes(frozenText(why)) } }];
+    await this.#try('written to', this.#client.kv.txn({ compare, success, failure: [] }), signal);
+  }
+
+  async thaw(signal: AbortSignal): Promise<void> {
+    await this.#try('written to', this.#client.kv.deleteRange({ key: bytes(frozenKey) }), signal);
   }
 
   bell(signal: AbortSignal): AsyncIterable<void> {

@@ -9,6 +9,7 @@
  *   /ipledger/v1/pool/<name>         the same of a pool
  *   /ipledger/v1/segment/<from>      a stretch of the log that stands in the archive
  *   /ipledger/v1/floor               the first event that is not sealed; none while nothing is
+ *   /ipledger/v1/frozen              what is remembered of the ledger and not in it: while it is there nothing is allocated
  *   /ipledger/v1/writer               the active writer, on a lease
  *   /ipledger/v1/member/<replica>     a live replica and what it can read, on a lease
  */
@@ -31,6 +32,7 @@ export const subnetPrefix = `${prefix}subnet/`;
 export const poolPrefix = `${prefix}pool/`;
 export const segmentPrefix = `${prefix}segment/`;
 export const floorKey = `${prefix}floor`;
+export const frozenKey = `${prefix}frozen`;
 
 /** 16 digits, so that the order of keys is that of numbers. */
 const digits = (seq: Seq): string => String(seq).padStart(16, '0');
@@ -216,3 +218,21 @@ export function parseFloor(text: string | undefined): Seq {
     return seq;
   });
 }
+
+/** Why the ledger is frozen. */
+export interface Frozen {
+  /** A position that is not in it. */
+  readonly epoch: number;
+  readonly seq: Seq;
+  readonly hash: string;
+  /** Who remembers it, and when that was found. */
+  readonly by: string;
+  readonly at: string;
+}
+
+export const frozenText = ({ epoch, seq, hash, by, at }: Frozen): string =>
+  JSON.stringify({ epoch, seq, hash, by, at });
+
+/** @throws IpledgerError LEDGER_DAMAGED for a value that says nothing. */
+export const parseFrozen = (text: string): Frozen =>
+  parsed(frozenKey, text, 'reason', () => JSON.parse(text) as Frozen);

@@ -5,7 +5,7 @@ import type { Event } from '../domain/event.ts';
 import { emptyHead } from './chain.ts';
 import { batchOf, never } from './specification.ts';
 import { addressKey, claimText, headKey, headText, logKey, poolKey, poolText, subnetKey, writerKey } from './keys.ts';
-import type { Batch, Ledger } from './ledger.ts';
+import type { Batch } from './ledger.ts';
 import { describeReading } from './reading.contract.ts';
 import { describeSealing } from './sealing.contract.ts';
 import {
@@ -24,7 +24,7 @@ import {
 export function describeLedger(title: string, make: () => Promise<LedgerUnderTest>): void {
   describe(title, () => {
     let store: LedgerUnderTest;
-    let ledger: Ledger;
+    let ledger: LedgerUnderTest['ledger'];
     beforeEach(async () => {
       store = await make();
       ({ ledger } = store);
@@ -136,6 +136,22 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
       it('nothing over an event that somebody put into the log', async () => {
         await store.put(logKey(2), '{"forged":true}');
         await turnsDown(batchOf(emptyHead, [created, configured]), { kind: 'moved' });
+      });
+
+      it('nothing while it is frozen, but what may happen even then, until it is thawed', async () => {
+        const why = { epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '2026-01-31T08:00:00.000Z' };
+        expect(await ledger.frozen(never)).to.equal(undefined);
+        await ledger.freeze(why, never);
+        await ledger.freeze({ ...why, by: 'another' }, never);
+        expect(await ledger.frozen(never)).to.deep.equal(why);
+        await turnsDown(batchOf(emptyHead, [created]), { kind: 'frozen' });
+        const begun = batchOf(emptyHead, [created], { notWhileFrozen: false });
+        await appended(ledger, begun);
+        await turnsDown(batchOf(emptyHead, [configured]), { kind: 'moved' });
+        await turnsDown(batchOf(begun.head.after, [configured]), { kind: 'frozen' });
+        await ledger.thaw(never);
+        await ledger.thaw(never);
+        await appended(ledger, batchOf(begun.head.after, [configured]));
       });
 
       it('nothing that is too much for one transaction', async () => {

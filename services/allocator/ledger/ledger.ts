@@ -6,6 +6,7 @@ import type { Segment, Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { Snapshot } from '../domain/restore.ts';
 import type { Head } from './chain.ts';
+import type { Frozen } from './keys.ts';
 
 /** The revision at which a key was last written; 0n for a key that never was. */
 export type Revision = bigint;
@@ -36,6 +37,8 @@ export interface Batch {
   readonly pools: readonly Configuration[];
   /** What the events seal: their keys must not exist. The floor rises with them. */
   readonly segments: readonly Segment[];
+  /** Whether it may happen only while the ledger is not frozen. */
+  readonly notWhileFrozen: boolean;
   /** The create revision of our own writer key: a deposed writer stops duelling. undefined: not compared. */
   readonly writer: Revision | undefined;
 }
@@ -46,6 +49,8 @@ export type Appended =
   | { readonly kind: 'moved' }
   /** The head is as known, but somebody else is the writer. */
   | { readonly kind: 'deposed' }
+  /** The head is as known, but the ledger is frozen. */
+  | { readonly kind: 'frozen' }
   /** The head is as known, but these claims' keys are not: somebody edited them. */
   | { readonly kind: 'fenced'; readonly claims: readonly ClaimName[] }
   /** It was turned down before anything was executed: it can never succeed as it is. */
@@ -127,4 +132,13 @@ export interface SealedLog {
   segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]>;
   /** Deletes some of the live events below the floor, oldest first. Gives whether there are more. */
   prune(signal: AbortSignal): Promise<boolean>;
+}
+
+/** The brake: a key that every replica sees, and that outlives them. As Ledger throws. */
+export interface Brake {
+  /** Why the ledger is frozen; undefined when it is not. Linearizable. */
+  frozen(signal: AbortSignal): Promise<Frozen | undefined>;
+  /** Freezes it. Where it is frozen already, the first reason stays. */
+  freeze(why: Frozen, signal: AbortSignal): Promise<void>;
+  thaw(signal: AbortSignal): Promise<void>;
 }

@@ -8,11 +8,15 @@ import {
   addressPrefix,
   floorKey,
   floorText,
+  type Frozen,
+  frozenKey,
+  frozenText,
   headKey,
   headText,
   logKey,
   logPrefix,
   parseFloor,
+  parseFrozen,
   parseHead,
   parsePool,
   parseSegment,
@@ -31,6 +35,7 @@ import type {
   Appended,
   AppendLimits,
   Batch,
+  Brake,
   KeyPage,
   KeyRange,
   Ledger,
@@ -53,7 +58,7 @@ const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revisio
 const pollMs = 20;
 const pastKept = 8;
 
-export class MemoryLedger implements Ledger, SealedLog {
+export class MemoryLedger implements Ledger, SealedLog, Brake {
   readonly limits: AppendLimits;
   readonly #keys = new Map<string, StoredValue>();
   /** The log's last key; before the first event none. */
@@ -79,6 +84,12 @@ export class MemoryLedger implements Ledger, SealedLog {
   /** Deletes a key past all rules. */
   remove(key: string): void {
     this.#keys.delete(key);
+    if (key === this.#lastEvent)
+      this.#lastEvent =
+        [...this.#withPrefix(logPrefix)]
+          .map(([each]) => each)
+          .toSorted()
+          .at(-1) ?? '';
   }
 
   /** The value of a key. */
@@ -112,12 +123,13 @@ export class MemoryLedger implements Ledger, SealedLog {
 
   async append(batch: Batch): Promise<Appended> {
     await sleep(0);
-    const { head, events, claims, subnets, pools, segments, writer } = batch;
+    const { head, events, claims, subnets, pools, segments, notWhileFrozen, writer } = batch;
     const reason = this.#tooMuch(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
     if (this.#keys.get(headKey)?.text !== known || this.#lastEvent > logKey(head.before.seq)) return { kind: 'moved' };
     if (writer !== undefined && this.#keys.get(writerKey)?.created !== writer) return { kind: 'deposed' };
+    if (notWhileFrozen && this.#keys.has(frozenKey)) return { kind: 'frozen' };
     const fenced = claims.filter(({ name, known: revision }) => this.#modified(addressKey(name)) !== revision);
     if (fenced.length > 0) return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
     if (segments.some(({ from }) => this.#keys.has(segmentKey(from)))) return { kind: 'rejected', reason: overSegment };
@@ -194,6 +206,23 @@ export class MemoryLedger implements Ledger, SealedLog {
     await sleep(0);
     signal.throwIfAborted();
     return this.#segmentsFrom(from);
+  }
+
+  async frozen(signal: AbortSignal): Promise<Frozen | undefined> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const text = this.get(frozenKey);
+    return text === undefined ? undefined : parseFrozen(text);
+  }
+
+  async freeze(why: Frozen, signal: AbortSignal): Promise<void> {
+    if (!(await this.frozen(signal))) this.put(frozenKey, frozenText(why));
+  }
+
+  async thaw(signal: AbortSignal): Promise<void> {
+    await sleep(0);
+    signal.throwIfAborted();
+    this.remove(frozenKey);
   }
 
   async prune(signal: AbortSignal): Promise<boolean> {

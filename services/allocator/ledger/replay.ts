@@ -166,6 +166,7 @@ class Replay {
         const found = pools.get(name);
         return { name, text: found && poolText(found) };
       }),
+      notWhileFrozen: true,
       segments: this.#events.flatMap(({ sequenced: said }) =>
         said.type === 'SegmentSealed' ? { seq: said.seq, ...said.data } : [],
       ),

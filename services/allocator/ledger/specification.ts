@@ -111,6 +111,7 @@ export function batchOf(before: Head, events: readonly Event[], more: Partial<Ba
     subnets: [],
     pools: [],
     segments: [],
+    notWhileFrozen: true,
     writer: undefined,
     ...more,
   };

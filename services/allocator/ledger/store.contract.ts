@@ -3,12 +3,12 @@ import { allocated, subnetConfigured } from '../domain/specification.ts';
 import type { Event } from '../domain/event.ts';
 import type { Head } from './chain.ts';
 import { claimText } from './keys.ts';
-import type { Appended, Batch, Ledger, Revision, SealedLog } from './ledger.ts';
+import type { Appended, Batch, Brake, Ledger, Revision, SealedLog } from './ledger.ts';
 import { batchOf } from './specification.ts';
 
 /** An adapter on an empty store, with a way past the rules, as somebody with etcdctl has. */
 export interface LedgerUnderTest {
-  readonly ledger: Ledger & SealedLog;
+  readonly ledger: Ledger & SealedLog & Brake;
   put(key: string, text: string): Promise<void>;
   /** Everything that is stored. */
   everything(): Promise<Record<string, string>>;

@@ -196,6 +196,21 @@ describe('The writer', () => {
     await submit(allocate('b'));
   });
 
+  it('gives and takes nothing while the ledger is frozen; what an operator brings back goes on', async () => {
+    await submit(allocate('a'));
+    await memory.freeze({ epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '' }, never);
+    const imported = { ...allocate('c', { candidates: [['172.17.0.77']] }), import: true } as const;
+    const [again, given, taken, brought] = await Promise.allSettled(
+      [allocate('a'), allocate('b'), release('a'), imported].map((each) => submit(each)),
+    );
+    for (const refused of [given, taken])
+      expect(refused).to.have.property('reason').that.has.property('code', 'LEDGER_FROZEN');
+    expect(again).to.have.property('status', 'fulfilled');
+    expect(brought).to.have.nested.property('value.answer.addresses[0]', '172.17.0.77');
+    await memory.thaw(never);
+    expect((await submit(allocate('b'))).answer.events).to.equal(1);
+  });
+
   it('never stamps an event earlier than the one before, though the clock is set back between two commands', async () => {
     const times = [5_000, 9_000, 2_000, 2_001];
     const clock = new LedgerClock({ wall: () => times.shift() ?? 2_002, monotonic: () => 0 });

@@ -14,6 +14,7 @@ import { backoffMs, pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { decide } from '../domain/decide.ts';
+import { goesOnWhileFrozen } from '../domain/frozen.ts';
 import type { AllocationRefused } from '../domain/event.ts';
 import { Refused } from '../domain/refusal.ts';
 import { claimKey, type Undo } from '../domain/journal.ts';
@@ -145,6 +146,7 @@ export class Writer {
       for (const { queued } of decided) queued.reject(error);
       return 'done';
     }
+    if (appended.kind === 'frozen') return this.#refuseFrozen(decided);
     this.#queue.unshift(...decided.map(({ queued }) => queued));
     if (appended.kind === 'rejected') {
       // One of them is at fault, or etcd's limits are lower than ours: each is tried by itself.
@@ -154,6 +156,15 @@ export class Writer {
     if (appended.kind === 'unknown' && first) this.#unsettled.add(first, decided);
     if (this.#unsettled.count > mostUnsettled) return 'deposed';
     return this.#recover(appended, signal);
+  }
+
+  /** What may not be done now is refused; the rest is decided again, without it. */
+  #refuseFrozen(decided: readonly Decided[]): 'done' {
+    const refused = decided.filter(({ writes, evenFrozen }) => writes && !evenFrozen);
+    for (const { queued } of refused) queued.reject(frozen);
+    const others = decided.filter((each) => !refused.includes(each));
+    this.#queue.unshift(...others.map(({ queued }) => queued));
+    return 'done';
   }
 
   #commit({ events, head }: BatchBuilder, revision: Revision): void {
@@ -197,22 +208,24 @@ export class Writer {
   /** What to do once the batch is proven; 'full' when it has to be decided in the next. A command that throws fails alone. */
   #decideOne(builder: BatchBuilder, queued: Queued): Decided | 'full' {
     const { ask, resolve, reject } = queued;
-    const nothing = (error: IpledgerError): Decided => ({ queued, writes: false, settle: () => reject(error) });
+    const nothing = (error: IpledgerError): Decided => {
+      return { queued, writes: false, evenFrozen: true, settle: () => reject(error) };
+    };
     const { replica, newId, eventVersion } = this.#options;
     const reading = replica.clock.read(builder.head.at);
     let undo: Undo | undefined;
     try {
-      const decision = ask.command
-        ? decide(replica.state, ask.command(reading.at))
-        : { kind: 'accepted' as const, events: [] };
-      const stamp = { command: newId(), newId, reading, actor: ask.actor, version: eventVersion() };
+      const command = ask.command?.(reading.at);
+      const decision = command ? decide(replica.state, command) : { kind: 'accepted' as const, events: [] };
+      const evenFrozen = !command || goesOnWhileFrozen(command);
+      const stamp = { command: newId(), newId, reading, actor: ask.actor, version: eventVersion(), evenFrozen };
       if (decision.kind === 'refused') {
         const { code, message } = decision.refusal;
         const record = this.#news(builder, decision.record);
         const recorded = builder.add(record, stamp);
         // A record that fits no transaction is done without: whoever was refused is told all the same.
         if (!recorded && builder.events.length > 0) return 'full';
-        return { ...nothing(new IpledgerError(code, message)), writes: record.length > 0 };
+        return { ...nothing(new IpledgerError(code, message)), writes: record.length > 0, evenFrozen };
       }
       undo = builder.add(decision.events, stamp);
       if (!undo) {
@@ -223,7 +236,7 @@ export class Writer {
       }
       const answer = ask.answer(replica.state, decision.events, reading.at);
       const { head } = builder;
-      return { queued, writes: decision.events.length > 0, settle: () => resolve({ answer, head }) };
+      return { queued, writes: decision.events.length > 0, evenFrozen, settle: () => resolve({ answer, head }) };
     } catch (error) {
       undo?.();
       if (error instanceof Refused) return nothing(new IpledgerError(error.refusal.code, error.refusal.message));
@@ -318,6 +331,11 @@ export class Writer {
     });
   }
 }
+
+const frozen = new IpledgerError(
+  'LEDGER_FROZEN',
+  'the ledger is frozen: somebody remembers events that are not in it, so etcd was restored from a backup. Nothing is given or taken until an operator has compared it with the cluster: ipledger recover',
+);
 
 const outcomeUnknown = new IpledgerError(
   'UNAVAILABLE',

@@ -8,6 +8,7 @@ import {
   claimText,
   floorKey,
   floorText,
+  frozenKey,
   headKey,
   headText,
   memberPrefix,
@@ -45,8 +46,8 @@ export class KeyAudit {
 
   /** What is wrong with a key that has this value, or (undefined) is not there. */
   wrong(key: string, text: string | undefined): Finding | undefined {
-    // Who writes and who lives is no fact of the ledger: it ends with a lease.
-    if (key === writerKey || key.startsWith(memberPrefix)) return undefined;
+    // Who writes, who lives and what is doubted is no fact of the ledger.
+    if (key === writerKey || key === frozenKey || key.startsWith(memberPrefix)) return undefined;
     const expected = this.#expected(key);
     if (text === undefined) return expected === undefined ? undefined : { key, what: 'it is missing' };
     if (expected === undefined) return { key, what: strange(key) };

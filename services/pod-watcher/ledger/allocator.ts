@@ -8,7 +8,6 @@ import {
   type ApplyPoolRequest,
   type ApplySubnetReply,
   type ApplySubnetRequest,
-  type CheckpointReply,
   type GetPoolReply,
   type GetSubnetReply,
   IpamService,
@@ -19,6 +18,7 @@ import {
   type ListReply,
   type ListReservationsReply,
   type ListSubnetsReply,
+  type Position,
   type ReleaseReply,
   type ReleaseRequest,
   type ReserveReply,
@@ -55,8 +55,8 @@ export interface Allocator {
   unreserve(request: Input<UnreserveRequest>, signal: AbortSignal): Promise<void>;
   /** One page of all reservations. */
   listReservations(pageToken: string, signal: AbortSignal): Promise<ListReservationsReply>;
-  /** Events from `fromSeq` on; see Ledger.Watch. */
-  watch(fromSeq: number, signal: AbortSignal): AsyncIterable<WatchReply>;
+  /** Events behind a position, to which the ledger is held: LEDGER_FROZEN when it lacks it, POSITION_GONE when it went on without. */
+  watch(after: Position, signal: AbortSignal): AsyncIterable<WatchReply>;
 }
 
 /** How long an Allocate may take; its request says until when it is to be decided. */
@@ -65,12 +65,6 @@ const callTimeoutMs = 10_000;
 const listPageSize = 1_000;
 /** The allocator gives a sign of life every few seconds: one that is silent for longer is away. */
 export const watchSilenceMs = 20_000;
-
-/** The ledger as it is now, signed. */
-export const checkpointOver =
-  (connection: Connection) =>
-  (signal: AbortSignal): Promise<CheckpointReply> =>
-    call(connection, LedgerService.checkpoint, {}, { timeoutMs: callTimeoutMs, signal });
 
 /** Speaks through an open connection. */
 export function allocatorOver(connection: Connection): Allocator {
@@ -115,7 +109,7 @@ export function allocatorOver(connection: Connection): Allocator {
         { pageSize: listPageSize, pageToken },
         { timeoutMs: callTimeoutMs, signal },
       ),
-    watch: (fromSeq, signal) =>
-      stream(connection, LedgerService.watch, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
+    watch: (after, signal) =>
+      stream(connection, LedgerService.watch, { fromSeq: after.seq + 1, after }, { silenceMs: watchSilenceMs, signal }),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Allocation, Event, WatchReply } from '../../../proto/ipledger.ts';
+import type { Allocation, Event, Position, WatchReply } from '../../../proto/ipledger.ts';
 import { silent, until } from '../fakes.ts';
 import { type Fact, UnknownEvent } from './facts.ts';
 import { follow, type FollowOptions, type Snapshot } from './follow.ts';
@@ -75,7 +75,9 @@ describe('following the ledger', () => {
   afterEach(() => stop.abort());
 
   /** Each watch plays one script, then stays open; lists answer with the next of `lists`. */
-  function world(scripts: (WatchReply | Error)[][], lists = [{ at: 10, seqs: [3] }]) {
+  function world(scripts: (WatchReply | Error)[][], lists = [{ at: 10, seqs: [3] }], remembered?: Position) {
+    const alarms: (string | undefined)[] = [];
+    const positions: Position[] = [];
     const told: string[] = [];
     const watchedFrom: number[] = [];
     const pages: string[] = [];
@@ -97,8 +99,8 @@ describe('following the ledger', () => {
       listSubnets: () => Promise.resolve({ position: position(10), subnets: [] }),
       listPools: () => Promise.resolve({ position: position(10), pools: [] }),
       listReservations: () => Promise.resolve({ position: position(10), records: [], nextPageToken: '' }),
-      async *watch(fromSeq, signal) {
-        watchedFrom.push(fromSeq);
+      async *watch(after, signal) {
+        watchedFrom.push(after.seq + 1);
         for (const each of scripts.shift() ?? []) {
           if (each instanceof Error) throw each;
           yield each;
@@ -114,9 +116,18 @@ describe('following the ledger', () => {
     };
     const heard = { count: 0 };
     const onHeard = (): void => void (heard.count += 1);
-    const following = follow({ allocator, readers: [reader], onHeard, log: silent, signal: stop.signal });
+    const following = follow({
+      allocator,
+      readers: [reader],
+      onHeard,
+      remembered,
+      onPosition: (at) => void positions.push(at),
+      onFrozen: (sentence) => void alarms.push(sentence),
+      log: silent,
+      signal: stop.signal,
+    });
     following.catch(() => undefined);
-    return { told, watchedFrom, pages, heard, following };
+    return { told, watchedFrom, pages, heard, alarms, positions, following };
   }
 
   it('begins with the state at a position, and goes on after it', async () => {
@@ -196,11 +207,7 @@ describe('following the ledger', () => {
 
   for (const [what, cause] of [
     ['its position is gone', new IpledgerError('POSITION_GONE', 'gone')],
-    ['the ledger says that it was rewound', signOfLife(10, 2)],
-    ['the ledger ends before its position', signOfLife(5)],
-    ['another event stands at its position', signOfLife(10, 1, 'other')],
-    ['the next event does not follow on its own', reply({ ...allocated(11), prev: 'other' })],
-    ['an event does not follow on the one before', reply(allocated(11), { ...allocated(12), prev: 'other' })],
+    ['the ledger goes on in another epoch', signOfLife(10, 2)],
   ] as const)
     it(`begins anew when ${what}`, async () => {
       const lists = [
@@ -216,6 +223,40 @@ describe('following the ledger', () => {
       ]);
       expect(watchedFrom).to.deep.equal([11, 21]);
     });
+
+  for (const [what, cause] of [
+    ['the ledger ends before its position', signOfLife(5)],
+    ['another event stands at its position', signOfLife(10, 1, 'other')],
+    ['the next event does not follow on its own', reply({ ...allocated(11), prev: 'other' })],
+  ] as const)
+    it(`believes nothing of it, and asks whether it was rewound, when ${what}`, async () => {
+      const frozen = new IpledgerError('LEDGER_FROZEN', 'event 10 is not in the ledger');
+      const { told, watchedFrom, alarms } = world([[signOfLife(10), cause], [frozen], [frozen], [signOfLife(10)]]);
+      await until(() => watchedFrom.length === 4 && alarms.at(-1) === undefined);
+      expect(watchedFrom).to.deep.equal([11, 11, 11, 11]);
+      expect(told).to.deep.equal(['snapshot 10: 3']);
+      expect(alarms).to.include('event 10 is not in the ledger');
+    });
+
+  it('believes no ledger at first that lacks what is remembered of it, until it was restored', async () => {
+    const frozen = new IpledgerError('LEDGER_FROZEN', 'event 99 is not in the ledger');
+    const restored = new IpledgerError('POSITION_GONE', 'another epoch');
+    const { told, watchedFrom } = world(
+      [[frozen], [frozen], [restored], [reply(allocated(11))]],
+      undefined,
+      position(99),
+    );
+    await until(() => told.length === 2);
+    expect(watchedFrom).to.deep.equal([100, 100, 100, 11]);
+    expect(told).to.deep.equal(['snapshot 10: 3', '11: given']);
+  });
+
+  it('takes a ledger that holds what is remembered of it, and tells where it is', async () => {
+    const { told, watchedFrom, positions } = world([[signOfLife(10)], [reply(allocated(11))]], undefined, position(9));
+    await until(() => told.length === 2);
+    expect(watchedFrom).to.deep.equal([10, 11]);
+    expect(positions.at(-1)).to.deep.equal(position(11));
+  });
 
   it('tells each time that something was heard', async () => {
     const { heard } = world([[signOfLife(10), reply(allocated(11))]]);

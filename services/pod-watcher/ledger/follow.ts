@@ -44,6 +44,12 @@ export interface FollowOptions {
   readonly readers: readonly Reader[];
   /** Called at each reply, signs of life included. */
   readonly onHeard?: () => void;
+  /** What was known of the ledger before: nothing is believed that contradicts it. */
+  readonly remembered?: Position | undefined;
+  /** Told of each position that was reached: to be remembered. */
+  readonly onPosition?: (position: Position) => void;
+  /** Told why the ledger can't be believed, again and again; undefined once it can. */
+  readonly onFrozen?: (sentence: string | undefined) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -56,35 +62,53 @@ const mostPages = 100_000;
 const patience = 3;
 
 /**
- * Follows until the signal is aborted; resolves then. Whatever breaks, it goes on where it was.
+ * Follows until the signal is aborted; resolves then. Whatever breaks, it goes on where it was. A ledger that lacks what is
+ * remembered of it was rewound: of that nothing is taken in, until an operator has let it go on in a new epoch.
  * @throws UnknownEvent, which no retry can mend.
  */
-export async function follow({ allocator, readers, onHeard, log, signal }: FollowOptions): Promise<void> {
+export async function follow(options: FollowOptions): Promise<void> {
+  const { allocator, readers, onHeard, onPosition, onFrozen, log, signal } = options;
+  let { remembered } = options;
   let at: Position | undefined;
   for (let breaks = 0; !signal.aborted; breaks++) {
     try {
       if (!at) {
+        if (remembered) await holdTo(allocator, remembered, signal);
+        remembered = undefined;
         const { snapshot, position } = await takeSnapshot(allocator, signal);
         at = position;
         for (const reader of readers) reader.snapshot(snapshot);
         log.info({ seq: at.seq, holdings: snapshot.holdings.length }, 'ledger: snapshot taken');
       }
-      for await (const reply of allocator.watch(at.seq + 1, signal)) {
+      for await (const reply of allocator.watch(at, signal)) {
         at = takeReply(at, reply, readers);
         breaks = 0;
+        onFrozen?.(undefined);
+        onPosition?.(at);
         onHeard?.();
       }
     } catch (thrown) {
       if (signal.aborted) return;
       if (thrown instanceof UnknownEvent) throw thrown;
       const error = IpledgerError.from(thrown);
-      if (error.code === 'POSITION_GONE') at = undefined;
+      if (error.code === 'LEDGER_FROZEN') onFrozen?.(error.message);
+      if (error.code === 'POSITION_GONE') at = remembered = undefined;
       log[breaks < patience ? 'info' : 'warn'](
         { code: error.code, reason: error.message, breaks },
         'ledger: interrupted, going on',
       );
     }
     await pause(backoffMs(breaks, firstBackoffMs, mostBackoffMs), signal);
+  }
+}
+
+/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE when it was restored since, which is as good. */
+async function holdTo(allocator: FollowOptions['allocator'], known: Position, signal: AbortSignal): Promise<void> {
+  const enough = new AbortController();
+  try {
+    for await (const _ of allocator.watch(known, AbortSignal.any([signal, enough.signal]))) return;
+  } finally {
+    enough.abort();
   }
 }
 
@@ -137,17 +161,20 @@ async function eachPage<Page extends { readonly position?: Position; readonly ne
 
 /**
  * The position after the reply.
- * @throws IpledgerError POSITION_GONE when the ledger was rewound below `from`, whatever was written to it since.
+ * @throws IpledgerError POSITION_GONE when the ledger goes on in another epoch; UNAVAILABLE when it does not follow on `from`: the
+ *   ledger itself is asked then whether it was rewound.
  */
 function takeReply(from: Position, { position, events }: WatchReply, readers: readonly Reader[]): Position {
   const head = positionOf(position);
+  if (head.epoch !== from.epoch)
+    throw new IpledgerError('POSITION_GONE', `the ledger is in epoch ${head.epoch} now, and was in ${from.epoch}`);
   const replaced = head.seq === from.seq && head.hash !== from.hash;
-  if (head.epoch !== from.epoch || head.seq < from.seq || replaced) throw rewound(from);
+  if (head.seq < from.seq || replaced) throw notFollowing(from);
   let command: Fact[] = [];
   let { seq, hash } = from;
   for (const event of events) {
     if (event.seq !== seq + 1) throw new IpledgerError('UNAVAILABLE', `event ${event.seq} arrived after event ${seq}`);
-    if (event.prev !== hash) throw rewound({ seq, hash });
+    if (event.prev !== hash) throw notFollowing({ seq, hash });
     ({ seq, hash } = event);
     command.push(...factsOf(event));
     if (event.part < event.parts) continue;
@@ -157,8 +184,8 @@ function takeReply(from: Position, { position, events }: WatchReply, readers: re
   return { epoch: from.epoch, seq, hash };
 }
 
-function rewound({ seq, hash }: Pick<Position, 'seq' | 'hash'>): IpledgerError {
-  return new IpledgerError('POSITION_GONE', `the ledger was rewound: event ${seq} (${hash}) is not in it any more`);
+function notFollowing({ seq, hash }: Pick<Position, 'seq' | 'hash'>): IpledgerError {
+  return new IpledgerError('UNAVAILABLE', `what the ledger says does not follow on event ${seq} (${hash})`);
 }
 
 function positionOf(position: Position | undefined): Position {

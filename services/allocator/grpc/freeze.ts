@@ -1,0 +1,95 @@
+/** A ledger that was rewound: how that is told and found out, and how an operator lets it go on. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { required } from '../../../lib/serving/read.ts';
+import type { CallContext } from '../../../lib/serving/serve.ts';
+import type { Input } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/ipledger.ts';
+import type { Head } from '../ledger/chain.ts';
+import { continuityOf, type Remembered } from '../ledger/continuity.ts';
+import type { Brake, Ledger } from '../ledger/ledger.ts';
+import { type Allocator, question, writerOf } from './allocator.ts';
+import { positionOf } from './messages.ts';
+
+/** Who only reads may be wrong about what it remembers: on its word nothing is halted. */
+const readsOnly = /^ipledger:\/\/(viewer|index)(\/|$)/;
+
+/**
+ * Holds the ledger to what a caller remembers of it.
+ * @throws IpledgerError LEDGER_FROZEN when the ledger lacks it: it is frozen by then; POSITION_GONE when it was restored since.
+ */
+export async function holdTo(
+  { replica, brake }: Allocator,
+  known: Remembered | undefined,
+  { actor, signal }: CallContext,
+): Promise<void> {
+  if (!known) return;
+  const continuity = await continuityOf(replica.ledger, known, signal);
+  if (continuity === 'holds') return;
+  if (continuity === 'restored')
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `the ledger was restored from a backup and goes on in a new epoch: event ${known.seq} of epoch ${known.epoch} may not be in it. Begin with a new snapshot`,
+    );
+  if (!readsOnly.test(actor)) await freeze(brake, known, actor, signal);
+  throw new IpledgerError(
+    'LEDGER_FROZEN',
+    `event ${known.seq} of epoch ${known.epoch} is not in the ledger (any more): etcd was restored from a backup. Compare it with the cluster: ipledger recover`,
+  );
+}
+
+/** From now on no replica allocates. */
+export const freeze = (brake: Brake, known: Remembered, by: string, signal: AbortSignal): Promise<void> =>
+  brake.freeze({ epoch: known.epoch, seq: known.seq, hash: known.hash, by, at: new Date().toISOString() }, signal);
+
+/** Freezes a ledger that lacks what a replica has seen of it. */
+export async function freezeIfRewound(
+  ledger: Ledger,
+  brake: Brake,
+  { head, by }: { readonly head: Head; readonly by: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const rewound = (await continuityOf(ledger, head, signal)) === 'rewound';
+  if (rewound) await freeze(brake, head, by, signal);
+  return rewound;
+}
+
+export async function getFreeze(allocator: Allocator, context: CallContext): Promise<Input<api.GetFreezeReply>> {
+  const { head } = await question(allocator, context, () => undefined);
+  const frozen = await allocator.brake.frozen(context.signal);
+  if (!frozen) return { position: positionOf(head) };
+  const { by, at, epoch, seq, hash } = frozen;
+  return { position: positionOf(head), freeze: { known: { epoch, seq, hash }, by, at } };
+}
+
+/** @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; NOT_WRITER; UNAVAILABLE. */
+export async function restore(
+  allocator: Allocator,
+  request: api.RestoreRequest,
+  { actor, signal }: CallContext,
+): Promise<Input<api.RestoreReply>> {
+  const reason = required('reason', request.reason);
+  const writer = writerOf(allocator);
+  const { head: found } = await writer.submit({ answer: () => undefined, actor, signal });
+  if (request.unnoticed) await freeze(allocator.brake, found, actor, signal);
+  const frozen = await allocator.brake.frozen(signal);
+  if (!frozen) throw notFrozen('it is not frozen: nobody remembers more of it than it holds');
+  // Asked again after an answer that was lost: it went on already.
+  if (found.epoch > frozen.epoch) return { position: positionOf(found) };
+  const { seq, hash } = found;
+  const lostSeq = Math.max(frozen.seq, seq);
+  const restored = { epoch: frozen.epoch + 1, seq, hash, lostSeq, reason };
+  const command = (now: number) => ({ type: 'RestoreLedger', now, restored }) as const;
+  const { head } = await writer.submit({ command, answer: () => undefined, actor, signal });
+  return { position: positionOf(head) };
+}
+
+/** @throws IpledgerError LEDGER_NOT_FROZEN; UNAVAILABLE. */
+export async function thaw(allocator: Allocator, context: CallContext): Promise<Input<api.ThawReply>> {
+  const { head } = await question(allocator, context, () => undefined);
+  const frozen = await allocator.brake.frozen(context.signal);
+  if (frozen && head.epoch <= frozen.epoch) throw notFrozen('it was not restored yet: it stays frozen');
+  if (frozen) await allocator.brake.thaw(context.signal);
+  return { position: positionOf(head) };
+}
+
+const notFrozen = (what: string): IpledgerError => new IpledgerError('LEDGER_NOT_FROZEN', `the ledger: ${what}`);

@@ -1,0 +1,200 @@
+/** etcd restored from an old backup, as its documentation says: noticed, halted, compared with the cluster, and gone on with. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { call, connect } from '../../lib/rpc.ts';
+import { IpamService, LedgerService } from '../../proto/ipledger.ts';
+import { type CommandResult, mustRun, runCommand } from '../harness/command.ts';
+import { childEnvironment } from '../harness/launch.ts';
+import { root } from '../harness/paths.ts';
+import { findProgram } from '../harness/programs.ts';
+import { expectAgreement } from './agreement.ts';
+import { eventually } from './eventually.ts';
+import { addressOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
+
+describe('A ledger that was restored from a backup', function () {
+  this.timeout(300_000);
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+    await makeNetworkAndSubnet(scene, 'lan', '10.8.0.0/24');
+  });
+  after(() => scene?.run.end());
+
+  const backup = async (): Promise<string> => {
+    const file = join(scene.run.folder, `backup-${Date.now()}.db`);
+    await scene.stack.etcd.etcdctl(['snapshot', 'save', file]);
+    return file;
+  };
+
+  /** Revisions go on where they might have been: no client takes an old one for a new one. */
+  async function restore(file: string): Promise<void> {
+    const { etcd } = scene.stack;
+    const data = join(scene.run.folder, etcd.name);
+    await etcd.stop();
+    await rm(data, { recursive: true });
+    const peer = 'http://127.0.0.1:0';
+    const how = ['snapshot', 'restore', file, `--data-dir=${data}`, '--bump-revision=1000000', '--mark-compacted'];
+    const member = [
+      `--name=${etcd.name}`,
+      `--initial-cluster=${etcd.name}=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+    ];
+    await mustRun(await findProgram('etcdutl', scene.run.signal), [...how, ...member]);
+    await etcd.start();
+  }
+
+  function recover(...args: string[]): Promise<CommandResult> {
+    const { allocator, cluster } = scene.stack;
+    const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: cluster.kubeconfig });
+    return runCommand(join(root, 'cli', 'ipledger'), ['recover', ...args], { env });
+  }
+
+  async function asked<T>(ask: (client: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
+    const client = connect(scene.stack.allocator.endpoint, undefined);
+    try {
+      return await ask(client);
+    } finally {
+      client.close();
+    }
+  }
+  const isFrozen = () =>
+    asked(async (client) => (await call(client, LedgerService.getFreeze, {}, { timeoutMs: 10_000 })).freeze);
+
+  /** What a stranger is told who asks for an address. */
+  const refusal = (): Promise<unknown> =>
+    asked((client) =>
+      call(
+        client,
+        IpamService.allocate,
+        {
+          pod: { namespace: 'default', name: 'x', uid: 'x' },
+          attachments: [{ provider: 'lan.default', subnets: ['lan'] }],
+        },
+        { timeoutMs: 10_000 },
+      ).catch((error: unknown) => error),
+    );
+
+  /** Until the Lease remembers all that the ledger has. */
+  async function remembered(): Promise<void> {
+    const { position } = await asked((client) => call(client, LedgerService.getFreeze, {}, { timeoutMs: 10_000 }));
+    await eventually(async () => {
+      const leases = await scene.kubernetes.list('Lease');
+      const lease = leases.find(({ metadata }) => metadata.name === 'ipledger-pod-watcher');
+      const memory = JSON.parse(lease?.metadata.annotations?.['ipledger.io/memory'] ?? '{}') as {
+        readonly ledger?: { readonly seq: number };
+      };
+      expect(memory.ledger?.seq).to.equal(position?.seq);
+    });
+  }
+
+  describe('while everything stood still', () => {
+    let addresses: Record<string, string>;
+
+    before(async () => {
+      const { stack, kubernetes } = scene;
+      for (const pod of ['stays', 'goes']) await makePod(scene, pod, 'lan');
+      const [stays, goes] = [await addressOf(scene, 'stays', 'lan'), await addressOf(scene, 'goes', 'lan')];
+      const file = await backup();
+      // What the backup does not know: one goes, another gets its address, and a third comes.
+      await kubernetes.remove('Pod', 'goes');
+      await eventually(async () => expect(await kubernetes.list('IP')).to.have.length(1));
+      await makePod(scene, 'heir', 'lan', { 'lan.default.kubernetes.io/ip_address': goes });
+      await makePod(scene, 'comes', 'lan');
+      addresses = { stays, heir: await addressOf(scene, 'heir', 'lan'), comes: await addressOf(scene, 'comes', 'lan') };
+      expect(addresses['heir']).to.equal(goes);
+      await expectAgreement(stack);
+      await remembered();
+      await stack.watcher.stop();
+      await stack.allocator.stop();
+      await restore(file);
+      await stack.allocator.start();
+    });
+
+    it('is frozen as soon as the pod-watcher is back, which remembers it', async () => {
+      // It is not ready before the ledger can be believed again.
+      void scene.stack.watcher.start().catch(() => undefined);
+      await eventually(async () => expect(await isFrozen()).to.have.property('by', 'anonymous'));
+      await makePod(scene, 'late', 'lan');
+      const error = await refusal();
+      expect(error).to.have.property('code', 'LEDGER_FROZEN');
+      expect(error).to.have.property('message').that.contains('ipledger recover');
+      const late = await scene.kubernetes.get('Pod', 'late');
+      expect(late.metadata.annotations).to.not.have.property('lan.default.kubernetes.io/ip_address');
+      for (const [pod, address] of Object.entries(addresses))
+        expect(await addressOf(scene, pod, 'lan'), 'what was shown stays').to.equal(address);
+    });
+
+    it('stays frozen whoever is started again', async () => {
+      await scene.stack.allocator.restart();
+      await eventually(async () => expect(await refusal()).to.have.property('code', 'LEDGER_FROZEN'));
+    });
+
+    it('is compared with the cluster', async () => {
+      const { code, stdout, stderr } = await recover();
+      expect({ code, stderr }).to.deep.equal({
+        code: 0,
+        stderr: 'nothing was changed: --apply --reason … does it\n',
+      });
+      const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '));
+      const { heir, comes } = addresses;
+      expect(lines.slice(1, 4)).to.satisfy((told: string[]) =>
+        [
+          `holds what it should not | Pod default/goes | take back ${heir} of subnet lan`,
+          `address is missing | Pod default/heir | import ${heir} of subnet lan`,
+          `address is missing | Pod default/comes | import ${comes} of subnet lan`,
+        ].every((start) => told.some((line) => line.startsWith(start))),
+      );
+      expect(stdout).to.match(/, and frozen: anonymous remembers event \d+ of epoch 1 /);
+      expect(stdout).to.contain('1 allocation to take back, 2 attachments to import\n');
+    });
+
+    it('goes on when an operator says so: nobody changes its address, and all agree', async () => {
+      const { stack } = scene;
+      const { code, stdout, stderr } = await recover('--apply', '--reason', 'the disk of etcd was lost');
+      expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.match(/: done\n$/);
+      expect(await isFrozen()).to.equal(undefined);
+      const late = await addressOf(scene, 'late', 'lan');
+      for (const [pod, address] of Object.entries(addresses)) {
+        expect(await addressOf(scene, pod, 'lan')).to.equal(address);
+        expect(late).to.not.equal(address);
+      }
+      await expectAgreement(stack);
+      expect((await recover()).stdout)
+        .to.contain('epoch 2')
+        .and.to.contain('not frozen');
+    });
+
+    it('tells in its history what was done', async () => {
+      const { events } = await asked((client) =>
+        call(client, LedgerService.history, { pageSize: 1_000 }, { timeoutMs: 10_000 }),
+      );
+      const restored = events.find(({ type }) => type === 'LedgerRestored');
+      expect(restored?.ledgerRestored).to.include({ epoch: 2, reason: 'the disk of etcd was lost' });
+      expect(restored?.ledgerRestored?.lostSeq).to.be.above(restored?.ledgerRestored?.seq ?? Infinity);
+      const imported = events.filter(({ addressAllocated }) => addressAllocated?.cause === 'ALLOCATION_CAUSE_IMPORT');
+      expect(imported).to.have.length(2);
+    });
+  });
+
+  describe('under an allocator that lives on', () => {
+    it('is noticed by it, and it leaves word for the next one', async () => {
+      const { stack } = scene;
+      const file = await backup();
+      await makePod(scene, 'lost', 'lan');
+      const lost = await addressOf(scene, 'lost', 'lan');
+      await expectAgreement(stack);
+      await stack.watcher.stop();
+      await restore(file);
+      await eventually(() => expect(stack.allocator.alive).to.be.false);
+      await stack.allocator.start();
+      expect(await isFrozen()).to.have.property('by', 'ipledger://allocator/allocator');
+      const { code, stderr } = await recover('--apply', '--reason', 'again');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      await stack.watcher.start();
+      expect(await addressOf(scene, 'lost', 'lan')).to.equal(lost);
+      await expectAgreement(stack);
+    });
+  });
+});
