@@ -1,37 +1,22 @@
 /** Virtual machines: what KubeVirt's Pods look like is enough, its controllers are played. */
 import { expect } from 'chai';
+import { machineDefinitions } from '../harness/kubevirt.ts';
 import { lastEventOf, recordOf } from './attached.ts';
 import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes.ts';
 import { addressesIn, plugin } from './plugin.ts';
 import { addressOf, macvlanConfig, makeNetworkAndSubnet, networksAnnotation, openScene, type Scene } from './scene.ts';
 
-const machineKinds = { VirtualMachine: 'virtualmachines', VirtualMachineInstance: 'virtualmachineinstances' } as const;
-
 describe('a virtual machine', function () {
   this.timeout(180_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene({ nodes: ['node-1', 'node-2'] });
-    for (const [kind, plural] of Object.entries(machineKinds)) await define(kind, plural);
+    for (const definition of machineDefinitions) await scene.kubernetes.create(definition);
     await makeNetworkAndSubnet(scene, 'lan', '10.14.0.0/24');
     await eventually(() => scene.kubernetes.create({ kind: 'VirtualMachine', metadata: { name: 'vm1' }, spec: {} }));
   });
   after(() => scene?.run.end());
-
-  async function define(kind: string, plural: string): Promise<void> {
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-    await scene.kubernetes.create({
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${plural}.kubevirt.io` },
-      spec: {
-        group: 'kubevirt.io',
-        scope: 'Namespaced',
-        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-        versions: [{ name: 'v1', served: true, storage: true, schema }],
-      },
-    });
-  }
 
   const start = (): Promise<KubeObject> =>
     eventually(() => scene.kubernetes.create({ kind: 'VirtualMachineInstance', metadata: { name: 'vm1' }, spec: {} }));

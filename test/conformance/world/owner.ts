@@ -1,4 +1,5 @@
 /** Who owns a case's Pods, from words such as "StatefulSet web (spec.ordinals.start=5)". */
+import { machineDefinitions } from '../../harness/kubevirt.ts';
 import { notUnderstood } from '../case.ts';
 import type { Fields } from '../json.ts';
 import type { KubeObject, Objects } from './objects.ts';
@@ -48,7 +49,7 @@ export async function makeOwner(
     case 'StatefulSet':
       return referenceTo('apps/v1', kind, await makeStatefulSet(objects, owner, namespace, replicas));
     case 'VirtualMachineInstance': {
-      await makeMachineKinds(objects);
+      for (const definition of machineDefinitions) await objects.define(definition);
       const spec: Fields = { running: true };
       const machine = await objects.create('VirtualMachine', { namespace, name }, { spec });
       const ownerReferences = [{ ...referenceTo('kubevirt.io/v1', 'VirtualMachine', machine), controller: true }];
@@ -84,26 +85,4 @@ export function makeStatefulSet(
     ...(start > 0 && { ordinals: { start } }),
   };
   return objects.create('StatefulSet', { namespace, name }, { spec });
-}
-
-/** KubeVirt's kinds, as far as it takes to make objects of them. */
-async function makeMachineKinds(objects: Objects): Promise<void> {
-  for (const [plural, kind] of [
-    ['virtualmachines', 'VirtualMachine'],
-    ['virtualmachineinstances', 'VirtualMachineInstance'],
-  ] as const) {
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-    const body = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${plural}.kubevirt.io` },
-      spec: {
-        group: 'kubevirt.io',
-        scope: 'Namespaced',
-        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-        versions: [{ name: 'v1', served: true, storage: true, schema }],
-      },
-    };
-    await objects.define(body);
-  }
 }
