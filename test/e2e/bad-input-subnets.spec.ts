@@ -58,7 +58,10 @@ describe('bad input: Subnets', function () {
   it('a CIDR that is none: also a Pod is told, and served when it is corrected', async () => {
     await makeSubnet(scene, 'typo', { cidrBlock: '10.4.1.0/33' });
     await makeNetwork(scene, 'typo');
-    await expectRefusal('typo', /^subnet typo cidr 10\.4\.1\.0\/33 is invalid$/);
+    await expectRefusal(
+      'typo',
+      /^subnet typo cidr 10\.4\.1\.0\/33 is invalid: 10\.4\.1\.0\/33 is not a valid cidr: write address\/length$/,
+    );
     await makePod(scene, 'pod-of-typo', 'typo');
     await eventOf(
       scene,
