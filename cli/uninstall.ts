@@ -25,7 +25,7 @@ export function addUninstall(program: Command): void {
       'after',
       `
 Changes the cluster that KUBECONFIG names, and asks no allocator. First stop the pod-watcher: it would put everything back. Subnets,
-IPPools, Vips and reserved IPs stay, and can be deleted; Pods go on running, and keep their annotations.`,
+IPPools, Vips and reserved IPs stay, and can be deleted; Pods go on running, and keep their annotations, as namespaces do.`,
     )
     .action((options: UninstallOptions) => answer(options, (_allocator, signal) => uninstall(options, signal)));
 }

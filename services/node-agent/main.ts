@@ -80,7 +80,7 @@ await run(log, async (life) => {
   const bootId = bootIdOf(options.bootIdFile);
   const boots = earlierBoots({ allocator, node: options.node, inTurn, log }, bootId);
   const api = kubernetesApi();
-  const { registry: metrics, counted } = agentMetrics();
+  const { registry: metrics, counted } = agentMetrics(options.node);
   const serve = counted(
     serveBy({
       allocator,

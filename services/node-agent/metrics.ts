@@ -9,8 +9,11 @@ export interface AgentMetrics {
   counted(serve: Serve): Serve;
 }
 
-/** Makes them. */
-export function agentMetrics(): AgentMetrics {
+/** Kube-OVN's steps, from a millisecond to half a second, and on to what an ADD may wait. */
+const buckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2.5, 5, 10, 20];
+
+/** Makes them. @param node the node's name. */
+export function agentMetrics(node: string): AgentMetrics {
   const registry = createRegistry();
   const requests = new Counter({
     name: 'ipledger_cni_requests_total',
@@ -19,26 +22,27 @@ export function agentMetrics(): AgentMetrics {
     registers: [registry],
   });
   const seconds = new Histogram({
-    name: 'ipledger_cni_request_seconds',
-    help: 'How long the plugin waited for its answer.',
-    labelNames: ['verb'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    name: 'cni_op_latency_seconds',
+    help: 'How long the plugin waited for its answer, under the name that Kube-OVN has for it.',
+    labelNames: ['node_name', 'method', 'status_code'],
+    buckets,
     registers: [registry],
   });
   return {
     registry,
     counted: (serve) => async (asked, signal) => {
       const { verb } = asked;
-      const done = seconds.startTimer({ verb });
+      const done = seconds.startTimer({ node_name: node, method: `/api/v1/${verb}` });
       try {
         const answer = await serve(asked, signal);
         requests.inc({ verb, code: 'OK' });
+        done({ status_code: answer === '' ? '204' : '200' });
         return answer;
-      } catch (error) {
-        requests.inc({ verb, code: signal.aborted ? 'CANCELLED' : IpledgerError.from(error).code });
-        throw error;
-      } finally {
-        done();
+      } catch (thrown) {
+        const error = IpledgerError.from(thrown);
+        requests.inc({ verb, code: signal.aborted ? 'CANCELLED' : error.code });
+        done({ status_code: String(error.httpStatus) });
+        throw thrown;
       }
     },
   };

@@ -16,9 +16,10 @@ import { tlsFromEnvironment } from '../../lib/tls.ts';
 import { type Api, ApiError, connectApi, reasonOf } from './kubernetes/api.ts';
 import { kubeOvnObserver } from './kubernetes/kube-ovn.ts';
 import { acquireLease, type HeldLease } from './kubernetes/lease.ts';
-import { allocatorOver } from './ledger/allocator.ts';
+import { allocatorOver, checkpointOver } from './ledger/allocator.ts';
 import { readMemory } from './memory.ts';
 import { watcherMetrics } from './metrics.ts';
+import { keepCheckpoints } from './projection/checkpoints.ts';
 import { type Figures, watchCluster, type Watching } from './watch.ts';
 
 interface Options {
@@ -28,6 +29,7 @@ interface Options {
   readonly acceptVanished: boolean;
   /** Seconds. */
   readonly garbageInterval: number;
+  readonly checkpointInterval: number;
 }
 
 const log = createLogger('pod-watcher');
@@ -47,12 +49,25 @@ function readOptions(): Options {
         .env('IPLEDGER_HEALTH_LISTEN')
         .default('127.0.0.1:8081'),
     )
-    .addOption(new Option('--namespace <name>', 'of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'))
+    .addOption(
+      new Option('--namespace <name>', 'of the Lease and the checkpoints')
+        .env('IPLEDGER_NAMESPACE')
+        .default('kube-system'),
+    )
     .addOption(
       new Option('--garbage-interval <seconds>', 'how often all who hold addresses are looked at; 0: never')
         .env('IPLEDGER_GARBAGE_INTERVAL')
         .argParser(seconds)
         .default(360),
+    )
+    .addOption(
+      new Option(
+        '--checkpoint-interval <seconds>',
+        'how often a checkpoint of the ledger is kept in a ConfigMap; 0: never',
+      )
+        .env('IPLEDGER_CHECKPOINT_INTERVAL')
+        .argParser(seconds)
+        .default(300),
     )
     .option('--accept-vanished', 'go on also when most Pods or Nodes vanished from the API at once', false)
     .parse()
@@ -104,6 +119,9 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       fail: (error) => life.fail(error),
     });
     watching = active;
+    const everyMs = options.checkpointInterval * 1_000;
+    const keeping = { api, namespace, everyMs, checkpoint: checkpointOver(client), log };
+    if (everyMs > 0) void keepCheckpoints({ ...keeping, signal: AbortSignal.any([signal, term.signal]) });
     ready = () => active.ready;
     figures = () => active.figures;
     await lease.ended;

@@ -145,7 +145,7 @@ describe('ipledger import kube-ovn', function () {
     ]);
 
   it('refuses while Kube-OVN’s controller renews its Lease', async () => {
-    const spec = { holderIdentity: 'kube-ovn-controller-7', leaseDurationSeconds: 15 };
+    const spec = { holderIdentity: 'kube-ovn-controller-7', leaseDurationSeconds: 3_600 };
     let renewals = 0;
     const importing = imports('--apply');
     const ended = new AbortController();

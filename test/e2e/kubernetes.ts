@@ -18,6 +18,7 @@ const collections = {
   IPPool: { path: '/apis/kubeovn.io/v1', plural: 'ippools', namespaced: false },
   IP: { path: '/apis/kubeovn.io/v1', plural: 'ips', namespaced: false },
   Lease: { path: '/apis/coordination.k8s.io/v1', plural: 'leases', namespaced: true },
+  Namespace: { path: '/api/v1', plural: 'namespaces', namespaced: false },
   NetworkAttachmentDefinition: {
     path: '/apis/k8s.cni.cncf.io/v1',
     plural: 'network-attachment-definitions',

@@ -98,7 +98,9 @@ describe('Metrics', function () {
     await plugin(scene, { pod: 'two', network: 'unknown' });
     expect(await sample(health, 'ipledger_cni_requests_total{verb="add",code="OK"}')).to.equal(1);
     expect(await sample(health, 'ipledger_cni_requests_total{verb="add",code="PROVIDER_UNBOUND"}')).to.equal(1);
-    expect(await sample(health, 'ipledger_cni_request_seconds_count{verb="add"}')).to.equal(2);
+    const timed = 'cni_op_latency_seconds_count{node_name="node-1",method="/api/v1/add",status_code=';
+    expect(await sample(health, `${timed}"200"}`)).to.equal(1);
+    expect(await sample(health, `${timed}"400"}`)).to.equal(1);
   });
 
   it('are those that docs/metrics.md lists, each at the part that it says', async () => {
@@ -109,7 +111,7 @@ describe('Metrics', function () {
     const served = await Promise.all(
       Object.entries({ allocator, 'pod-watcher': watcher, 'node-agent': agents[0], index }).map(
         async ([part, { health }]) =>
-          [...(await page(health)).matchAll(/^# TYPE ((?:ipledger|subnet)_\w+) /gm)].map(
+          [...(await page(health)).matchAll(/^# TYPE ((?:ipledger|subnet|cni)_\w+) /gm)].map(
             ([, name]) => `${part}: ${name}`,
           ),
       ),

@@ -1,7 +1,7 @@
 /** IP and Vip objects that people make to hold an address: for a Pod to come, or under a name of its own. */
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
-import { addressOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
+import { addressOf, eventOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
 
 describe('objects that hold an address', function () {
   this.timeout(120_000);
@@ -59,7 +59,12 @@ describe('objects that hold an address', function () {
     await makePod(scene, 'thief', 'lan', { 'lan.default.kubernetes.io/ip_address': '10.4.0.9' });
     await makePod(scene, 'owner', 'lan', { 'ovn.kubernetes.io/vip': 'web' });
     expect(await addressOf(scene, 'owner', 'lan')).to.equal('10.4.0.9');
+    await eventually(async () => expect(await labelOf('Vip', 'web')).to.equal('owner.default.lan.default'));
+    await makePod(scene, 'second', 'lan', { 'ovn.kubernetes.io/vip': 'web' });
+    await eventOf(scene, 'second', 'AcquireAddressFailed', /vip 'web' is in use by pod default\/owner/);
+    await scene.kubernetes.remove('Pod', 'second');
     await scene.kubernetes.remove('Pod', 'owner');
+    await eventually(async () => expect(await labelOf('Vip', 'web')).to.equal(''));
     await scene.kubernetes.remove('Vip', 'web');
     expect(await addressOf(scene, 'thief', 'lan')).to.equal('10.4.0.9');
   });

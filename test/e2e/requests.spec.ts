@@ -190,16 +190,33 @@ describe('what a Pod may ask for', function () {
       await addressOf('primary', 'lan');
     });
 
-    it('so has a Pod of a namespace that does', async () => {
-      const metadata = { name: 'served', annotations: { 'ovn.kubernetes.io/logical_switch': 'nowhere,primary' } };
-      await scene.stack.cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata }));
+    /** The address that a Pod of a namespace of its own is given. */
+    async function citizenOf(namespace: string, address: string, annotations: object = {}): Promise<void> {
+      const { cluster } = scene.stack;
+      const metadata = { name: namespace, annotations };
+      await cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata }));
       const spec = { containers: [{ name: 'box', image: 'box' }] };
-      const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'citizen', namespace: 'served' }, spec };
-      await eventually(() => scene.stack.cluster.apply(JSON.stringify(pod)));
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `of-${namespace}`, namespace }, spec };
+      await eventually(() => cluster.apply(JSON.stringify(pod)));
       await eventually(async () => {
-        const found = await scene.kubernetes.list('Pod', 'fieldSelector=metadata.name=citizen');
-        const shown = shownBy(found[0]?.metadata.annotations ?? {}, 'ovn');
-        expect(shown['ip_address']).to.equal('10.34.0.2');
+        const found = await scene.kubernetes.list('Pod', `fieldSelector=metadata.name=of-${namespace}`);
+        expect(shownBy(found[0]?.metadata.annotations ?? {}, 'ovn')['ip_address']).to.equal(address);
+      });
+    }
+
+    it('so has a Pod of a namespace that does', () =>
+      citizenOf('served', '10.34.0.2', { 'ovn.kubernetes.io/logical_switch': 'nowhere,primary' }));
+
+    it('and one of a namespace that a Subnet names, which says so then', async () => {
+      const spec = { cidrBlock: '10.36.0.0/24', provider: 'ovn', namespaces: ['named'] };
+      await scene.kubernetes.create({ kind: 'Subnet', metadata: { name: 'naming' }, spec });
+      await citizenOf('named', '10.36.0.2');
+      const annotations = (await scene.kubernetes.list('Namespace', 'fieldSelector=metadata.name=named'))[0]?.metadata
+        .annotations;
+      expect(annotations).to.include({
+        'ovn.kubernetes.io/logical_switch': 'naming',
+        'ovn.kubernetes.io/cidr': '10.36.0.0/24',
+        'ovn.kubernetes.io/exclude_ips': '10.36.0.1',
       });
     });
   });

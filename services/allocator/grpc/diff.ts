@@ -33,7 +33,7 @@ export async function* diff(
     yield* patiently(folding, () => ({}));
     const { moments, configuration, changes } = await folding;
     yield { ...moments, ...configuration };
-    for (const addresses of inPages(changes(), changesAReply)) yield { ...moments, addresses };
+    for await (const addresses of inPages(changes(), changesAReply)) yield { ...moments, addresses };
   });
 }
 
@@ -46,7 +46,8 @@ interface Asked {
 interface Compared {
   readonly moments: Input<api.DiffReply>;
   readonly configuration: Input<api.DiffReply>;
-  readonly changes: () => Iterable<Input<api.AddressChange>>;
+  /** undefined for an address that was touched, and is as it was. */
+  readonly changes: () => Iterable<Input<api.AddressChange> | undefined>;
 }
 
 /** One state is enough for both: on the way from the one to the other, each address is noted before it is first touched. */
@@ -87,13 +88,15 @@ function* addressChanges(
   noted: ReadonlyMap<string, AddressRecord>,
   { state }: Place,
   now: number,
-): Generator<Input<api.AddressChange>> {
+): Generator<Input<api.AddressChange> | undefined> {
   const bySubnet = Map.groupBy(noted.values(), ({ subnet }) => subnet);
   for (const [subnet, records] of [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     for (const address of inOrder(records.map((record) => record.address))) {
       const before = noted.get(claimKey({ subnet, address }));
-      if (!before || isSame(before.claim, claimOf(state, subnet, address))) continue;
-      yield { before: recordMessage(before), after: recordMessage(addressRecord(state, subnet, address, now)) };
+      const isChanged = before && !isSame(before.claim, claimOf(state, subnet, address));
+      yield isChanged
+        ? { before: recordMessage(before), after: recordMessage(addressRecord(state, subnet, address, now)) }
+        : undefined;
     }
 }
 

@@ -1,4 +1,5 @@
 /** Ledger.StateAt: the address map as it was at a moment. */
+import { setImmediate } from 'node:timers/promises';
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { addressMap } from '../domain/address-map.ts';
@@ -30,7 +31,7 @@ export async function* stateAt(
     const place = { position: positionOf(head), at: head.seq === 0 ? '' : instant(head.at) };
     yield { ...place, ...configurationOf(state, subnet) };
     const now = instantOf(until, head.at);
-    for (const records of inPages(addressMap(state, subnet, now), recordsAReply))
+    for await (const records of inPages(addressMap(state, subnet, now), recordsAReply))
       yield { ...place, records: records.map(recordMessage) };
   });
 }
@@ -51,11 +52,16 @@ function configurationOf(state: State, wanted: string): Pick<Input<api.StateAtRe
 const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** Items in lists of a size; the last may be shorter. */
-export function* inPages<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+/**
+ * Items in lists of a size, without those that are undefined; the last may be shorter. Everybody else has a turn each time that so many
+ * were looked at.
+ */
+export async function* inPages<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
   let page: Item[] = [];
+  let looked = 0;
   for (const item of items) {
-    page.push(item);
+    if (item !== undefined) page.push(item);
+    if (++looked % size === 0) await setImmediate();
     if (page.length < size) continue;
     yield page;
     page = [];

@@ -45,7 +45,9 @@ export async function searchBackwards(
   const tail = new Tail(ledger, from, signal);
   let searched = from + 1;
   for (let read = 0; read < readsACall && searched > 1 && events.length < most; read++) {
-    const lines = await tail.stretch(read);
+    const lines = read === 0 ? await tail.stretch(0) : await unlessGone(tail.stretch(read));
+    // What was found is told first; whoever goes on is told why there is no more.
+    if (!lines) return { events, searched, more: true };
     const candidates = lines.filter(({ text }) => mayMatch(text)).map(({ text }) => parseEvent(text));
     const recent = candidates.filter(({ sequenced }) => sequenced.at >= since);
     const matching = (await select(tail, recent, filter, signal)).toReversed();
@@ -53,7 +55,7 @@ export async function searchBackwards(
     events.push(...matching.slice(0, room));
     const last = events.at(-1);
     if (last && matching.length > room) return { events, searched: last.envelope.seq, more: true };
-    searched = Math.max(1, searched - eventsARead);
+    searched -= lines.length;
     const [oldest] = lines;
     if (oldest && parseEvent(oldest.text).sequenced.at < since) return { events, searched, more: false };
   }
@@ -76,14 +78,26 @@ class Tail implements Pick<Ledger, 'readEach'> {
     this.#signal = signal;
   }
 
-  /** The lines of a stretch, oldest first; number 0 ends with the last event. */
+  /** The lines of a stretch, oldest first; number 0 ends with the last event. Of one that is sealed in part, what is at hand. */
   async stretch(number: number): Promise<readonly StoredLine[]> {
-    const [first, last] = [this.#firstOf(number), this.#last - number * eventsARead];
-    return (this.#stretches[number] ??= await readStretch(this.#ledger, first, last, this.#signal));
+    const last = this.#last - number * eventsARead;
+    const first = Math.max(1, last - eventsARead + 1);
+    return (this.#stretches[number] ??= await this.#read(first, last));
   }
 
-  #firstOf(number: number): Seq {
-    return Math.max(1, this.#last - (number + 1) * eventsARead + 1);
+  async #read(first: Seq, last: Seq): Promise<StoredLine[]> {
+    try {
+      return await readStretch(this.#ledger, first, last, this.#signal);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      const floor = 1 + (await lastThat(first - 1, last, (seq) => this.#isGone(seq)));
+      if (floor > last) throw error;
+      return readStretch(this.#ledger, floor, last, this.#signal);
+    }
+  }
+
+  async #isGone(seq: Seq): Promise<boolean> {
+    return (await timeOf(this.#ledger, seq, this.#signal)) === -Infinity;
   }
 
   async readEach(seqs: readonly Seq[]): Promise<readonly (StoredLine | undefined)[]> {
@@ -92,21 +106,33 @@ class Tail implements Pick<Ledger, 'readEach'> {
     const found = new Map<Seq, StoredLine | undefined>();
     const lines = await this.#readFurther(elsewhere);
     for (const [index, seq] of elsewhere.entries()) found.set(seq, lines[index]);
-    for (const seq of seqs.filter(within)) {
-      const number = Math.floor((this.#last - seq) / eventsARead);
-      found.set(seq, (await this.stretch(number))[seq - this.#firstOf(number)]);
-    }
+    for (const seq of seqs.filter(within)) found.set(seq, await this.#lineOf(seq));
     return seqs.map((seq) => found.get(seq));
   }
 
-  /** What is sealed, and not at hand, tells nothing any more. */
+  /** Of this part. What is sealed, and not at hand, tells nothing any more. */
+  async #lineOf(seq: Seq): Promise<StoredLine | undefined> {
+    const number = Math.floor((this.#last - seq) / eventsARead);
+    const fromItsEnd = this.#last - number * eventsARead - seq;
+    const stretch = await unlessGone(this.stretch(number));
+    return stretch?.at(-1 - fromItsEnd);
+  }
+
   async #readFurther(seqs: readonly Seq[]): Promise<readonly (StoredLine | undefined)[]> {
-    try {
-      return await this.#ledger.readEach(seqs, this.#signal);
-    } catch (error) {
-      if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return [];
-      throw error;
-    }
+    const all = await unlessGone(this.#ledger.readEach(seqs, this.#signal));
+    if (all) return all;
+    const lines: (StoredLine | undefined)[] = [];
+    for (const seq of seqs) lines.push((await unlessGone(this.#ledger.readEach([seq], this.#signal)))?.[0]);
+    return lines;
+  }
+}
+
+async function unlessGone<Value>(read: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
   }
 }
 
@@ -131,14 +157,21 @@ const numberOf = ({ text }: StoredLine): Seq => parseEvent(text).envelope.seq;
  * @throws what the ledger throws.
  */
 export async function lastBefore(ledger: Ledger, at: number, upTo: Seq, signal: AbortSignal): Promise<Seq> {
-  let [before, after] = [0, upTo + 1];
+  return lastThat(0, upTo, async (seq) => (await timeOf(ledger, seq, signal)) < at);
+}
+
+/** The last of the numbers behind `first` up to `last` of which it holds, where it holds of all before that; `first` for none. */
+async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<boolean>): Promise<Seq> {
+  let [before, after] = [first, last + 1];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
-    if ((await timeOf(ledger, middle, signal)) < at) before = middle;
+    if (await holds(middle)) before = middle;
     else after = middle;
   }
   return before;
 }
+
+const isGone = (error: unknown): boolean => error instanceof IpledgerError && error.code === 'POSITION_GONE';
 
 /** An event that is gone happened before all that is left. */
 async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<number> {
@@ -147,7 +180,7 @@ async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<nu
     if (!line) throw new IpledgerError('LEDGER_DAMAGED', `event ${seq} is not in the log`);
     return parseEvent(line.text).sequenced.at;
   } catch (error) {
-    if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return -Infinity;
+    if (isGone(error)) return -Infinity;
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import {
   type ApplyPoolRequest,
   type ApplySubnetReply,
   type ApplySubnetRequest,
+  type CheckpointReply,
   type GetPoolReply,
   type GetSubnetReply,
   IpamService,
@@ -65,6 +66,12 @@ const callTimeoutMs = 10_000;
 const listPageSize = 1_000;
 /** The allocator gives a sign of life every few seconds: one that is silent for longer is away. */
 export const watchSilenceMs = 20_000;
+
+/** The ledger as it is now, signed. */
+export const checkpointOver =
+  (connection: Connection) =>
+  (signal: AbortSignal): Promise<CheckpointReply> =>
+    call(connection, LedgerService.checkpoint, {}, { timeoutMs: callTimeoutMs, signal });
 
 /** Speaks through an open connection. */
 export function allocatorOver(connection: Connection): Allocator {
