@@ -44,6 +44,7 @@ import {
   whyNot,
 } from './etcd-transaction.ts';
 import { refuseBelow } from './floor.ts';
+import { type Stretch, stretchAfter } from './stretch.ts';
 import type {
   Appended,
   Batch,
@@ -103,17 +104,17 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     const head = kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
     const at = headers.revision;
     const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
-    for await (const page of this.#pages({ from: addressPrefix, prefix: addressPrefix, revision: at }, signal))
+    for await (const page of this.#under(addressPrefix, at, signal))
       for (const kv of page) {
         const { name, claim } = readClaim(kv.key.toString('utf8'), textOf(kv));
         if (claim) claims.push({ ...name, claim, revision: BigInt(kv.mod_revision) });
         else unreadable.push(name);
       }
     const subnets = [];
-    for await (const page of this.#pages({ from: subnetPrefix, prefix: subnetPrefix, revision: at }, signal))
+    for await (const page of this.#under(subnetPrefix, at, signal))
       for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), textOf(kv)));
     const pools = [];
-    for await (const page of this.#pages({ from: poolPrefix, prefix: poolPrefix, revision: at }, signal))
+    for await (const page of this.#under(poolPrefix, at, signal))
       for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), textOf(kv)));
     const segments = await this.#segments(1, signal, BigInt(at));
     return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, subnets, pools };
@@ -135,7 +136,7 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
     let isFirst = true;
-    for await (const page of this.#pages({ from: logKey(from), prefix: logPrefix }, signal)) {
+    for await (const { kvs: page } of this.#pages({ from: logKey(from), end: endOf(logPrefix) }, signal)) {
       if (isFirst && page[0]?.key.toString('utf8') !== logKey(from)) await this.#refuseBelow(from, signal);
       isFirst = false;
       if (page.length > 0) yield page.map(lineOf);
@@ -214,23 +215,10 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     return bellOf(this.#client, headKey, signal);
   }
 
-  async *keys({ from, end }: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
-    const read = (key: string, at: string | undefined) =>
-      this.#range({ key: bytes(key), range_end: bytes(end), limit: pageSize, ...(at && { revision: at }) }, signal);
+  async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
     const asked = revision === undefined ? undefined : String(revision);
-    let page = await read(from, asked);
-    const at = asked ?? page.headers.revision;
-    for (;;) {
-      // etcd reads the next page while this one is worked on.
-      const next = page.more ? read(`${page.kvs.at(-1)?.key.toString('utf8')}\0`, at) : undefined;
-      next?.catch(() => undefined); // told when it is waited for, if it ever is
-      yield {
-        revision: BigInt(at),
-        keys: page.kvs.map((kv) => ({ key: kv.key.toString('utf8'), text: textOf(kv) })),
-      };
-      if (!next) return;
-      page = await next;
-    }
+    for await (const { kvs, revision: at } of this.#pages(range, signal, asked))
+      yield { revision: BigInt(at), keys: kvs.map((kv) => ({ key: kv.key.toString('utf8'), text: textOf(kv) })) };
   }
 
   async #range(request: IRangeRequest, signal: AbortSignal) {
@@ -262,21 +250,33 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     refuseBelow(seq, floor, kvs[0] && textOf(kvs[0]));
   }
 
-  /** The keys that begin with `prefix`, from `from` on, as of one revision: the present one unless it is given. */
+  /** The keys that begin with `prefix`, as of one revision. */
+  async *#under(prefix: string, revision: string, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
+    for await (const { kvs } of this.#pages({ from: prefix, end: endOf(prefix) }, signal, revision)) yield kvs;
+  }
+
+  /** The keys of a range, as of one revision: the present one unless it is given. */
   async *#pages(
-    { from, prefix, revision }: { from: string; prefix: string; revision?: string },
+    range: KeyRange,
     signal: AbortSignal,
-  ): AsyncIterable<IKeyValue[]> {
-    let [key, at] = [from, revision];
+    asked?: string,
+  ): AsyncIterable<{ readonly kvs: IKeyValue[]; readonly revision: string }> {
+    const read = ({ from, end }: Stretch, revision: string | undefined) =>
+      this.#range({ key: bytes(from), range_end: bytes(end), limit: pageSize, ...(revision && { revision }) }, signal);
+    let stretch: Stretch = range;
+    let page = await read(stretch, asked);
+    const revision = asked ?? page.headers.revision;
     for (;;) {
-      const page = await this.#range(
-        { key: bytes(key), range_end: bytes(endOf(prefix)), limit: pageSize, ...(at && { revision: at }) },
-        signal,
-      );
-      at ??= page.headers.revision;
-      yield page.kvs;
-      if (!page.more) return;
-      key = `${page.kvs.at(-1)?.key.toString('utf8')}\0`;
+      const { kvs, more } = page;
+      const last = kvs.at(-1)?.key.toString('utf8') ?? '';
+      const following = stretchAfter(stretch, { keys: kvs.length, last, more }, range.end, pageSize);
+      // etcd reads the next page while this one is worked on.
+      const next = following && read(following, revision);
+      next?.catch(() => undefined); // told when it is waited for, if it ever is
+      yield { kvs, revision };
+      if (!following || !next) return;
+      stretch = following;
+      page = await next;
     }
   }
 }
