@@ -8,9 +8,8 @@ import { root } from '../harness/paths.ts';
 import { freePort } from '../harness/ports.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { startServer } from '../harness/server.ts';
-import { watcherLaunch } from '../harness/services.ts';
+import { ipledger, watcherLaunch } from '../harness/services.ts';
 import { type Signing, startSigning } from './allocator.ts';
-import { ipledger } from './cli.ts';
 
 describe('Checkpoints in the cluster', function () {
   this.timeout(180_000);

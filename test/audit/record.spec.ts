@@ -9,9 +9,8 @@ import { connectEverywhere, type Everywhere } from '../e2e/allocators.ts';
 import { eventually } from '../e2e/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { startAllocator } from '../harness/services.ts';
+import { ipledger, startAllocator } from '../harness/services.ts';
 import { type Signing, startSigning } from './allocator.ts';
-import { ipledger } from './cli.ts';
 
 const ledgerKeys = '/ipledger/v1/';
 

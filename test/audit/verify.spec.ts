@@ -10,7 +10,7 @@ import { logKey, logPrefix } from '../../services/allocator/ledger/keys.ts';
 import { never } from '../../services/allocator/ledger/specification.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { ipledger } from './cli.ts';
+import { ipledger } from '../harness/services.ts';
 import { keysOf } from './store.ts';
 import { tellStory } from './story.ts';
 
@@ -56,7 +56,7 @@ describe('ipledger verify', function () {
 
   it('holds the ledger to the checkpoints of a file', async () => {
     const args = ['verify', '--checkpoint', checkpoints, '--key', keys.verifier, '-o', 'json'];
-    const { code, stdout } = await ipledger(args, { IPLEDGER_ETCD: etcd.endpoint });
+    const { code, stdout } = await ipledger(args, { env: { IPLEDGER_ETCD: etcd.endpoint } });
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.include({ keys: 6, findings: [] });
   });

@@ -279,11 +279,20 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
   return Object.assign(await startServer(run, launch), { health, node: nodeName, socket, journal, bootIdFile });
 }
 
+export interface CommandLine {
+  readonly allocator?: { readonly endpoint: string };
+  readonly tls?: TlsFiles;
+  /** What else the user has set. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
 /** Runs the command line tool as a user does. */
 export function ipledger(
   args: readonly string[],
-  { allocator, tls, signal }: { allocator: { endpoint: string }; tls?: TlsFiles; signal?: AbortSignal },
+  { allocator, tls, env, signal }: CommandLine = {},
 ): Promise<CommandResult> {
-  const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, ...tlsVariables(tls) });
-  return runCommand(join(root, 'cli', 'ipledger'), args, { env, signal });
+  const endpoint = allocator && { IPLEDGER_ENDPOINT: allocator.endpoint };
+  const variables = childEnvironment({ ...endpoint, ...tlsVariables(tls), ...env });
+  return runCommand(join(root, 'cli', 'ipledger'), args, { env: variables, signal });
 }

@@ -96,6 +96,16 @@ describe('A ledger of 100,000 events is asked', function () {
     expect(lines.map(({ seq }) => seq)).to.deep.equal(lines.map((_, index) => index + 1));
   });
 
+  it('whether it is as it was written: nothing is wrong, straight from etcd and by the allocator', async () => {
+    for (const where of [['--etcd', etcd.endpoint], []]) {
+      const { code, stdout, stderr } = await type('verify', ...where);
+      expect([code, stderr]).to.deep.equal([0, '']);
+      expect(stdout).to.match(
+        new RegExp(`^${lines.length} events, \\d+ other keys verified, up to .*: nothing is wrong$`, 'm'),
+      );
+    }
+  });
+
   describe('who had an address,', () => {
     /** Addresses that many Pods had, one after another. */
     const busy = (): string[] => {

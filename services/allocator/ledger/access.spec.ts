@@ -17,6 +17,7 @@ import { emptyHead } from './chain.ts';
 import { campaign } from './election.ts';
 import { connectEtcd, EtcdLedger } from './etcd.ts';
 import { batchOf, never, silent } from './specification.ts';
+import { verifyKeys } from '../verify/verify.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
 
@@ -167,6 +168,9 @@ describe('An etcd that does not let everybody in', function () {
 
     const read = await as(etcd, certificates.auditor, 'etcdctl get --prefix /ipledger/v1/log/ --print-value-only');
     expect(read.stdout).to.contain('LedgerCreated');
+    const audited = await verifyKeys(new EtcdLedger(open(etcd, shown(certificates.auditor))), { signal: never });
+    expect(audited.findings).to.deep.equal([]);
+    expect(audited.head.seq).to.equal(1);
     for (const [files, command] of [
       [certificates.auditor, 'etcdctl put /ipledger/v1/head mine'],
       [certificates.auditor, 'etcdctl del --prefix /ipledger/'],

@@ -37,8 +37,8 @@ function faultInTime(head: Head, { at, clock }: Envelope): string | undefined {
   if (!isInstant(at)) return `has "${at}" for its time, which is not as ipledger writes it`;
   if (clock !== undefined && !isInstant(clock))
     return `has "${clock}" for its clock, which is not as ipledger writes it`;
-  const before = new Date(head.at).toISOString();
-  return Date.parse(at) < head.at ? `happened at ${at}, and the event before it at ${before}` : undefined;
+  if (Date.parse(at) >= head.at) return undefined;
+  return `happened at ${at}, and the event before it at ${new Date(head.at).toISOString()}`;
 }
 
 function faultInCommand(unfinished: Envelope | undefined, { part: [part, parts], cmd }: Envelope): string | undefined {
