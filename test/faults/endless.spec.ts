@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
+import { FolderArchive } from '../../services/allocator/archive/folder.ts';
+import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { verifyKeys } from '../../services/allocator/verify/verify.ts';
+import { IpamService, SubnetsService } from '../../proto/ipledger.ts';
+import { connectEverywhere, type Everywhere } from '../e2e/allocators.ts';
+import { eventually } from '../e2e/eventually.ts';
+import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { type Allocator, startAllocator } from '../harness/services.ts';
+import { each } from '../scale/each.ts';
+
+/** `EVENTS=1000000` for a long one. */
+const events = Number(process.env['EVENTS'] ?? 20_000);
+const keepEvents = Math.ceil(events / 20);
+const segmentEvents = Math.min(10_000, keepEvents);
+const rounds = 10;
+const atOnce = 64;
+const patienceMs = 300_000;
+
+interface Size {
+  readonly head: number;
+  /** Of the database, and of what in it is in use. */
+  readonly bytes: number;
+  readonly inUse: number;
+}
+
+describe('etcd under endless coming and going, old events sealed', function () {
+  this.timeout(60_000 + events * 10);
+  let run: Run;
+  let etcd: Etcd;
+  let folder: string;
+  let allocator: Allocator;
+  let client: Everywhere;
+  before(async () => {
+    run = openRun();
+    etcd = await startEtcd(run);
+    folder = join(run.folder, 'archive');
+    allocator = await startAllocator(run, { etcd, archive: { location: folder, keepEvents, segmentEvents } });
+    client = connectEverywhere([allocator]);
+    const spec = { cidrBlock: '172.17.0.0/22', gateway: '172.17.0.1', provider: 'macvlan.default', cooldownMs: 0 };
+    await client.call(SubnetsService.applySubnet, { name: 'macvlan', spec });
+  });
+  after(async () => {
+    client.close();
+    await run.end();
+  });
+
+  async function comeAndGo(name: string): Promise<void> {
+    const pod = { namespace: 'default', name, uid: `uid-${name}` };
+    const attachments = [{ provider: 'macvlan.default', subnets: ['macvlan'] }];
+    await client.call(IpamService.allocate, { pod, attachments });
+    const cause = 'RELEASE_CAUSE_POD_DELETED';
+    await client.call(IpamService.release, { namespace: 'default', pod: name, podUid: pod.uid, cause });
+  }
+
+  const head = async (): Promise<number> =>
+    (await client.call(SubnetsService.listSubnets, {})).position?.seq ?? Number.NaN;
+
+  /** As etcd's own auto-compaction does every few minutes. */
+  async function compacted(): Promise<Size> {
+    const status = async () => {
+      const [{ Status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
+        { Status: { header: { revision: number }; dbSize: number; dbSizeInUse: number } },
+      ];
+      return Status;
+    };
+    const { header } = await status();
+    await etcd.etcdctl(['compact', '--physical', String(header.revision)]);
+    const { dbSize, dbSizeInUse } = await status();
+    return { head: await head(), bytes: dbSize, inUse: dbSizeInUse };
+  }
+
+  async function oldestLive(): Promise<number> {
+    const key = await etcd.etcdctl(['get', '--prefix', '/ipledger/v1/log/', '--keys-only', '--limit=1']);
+    return Number(key.trim().slice(-16));
+  }
+
+  it(`holds the last ${keepEvents} events and one segment, is no larger at the end than early on, and lost nothing`, async () => {
+    const sizes: Size[] = [];
+    const pods = Math.ceil(events / 2 / rounds);
+    for (let round = 0; round < rounds; round++) {
+      const names = Array.from({ length: pods }, (_, index) => `pod-${round}-${index}`);
+      await each(names, atOnce, comeAndGo);
+      await eventually(async () => {
+        expect((await head()) - (await oldestLive())).to.be.below(keepEvents + segmentEvents);
+      }, patienceMs);
+      const size = await compacted();
+      sizes.push(size);
+      const megabytes = (bytes: number): string => (bytes / (1 << 20)).toFixed(1);
+      console.log(`      ${size.head} events: etcd ${megabytes(size.bytes)} MiB, ${megabytes(size.inUse)} in use`);
+      if (round === rounds / 2) await allocator.restart();
+    }
+    const [, , early = 0] = sizes.map(({ inUse }) => inUse);
+    expect(sizes.at(-1)?.inUse, 'bytes in use').to.be.below(early * 1.5);
+    expect(await head()).to.be.above(events);
+
+    const etcdClient = connectEtcd([etcd.endpoint]);
+    try {
+      const whole = new ArchivedLedger(new EtcdLedger(etcdClient), new FolderArchive(folder));
+      const { findings, head: last } = await verifyKeys(whole, { signal: run.signal });
+      expect(findings).to.deep.equal([]);
+      expect(last.seq).to.equal(await head());
+    } finally {
+      etcdClient.close();
+    }
+  });
+});
