@@ -14,6 +14,7 @@ COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=
     expect(await complete('diff', '--')).to.include.members(['--from', '--to', '--output']);
     expect(await complete('show', '-o', '')).to.deep.equal(['table', 'wide', 'json', 'yaml', 'csv']);
     expect(await complete('history', 'p')).to.deep.equal(['pod']);
+    expect(await complete('import', 'k')).to.deep.equal(['kube-ovn']);
   });
 
   it('speaks of every verb in all three shells', async () => {

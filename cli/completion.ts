@@ -38,15 +38,19 @@ interface Verb {
 }
 
 const verbsOf = (program: Command): Verb[] =>
-  program.commands.map((command) => ({
-    name: command.name(),
-    description: command.description(),
-    options: command.options,
-    words: [
-      ...(subjects[command.name()] ?? []),
-      ...command.options.flatMap(({ short, long }) => [short, long].flatMap((flag) => flag ?? [])),
-    ],
-  }));
+  program.commands.map((command) => {
+    const options = [command, ...command.commands].flatMap((each) => each.options);
+    return {
+      name: command.name(),
+      description: command.description(),
+      options,
+      words: [
+        ...(subjects[command.name()] ?? []),
+        ...command.commands.map((each) => each.name()),
+        ...options.flatMap(({ short, long }) => [short, long].flatMap((flag) => flag ?? [])),
+      ],
+    };
+  });
 
 /** Options with a list of values, each once: a name has the same values with every verb. */
 function choicesOf(verbs: readonly Verb[]): (readonly [flags: string, values: string])[] {

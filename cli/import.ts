@@ -12,7 +12,7 @@ import { type Plan, planOf } from './import/plan.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { connectKubernetes } from './kubernetes.ts';
 import { type Answer, counted } from './output.ts';
-import { table } from './table.ts';
+import { type Listing, tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 interface ImportOptions extends VerbOptions {
@@ -58,6 +58,7 @@ interface Outcome {
 
 function told(plan: Plan, { applied, conflicts, refused }: Outcome): Answer {
   const names = (objects: readonly { readonly name: string }[]): string[] => objects.map(({ name }) => name);
+  const listing = listingOf(plan, conflicts, refused);
   return {
     content: {
       applied,
@@ -70,25 +71,34 @@ function told(plan: Plan, { applied, conflicts, refused }: Outcome): Answer {
       deleted: names(plan.leftovers),
       leftAlone: names(plan.foreign),
     },
-    table: () => {
-      if (conflicts.length > 0)
-        return `${table(conflictHead, conflicts.map(conflictRow))}${against(conflicts.length)}\n`;
-      if (refused.length > 0)
-        return table(
-          refusedHead,
-          refused.map(({ where, reason }) => [where, reason]),
-        );
-      return `${applied ? '' : table(planHead, rowsOf(plan))}${summary(plan)}${applied ? ' taken over' : ''}\n`;
+    listing: () => listing,
+    table: (zone, width) => {
+      const rows = applied && refused.length === 0 ? '' : tableOf(listing, zone, width);
+      if (conflicts.length > 0) return `${rows}${against(conflicts.length)}\n`;
+      return refused.length > 0 ? rows : `${rows}${summary(plan)}${applied ? ' taken over' : ''}\n`;
     },
     note: applied || conflicts.length > 0 ? undefined : 'nothing was changed: --apply does it',
   };
 }
 
-const conflictHead = ['CONFLICT', 'WHERE', 'WHAT', 'WHAT TO DO'];
-const refusedHead = ['NOT TAKEN OVER', 'WHY'];
-const planHead = ['WHAT', 'NAME', 'HOW'];
-
-const conflictRow = ({ kind, where, what, remedy }: Conflict): string[] => [kind, where, what, remedy];
+/** What stands against it; else what the ledger refused; else what there is to take over. */
+function listingOf(plan: Plan, conflicts: readonly Conflict[], refused: readonly Refused[]): Listing {
+  const of = (head: readonly string[], rows: Listing['rows']): Listing => ({
+    columns: head.map((name) => ({ name })),
+    rows,
+  });
+  if (conflicts.length > 0)
+    return of(
+      ['CONFLICT', 'WHERE', 'WHAT', 'WHAT TO DO'],
+      conflicts.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]),
+    );
+  if (refused.length > 0)
+    return of(
+      ['NOT TAKEN OVER', 'WHY'],
+      refused.map(({ where, reason }) => [where, reason]),
+    );
+  return of(['WHAT', 'NAME', 'HOW'], rowsOf(plan));
+}
 
 const against = (count: number): string =>
   `${count} ${count === 1 ? 'thing stands' : 'things stand'} against it: nothing was changed`;

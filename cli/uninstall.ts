@@ -84,6 +84,7 @@ function told({ pods, at }: Snapshot): Answer {
   ];
   return {
     content: { podsWithAddresses: using.length, nodes, leftToDo: left },
+    listing: () => ({ columns: [{ name: 'LEFT TO DO' }], rows: left.map((line) => [line]) }),
     table: () => `ipledger is out of this cluster. Left to do:\n${left.map((line) => `  - ${line}\n`).join('')}`,
   };
 }

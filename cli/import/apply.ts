@@ -39,24 +39,19 @@ export async function apply(plan: Plan, target: Target): Promise<Refused[]> {
       refused.push({ where, reason: error.message });
     }
   };
-  await eachOf(plan.subnets, (subnet) =>
-    trying(`Subnet ${subnet.name}`, async () => {
-      await allocator.ask(SubnetsService.applySubnet, configured(subnet));
-      await adopt(kubernetes, subnet);
-    }),
-  );
-  await eachOf(plan.pools, (pool) =>
-    trying(`IPPool ${pool.name}`, async () => {
-      await allocator.ask(SubnetsService.applyPool, configured(pool));
-      await adopt(kubernetes, pool);
-    }),
-  );
-  await eachOf(plan.reservations, ({ object, ...held }) =>
+  /** First the ledger has it, then the object is ours. */
+  const taking = (object: Left, tell: () => Promise<unknown>): Promise<void> =>
     trying(`${object.kind} ${object.name}`, async () => {
-      await allocator.ask(IpamService.reserve, { ...held, reason: `${object.kind} object ${object.name}` });
+      await tell();
       await adopt(kubernetes, object);
-    }),
-  );
+    });
+  const { subnets, pools, reservations } = plan;
+  await eachOf(subnets, (each) => taking(each, () => allocator.ask(SubnetsService.applySubnet, configured(each))));
+  await eachOf(pools, (each) => taking(each, () => allocator.ask(SubnetsService.applyPool, configured(each))));
+  await eachOf(reservations, ({ object, ...held }) => {
+    const reason = `${object.kind} object ${object.name}`;
+    return taking(object, () => allocator.ask(IpamService.reserve, { ...held, reason }));
+  });
   await eachOf([...podsOf(plan.claims)], ([pod, claims]) => trying(`Pod ${pod}`, () => takeOver(claims, target)));
   await eachOf(plan.leftovers, (ip) => drop(kubernetes, ip));
   return refused;
