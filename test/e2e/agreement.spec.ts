@@ -36,6 +36,7 @@ const agreed = {
           family: 4,
           total: '253',
           inUse: '1',
+          reserved: '0',
           available: '252',
           inUseRange: '10.0.0.2',
           availableRange: '10.0.0.3-10.0.0.254',

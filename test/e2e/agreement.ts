@@ -191,11 +191,11 @@ function counts({ allocations, subnets, subnetObjects }: Picture): string[] {
     const found: string[] = [];
     const status = subnetObjects.find(({ metadata }) => metadata.name === name)?.status;
     const held = allocations.flatMap(({ subnet, addresses }) => (subnet === name ? addresses : []));
-    for (const { family, total, inUse, available, inUseRange, availableRange } of usage) {
+    for (const { family, total, inUse, reserved, available, inUseRange, availableRange } of usage) {
       const own = held.filter(({ address }) => isIPv4(address) === (family === 4) && !isExcluded(address, spec));
-      if (own.length !== Number(inUse))
+      if (own.length + Number(reserved) !== Number(inUse))
         found.push(
-          `the ledger counts ${inUse} IPv${family} addresses of subnet ${name} in use; ${own.length} are held`,
+          `the ledger counts ${inUse} IPv${family} addresses of subnet ${name} in use; ${own.length} are held, ${reserved} reserved`,
         );
       if (BigInt(available) !== BigInt(total) - BigInt(inUse))
         found.push(`subnet ${name}, IPv${family}: ${available} available and ${inUse} in use do not make ${total}`);
