@@ -19,8 +19,9 @@ import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
 import { keepBounded, type RetentionOptions } from './archive/retention.ts';
-import { archiveOptions, type ArchiveSettings, retentionOf } from './archive/settings.ts';
+import { archiveOptions, type ArchiveSettings, retentionOf, wholeNumber } from './archive/settings.ts';
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
+import { watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
@@ -47,6 +48,8 @@ interface Options extends ArchiveSettings, CheckpointSettings {
   readonly advertise?: string;
   readonly replica: string;
   readonly healthListen: string;
+  /** Bytes. */
+  readonly etcdQuota: number;
 }
 
 const program = new Command('allocator')
@@ -55,6 +58,12 @@ const program = new Command('allocator')
     new Option('--etcd <urls>', 'the ledger: http(s)://host:port, several joined with commas')
       .env('IPLEDGER_ETCD')
       .makeOptionMandatory(),
+  )
+  .addOption(
+    new Option('--etcd-quota <bytes>', "etcd's --quota-backend-bytes, of which nearness is warned")
+      .env('IPLEDGER_ETCD_QUOTA')
+      .argParser((text) => wholeNumber(text, 1, Number.MAX_SAFE_INTEGER))
+      .default(2 * 2 ** 30, "2147483648, as etcd's"),
   )
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
@@ -137,6 +146,8 @@ await run(log, async (life) => {
   const newId = idSource();
   const { onAppend } = metrics;
   const onWriting = { onWriter: onOffice, onAppend };
+  const { onEtcdSize: onSize } = metrics;
+  working.push(watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, over.signal));
   const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
   const by = `ipledger://allocator/${self.replica}`;
   working.push(kept.catch((error: unknown) => freezeAndFail({ replica, brake: live, by }, life, error)));

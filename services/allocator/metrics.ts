@@ -4,7 +4,8 @@ import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Counter, createRegistry, gauge, Histogram, type Reading, type Registry, yes } from '../../lib/metrics.ts';
 import { type Counts, countsOf } from './domain/questions.ts';
-import type { ConfiguredSubnet, State } from './domain/state.ts';
+import { type ConfiguredSubnet, sealedTo, type State } from './domain/state.ts';
+import type { EtcdSize } from './etcd-size.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { Append } from './ledger/writer.ts';
 import type { Office } from './office.ts';
@@ -22,14 +23,17 @@ export interface AllocatorMetrics {
 export function allocatorMetrics(
   office: Office,
   log: Logger,
-): AllocatorMetrics & { follow(replica: Replica, patrol: Patrol): void } {
+): AllocatorMetrics & { follow(replica: Replica, patrol: Patrol): void; onEtcdSize(size: EtcdSize): void } {
   const registry = createRegistry();
   const { onAppend, onAnswered } = countersOf(registry);
+  let etcdSize: EtcdSize | undefined;
   return {
     registry,
     onAppend,
     onAnswered,
+    onEtcdSize: (size) => void (etcdSize = size),
     follow(replica, patrol) {
+      sizeGauges(registry, replica, () => etcdSize);
       gaugesOf(registry, replica, office);
       gauge(registry, {
         name: 'ipledger_findings',
@@ -75,6 +79,28 @@ function countersOf(registry: Registry): Pick<AllocatorMetrics, 'onAppend' | 'on
     },
     onAnswered: (path, code) => calls.inc({ method: path.slice(path.lastIndexOf('/') + 1), code }),
   };
+}
+
+/** What grows, and must not without end. */
+function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSize | undefined): void {
+  gauge(registry, {
+    name: 'ipledger_live_events',
+    help: 'Events that are not sealed into an archive: etcd holds them.',
+    read: () => [{ value: replica.head.seq - sealedTo(replica.state) }],
+  });
+  gauge(registry, {
+    name: 'ipledger_etcd_bytes',
+    help: "How large etcd's database is, and how much of it is in use.",
+    labels: ['of'],
+    read: () => {
+      const size = etcdSize();
+      if (!size) return [];
+      return [
+        { labels: { of: 'file' }, value: size.bytes },
+        { labels: { of: 'in_use' }, value: size.inUse },
+      ];
+    },
+  });
 }
 
 function gaugesOf(registry: Registry, replica: Replica, office: Office): void {

@@ -43,7 +43,8 @@ export const retentionOf = ({ keepEvents, keepHours, segmentEvents }: ArchiveSet
   segmentEvents,
 });
 
-function wholeNumber(text: string, least: number, most: number): number {
+/** @throws InvalidArgumentError */
+export function wholeNumber(text: string, least: number, most: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least || number > most)
     throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
