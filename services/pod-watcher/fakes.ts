@@ -4,7 +4,8 @@ import { pause } from '../../lib/deadline.ts';
 import type { AllocateRequest, Allocation, ReleaseRequest, SandboxBinding } from '../../proto/ipledger.ts';
 import type { Input } from '../../proto/codec.ts';
 import { type Change, keyOf, type Named } from './kubernetes/list-watch.ts';
-import { type Pod, type SubnetObject, toPod, toSubnet } from './kubernetes/objects.ts';
+import { type SubnetObject, toSubnet } from './kubernetes/kept-objects.ts';
+import { type Pod, toPod } from './kubernetes/objects.ts';
 import type { Holding, SubnetInForce } from './ledger/facts.ts';
 
 export const silent = pino({ level: 'silent' });

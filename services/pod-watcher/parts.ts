@@ -19,11 +19,8 @@ import { type Api, ApiError } from './kubernetes/api.ts';
 import { Events, type Happening } from './kubernetes/events.ts';
 import { deletedSince } from './kubernetes/history.ts';
 import { type Kind, type Named, Source } from './kubernetes/list-watch.ts';
+import { type IpObject, ipPools, ips, type Kept, subnets, type VipObject, vips } from './kubernetes/kept-objects.ts';
 import {
-  type IpObject,
-  ipPools,
-  ips,
-  type Kept,
   type Machine,
   machinePaths,
   type NamespaceObject,
@@ -34,12 +31,9 @@ import {
   pods,
   type StatefulSet,
   statefulSets,
-  subnets,
   toMachine,
   toPod,
   toStatefulSet,
-  type VipObject,
-  vips,
 } from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
 import type { Raw } from './kubernetes/raw.ts';

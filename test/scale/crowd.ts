@@ -1,6 +1,7 @@
 /** Many Pods, and all that is written about them: made, changed and taken away as fast as an API server takes it. */
 import { type Api } from '../../services/pod-watcher/kubernetes/api.ts';
-import { ips, networksAnnotation, type Pod, toPod } from '../../services/pod-watcher/kubernetes/objects.ts';
+import { ips } from '../../services/pod-watcher/kubernetes/kept-objects.ts';
+import { networksAnnotation, type Pod, toPod } from '../../services/pod-watcher/kubernetes/objects.ts';
 import type { Holding } from '../../services/pod-watcher/ledger/facts.ts';
 import { type IpManifest, ipManifest } from '../../services/pod-watcher/projection/ip.ts';
 import { podPatch } from '../../services/pod-watcher/projection/pod.ts';

@@ -1,7 +1,8 @@
 /** Somebody who watches Pods and IP objects, as kubectl get -w does, and says when a crowd has all it wants, or is gone. */
 import { Source } from '../../services/pod-watcher/kubernetes/list-watch.ts';
 import type { Api } from '../../services/pod-watcher/kubernetes/api.ts';
-import { ips, type Pod, toPod } from '../../services/pod-watcher/kubernetes/objects.ts';
+import { ips } from '../../services/pod-watcher/kubernetes/kept-objects.ts';
+import { type Pod, toPod } from '../../services/pod-watcher/kubernetes/objects.ts';
 import { createLogger } from '../../lib/log.ts';
 import type { Crowd } from './crowd.ts';
 

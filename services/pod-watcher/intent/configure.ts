@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import type { Source } from '../kubernetes/list-watch.ts';
-import type { SubnetObject } from '../kubernetes/objects.ts';
+import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../kubernetes/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import { type Fact, sourceOf, type SubnetInForce } from '../ledger/facts.ts';

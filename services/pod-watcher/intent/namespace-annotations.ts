@@ -6,7 +6,8 @@
  */
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
 import { selects } from '../kubernetes/label-selector.ts';
-import type { NamespaceObject, SubnetObject } from '../kubernetes/objects.ts';
+import type { SubnetObject } from '../kubernetes/kept-objects.ts';
+import type { NamespaceObject } from '../kubernetes/objects.ts';
 import { primaryProvider } from './subnets.ts';
 
 const keys = {

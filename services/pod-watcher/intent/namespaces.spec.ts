@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { FakeSource, inForce, silent, subnetNamed, until } from '../fakes.ts';
 import { ApiError } from '../kubernetes/api.ts';
-import { type NamespaceObject, namespaces, type SubnetObject } from '../kubernetes/objects.ts';
+import { type SubnetObject } from '../kubernetes/kept-objects.ts';
+import { type NamespaceObject, namespaces } from '../kubernetes/objects.ts';
 import { Namespaces } from './namespaces.ts';
 import { Subnets } from './subnets.ts';
 

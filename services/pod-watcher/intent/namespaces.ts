@@ -2,7 +2,8 @@
 import type { Logger } from '../../../lib/log.ts';
 import { ApiError } from '../kubernetes/api.ts';
 import type { Source } from '../kubernetes/list-watch.ts';
-import type { NamespaceObject, SubnetObject } from '../kubernetes/objects.ts';
+import type { SubnetObject } from '../kubernetes/kept-objects.ts';
+import type { NamespaceObject } from '../kubernetes/objects.ts';
 import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { type Outcome, Queue } from '../queue.ts';

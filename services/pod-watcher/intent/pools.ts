@@ -2,7 +2,7 @@
 import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import type { Source } from '../kubernetes/list-watch.ts';
-import type { PoolObject } from '../kubernetes/objects.ts';
+import type { PoolObject } from '../kubernetes/kept-objects.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';

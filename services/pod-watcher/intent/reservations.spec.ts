@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type { ReserveRequest, UnreserveRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, silent, until } from '../fakes.ts';
-import { type IpObject, ips, type VipObject, vips } from '../kubernetes/objects.ts';
+import { type IpObject, ips, type VipObject, vips } from '../kubernetes/kept-objects.ts';
 import { type Raw, record } from '../kubernetes/raw.ts';
 import type { Reserved } from '../ledger/facts.ts';
 import { Reservations } from './reservations.ts';

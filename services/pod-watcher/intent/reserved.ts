@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ipName } from '../../../lib/ip-name.ts';
 import { finalizer } from '../../../lib/marks.ts';
-import type { IpObject } from '../kubernetes/objects.ts';
+import type { IpObject } from '../kubernetes/kept-objects.ts';
 import { type Raw, text } from '../kubernetes/raw.ts';
 import type { Reasons } from './conditions.ts';
 import type { Differences } from './keeper.ts';

@@ -1,13 +1,8 @@
 /** What the specs of the intent loop are written with. */
 import { FakeAllocator, FakeSource, holding, inForce, podNamed, type PodParts, silent, subnetNamed } from '../fakes.ts';
 import type { Happening } from '../kubernetes/events.ts';
-import {
-  type NetworkDefinition,
-  networksAnnotation,
-  type Pod,
-  type StatefulSet,
-  type SubnetObject,
-} from '../kubernetes/objects.ts';
+import { type SubnetObject } from '../kubernetes/kept-objects.ts';
+import { type NetworkDefinition, networksAnnotation, type Pod, type StatefulSet } from '../kubernetes/objects.ts';
 import type { Fact, Holding } from '../ledger/facts.ts';
 import { Holdings } from './holdings.ts';
 import type { Machines } from './machines.ts';

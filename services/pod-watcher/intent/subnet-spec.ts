@@ -1,7 +1,8 @@
 /** What a Subnet object's spec must be, beyond what the ledger reads of it, and what it shows once it is in force. Pure. */
 import { cidrHas } from '../../../lib/ip.ts';
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
-import type { NodeObject, SubnetObject } from '../kubernetes/objects.ts';
+import type { SubnetObject } from '../kubernetes/kept-objects.ts';
+import type { NodeObject } from '../kubernetes/objects.ts';
 import type { Raw } from '../kubernetes/raw.ts';
 import { isOvnProvider } from '../../../lib/provider.ts';
 

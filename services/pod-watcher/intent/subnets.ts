@@ -2,7 +2,7 @@
  * Which Subnets serve which provider: those that the ledger has in force, as long as the Kubernetes object that each was made
  * from is there and not being deleted. One that an operator configured over gRPC has no object, and serves always.
  */
-import type { SubnetObject } from '../kubernetes/objects.ts';
+import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { Fact, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
 

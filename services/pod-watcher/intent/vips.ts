@@ -1,7 +1,7 @@
 /** Vip objects: an address held under a name of its own. Pure. */
 import { isIP } from 'node:net';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { VipObject } from '../kubernetes/objects.ts';
+import type { VipObject } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../kubernetes/raw.ts';
 import type { Reasons } from './conditions.ts';
 import { type Differences } from './keeper.ts';

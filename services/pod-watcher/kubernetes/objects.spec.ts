@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { ips, namespaces, networkDefinitions, toPod, toStatefulSet, toSubnet } from './objects.ts';
+import { ips, toSubnet } from './kept-objects.ts';
+import { namespaces, networkDefinitions, toPod, toStatefulSet } from './objects.ts';
 
 const metadata = { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '5' };
 

@@ -11,3 +11,13 @@ export function record(value: unknown): Raw {
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** A finite number, or undefined. */
+export function number(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The texts of a list; whatever else is in it is left out. */
+export function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(text).filter((each) => each !== '') : [];
+}

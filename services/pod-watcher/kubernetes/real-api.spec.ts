@@ -14,19 +14,8 @@ import { deletedSince } from './history.ts';
 import { kubeOvnObserver } from './kube-ovn.ts';
 import { acquireLease } from './lease.ts';
 import { Source } from './list-watch.ts';
-import {
-  ipPools,
-  ips,
-  namespaces,
-  networkDefinitions,
-  nodes,
-  pods,
-  statefulSets,
-  subnets,
-  toPod,
-  toStatefulSet,
-  vips,
-} from './objects.ts';
+import { ipPools, ips, subnets, vips } from './kept-objects.ts';
+import { namespaces, networkDefinitions, nodes, pods, statefulSets, toPod, toStatefulSet } from './objects.ts';
 import { create, mergePatch, objectPath, podPath, read, remove } from './patch.ts';
 
 const account = 'system:serviceaccount:kube-system:ipledger-pod-watcher';

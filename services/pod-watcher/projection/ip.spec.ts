@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { holding } from '../fakes.ts';
-import { ips } from '../kubernetes/objects.ts';
+import { ips } from '../kubernetes/kept-objects.ts';
 import { ipManifest, shows } from './ip.ts';
 
 const asObject = (manifest: ReturnType<typeof ipManifest>, more: object = {}) =>

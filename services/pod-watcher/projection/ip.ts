@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { ipName, wholeIpName } from '../../../lib/ip-name.ts';
 import { allocationAnnotation } from '../../../lib/marks.ts';
 import { machineKind } from '../../../lib/pod-identity.ts';
-import type { IpObject } from '../kubernetes/objects.ts';
+import type { IpObject } from '../kubernetes/kept-objects.ts';
 import { type Raw } from '../kubernetes/raw.ts';
 import type { Holding } from '../ledger/facts.ts';
 

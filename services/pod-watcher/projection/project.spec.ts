@@ -11,14 +11,13 @@ import {
   type IpObject,
   ipPools,
   ips as ipKind,
-  type Pod,
   type PoolObject,
   type SubnetObject,
-  toPod,
   toSubnet,
   type VipObject,
   vips as vipKind,
-} from '../kubernetes/objects.ts';
+} from '../kubernetes/kept-objects.ts';
+import { type Pod, toPod } from '../kubernetes/objects.ts';
 import type { Holding, Reserved } from '../ledger/facts.ts';
 import { ipManifest } from './ip.ts';
 import { Projector } from './project.ts';

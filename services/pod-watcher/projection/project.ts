@@ -16,13 +16,13 @@ import {
   type IpObject,
   ipPools,
   ips as ipKind,
-  type Pod,
   type PoolObject,
   type SubnetObject,
   subnets as subnetKind,
   type VipObject,
   vips as vipKind,
-} from '../kubernetes/objects.ts';
+} from '../kubernetes/kept-objects.ts';
+import { type Pod } from '../kubernetes/objects.ts';
 import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/patch.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';

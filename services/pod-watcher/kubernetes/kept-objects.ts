@@ -1,0 +1,169 @@
+/**
+ * Kube-OVN's objects, as far as they are read: those whose spec asks the ledger for something. A field of the wrong type reads as
+ * absent, except in a Subnet's spec, where that would change what is handed out: there it is a problem that is reported.
+ */
+import { allocationAnnotation } from '../../../lib/marks.ts';
+import { type LabelSelector, selectorsOf } from './label-selector.ts';
+import type { Kind, Named } from './list-watch.ts';
+import { named } from './objects.ts';
+import { number, type Raw, record, text, texts } from './raw.ts';
+
+/** An object whose spec asks the ledger for something. */
+export interface Kept extends Named {
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly status: Raw;
+}
+
+function kept(metadata: Raw, status: unknown): Kept {
+  const finalizers: unknown = metadata['finalizers'];
+  return {
+    ...named(metadata),
+    generation: number(metadata['generation']) ?? 0,
+    deleting: text(metadata['deletionTimestamp']) !== '',
+    finalizers: Array.isArray(finalizers) ? finalizers.map(text) : [],
+    status: record(status),
+  };
+}
+
+// ---- Subnet --------------------------------------------------------------------------------------------------------
+
+/** The part of a Subnet's spec that decides about addresses, as its owner wrote it. */
+export interface SubnetObjectSpec {
+  readonly cidrBlock: string;
+  readonly gateway: string;
+  readonly excludeIps: readonly string[];
+  readonly provider: string;
+  readonly protocol: string;
+}
+
+/** What only Kube-OVN's data path reads of a spec; of use for checking it. */
+export interface SubnetOverlay {
+  readonly vpc: string;
+  readonly vlan: string;
+  readonly gatewayType: string;
+  readonly vips: readonly string[];
+  /** 0: none is given. */
+  readonly mtu: number;
+}
+
+/** Whose primary network it serves. */
+export interface SubnetBinding {
+  readonly namespaces: readonly string[];
+  readonly selectors: readonly LabelSelector[];
+}
+
+export interface SubnetObject extends Kept {
+  readonly spec: SubnetObjectSpec;
+  readonly binding: SubnetBinding;
+  readonly overlay: SubnetOverlay;
+  /** What in the spec could not be read; such a spec must not be used. */
+  readonly problems: readonly string[];
+}
+
+export const subnets: Kind<SubnetObject> = { path: '/apis/kubeovn.io/v1/subnets', parse: toSubnet };
+
+/** @throws Error for an object without name or uid. */
+export function toSubnet(raw: unknown): SubnetObject {
+  const { metadata, spec, status } = record(raw);
+  const meta = record(metadata);
+  const given = record(spec);
+  const problems: string[] = [];
+  const field = (key: string): string => {
+    const value = given[key] ?? '';
+    if (typeof value !== 'string') problems.push(`spec.${key} must be a text, and is ${JSON.stringify(value)}`);
+    return text(value);
+  };
+  const excludes: unknown = given['excludeIps'] ?? [];
+  const readable = Array.isArray(excludes) && excludes.every((item) => typeof item === 'string');
+  if (!readable) problems.push(`spec.excludeIps must be a list of texts, and is ${JSON.stringify(excludes)}`);
+  const [vpc, vlan, gatewayType] = [text(given['vpc']), text(given['vlan']), text(given['gatewayType'])];
+  return {
+    ...kept(meta, status),
+    overlay: { vpc, vlan, gatewayType, vips: texts(given['vips']), mtu: number(given['mtu']) ?? 0 },
+    binding: { namespaces: texts(given['namespaces']), selectors: selectorsOf(given['namespaceSelectors']) },
+    spec: {
+      cidrBlock: field('cidrBlock'),
+      gateway: field('gateway'),
+      excludeIps: readable ? excludes : [],
+      provider: field('provider'),
+      protocol: field('protocol'),
+    },
+    problems,
+  };
+}
+
+// ---- IPPool --------------------------------------------------------------------------------------------------------
+
+export interface PoolObject extends Kept {
+  readonly spec: { readonly subnet: string; readonly ips: readonly string[]; readonly namespaces: readonly string[] };
+}
+
+export const ipPools: Kind<PoolObject> = {
+  path: '/apis/kubeovn.io/v1/ippools',
+  parse: (raw) => {
+    const { metadata, spec, status } = record(raw);
+    const { subnet, ips: addresses, namespaces: names } = record(spec);
+    return {
+      ...kept(record(metadata), status),
+      spec: { subnet: text(subnet), ips: texts(addresses), namespaces: texts(names) },
+    };
+  },
+};
+
+// ---- IP ------------------------------------------------------------------------------------------------------------
+
+export interface IpObject extends Kept {
+  /** The allocation that this object shows, by the number of its event; "" on an object that is not ours. */
+  readonly allocation: string;
+  readonly labels: Raw;
+  readonly spec: Raw;
+}
+
+export const ips: Kind<IpObject> = {
+  path: '/apis/kubeovn.io/v1/ips',
+  parse: (raw) => {
+    const { metadata, spec } = record(raw);
+    const meta = record(metadata);
+    return {
+      ...kept(meta, undefined),
+      allocation: text(record(meta['annotations'])[allocationAnnotation]),
+      labels: record(meta['labels']),
+      spec: record(spec),
+    };
+  },
+};
+
+// ---- Vip -----------------------------------------------------------------------------------------------------------
+
+export interface VipObject extends Kept {
+  readonly labels: Raw;
+  readonly spec: {
+    readonly subnet: string;
+    readonly type: string;
+    readonly v4ip: string;
+    readonly v6ip: string;
+    readonly macAddress: string;
+  };
+}
+
+export const vips: Kind<VipObject> = {
+  path: '/apis/kubeovn.io/v1/vips',
+  parse: (raw) => {
+    const { metadata, spec, status } = record(raw);
+    const [meta, wanted] = [record(metadata), record(spec)];
+    const field = (key: string): string => text(wanted[key]);
+    return {
+      ...kept(meta, status),
+      labels: record(meta['labels']),
+      spec: {
+        subnet: field('subnet'),
+        type: field('type'),
+        v4ip: field('v4ip'),
+        v6ip: field('v6ip'),
+        macAddress: field('macAddress'),
+      },
+    };
+  },
+};
