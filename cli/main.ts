@@ -19,6 +19,7 @@ import { addReplay } from './record/replay.ts';
 import { addVerify } from './record/verify.ts';
 import { addRecover } from './recover.ts';
 import { addShow } from './show.ts';
+import { addStatus } from './status.ts';
 import { addState } from './state.ts';
 import { addUninstall } from './uninstall.ts';
 import { addWatch } from './watch.ts';
@@ -50,6 +51,7 @@ Exit status (check and verify have their own):
   ${exitStatus.interrupted}  ended by Ctrl-C`,
   );
 addShow(program);
+addStatus(program);
 addAllocations(program);
 addWhoHad(program);
 addHistory(program);

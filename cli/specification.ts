@@ -8,6 +8,7 @@ import {
   type DiffReply,
   type DiffRequest,
   type Event,
+  type GetStatusReply,
   type HistoryReply,
   type HistoryRequest,
   IpamService,
@@ -55,6 +56,7 @@ export interface Answers {
   list?: (request: ListRequest) => Input<ListReply>;
   history?: (request: HistoryRequest) => Input<HistoryReply>;
   why?: (request: WhyRequest) => Input<WhyReply>;
+  getStatus?: () => Input<GetStatusReply>;
   stateAt?: (request: StateAtRequest) => Input<StateAtReply>[];
   diff?: (request: DiffRequest) => Input<DiffReply>[];
   watch?: (request: WatchRequest) => Input<WatchReply>[];
@@ -94,6 +96,7 @@ export function allocatorThat(answers: Answers) {
       {
         history: handler(LedgerService.history, answers.history),
         why: handler(LedgerService.why, answers.why),
+        getStatus: handler(LedgerService.getStatus, answers.getStatus),
         stateAt: streaming(LedgerService.stateAt, answers.stateAt),
         diff: streaming(LedgerService.diff, answers.diff),
         watch: streaming(LedgerService.watch, answers.watch),

@@ -16646,6 +16646,356 @@ export const ipledger = $root.ipledger = (() => {
             return GetFreezeReply;
         })();
 
+        v1.GetStatusRequest = (function() {
+
+            const GetStatusRequest = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            GetStatusRequest.create = function(properties) {
+                return new GetStatusRequest(properties);
+            };
+
+            GetStatusRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            GetStatusRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.GetStatusRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    reader.skipType(tag & 7, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            GetStatusRequest.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.GetStatusRequest)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.GetStatusRequest: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                return new $root.ipledger.v1.GetStatusRequest();
+            };
+
+            GetStatusRequest.toObject = function () {
+                return {};
+            };
+
+            GetStatusRequest.prototype.toJSON = function() {
+                return GetStatusRequest.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return GetStatusRequest;
+        })();
+
+        v1.GetStatusReply = (function() {
+
+            const GetStatusReply = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            GetStatusReply.prototype.position = null;
+            GetStatusReply.prototype.ledger = "";
+            GetStatusReply.prototype.at = "";
+            GetStatusReply.prototype.oldestSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            GetStatusReply.prototype.oldestAt = "";
+            GetStatusReply.prototype.liveFromSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+            GetStatusReply.prototype.freeze = null;
+
+            GetStatusReply.create = function(properties) {
+                return new GetStatusReply(properties);
+            };
+
+            GetStatusReply.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.ledger != null && $Object.hasOwnProperty.call(message, "ledger") && message.ledger !== "")
+                    writer.uint32(18).string(message.ledger);
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
+                    writer.uint32(26).string(message.at);
+                if (message.oldestSeq != null && $Object.hasOwnProperty.call(message, "oldestSeq") && (typeof message.oldestSeq === "object" ? message.oldestSeq.low || message.oldestSeq.high : message.oldestSeq !== 0))
+                    writer.uint32(32).uint64(message.oldestSeq);
+                if (message.oldestAt != null && $Object.hasOwnProperty.call(message, "oldestAt") && message.oldestAt !== "")
+                    writer.uint32(42).string(message.oldestAt);
+                if (message.liveFromSeq != null && $Object.hasOwnProperty.call(message, "liveFromSeq") && (typeof message.liveFromSeq === "object" ? message.liveFromSeq.low || message.liveFromSeq.high : message.liveFromSeq !== 0))
+                    writer.uint32(48).uint64(message.liveFromSeq);
+                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
+                    $root.ipledger.v1.Freeze.encode(message.freeze, writer.uint32(58).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            GetStatusReply.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.GetStatusReply();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.ledger = value;
+                            else
+                                delete message.ledger;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.at = value;
+                            else
+                                delete message.at;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.oldestSeq = value;
+                            else
+                                delete message.oldestSeq;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.oldestAt = value;
+                            else
+                                delete message.oldestAt;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.liveFromSeq = value;
+                            else
+                                delete message.liveFromSeq;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            message.freeze = $root.ipledger.v1.Freeze.decode(reader, reader.size(), $undefined, _depth + 1, message.freeze);
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            GetStatusReply.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.GetStatusReply)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.GetStatusReply: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.GetStatusReply();
+                if (object.position != null) {
+                    if (!$util.isObject(object.position))
+                        throw $TypeError(".ipledger.v1.GetStatusReply.position: object expected");
+                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
+                }
+                if (object.ledger != null)
+                    if (typeof object.ledger !== "string" || object.ledger.length)
+                        message.ledger = $String(object.ledger);
+                if (object.at != null)
+                    if (typeof object.at !== "string" || object.at.length)
+                        message.at = $String(object.at);
+                if (object.oldestSeq != null)
+                    if (typeof object.oldestSeq === "object" ? object.oldestSeq.low || object.oldestSeq.high : $Number(object.oldestSeq) !== 0)
+                        if ($util.Long)
+                            message.oldestSeq = $util.Long.fromValue(object.oldestSeq, true);
+                        else if (typeof object.oldestSeq === "string")
+                            message.oldestSeq = $parseInt(object.oldestSeq, 10);
+                        else if (typeof object.oldestSeq === "number")
+                            message.oldestSeq = object.oldestSeq;
+                        else if (typeof object.oldestSeq === "object")
+                            message.oldestSeq = new $util.LongBits(object.oldestSeq.low >>> 0, object.oldestSeq.high >>> 0).toNumber(true);
+                if (object.oldestAt != null)
+                    if (typeof object.oldestAt !== "string" || object.oldestAt.length)
+                        message.oldestAt = $String(object.oldestAt);
+                if (object.liveFromSeq != null)
+                    if (typeof object.liveFromSeq === "object" ? object.liveFromSeq.low || object.liveFromSeq.high : $Number(object.liveFromSeq) !== 0)
+                        if ($util.Long)
+                            message.liveFromSeq = $util.Long.fromValue(object.liveFromSeq, true);
+                        else if (typeof object.liveFromSeq === "string")
+                            message.liveFromSeq = $parseInt(object.liveFromSeq, 10);
+                        else if (typeof object.liveFromSeq === "number")
+                            message.liveFromSeq = object.liveFromSeq;
+                        else if (typeof object.liveFromSeq === "object")
+                            message.liveFromSeq = new $util.LongBits(object.liveFromSeq.low >>> 0, object.liveFromSeq.high >>> 0).toNumber(true);
+                if (object.freeze != null) {
+                    if (!$util.isObject(object.freeze))
+                        throw $TypeError(".ipledger.v1.GetStatusReply.freeze: object expected");
+                    message.freeze = $root.ipledger.v1.Freeze.fromObject(object.freeze, _depth + 1);
+                }
+                return message;
+            };
+
+            GetStatusReply.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.defaults) {
+                    object.position = null;
+                    object.ledger = "";
+                    object.at = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.oldestSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.oldestSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.oldestAt = "";
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.liveFromSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.liveFromSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
+                    object.freeze = null;
+                }
+                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
+                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
+                if (message.ledger != null && $Object.hasOwnProperty.call(message, "ledger"))
+                    object.ledger = message.ledger;
+                if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
+                    object.at = message.at;
+                if (message.oldestSeq != null && $Object.hasOwnProperty.call(message, "oldestSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.oldestSeq = typeof message.oldestSeq === "number" ? $BigInt(message.oldestSeq) : $util.Long.fromBits(message.oldestSeq.low >>> 0, message.oldestSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.oldestSeq === "number")
+                        object.oldestSeq = options.longs === $String ? $String(message.oldestSeq) : message.oldestSeq;
+                    else
+                        object.oldestSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.oldestSeq) : options.longs === $Number ? new $util.LongBits(message.oldestSeq.low >>> 0, message.oldestSeq.high >>> 0).toNumber(true) : message.oldestSeq;
+                if (message.oldestAt != null && $Object.hasOwnProperty.call(message, "oldestAt"))
+                    object.oldestAt = message.oldestAt;
+                if (message.liveFromSeq != null && $Object.hasOwnProperty.call(message, "liveFromSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.liveFromSeq = typeof message.liveFromSeq === "number" ? $BigInt(message.liveFromSeq) : $util.Long.fromBits(message.liveFromSeq.low >>> 0, message.liveFromSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.liveFromSeq === "number")
+                        object.liveFromSeq = options.longs === $String ? $String(message.liveFromSeq) : message.liveFromSeq;
+                    else
+                        object.liveFromSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.liveFromSeq) : options.longs === $Number ? new $util.LongBits(message.liveFromSeq.low >>> 0, message.liveFromSeq.high >>> 0).toNumber(true) : message.liveFromSeq;
+                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
+                    object.freeze = $root.ipledger.v1.Freeze.toObject(message.freeze, options, _depth + 1);
+                return object;
+            };
+
+            GetStatusReply.prototype.toJSON = function() {
+                return GetStatusReply.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return GetStatusReply;
+        })();
+
         v1.Freeze = (function() {
 
             const Freeze = function (properties) {

@@ -148,6 +148,8 @@ export const LedgerService = {
    * FAILED_PRECONDITION  the allocator has no key to sign with
    */
   checkpoint: unary<CheckpointRequest, CheckpointReply>('/ipledger.v1.Ledger/Checkpoint', 'CheckpointRequest', 'CheckpointReply'),
+  /** Where the ledger stands, and how far back the replica that answers can be asked. */
+  getStatus: unary<GetStatusRequest, GetStatusReply>('/ipledger.v1.Ledger/GetStatus', 'GetStatusRequest', 'GetStatusReply'),
   /**
    * Whether the ledger is frozen: somebody remembers more of it than it holds, as after etcd was restored from a backup. Then every
    * command that gives an address or takes one away is answered DATA_LOSS.
@@ -984,6 +986,24 @@ export interface GetFreezeReply {
 }
 
 /** What is remembered of the ledger, and not in it. */
+export interface GetStatusRequest {
+}
+
+export interface GetStatusReply {
+  position?: Position;
+  /** ULID, names the ledger. */
+  ledger: string;
+  /** When its last event happened. */
+  at: string;
+  /** The first event that can be asked for, and when it happened. */
+  oldestSeq: number;
+  oldestAt: string;
+  /** The first event that stands in etcd still; those before it are sealed. */
+  liveFromSeq: number;
+  /** Present while the ledger is frozen. */
+  freeze?: Freeze;
+}
+
 export interface Freeze {
   known?: Position;
   /** Who remembers it, and when that was found. */

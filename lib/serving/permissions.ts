@@ -72,6 +72,7 @@ const ledger: Rows<typeof LedgerService> = {
   verify: readers,
   export: readers,
   checkpoint: readers,
+  getStatus: readers,
   getFreeze: readers,
   restore: operators,
   thaw: operators,

@@ -55,10 +55,15 @@ export async function freezeIfRewound(
 
 export async function getFreeze(allocator: Allocator, context: CallContext): Promise<Input<api.GetFreezeReply>> {
   const { head } = await question(allocator, context, () => undefined);
-  const frozen = await allocator.brake.frozen(context.signal);
-  if (!frozen) return { position: positionOf(head) };
+  return { position: positionOf(head), ...(await freezeOf(allocator, context.signal)) };
+}
+
+/** The field of a reply that says so. */
+export async function freezeOf({ brake }: Allocator, signal: AbortSignal): Promise<{ freeze?: Input<api.Freeze> }> {
+  const frozen = await brake.frozen(signal);
+  if (!frozen) return {};
   const { by, at, epoch, seq, hash } = frozen;
-  return { position: positionOf(head), freeze: { known: { epoch, seq, hash }, by, at } };
+  return { freeze: { known: { epoch, seq, hash }, by, at } };
 }
 
 /** @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; NOT_WRITER; UNAVAILABLE. */

@@ -7,6 +7,7 @@ import { exportLog } from './export.ts';
 import { getFreeze, restore, thaw } from './freeze.ts';
 import { history } from './history.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
+import { getStatus } from './status.ts';
 import { stateAt } from './state-at.ts';
 import { TimeTravel } from './time-travel.ts';
 import { verify } from './verify.ts';
@@ -25,6 +26,7 @@ export function ledgerHandlers(allocator: Allocator): Handlers<typeof LedgerServ
     verify: (request, context) => verify(travel, allocator.replica.ledger, request, context),
     export: (request, context) => exportLog(allocator.replica.ledger, request, context),
     checkpoint: (_request, context) => checkpoint(allocator, context),
+    getStatus: (_request, context) => getStatus(allocator, context),
     getFreeze: (_request, context) => getFreeze(allocator, context),
     restore: (request, context) => restore(allocator, request, context),
     thaw: (_request, context) => thaw(allocator, context),

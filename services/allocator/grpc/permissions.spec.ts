@@ -52,6 +52,7 @@ const table = `
   Verify                      -         yes       yes   yes      yes    yes
   Export                      -         yes       yes   yes      yes    yes
   Checkpoint                  -         yes       yes   yes      yes    yes
+  GetStatus                   -         yes       yes   yes      yes    yes
   GetFreeze                   -         yes       yes   yes      yes    yes
   Restore                     -         -         -     yes      -      -
   Thaw                        -         -         -     yes      -      -

@@ -1,0 +1,28 @@
+/** `ipledger status`: where the ledger stands, and how far back it can be asked. */
+import type { Command } from 'commander';
+import { type GetStatusReply, LedgerService } from '../proto/ipledger.ts';
+import { showTime, type Zone } from './times.ts';
+import { addVerb, answer, type VerbOptions } from './verb.ts';
+
+export function addStatus(program: Command): void {
+  addVerb(program, 'status', 'where the ledger stands, and how far back it can be asked').action(
+    (options: VerbOptions) =>
+      answer(options, async (allocator) => {
+        const reply = await allocator.ask(LedgerService.getStatus, {});
+        return { content: reply, table: (zone) => told(reply, zone) };
+      }),
+  );
+}
+
+/** One fact a line, so that a person reads it at a glance and `grep` finds it. */
+function told({ position, ledger, at, oldestSeq, oldestAt, liveFromSeq, freeze }: GetStatusReply, zone: Zone): string {
+  const event = (seq: number, when: string): string => `event ${seq}, ${showTime(when, zone)}`;
+  const facts = [
+    ['ledger', `${ledger}, epoch ${position?.epoch ?? 0}`],
+    ['last', `${event(position?.seq ?? 0, at)}, hash ${position?.hash.slice(0, 12)}`],
+    ['history since', oldestSeq === 0 ? 'nothing happened yet' : event(oldestSeq, oldestAt)],
+    ['in etcd since', `event ${liveFromSeq}`],
+    ['frozen', freeze ? `since ${showTime(freeze.at, zone)}, by ${freeze.by}: see ipledger recover` : 'no'],
+  ] as const;
+  return facts.map(([name, fact]) => `${`${name}:`.padEnd(15)}${fact}\n`).join('');
+}
