@@ -171,6 +171,8 @@ describe('ipledger check', function () {
       'GET /apis/kubeovn.io/v1/ips',
       'GET /apis/kubeovn.io/v1/subnets',
       'GET /apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+      // Whether there are KubeVirt's kinds: here there are none.
+      'GET /apis/kubevirt.io/v1',
       'GET /apis/kubeovn.io/v1/ippools',
       'GET /apis/kubeovn.io/v1/vips',
       'GET /api/v1/nodes',

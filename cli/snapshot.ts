@@ -1,7 +1,7 @@
 /** All objects of the Kubernetes API that Kube-OVN's controller and ipledger keep, and the Pods for which they do; read once. */
 import { allocationAnnotation, finalizer, ownerKind } from '../lib/marks.ts';
 import type { Owner } from '../proto/ipledger.ts';
-import { controllerOf, networkOf, podOf, statefulSetOf } from './check/cluster.ts';
+import { controllerOf, networkOf, podOf, readMachines, statefulSetOf } from './check/cluster.ts';
 import type { Pod, StatefulSet } from './check/picture.ts';
 import type { Kubernetes } from './kubernetes.ts';
 import { type Fields, fields, text, texts } from './raw.ts';
@@ -74,8 +74,10 @@ export interface Snapshot {
   readonly vips: readonly LeftVip[];
   readonly pods: readonly PlacedPod[];
   /** By "namespace/name", as the networks' CNI configurations. */
-  readonly sets: ReadonlyMap<string, StatefulSet>;
+  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
   readonly networks: ReadonlyMap<string, string>;
+  /** KubeVirt's VirtualMachines that are not being deleted, by "namespace/name". */
+  readonly machines: ReadonlySet<string>;
   /** When it was read, milliseconds since 1970. */
   readonly at: number;
 }
@@ -87,17 +89,24 @@ export const pathOf = ({ kind, name }: Left): string => `${collections[kind]}/${
 export const unchanged = ({ uid, resourceVersion }: Left) => ({ uid, resourceVersion });
 
 /** @throws Failure when the API cannot be read. */
-export async function takeSnapshot({ list }: Pick<Kubernetes, 'list'>): Promise<Snapshot> {
+export async function takeSnapshot(kubernetes: Pick<Kubernetes, 'get' | 'list'>): Promise<Snapshot> {
+  const { list } = kubernetes;
   const { Subnet, IPPool, IP, Vip, Pod: pods, StatefulSet: sets, Network } = collections;
   const [subnets, pools, ips, vips] = await Promise.all([list(Subnet), list(IPPool), list(IP), list(Vip)]);
-  const [running, wanted, networks] = await Promise.all([list(pods), list(sets), list(Network)]);
+  const [running, wanted, networks, machines] = await Promise.all([
+    list(pods),
+    list(sets),
+    list(Network),
+    readMachines(kubernetes),
+  ]);
   return {
     subnets: subnets.map(subnetOf),
     pools: pools.map(poolOf),
     ips: ips.map(ipOf),
     vips: vips.map(vipOf),
     pods: running.map(placedPodOf),
-    sets: new Map(wanted.map(statefulSetOf)),
+    statefulSets: new Map(wanted.map(statefulSetOf)),
+    machines,
     networks: new Map(networks.map(networkOf)),
     at: Date.now(),
   };

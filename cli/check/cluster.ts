@@ -15,14 +15,16 @@ const paths = {
   statefulSets: '/apis/apps/v1/statefulsets',
   networks: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
 };
+/** Of KubeVirt, which most clusters do not have. */
+const machinesApi = '/apis/kubevirt.io/v1';
 
 /**
  * All objects that show an address, or want one.
  * @throws Failure when the API cannot be read.
  */
-export async function readCluster(kubernetes: Pick<Kubernetes, 'list'>): Promise<ClusterPicture> {
+export async function readCluster(kubernetes: Pick<Kubernetes, 'get' | 'list'>): Promise<ClusterPicture> {
   const read = async <T>(path: string, as: (item: Fields) => T): Promise<T[]> => (await kubernetes.list(path)).map(as);
-  const [pods, ips, subnets, pools, vips, nodes, statefulSets, networks] = await Promise.all([
+  const [pods, ips, subnets, pools, vips, nodes, statefulSets, networks, machines] = await Promise.all([
     read(paths.pods, podOf),
     read(paths.ips, ipOf),
     read(paths.subnets, withStatus),
@@ -31,8 +33,13 @@ export async function readCluster(kubernetes: Pick<Kubernetes, 'list'>): Promise
     read(paths.nodes, nameOf),
     read(paths.statefulSets, statefulSetOf),
     read(paths.networks, networkOf),
+    readMachines(kubernetes),
   ]);
-  const byName = { statefulSets: new Map(statefulSets), networks: new Map(networks) };
+  const byName = {
+    statefulSets: new Map(statefulSets),
+    networks: new Map(networks),
+    machines,
+  };
   return { pods, ips, subnets, pools, vips, nodes: new Set(nodes), ...byName };
 }
 
@@ -92,6 +99,17 @@ export function statefulSetOf(item: Fields): [string, StatefulSet] {
   const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
   const counted = { replicas: count(replicas, 1), firstOrdinal: count(fields(ordinals)['start'], 0) };
   return [`${text(namespace)}/${text(name)}`, { uid: text(uid), deleting: text(deletionTimestamp) !== '', ...counted }];
+}
+
+/** VirtualMachines that are not being deleted, by "namespace/name". @throws Failure when the API cannot be read. */
+export async function readMachines({ get, list }: Pick<Kubernetes, 'get' | 'list'>): Promise<Set<string>> {
+  if (!(await get(machinesApi))) return new Set();
+  return new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(lastingMachineOf));
+}
+
+function lastingMachineOf(item: Fields): string[] {
+  const { namespace, name, deletionTimestamp } = fields(item['metadata']);
+  return text(deletionTimestamp) === '' ? [`${text(namespace)}/${text(name)}`] : [];
 }
 
 /** The CNI configuration, by "namespace/name". */

@@ -96,6 +96,7 @@ export interface Parts extends Partial<Omit<Picture['ledger'], 'position'>> {
   readonly vips?: Picture['cluster']['vips'];
   readonly nodes?: readonly string[];
   readonly set?: object;
+  readonly machines?: readonly string[];
 }
 
 /** The picture in which all agree, with some parts of it replaced. */
@@ -118,6 +119,7 @@ export function picture(parts: Parts = {}): Picture {
       vips,
       nodes: new Set(nodes),
       statefulSets: new Map([['default/db', set]]),
+      machines: new Set(parts.machines),
       networks,
     },
     at,

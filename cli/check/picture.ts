@@ -68,6 +68,8 @@ export interface ClusterPicture {
   readonly nodes: ReadonlySet<string>;
   /** By "namespace/name". */
   readonly statefulSets: ReadonlyMap<string, StatefulSet>;
+  /** KubeVirt's VirtualMachines that are not being deleted, by "namespace/name". */
+  readonly machines: ReadonlySet<string>;
   /** CNI configurations of the NetworkAttachmentDefinitions, by "namespace/name". */
   readonly networks: ReadonlyMap<string, string>;
 }

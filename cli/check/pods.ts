@@ -1,7 +1,7 @@
 /** Allocations against the Pods that live: who holds something is there, needs it, and shows exactly that. */
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Disagreement, Picture, Pod } from './picture.ts';
-import { isKeptForMember } from './retained.ts';
+import { isKept } from './retained.ts';
 import { addressesOf, command, podKey, podOf, said } from './say.ts';
 import { wantedProviders } from './wants.ts';
 
@@ -21,16 +21,16 @@ export function comparePods(picture: Picture): Disagreement[] {
   const held = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return [
     ...ledger.allocations.flatMap((allocation) =>
-      isKeptForMember(allocation, cluster.statefulSets)
-        ? ofMember(allocation, byName.get(podOf(allocation.attachment)))
+      isKept(allocation, cluster)
+        ? ofKept(allocation, byName.get(podOf(allocation.attachment)))
         : ofAllocation(allocation, byName.get(podOf(allocation.attachment)), at),
     ),
     ...cluster.pods.flatMap((pod) => ofPod(pod, held.get(pod.identity) ?? [], picture)),
   ];
 }
 
-/** What a member held stays its own while it is away; one that is there shows it. */
-const ofMember = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
+/** What a member or a machine held stays its own while it is away; one that is there shows it. */
+const ofKept = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
   pod?.identity === allocation.podUid ? annotationsOf(allocation, pod) : [];
 
 function ofAllocation(allocation: Allocation, pod: Pod | undefined, at: number): Disagreement[] {

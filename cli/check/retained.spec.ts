@@ -38,3 +38,18 @@ describe('checking members of a StatefulSet', () => {
     expect(holders({ pods: [web, pod] })[0]).to.contain('annotation: Pod default/db-1: annotation');
   });
 });
+
+describe('checking virtual machines', () => {
+  const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vmi' };
+  const held = { ...allocation, seq: 9, mac: '', podUid: 'uid-vmi', owner, attachment: attachmentOf('vm1') };
+  const holders = (machines: readonly string[]): string[] =>
+    told({ allocations: [held], ips: [], pods: [], machines }).filter((line) => line.startsWith('holder gone'));
+
+  it('keep what they hold while they are stopped, and may be started again', () => {
+    expect(holders(['default/vm1'])).to.deep.equal([]);
+  });
+
+  it('do not when they are gone, whoever else is called so elsewhere', () => {
+    expect(holders(['other/vm1'])[0]).to.match(/^holder gone: Pod default\/vm1: holds /);
+  });
+});

@@ -130,10 +130,10 @@ function routesOf(value: string): Route[] | undefined {
  * A member that is away and that its StatefulSet will have again: the uid of the Pod that had the address is not known any more, so
  * that of the IP object stands for it, and the address is passed on when the member comes.
  */
-function claimOfMember(ip: LeftIp, { sets, subnets }: Snapshot): Claim | undefined {
+function claimOfMember(ip: LeftIp, { statefulSets, subnets }: Snapshot): Claim | undefined {
   const { namespace, pod: name, subnet } = ip;
   const [, setName, ordinal] = /^(.+)-(\d{1,9})$/.exec(name) ?? [];
-  const set = sets.get(`${namespace}/${setName}`);
+  const set = statefulSets.get(`${namespace}/${setName}`);
   const member = Number(ordinal);
   if (!setName || !set || set.deleting || member < set.firstOrdinal || member >= set.firstOrdinal + set.replicas)
     return undefined;

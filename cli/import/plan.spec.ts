@@ -50,7 +50,8 @@ const snapshotOf = (parts: Partial<Snapshot>): Snapshot => ({
   ips: [],
   vips: [],
   pods: [],
-  sets: new Map(),
+  statefulSets: new Map(),
+  machines: new Set(),
   networks: new Map(),
   at: Date.UTC(2026, 0, 1),
   ...parts,
@@ -92,10 +93,10 @@ describe('an import of what Kube-OVN gave', () => {
   });
 
   it('keeps the address of a StatefulSet’s member that is away while the set wants it', () => {
-    const sets = new Map([['default/db', { uid: 'uid-db', firstOrdinal: 1, replicas: 2, deleting: false }]]);
+    const statefulSets = new Map([['default/db', { uid: 'uid-db', firstOrdinal: 1, replicas: 2, deleting: false }]]);
     const member = (ordinal: number) =>
       ip(`db-${ordinal}.default.lan.default`, [`10.0.0.${ordinal + 2}`], { podType: 'StatefulSet' });
-    const { claims, leftovers } = planOf(snapshotOf({ sets, ips: [0, 1, 2, 3].map(member) }));
+    const { claims, leftovers } = planOf(snapshotOf({ statefulSets, ips: [0, 1, 2, 3].map(member) }));
     expect(claims.map(({ holder }) => holder.name)).to.deep.equal(['db-1', 'db-2']);
     expect(leftovers.map(({ pod: name }) => name)).to.deep.equal(['db-0', 'db-3']);
   });

@@ -47,9 +47,9 @@ const allocation = (name: string, address: string, more: Partial<Allocation> = {
 });
 
 function planned(cluster: Partial<Snapshot>, held: Partial<Held> = {}) {
-  const sets = new Map<string, never>();
-  const none = { pools: [], ips: [], vips: [], pods: [], sets, networks: new Map<string, string>() };
-  const snapshot: Snapshot = { subnets: [lan], ...none, at: Date.UTC(2026, 0, 1), ...cluster };
+  const none = { pools: [], ips: [], vips: [], pods: [], networks: new Map<string, string>() };
+  const kept = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
+  const snapshot: Snapshot = { subnets: [lan], ...none, ...kept, at: Date.UTC(2026, 0, 1), ...cluster };
   const { subnets, pools, releases, imports } = recoveryOf(snapshot, {
     allocations: [],
     subnets: [lan],
@@ -107,7 +107,7 @@ describe('What a restored ledger needs', () => {
 
   it('leaves a member of a StatefulSet what is kept for it, and brings back what its IP object says', () => {
     const owner = { kind: 'StatefulSet', name: 'db', uid: 'set' };
-    const sets = new Map([['default/db', { uid: 'set', deleting: false, replicas: 2, firstOrdinal: 0 }]]);
+    const statefulSets = new Map([['default/db', { uid: 'set', deleting: false, replicas: 2, firstOrdinal: 0 }]]);
     const held = { allocations: [allocation('db-0', '10.0.0.2', { owner })] };
     const ip: LeftIp = {
       ...left,
@@ -122,6 +122,13 @@ describe('What a restored ledger needs', () => {
       addresses: ['10.0.0.3'],
       mac: '',
     };
-    expect(planned({ sets, ips: [ip] }, held)).to.deep.equal({ ...nothing, imports: ['db-1: 10.0.0.3'] });
+    expect(planned({ statefulSets, ips: [ip] }, held)).to.deep.equal({ ...nothing, imports: ['db-1: 10.0.0.3'] });
+  });
+
+  it('leaves a virtual machine that is stopped what it had, as long as there is the machine', () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'instance' };
+    const held = { allocations: [allocation('vm1', '10.0.0.2', { owner })] };
+    expect(planned({ machines: new Set(['default/vm1']) }, held)).to.deep.equal(nothing);
+    expect(planned({}, held).releases).to.have.length(1);
   });
 });

@@ -1,5 +1,5 @@
 /** What a restored ledger lacks of what the cluster shows, and what it holds that is gone. Pure. */
-import { isKeptForMember } from '../check/retained.ts';
+import { isKept } from '../check/retained.ts';
 import { type Claim, claimsOf } from '../import/claims.ts';
 import type { LeftPool, LeftSubnet, Snapshot } from '../snapshot.ts';
 import type { Allocation, Pool, Subnet } from '../../proto/ipledger.ts';
@@ -74,7 +74,7 @@ function whyRelease(allocation: Allocation, { snapshot, claims, imports }: Evide
   );
   if (user) return `Pod ${user.holder.namespace}/${user.holder.name} uses it`;
   const isShown = claims.some((claim) => keyOf(claim) === attachmentOf(allocation));
-  if (isShown || isKeptForMember(allocation, snapshot.sets)) return undefined;
+  if (isShown || isKept(allocation, snapshot)) return undefined;
   const { namespace, pod } = allocation.attachment ?? {};
   const isThere = snapshot.pods.some(
     (each) =>
