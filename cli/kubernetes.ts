@@ -125,7 +125,9 @@ async function send(config: KubeConfig, url: string, request: Request, signal: A
         try {
           resolve({ status, answer: fields(JSON.parse(answer)) });
         } catch (error) {
-          reject(new Error(`${status}, and no JSON`, { cause: error }));
+          // Of a group that it does not know the API says so in plain text.
+          if (status === 404) resolve({ status, answer: {} });
+          else reject(new Error(`${status}, and no JSON`, { cause: error }));
         }
       });
     });
