@@ -177,4 +177,13 @@ describe('Two allocators on one ledger', () => {
     expect(await failureOf(first.does(allocate('b')))).to.have.property('code', 'NOT_WRITER');
     for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
   });
+
+  it('notice that it was rewound also when nobody asks anything', async () => {
+    const before = (await client.get(headKey).string()) ?? '';
+    const { head } = await first.does(allocate('a'));
+    while (second.replica.head.seq < head.seq) await turn();
+    await client.delete().key(logKey(head.seq));
+    await client.put(headKey).value(before);
+    for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
 });

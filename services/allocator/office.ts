@@ -1,4 +1,5 @@
 /** A replica's life: stand by, following the log with a warm state, until elected; write until the term ends; stand by again. */
+import { pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Term } from './ledger/election.ts';
@@ -6,6 +7,9 @@ import { Follower } from './ledger/follower.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { EventVersion } from './ledger/upcast.ts';
 import { type Append, Writer } from './ledger/writer.ts';
+
+/** How often a writer looks at the ledger that nobody asks anything. */
+const lookMs = 5_000;
 
 /** Who answers here: one of them, or for a moment, between standing by and writing, neither. */
 export interface Office {
@@ -83,6 +87,7 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
     office.writer = writer;
     onWriter(true);
     log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');
+    void lookNowAndThen(writer, writing);
     await working;
   } catch (error) {
     // That the writer ended is told to whoever asked it; why it did, it tells itself.
@@ -90,5 +95,17 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
     // Of anything but an outage the state may have suffered: only a new process is sure of what it knows.
     if (IpledgerError.from(error).kind !== 'transient') throw error;
     log.warn({ err: error }, 'the term ended before it began');
+  }
+}
+
+/**
+ * Each answer is proven by a look at the head, and so it is noticed that the ledger was rewound. A backup of etcd may hold the
+ * writer's own lease: who is asked nothing would go on renewing that, and notice nothing.
+ */
+async function lookNowAndThen(writer: Writer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(lookMs, signal);
+    // What is wrong, the writer tells itself.
+    await writer.submit({ actor: 'allocator', signal, answer: () => undefined }).catch(() => undefined);
   }
 }
