@@ -7,6 +7,7 @@ import {
   addressPrefix,
   claimNameOf,
   claimText,
+  configuredText,
   floorKey,
   floorText,
   headKey,
@@ -24,7 +25,6 @@ import {
   segmentText,
   subnetKey,
   subnetPrefix,
-  subnetText,
 } from '../ledger/keys.ts';
 
 /** `value` is the key's, so that a line reads as one piece of JSON. */
@@ -36,9 +36,7 @@ export function endStateLines({ state, head }: Place): string[] {
     line(headKey, headText(head)),
     ...state.segments.map((segment) => line(segmentKey(segment.from), segmentText(segment))),
     ...(state.segments.length > 0 ? [line(floorKey, floorText(sealedTo(state) + 1))] : []),
-    ...[...state.subnets].map(([name, { subnet, source }]) =>
-      line(subnetKey(name), subnetText({ spec: subnet.spec, ...(source && { source }) })),
-    ),
+    ...[...state.subnets].map(([name, subnet]) => line(subnetKey(name), configuredText(subnet))),
     ...[...state.pools].map(([name, pool]) => line(poolKey(name), poolText(pool))),
     ...claimLines(state),
   ];

@@ -3,13 +3,13 @@
  * not fit one transaction is left for the next; a command is never cut.
  */
 import type { Claim } from '../domain/claim.ts';
-import type { Event, Segment } from '../domain/event.ts';
-import { addressesOf } from '../domain/event.ts';
+import { addressesOf, type Event } from '../domain/event.ts';
 import { Journal, type Undo } from '../domain/journal.ts';
 import { Refused } from '../domain/refusal.ts';
 import { claimOf, evolve } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
+import { configurationOf, type Names, noNames, note, segmentsOf } from './configured.ts';
 import {
   addressKey,
   claimText,
@@ -104,19 +104,11 @@ export class BatchBuilder {
       if (!claim) throw new Error(`${addressKey(name)} was touched and has no claim`);
       return { name, text: this.#textOf(claim), known: this.#replica.revisionOf(name) };
     });
-    const configured = this.#configured();
-    const subnets = [...configured.subnets].map((name) => {
-      const subnet = state.subnets.get(name);
-      return { name, text: subnet && subnetText({ ...subnet, spec: subnet.subnet.spec }) };
-    });
-    const pools = [...configured.pools].map((name) => {
-      const pool = state.pools.get(name);
-      return { name, text: pool && poolText(pool) };
-    });
+    const configured = configurationOf(state, this.#configured());
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     const head = { before: this.#replica.head, after: this.#head };
     const notWhileFrozen = this.#notWhileFrozen;
-    return { head, events, claims, subnets, pools, segments: this.#segments(), notWhileFrozen, writer };
+    return { head, events, claims, ...configured, segments: segmentsOf(this.#events), notWhileFrozen, writer };
   }
 
   #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
@@ -161,26 +153,17 @@ export class BatchBuilder {
   }
 
   /** The names of what the batch configures or retires. */
-  #configured(): { readonly subnets: ReadonlySet<string>; readonly pools: ReadonlySet<string> } {
-    const [subnets, pools] = [new Set<string>(), new Set<string>()];
-    for (const { sequenced: event } of this.#events) {
-      if (event.type === 'SubnetConfigured' || event.type === 'SubnetRetired') subnets.add(event.subnet);
-      if (event.type === 'PoolConfigured' || event.type === 'PoolRetired') pools.add(event.data.pool);
-    }
-    return { subnets, pools };
-  }
-
-  #segments(): readonly Segment[] {
-    return this.#events.flatMap(({ sequenced: event }) =>
-      event.type === 'SegmentSealed' ? [{ seq: event.seq, ...event.data }] : [],
-    );
+  #configured(): Names {
+    const names = noNames();
+    for (const { sequenced } of this.#events) note(names, sequenced);
+    return names;
   }
 
   #fits(): boolean {
     const { ops, bytes } = this.#replica.ledger.limits;
     const claims = this.#journal.touchedCount;
     const configured = this.#configured();
-    const segments = this.#segments().length;
+    const segments = segmentsOf(this.#events).length;
     const floor = segments > 0 ? 1 : 0;
     const others = claims + configured.subnets.size + configured.pools.size + segments + floor;
     const puts = this.#events.length + others + 1;

@@ -18,6 +18,7 @@ import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../dom
 import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
+import type { ConfiguredSubnet } from '../domain/state.ts';
 import type { Head } from './chain.ts';
 
 /** All that is ours stands under it. */
@@ -147,6 +148,10 @@ export interface StoredSubnet {
 /** A subnet as its key holds it. */
 export const subnetText = ({ spec, source }: StoredSubnet): string =>
   JSON.stringify({ spec, ...(source && { source }) });
+
+/** The same of one in force. */
+export const configuredText = ({ subnet, source }: Pick<ConfiguredSubnet, 'subnet' | 'source'>): string =>
+  subnetText({ spec: subnet.spec, ...(source && { source }) });
 
 /** The subnet that a key and its value say. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
 export function parseSubnet(key: string, text: string): StoredSubnet & { readonly name: string } {

@@ -8,7 +8,8 @@ import { addressesOf, type Event } from '../domain/event.ts';
 import { claimKey, type ClaimName, Journal } from '../domain/journal.ts';
 import { claimOf, evolve, initialState, type State } from '../domain/state.ts';
 import { emptyHead, follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
-import { claimText, headText, poolText, subnetText } from './keys.ts';
+import { configurationOf, noNames, note, segmentsOf } from './configured.ts';
+import { claimText, headText } from './keys.ts';
 import type { Batch, Ledger, Revision } from './ledger.ts';
 
 /** Of the events alone; what is written beside them is seldom more than twice as much. */
@@ -57,8 +58,7 @@ class Replay {
   #events: StoredEvent[] = [];
   #bytes = 0;
   #claims = new Map<string, ClaimName>();
-  #subnets = new Set<string>();
-  #pools = new Set<string>();
+  #configured = noNames();
   #appending: Promise<void> = Promise.resolve();
 
   private constructor(ledger: Ledger, options: ReplayOptions, there: Head, revisions: Map<string, Revision>) {
@@ -119,8 +119,7 @@ class Replay {
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(text);
     for (const name of claimsOf(said)) this.#claims.set(claimKey(name), name);
-    if (said.type === 'SubnetConfigured' || said.type === 'SubnetRetired') this.#subnets.add(said.subnet);
-    if (said.type === 'PoolConfigured' || said.type === 'PoolRetired') this.#pools.add(said.data.pool);
+    note(this.#configured, said);
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
@@ -128,7 +127,7 @@ class Replay {
     for (const key of this.#claims.keys()) fresh.delete(key);
     const claims = this.#claims.size + fresh.size;
     // Each event may put a subnet or a pool in force, too, or a segment and the floor.
-    const configured = this.#subnets.size + this.#pools.size + 2 * command.length;
+    const configured = this.#configured.subnets.size + this.#configured.pools.size + 2 * command.length;
     const ops = this.#events.length + command.length + claims + configured + 3;
     return ops <= this.#ledger.limits.ops && this.#bytes <= mostEventBytes;
   }
@@ -142,14 +141,12 @@ class Replay {
     this.#events = [];
     this.#bytes = 0;
     this.#claims = new Map();
-    this.#subnets = new Set();
-    this.#pools = new Set();
+    this.#configured = noNames();
     this.#appending = this.#append(batch);
     this.#appending.catch(() => undefined); // told when it is waited for
   }
 
   #build(): Batch {
-    const { subnets, pools } = this.#state;
     return {
       head: { before: this.#written, after: this.#head },
       events: this.#events.map(({ envelope: { seq }, text }) => ({ seq, text })),
@@ -158,18 +155,9 @@ class Replay {
         if (!claim) throw new Error(`${key} was touched and has no claim`);
         return { name, text: claimText(claim), known: this.#revisions.get(key) ?? 0n };
       }),
-      subnets: [...this.#subnets].map((name) => {
-        const found = subnets.get(name);
-        return { name, text: found && subnetText({ ...found, spec: found.subnet.spec }) };
-      }),
-      pools: [...this.#pools].map((name) => {
-        const found = pools.get(name);
-        return { name, text: found && poolText(found) };
-      }),
+      ...configurationOf(this.#state, this.#configured),
       notWhileFrozen: true,
-      segments: this.#events.flatMap(({ sequenced: said }) =>
-        said.type === 'SegmentSealed' ? { seq: said.seq, ...said.data } : [],
-      ),
+      segments: segmentsOf(this.#events),
       writer: undefined,
     };
   }

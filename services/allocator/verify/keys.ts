@@ -6,6 +6,7 @@ import {
   addressPrefix,
   claimNameOf,
   claimText,
+  configuredText,
   floorKey,
   floorText,
   frozenKey,
@@ -20,7 +21,6 @@ import {
   segmentText,
   subnetKey,
   subnetPrefix,
-  subnetText,
   writerKey,
 } from '../ledger/keys.ts';
 import type { StoredKey } from '../ledger/ledger.ts';
@@ -85,7 +85,7 @@ export class KeyAudit {
     }
     if (key.startsWith(subnetPrefix)) {
       const configured = this.#state.subnets.get(key.slice(subnetPrefix.length));
-      return configured && subnetText({ ...configured, spec: configured.subnet.spec });
+      return configured && configuredText(configured);
     }
     const pool = key.startsWith(poolPrefix) ? this.#state.pools.get(key.slice(poolPrefix.length)) : undefined;
     return pool && poolText(pool);

@@ -1,0 +1,36 @@
+/** What events do to the keys beside the log that are no claims: subnets and pools, put in force or retired, and what is sealed. */
+import type { Event, Segment } from '../domain/event.ts';
+import type { State } from '../domain/state.ts';
+import type { StoredEvent } from './chain.ts';
+import { configuredText, poolText } from './keys.ts';
+import type { Batch } from './ledger.ts';
+
+/** Names of subnets and of pools. */
+export interface Names {
+  readonly subnets: Set<string>;
+  readonly pools: Set<string>;
+}
+
+export const noNames = (): Names => ({ subnets: new Set(), pools: new Set() });
+
+/** Adds what an event puts in force, or retires. */
+export function note({ subnets, pools }: Names, event: Event): void {
+  if (event.type === 'SubnetConfigured' || event.type === 'SubnetRetired') subnets.add(event.subnet);
+  if (event.type === 'PoolConfigured' || event.type === 'PoolRetired') pools.add(event.data.pool);
+}
+
+/** What stands under these names in this state, as a transaction puts it. */
+export const configurationOf = (state: State, { subnets, pools }: Names): Pick<Batch, 'subnets' | 'pools'> => ({
+  subnets: [...subnets].map((name) => {
+    const subnet = state.subnets.get(name);
+    return { name, text: subnet && configuredText(subnet) };
+  }),
+  pools: [...pools].map((name) => {
+    const pool = state.pools.get(name);
+    return { name, text: pool && poolText(pool) };
+  }),
+});
+
+/** What the events seal. */
+export const segmentsOf = (events: readonly StoredEvent[]): Segment[] =>
+  events.flatMap(({ sequenced: event }) => (event.type === 'SegmentSealed' ? [{ seq: event.seq, ...event.data }] : []));
