@@ -7,7 +7,7 @@ import type { Allocator } from './allocator.ts';
 import { eventColumns, eventColumnsOfOneAddress, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { print, rowWriter } from './output.ts';
-import { readTime, timeForms, type Zone } from './times.ts';
+import { readTime, timeForms } from './times.ts';
 import { addIndexed, type IndexedOptions, styleOf, withAllocator, withIndex } from './verb.ts';
 
 const pageSizeMost = 1_000;
@@ -53,7 +53,7 @@ function parseLimit(text: string): number {
 }
 
 function requestOf(subject: string, name: string | undefined, options: HistoryOptions): Input<HistoryRequest> {
-  const zone: Zone = options.utc ? 'utc' : 'local';
+  const { zone } = styleOf(options);
   const period = {
     since: options.since && readTime(options.since, zone),
     until: options.until && readTime(options.until, zone),

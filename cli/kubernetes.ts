@@ -5,7 +5,7 @@
 import { type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { type RequestOptions, request as httpsRequest } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { type Fields, fields, text } from './raw.ts';
+import { type Raw, record, text } from '../lib/raw.ts';
 import { Failure } from './failure.ts';
 
 const timeoutMs = 30_000;
@@ -16,9 +16,9 @@ const answerMostBytes = 64 << 20;
 /** All throw Failure when the API does not do what is asked. */
 export interface Kubernetes {
   /** One object; undefined when there is none. */
-  get(path: string): Promise<Fields | undefined>;
+  get(path: string): Promise<Raw | undefined>;
   /** All objects of a collection, read in pages. */
-  list(path: string): Promise<Fields[]>;
+  list(path: string): Promise<Raw[]>;
   /** JSON merge patch of one object; false when there is none any more. */
   patch(path: string, body: object): Promise<boolean>;
   /** Deletes this very object; one that is gone already is success. */
@@ -33,7 +33,7 @@ interface Request {
 
 interface Reply {
   readonly status: number;
-  readonly answer: Fields;
+  readonly answer: Raw;
 }
 
 /**
@@ -68,15 +68,15 @@ export async function connectKubernetes(signal: AbortSignal): Promise<Kubernetes
   };
 }
 
-async function list(ask: (request: Request) => Promise<Reply>, path: string): Promise<Fields[]> {
-  const items: Fields[] = [];
+async function list(ask: (request: Request) => Promise<Reply>, path: string): Promise<Raw[]> {
+  const items: Raw[] = [];
   let next = '';
   for (let page = 0; page < pagesMost; page++) {
     const query = new URLSearchParams({ limit: String(pageSize), ...(next === '' ? {} : { continue: next }) });
     const { status, answer } = await ask({ method: 'GET', path: `${path}?${query}` });
     if (status === 404) throw new Failure('unreachable', `the Kubernetes API does not serve ${path}`);
-    if (Array.isArray(answer['items'])) for (const item of answer['items']) items.push(fields(item));
-    next = text(fields(answer['metadata'])['continue']);
+    if (Array.isArray(answer['items'])) for (const item of answer['items']) items.push(record(item));
+    next = text(record(answer['metadata'])['continue']);
     if (next === '') return items;
   }
   throw new Failure('unreachable', `more than ${pagesMost} pages of ${path}`);
@@ -123,7 +123,7 @@ async function send(config: KubeConfig, url: string, request: Request, signal: A
       response.on('error', reject);
       response.on('end', () => {
         try {
-          resolve({ status, answer: fields(JSON.parse(answer)) });
+          resolve({ status, answer: record(JSON.parse(answer)) });
         } catch (error) {
           // Of a group that it does not know the API says so in plain text.
           if (status === 404) resolve({ status, answer: {} });

@@ -1,10 +1,11 @@
 /** All objects of the Kubernetes API that Kube-OVN's controller and ipledger keep, and the Pods for which they do; read once. */
 import { allocationAnnotation, finalizer, ownerKind } from '../lib/marks.ts';
+import { controllerOf } from '../lib/pod-identity.ts';
 import type { Owner } from '../proto/ipledger.ts';
-import { controllerOf, networkOf, podOf, readMachines, statefulSetOf } from './check/cluster.ts';
+import { networkOf, podOf, readMachines, statefulSetOf } from './check/cluster.ts';
 import type { Pod, StatefulSet } from './check/picture.ts';
 import type { Kubernetes } from './kubernetes.ts';
-import { type Fields, fields, text, texts } from './raw.ts';
+import { type Raw, record, text, texts } from '../lib/raw.ts';
 
 const kubeOvn = '/apis/kubeovn.io/v1';
 
@@ -112,8 +113,8 @@ export async function takeSnapshot(kubernetes: Pick<Kubernetes, 'get' | 'list'>)
   };
 }
 
-function leftOf(kind: Left['kind'], item: Fields): Left {
-  const metadata = fields(item['metadata']);
+function leftOf(kind: Left['kind'], item: Raw): Left {
+  const metadata = record(item['metadata']);
   return {
     kind,
     name: text(metadata['name']),
@@ -124,8 +125,8 @@ function leftOf(kind: Left['kind'], item: Fields): Left {
   };
 }
 
-function subnetOf(item: Fields): LeftSubnet {
-  const spec = fields(item['spec']);
+function subnetOf(item: Raw): LeftSubnet {
+  const spec = record(item['spec']);
   const [cidrBlock, gateway] = [text(spec['cidrBlock']), text(spec['gateway'])];
   const [provider, protocol] = [text(spec['provider']), text(spec['protocol'])];
   return {
@@ -134,22 +135,22 @@ function subnetOf(item: Fields): LeftSubnet {
   };
 }
 
-function poolOf(item: Fields): LeftPool {
-  const spec = fields(item['spec']);
+function poolOf(item: Raw): LeftPool {
+  const spec = record(item['spec']);
   return {
     ...leftOf('IPPool', item),
     spec: { subnet: text(spec['subnet']), ips: texts(spec['ips']), namespaces: texts(spec['namespaces']) },
   };
 }
 
-function ipOf(item: Fields): LeftIp {
+function ipOf(item: Raw): LeftIp {
   const left = leftOf('IP', item);
-  const [metadata, spec] = [fields(item['metadata']), fields(item['spec'])];
+  const [metadata, spec] = [record(item['metadata']), record(item['spec'])];
   const single = given(spec['v4IpAddress'], spec['v6IpAddress']);
   return {
     ...left,
-    ours: left.finalizers.includes(finalizer) || text(fields(metadata['annotations'])[allocationAnnotation]) !== '',
-    reserved: text(fields(metadata['labels'])['ovn.kubernetes.io/ip_reserved']) === 'true',
+    ours: left.finalizers.includes(finalizer) || text(record(metadata['annotations'])[allocationAnnotation]) !== '',
+    reserved: text(record(metadata['labels'])['ovn.kubernetes.io/ip_reserved']) === 'true',
     pod: text(spec['podName']),
     namespace: text(spec['namespace']),
     podType: text(spec['podType']),
@@ -159,8 +160,8 @@ function ipOf(item: Fields): LeftIp {
   };
 }
 
-function vipOf(item: Fields): LeftVip {
-  const [spec, status] = [fields(item['spec']), fields(item['status'])];
+function vipOf(item: Raw): LeftVip {
+  const [spec, status] = [record(item['spec']), record(item['status'])];
   const field = (name: string): string => text(spec[name]) || text(status[name]);
   return {
     ...leftOf('Vip', item),
@@ -170,12 +171,12 @@ function vipOf(item: Fields): LeftVip {
   };
 }
 
-function placedPodOf(item: Fields): PlacedPod {
-  const controller = controllerOf(fields(item['metadata'])['ownerReferences']);
+function placedPodOf(item: Raw): PlacedPod {
+  const controller = controllerOf(record(item['metadata'])['ownerReferences']);
   const { apiVersion = '', kind = '', name = '', uid = '' } = controller ?? {};
   return {
     ...podOf(item),
-    node: text(fields(item['spec'])['nodeName']),
+    node: text(record(item['spec'])['nodeName']),
     owner: controller && { kind: ownerKind(apiVersion, kind), name, uid },
   };
 }

@@ -7,8 +7,8 @@ import { exitStatus, Failure } from './failure.ts';
 import { historyOf } from './history.ts';
 import type { Column } from './table.ts';
 import { at, type Tenures, tenuresOf, type Then } from './tenure.ts';
-import { readTime, timeForms, type Zone } from './times.ts';
-import { addVerb, answer, type VerbOptions } from './verb.ts';
+import { readTime, timeForms } from './times.ts';
+import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
 import { givenText, lostText, ownerText, podText, tell } from './who-had/tell.ts';
 
 const eventsMost = 1_000_000;
@@ -35,7 +35,7 @@ Exit status:
     )
     .action((address: string, { at: when, subnet, ...options }: WhoHadOptions) => {
       if (isIP(address) === 0) throw new Failure('usage', `${address} is no IP address`);
-      const zone: Zone = options.utc ? 'utc' : 'local';
+      const { zone } = styleOf(options);
       const instant = readTime(when, zone);
       if (Date.parse(instant) > Date.now()) throw new Failure('usage', `--at ${when} is yet to come`);
       return answer(options, async (allocator) => {

@@ -1,3 +1,5 @@
+import { record, text } from './raw.ts';
+
 /**
  * As whom the ledger knows a Pod. Most are known by their own name and uid. A static Pod goes by the hash of its manifest, since
  * that is what the container runtime calls it, and the API knows that as an annotation of its mirror. The Pods in which a virtual
@@ -21,6 +23,15 @@ export interface Controller {
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
+}
+
+/** That among the owner references of an object, as the API writes them; undefined when there is none. */
+export function controllerOf(references: unknown): Controller | undefined {
+  if (!Array.isArray(references)) return undefined;
+  const controller = references.map(record).find((reference) => reference['controller'] === true);
+  if (!controller) return undefined;
+  const { apiVersion, kind, name, uid } = controller;
+  return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
 }
 
 export const machineKind = 'VirtualMachineInstance';

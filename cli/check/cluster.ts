@@ -1,9 +1,9 @@
 /** What the Kubernetes API shows. */
 import { allocationAnnotation } from '../../lib/marks.ts';
-import { type Controller, identityOf } from '../../lib/pod-identity.ts';
+import { controllerOf, identityOf } from '../../lib/pod-identity.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
-import { type Fields, fields, text } from '../raw.ts';
+import { type Raw, record, text } from '../../lib/raw.ts';
 
 const paths = {
   pods: '/api/v1/pods',
@@ -23,7 +23,7 @@ const machinesApi = '/apis/kubevirt.io/v1';
  * @throws Failure when the API cannot be read.
  */
 export async function readCluster(kubernetes: Pick<Kubernetes, 'get' | 'list'>): Promise<ClusterPicture> {
-  const read = async <T>(path: string, as: (item: Fields) => T): Promise<T[]> => (await kubernetes.list(path)).map(as);
+  const read = async <T>(path: string, as: (item: Raw) => T): Promise<T[]> => (await kubernetes.list(path)).map(as);
   const [pods, ips, subnets, pools, vips, nodes, statefulSets, networks, machines] = await Promise.all([
     read(paths.pods, podOf),
     read(paths.ips, ipOf),
@@ -44,9 +44,9 @@ export async function readCluster(kubernetes: Pick<Kubernetes, 'get' | 'list'>):
 }
 
 /** A Pod as the API has it. */
-export function podOf(item: Fields): Pod {
-  const [metadata, spec, status] = [fields(item['metadata']), fields(item['spec']), fields(item['status'])];
-  const all = Object.entries(fields(metadata['annotations'])).map(([key, value]) => [key, text(value)] as const);
+export function podOf(item: Raw): Pod {
+  const [metadata, spec, status] = [record(item['metadata']), record(item['spec']), record(item['status'])];
+  const all = Object.entries(record(metadata['annotations'])).map(([key, value]) => [key, text(value)] as const);
   const annotations = Object.fromEntries(all);
   const [name, uid] = [text(metadata['name']), text(metadata['uid'])];
   const identity = identityOf({ name, uid, annotations, controller: controllerOf(metadata['ownerReferences']) });
@@ -67,37 +67,28 @@ export function podOf(item: Fields): Pod {
   };
 }
 
-/** The owner reference with `controller: true`. */
-export function controllerOf(references: unknown): Controller | undefined {
-  const all = Array.isArray(references) ? references.map(fields) : [];
-  const found = all.find(({ controller }) => controller === true);
-  if (!found) return undefined;
-  const { apiVersion, kind, name, uid } = found;
-  return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
+function ipOf(item: Raw): IpObject {
+  const metadata = record(item['metadata']);
+  const allocation = text(record(metadata['annotations'])[allocationAnnotation]);
+  return { name: text(metadata['name']), allocation, spec: record(item['spec']) };
 }
 
-function ipOf(item: Fields): IpObject {
-  const metadata = fields(item['metadata']);
-  const allocation = text(fields(metadata['annotations'])[allocationAnnotation]);
-  return { name: text(metadata['name']), allocation, spec: fields(item['spec']) };
-}
+const nameOf = (item: Raw): string => text(record(item['metadata'])['name']);
 
-const nameOf = (item: Fields): string => text(fields(item['metadata'])['name']);
+const withStatus = (item: Raw): StatusObject => ({ name: nameOf(item), status: record(item['status']) });
 
-const withStatus = (item: Fields): StatusObject => ({ name: nameOf(item), status: fields(item['status']) });
-
-function vipOf(item: Fields): Vip {
-  const { v4ip, v6ip } = fields(item['status']);
+function vipOf(item: Raw): Vip {
+  const { v4ip, v6ip } = record(item['status']);
   const addresses = [text(v4ip), text(v6ip)].filter((address) => address !== '');
-  return { name: nameOf(item), subnet: text(fields(item['spec'])['subnet']), addresses };
+  return { name: nameOf(item), subnet: text(record(item['spec'])['subnet']), addresses };
 }
 
 /** By "namespace/name". */
-export function statefulSetOf(item: Fields): [string, StatefulSet] {
-  const { namespace, name, uid, deletionTimestamp } = fields(item['metadata']);
-  const { replicas, ordinals } = fields(item['spec']);
+export function statefulSetOf(item: Raw): [string, StatefulSet] {
+  const { namespace, name, uid, deletionTimestamp } = record(item['metadata']);
+  const { replicas, ordinals } = record(item['spec']);
   const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
-  const counted = { replicas: count(replicas, 1), firstOrdinal: count(fields(ordinals)['start'], 0) };
+  const counted = { replicas: count(replicas, 1), firstOrdinal: count(record(ordinals)['start'], 0) };
   return [`${text(namespace)}/${text(name)}`, { uid: text(uid), deleting: text(deletionTimestamp) !== '', ...counted }];
 }
 
@@ -107,13 +98,13 @@ export async function readMachines({ get, list }: Pick<Kubernetes, 'get' | 'list
   return new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(lastingMachineOf));
 }
 
-function lastingMachineOf(item: Fields): string[] {
-  const { namespace, name, deletionTimestamp } = fields(item['metadata']);
+function lastingMachineOf(item: Raw): string[] {
+  const { namespace, name, deletionTimestamp } = record(item['metadata']);
   return text(deletionTimestamp) === '' ? [`${text(namespace)}/${text(name)}`] : [];
 }
 
 /** The CNI configuration, by "namespace/name". */
-export function networkOf(item: Fields): [string, string] {
-  const { namespace, name } = fields(item['metadata']);
-  return [`${text(namespace)}/${text(name)}`, text(fields(item['spec'])['config'])];
+export function networkOf(item: Raw): [string, string] {
+  const { namespace, name } = record(item['metadata']);
+  return [`${text(namespace)}/${text(name)}`, text(record(item['spec'])['config'])];
 }

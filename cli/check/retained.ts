@@ -17,9 +17,12 @@ const isKeptForMachine = ({ attachment, owner }: Allocation, machines: ReadonlyS
 function isKeptForMember({ attachment, owner }: Allocation, statefulSets: ReadonlyMap<string, StatefulSet>): boolean {
   if (owner?.kind !== 'StatefulSet' || !attachment) return false;
   const set = statefulSets.get(`${attachment.namespace}/${owner.name}`);
-  if (!set || set.uid !== owner.uid || set.deleting) return false;
+  if (!set || set.uid !== owner.uid) return false;
   const ordinal = attachment.pod.startsWith(`${owner.name}-`) ? attachment.pod.slice(owner.name.length + 1) : '';
   if (!/^\d{1,9}$/.test(ordinal)) return false;
-  const member = Number(ordinal);
-  return member >= set.firstOrdinal && member < set.firstOrdinal + set.replicas;
+  return hasMember(set, Number(ordinal));
 }
+
+/** Whether a StatefulSet will have its member of this number: it stays, and counts that far. */
+export const hasMember = ({ deleting, firstOrdinal, replicas }: StatefulSet, member: number): boolean =>
+  !deleting && member >= firstOrdinal && member < firstOrdinal + replicas;

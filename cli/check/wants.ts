@@ -3,7 +3,7 @@
  * with an Event, and there is nothing to compare.
  */
 import type { ClusterPicture, Pod } from './picture.ts';
-import { fields, json, text } from '../raw.ts';
+import { record, json, text } from '../../lib/raw.ts';
 
 const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
 const ours = 'kube-ovn';
@@ -49,17 +49,17 @@ function selected(value: string, namespace: string): Selected[] {
   const elements = json(value);
   if (!Array.isArray(elements)) return [];
   return elements.map((element) => {
-    const { name, namespace: own, interface: called } = fields(element);
+    const { name, namespace: own, interface: called } = record(element);
     return { network: `${text(own) || namespace}/${text(name)}`, interface: text(called) };
   });
 }
 
 /** "<name>.<namespace>" when we give the addresses, with ".ovn" behind it for a NIC of Kube-OVN's own type. */
 function providerOf(key: string, config: string): string | undefined {
-  const conf = fields(json(config));
+  const conf = record(json(config));
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
-  const plugins = [conf, ...chained.map(fields)];
+  const plugins = [conf, ...chained.map(record)];
   const [namespace = '', name = ''] = key.split('/');
   if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
-  return plugins.some(({ ipam }) => fields(ipam)['type'] === ours) ? `${name}.${namespace}` : undefined;
+  return plugins.some(({ ipam }) => record(ipam)['type'] === ours) ? `${name}.${namespace}` : undefined;
 }

@@ -1,7 +1,7 @@
 /** What runs, against what was given: the addresses that Multus says a Pod's interfaces have. */
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Disagreement, Picture, Pod } from './picture.ts';
-import { fields, json, text } from '../raw.ts';
+import { record, json, text } from '../../lib/raw.ts';
 import { command, podKey } from './say.ts';
 
 const statusAnnotation = 'k8s.v1.cni.cncf.io/network-status';
@@ -48,7 +48,7 @@ function networkOf(provider: string): string {
 /** What cannot be read is Multus' business. */
 function interfacesOf({ annotations }: Pod) {
   const listed = json(annotations[statusAnnotation] ?? '');
-  return (Array.isArray(listed) ? listed : []).map(fields).map(({ name, interface: own, ips }) => ({
+  return (Array.isArray(listed) ? listed : []).map(record).map(({ name, interface: own, ips }) => ({
     name: text(name),
     interface: text(own),
     addresses: (Array.isArray(ips) ? ips : []).map(text).filter((address) => address !== ''),

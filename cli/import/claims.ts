@@ -1,10 +1,11 @@
 /** Who had which address of Kube-OVN's, by what Pods, IP objects and StatefulSets show. Pure. */
+import { hasMember } from '../check/retained.ts';
 import { wantedNics } from '../check/wants.ts';
 import { lifeOf } from '../check/pods.ts';
 import { ipName } from '../../lib/ip-name.ts';
 import { cidrHas } from '../../lib/ip.ts';
 import type { Owner, Route } from '../../proto/ipledger.ts';
-import { fields, json, text } from '../raw.ts';
+import { json, record, text } from '../../lib/raw.ts';
 import type { LeftIp, PlacedPod, Snapshot } from '../snapshot.ts';
 
 /** Whose addresses they are. */
@@ -123,7 +124,7 @@ function claimOf(shown: Shown, ips: ReadonlyMap<string, LeftIp>, { subnets, vips
 /** Undefined for what is none. */
 function routesOf(value: string): Route[] | undefined {
   const all = value === '' ? [] : json(value);
-  return Array.isArray(all) ? all.map(fields).map(({ dst, gw }) => ({ dst: text(dst), gw: text(gw) })) : undefined;
+  return Array.isArray(all) ? all.map(record).map(({ dst, gw }) => ({ dst: text(dst), gw: text(gw) })) : undefined;
 }
 
 /**
@@ -134,9 +135,7 @@ function claimOfMember(ip: LeftIp, { statefulSets, subnets }: Snapshot): Claim |
   const { namespace, pod: name, subnet } = ip;
   const [, setName, ordinal] = /^(.+)-(\d{1,9})$/.exec(name) ?? [];
   const set = statefulSets.get(`${namespace}/${setName}`);
-  const member = Number(ordinal);
-  if (!setName || !set || set.deleting || member < set.firstOrdinal || member >= set.firstOrdinal + set.replicas)
-    return undefined;
+  if (!setName || !set || !hasMember(set, Number(ordinal))) return undefined;
   const suffix = `${name}.${namespace}`;
   const provider = ip.name === suffix ? 'ovn' : ip.name.slice(suffix.length + 1);
   const served = subnets.find((each) => each.name === subnet);

@@ -1,6 +1,6 @@
 /** What Kubernetes shows of one Pod. */
 import type { Kubernetes } from '../kubernetes.ts';
-import { type Fields, fields, text } from '../raw.ts';
+import { type Raw, record, text } from '../../lib/raw.ts';
 
 const eventsShown = 5;
 
@@ -35,8 +35,8 @@ export async function podInCluster(
   const inNamespace = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
   const item = await kubernetes.get(`${inNamespace}/pods/${encodeURIComponent(name)}`);
   if (!item) return undefined;
-  const [metadata, spec, status] = [fields(item['metadata']), fields(item['spec']), fields(item['status'])];
-  const annotations = fields(metadata['annotations']);
+  const [metadata, spec, status] = [record(item['metadata']), record(item['spec']), record(item['status'])];
+  const annotations = record(metadata['annotations']);
   const selector = new URLSearchParams({ fieldSelector: `involvedObject.uid=${text(metadata['uid'])}`, limit: '500' });
   const found = await kubernetes.get(`${inNamespace}/events?${selector}`);
   return {
@@ -55,19 +55,19 @@ export async function podInCluster(
   };
 }
 
-const items = (list: unknown): Fields[] => (Array.isArray(list) ? list.map(fields) : []);
+const items = (list: unknown): Raw[] => (Array.isArray(list) ? list.map(record) : []);
 
-const waitingOf = (status: Fields): string[] => [
+const waitingOf = (status: Raw): string[] => [
   ...new Set(
     [...items(status['initContainerStatuses']), ...items(status['containerStatuses'])].flatMap((container) => {
-      const reason = text(fields(fields(container['state'])['waiting'])['reason']);
+      const reason = text(record(record(container['state'])['waiting'])['reason']);
       return reason === '' ? [] : [reason];
     }),
   ),
 ];
 
-const eventOf = (item: Fields): PodEvent => ({
-  at: text(item['lastTimestamp']) || text(item['eventTime']) || text(fields(item['metadata'])['creationTimestamp']),
+const eventOf = (item: Raw): PodEvent => ({
+  at: text(item['lastTimestamp']) || text(item['eventTime']) || text(record(item['metadata'])['creationTimestamp']),
   reason: text(item['reason']),
   message: text(item['message']),
 });

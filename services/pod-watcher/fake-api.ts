@@ -1,6 +1,6 @@
 /** An API server in memory, for specs: objects by path, resource versions, uid preconditions; and trouble on demand. */
 import { type Api, ApiError, type ApiRequest } from './kubernetes/api.ts';
-import { type Raw, record, text } from './kubernetes/raw.ts';
+import { type Raw, record, text } from '../../lib/raw.ts';
 
 type Stored = Record<string, unknown> & { metadata: Record<string, unknown> };
 

@@ -3,7 +3,7 @@
  * and that it had doubts.
  */
 import type { Position } from '../../proto/ipledger.ts';
-import { type Raw, record, text } from './kubernetes/raw.ts';
+import { type Raw, record, text } from '../../lib/raw.ts';
 
 export interface Memory {
   /** Versions of the API up to which everything was seen and acted on; "" while unknown. */

@@ -36,7 +36,7 @@ import {
   toStatefulSet,
 } from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
-import type { Raw } from './kubernetes/raw.ts';
+import type { Raw } from '../../lib/raw.ts';
 import type { Allocator } from './ledger/allocator.ts';
 import type { Reader } from './ledger/follow.ts';
 import type { Memory } from './memory.ts';

@@ -1,5 +1,5 @@
 /** The conditions of Subnet, IPPool and Vip objects, in Kube-OVN's types and reasons. Pure. */
-import { type Raw, record, text } from '../kubernetes/raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 
 /** What the ledger says to an object. */
 export interface Verdict {

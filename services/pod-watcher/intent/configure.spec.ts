@@ -5,7 +5,7 @@ import type { ApplySubnetRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, inForce, silent, subnetNamed, until } from '../fakes.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { NodeObject } from '../kubernetes/objects.ts';
-import { type Raw, record } from '../kubernetes/raw.ts';
+import { type Raw, record } from '../../../lib/raw.ts';
 import type { SubnetInForce } from '../ledger/facts.ts';
 import type { Condition } from './conditions.ts';
 import { Configurer } from './configure.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import type { Source } from '../kubernetes/list-watch.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import { type Fact, sourceOf, type SubnetInForce } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';

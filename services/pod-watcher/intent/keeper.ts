@@ -8,7 +8,7 @@ import { ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import type { Change, Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 import { type Outcome, Queue } from '../queue.ts';
 import { conditionsAfter, type Reasons, type Verdict } from './conditions.ts';
 import { holding, lettingGo, unchanged } from '../kubernetes/finalizer.ts';

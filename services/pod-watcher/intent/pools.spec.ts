@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { FakeSource, inForce, silent, until } from '../fakes.ts';
 import { ipPools, type PoolObject } from '../kubernetes/kept-objects.ts';
-import { type Raw, record } from '../kubernetes/raw.ts';
+import { type Raw, record } from '../../../lib/raw.ts';
 import type { PoolInForce } from '../ledger/facts.ts';
 import type { Condition } from './conditions.ts';
 import { PoolsInForce } from './pools-in-force.ts';

@@ -4,7 +4,7 @@ import type { Input } from '../../../proto/codec.ts';
 import type { ReserveRequest, UnreserveRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, silent, until } from '../fakes.ts';
 import { type IpObject, ips, type VipObject, vips } from '../kubernetes/kept-objects.ts';
-import { type Raw, record } from '../kubernetes/raw.ts';
+import { type Raw, record } from '../../../lib/raw.ts';
 import type { Reserved } from '../ledger/facts.ts';
 import { Reservations } from './reservations.ts';
 import { isReserving, reservedDifferences, reservedReasons, reservedShown, reservedWish } from './reserved.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import type { Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';

@@ -4,7 +4,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { ipName } from '../../../lib/ip-name.ts';
 import { finalizer } from '../../../lib/marks.ts';
 import type { IpObject } from '../kubernetes/kept-objects.ts';
-import { type Raw, text } from '../kubernetes/raw.ts';
+import { type Raw, text } from '../../../lib/raw.ts';
 import type { Reasons } from './conditions.ts';
 import type { Differences } from './keeper.ts';
 import type { Wish } from './reservations.ts';

@@ -3,7 +3,7 @@ import { cidrHas } from '../../../lib/ip.ts';
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { NodeObject } from '../kubernetes/objects.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 import { isOvnProvider } from '../../../lib/provider.ts';
 
 /** Addresses that no Subnet may have, where that can be told. */

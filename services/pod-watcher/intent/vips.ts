@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { VipObject } from '../kubernetes/kept-objects.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 import type { Reasons } from './conditions.ts';
 import { type Differences } from './keeper.ts';
 import type { Wish } from './reservations.ts';

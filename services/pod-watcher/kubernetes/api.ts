@@ -9,7 +9,7 @@ import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { lines } from './lines.ts';
-import { type Raw, record, text } from './raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 
 const answerMaxBytes = 256 << 20;
 const refusalMaxBytes = 1 << 20;

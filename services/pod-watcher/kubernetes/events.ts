@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../../../lib/log.ts';
 import { Queue } from '../queue.ts';
 import { type Api, ApiError } from './api.ts';
-import { record } from './raw.ts';
+import { record } from '../../../lib/raw.ts';
 import { create, mergePatch, objectPath, read } from './patch.ts';
 
 /** The object that an Event is about. */

@@ -1,6 +1,6 @@
 /** What holds an object in Kubernetes until the ledger has let go of what it stands for. Pure. */
 import { finalizer, kubeOvnFinalizers } from '../../../lib/marks.ts';
-import type { Raw } from './raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 
 interface Finalized {
   readonly uid: string;

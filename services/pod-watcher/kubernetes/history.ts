@@ -4,7 +4,7 @@
  */
 import type { Api } from './api.ts';
 import { type Kind, type Named, refusalOf } from './list-watch.ts';
-import { record } from './raw.ts';
+import { record } from '../../../lib/raw.ts';
 
 /** The server ends the stream after so long; what it remembers it tells at once. */
 const tellSeconds = 5;

@@ -6,7 +6,7 @@ import { allocationAnnotation } from '../../../lib/marks.ts';
 import { type LabelSelector, selectorsOf } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { named } from './objects.ts';
-import { number, type Raw, record, text, texts } from './raw.ts';
+import { number, type Raw, record, text, texts } from '../../../lib/raw.ts';
 
 /** An object whose spec asks the ledger for something. */
 export interface Kept extends Named {

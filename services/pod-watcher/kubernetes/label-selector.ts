@@ -1,5 +1,5 @@
 /** Kubernetes' label selectors. */
-import { record, text } from './raw.ts';
+import { record, text } from '../../../lib/raw.ts';
 
 export interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;

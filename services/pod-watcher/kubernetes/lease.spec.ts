@@ -3,7 +3,7 @@ import { FakeApi } from '../fake-api.ts';
 import { silent, until } from '../fakes.ts';
 import { ApiError } from './api.ts';
 import { acquireLease, type HeldLease } from './lease.ts';
-import { record } from './raw.ts';
+import { record } from '../../../lib/raw.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/ipledger-pod-watcher';
 

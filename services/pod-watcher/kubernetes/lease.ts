@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { pause, within } from '../../../lib/deadline.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError, reasonOf } from './api.ts';
-import { type Raw, record, text } from './raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 import { create, objectPath, read, replace } from './patch.ts';
 
 /** How long things take; the defaults suit a real API server. */

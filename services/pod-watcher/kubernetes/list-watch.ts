@@ -12,7 +12,7 @@
 import { backoffMs, pause } from '../../../lib/deadline.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError, reasonOf } from './api.ts';
-import { type Raw, record, text } from './raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 
 /** What every object of ours tells of itself. */
 export interface Named {

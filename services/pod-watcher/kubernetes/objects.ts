@@ -2,10 +2,10 @@
  * The few fields that we read of each kind, as plain values. Everything else is dropped on arrival: the image of a large
  * cluster must fit into memory. A field of the wrong type reads as absent.
  */
-import { type Controller, identityOf } from '../../../lib/pod-identity.ts';
+import { type Controller, controllerOf, identityOf } from '../../../lib/pod-identity.ts';
 import { toLabels } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
-import { number, type Raw, record, text } from './raw.ts';
+import { number, type Raw, record, text } from '../../../lib/raw.ts';
 
 /** @throws Error when the object has no name or no uid. */
 export function named(metadata: Raw): Named {
@@ -88,14 +88,6 @@ export function hasAllocatedAnnotation(annotations: Readonly<Record<string, stri
   return Object.entries(annotations).some(
     ([key, value]) => key.endsWith('.kubernetes.io/allocated') && value === 'true',
   );
-}
-
-function controllerOf(references: unknown): Controller | undefined {
-  if (!Array.isArray(references)) return undefined;
-  const controller = references.map(record).find((reference) => reference['controller'] === true);
-  if (!controller) return undefined;
-  const { apiVersion, kind, name, uid } = controller;
-  return { apiVersion: text(apiVersion), kind: text(kind), name: text(name), uid: text(uid) };
 }
 
 // ---- Namespace -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { FakeApi } from '../fake-api.ts';
 import { silent, until } from '../fakes.ts';
 import { ApiError } from '../kubernetes/api.ts';
-import { record, text } from '../kubernetes/raw.ts';
+import { record, text } from '../../../lib/raw.ts';
 import { keepCheckpoints } from './checkpoints.ts';
 
 const path = '/api/v1/namespaces/kube-system/configmaps/ipledger-checkpoints';

@@ -7,7 +7,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { CheckpointReply } from '../../../proto/ipledger.ts';
 import { type Api, ApiError, reasonOf } from '../kubernetes/api.ts';
 import { create, objectPath, read, replace } from '../kubernetes/patch.ts';
-import { type Raw, record, text } from '../kubernetes/raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 
 export const checkpointsName = 'ipledger-checkpoints';
 const verifierAnnotation = 'ipledger.io/verifier-key';

@@ -1,6 +1,6 @@
 /** The counts and ranges of a Subnet or an IPPool, as its status shows them. Pure. */
 import type { Usage } from '../../../proto/ipledger.ts';
-import type { Raw } from '../kubernetes/raw.ts';
+import type { Raw } from '../../../lib/raw.ts';
 
 /** The API server's integers end here; the ledger and the CLI count on. */
 const mostCount = 2n ** 63n - 1n;

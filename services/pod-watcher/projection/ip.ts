@@ -7,7 +7,7 @@ import { ipName, wholeIpName } from '../../../lib/ip-name.ts';
 import { allocationAnnotation } from '../../../lib/marks.ts';
 import { machineKind } from '../../../lib/pod-identity.ts';
 import type { IpObject } from '../kubernetes/kept-objects.ts';
-import { type Raw } from '../kubernetes/raw.ts';
+import { type Raw } from '../../../lib/raw.ts';
 import type { Holding } from '../ledger/facts.ts';
 
 const apiVersion = 'kubeovn.io/v1';
