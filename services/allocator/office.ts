@@ -8,7 +8,7 @@ import type { Replica } from './ledger/replica.ts';
 import type { EventVersion } from './ledger/upcast.ts';
 import { type Append, Writer } from './ledger/writer.ts';
 
-/** How often a writer looks at the ledger that nobody asks anything. */
+/** A writer that nobody has asked anything for so long looks at the ledger. */
 const lookMs = 5_000;
 
 /** Who answers here: one of them, or for a moment, between standing by and writing, neither. */
@@ -87,7 +87,7 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
     office.writer = writer;
     onWriter(true);
     log.info({ ledger: replica.head.ledger, seq: replica.head.seq, term: String(term.revision) }, 'writing');
-    void lookNowAndThen(writer, writing);
+    void lookWhenIdle(writer, writing);
     await working;
   } catch (error) {
     // That the writer ended is told to whoever asked it; why it did, it tells itself.
@@ -102,10 +102,12 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
  * Each answer is proven by a look at the head, and so it is noticed that the ledger was rewound. A backup of etcd may hold the
  * writer's own lease: who is asked nothing would go on renewing that, and notice nothing.
  */
-async function lookNowAndThen(writer: Writer, signal: AbortSignal): Promise<void> {
+async function lookWhenIdle(writer: Writer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
+    const { turns } = writer;
     await pause(lookMs, signal);
     // What is wrong, the writer tells itself.
-    await writer.submit({ actor: 'allocator', signal, answer: () => undefined }).catch(() => undefined);
+    if (writer.turns === turns)
+      await writer.submit({ actor: 'allocator', signal, answer: () => undefined }).catch(() => undefined);
   }
 }

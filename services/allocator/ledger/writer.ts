@@ -64,6 +64,7 @@ export class Writer {
   readonly #unsettled = new Unsettled();
   /** So many of the queue's first are decided one in a batch, since together they were rejected. */
   #alone = 0;
+  #turns = 0;
   #reason = 'it does not answer';
 
   constructor(options: WriterOptions) {
@@ -87,6 +88,11 @@ export class Writer {
   /** How many wait to be decided. */
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** How many batches it has tried to prove. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /**
@@ -256,6 +262,7 @@ export class Writer {
   /** A batch without events is true where the head is as known; one with events where its append succeeds. */
   async #prove(builder: BatchBuilder, signal: AbortSignal): Promise<Appended> {
     const { replica, term, onAppend } = this.#options;
+    this.#turns++;
     if (builder.events.length > 0) {
       const beganAt = performance.now();
       const appended = await replica.ledger.append(builder.build(term));
