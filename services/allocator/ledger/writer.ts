@@ -12,19 +12,12 @@
  */
 import { backoffMs, pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
-import { decide } from '../domain/decide.ts';
-import { goesOnWhileFrozen } from '../domain/frozen.ts';
-import type { AllocationRefused } from '../domain/event.ts';
-import { Refused } from '../domain/refusal.ts';
-import { claimKey, type Undo } from '../domain/journal.ts';
+import { claimKey } from '../domain/journal.ts';
 import type { Ask, Decided, Proven, Queued } from './ask.ts';
 import { BatchBuilder } from './batch.ts';
-import type { StoredEvent } from './chain.ts';
+import { type Decider, decideInto } from './decide-into.ts';
 import type { Appended, Revision } from './ledger.ts';
-import { type Replica, refusalKey } from './replica.ts';
 import { Unsettled } from './unsettled.ts';
-import type { EventVersion } from './upcast.ts';
 
 const mostQueued = 20_000;
 /** Not more than a transaction could hold, so that what is decided is seldom undone for want of room. */
@@ -41,17 +34,11 @@ export interface Append {
   readonly ms: number;
 }
 
-export interface WriterOptions {
-  readonly replica: Replica;
-  /** ULIDs. */
-  readonly newId: () => string;
+export interface WriterOptions extends Decider {
   /** Create revision of the writer key that makes us the writer; undefined where there is no election. */
   readonly term: Revision | undefined;
-  /** The newest schema version that all live replicas can read. */
-  readonly eventVersion: () => EventVersion;
   /** Told of each append that was tried. */
   readonly onAppend?: (append: Append) => void;
-  readonly log: Logger;
   /** Default 50 ms, doubling up to a second. */
   readonly retry?: { readonly firstMs: number; readonly mostMs: number };
 }
@@ -190,7 +177,7 @@ export class Writer {
         queued.reject(new IpledgerError('CANCELLED', 'the caller is gone, or its time is up'));
         continue;
       }
-      const outcome = this.#decideOne(builder, queued);
+      const outcome = decideInto(builder, queued, this.#options);
       if (outcome === 'full') {
         this.#queue.unshift(queued);
         break;
@@ -209,54 +196,6 @@ export class Writer {
     const open = decided.filter(({ queued }) => this.#unsettled.mayWrite(queued));
     this.#queue.unshift(...open.map(({ queued }) => queued));
     return decided.filter((each) => !open.includes(each));
-  }
-
-  /** What to do once the batch is proven; 'full' when it has to be decided in the next. A command that throws fails alone. */
-  #decideOne(builder: BatchBuilder, queued: Queued): Decided | 'full' {
-    const { ask, resolve, reject } = queued;
-    const nothing = (error: IpledgerError): Decided => {
-      return { queued, writes: false, evenFrozen: true, settle: () => reject(error) };
-    };
-    const { replica, newId, eventVersion } = this.#options;
-    const reading = replica.clock.read(builder.head.at);
-    let undo: Undo | undefined;
-    try {
-      const command = ask.command?.(reading.at);
-      const decision = command ? decide(replica.state, command) : { kind: 'accepted' as const, events: [] };
-      const evenFrozen = !command || goesOnWhileFrozen(command);
-      const stamp = { command: newId(), newId, reading, actor: ask.actor, version: eventVersion(), evenFrozen };
-      if (decision.kind === 'refused') {
-        const { code, message } = decision.refusal;
-        const record = this.#news(builder, decision.record);
-        const recorded = builder.add(record, stamp);
-        // A record that fits no transaction is done without: whoever was refused is told all the same.
-        if (!recorded && builder.events.length > 0) return 'full';
-        return { ...nothing(new IpledgerError(code, message)), writes: record.length > 0, evenFrozen };
-      }
-      undo = builder.add(decision.events, stamp);
-      if (!undo) {
-        if (builder.events.length > 0) return 'full';
-        return nothing(
-          new IpledgerError('INVALID_REQUEST', 'the request does not fit one transaction: ask for fewer attachments'),
-        );
-      }
-      const answer = ask.answer(replica.state, decision.events, reading.at);
-      const { head } = builder;
-      return { queued, writes: decision.events.length > 0, evenFrozen, settle: () => resolve({ answer, head }) };
-    } catch (error) {
-      undo?.();
-      if (error instanceof Refused) return nothing(new IpledgerError(error.refusal.code, error.refusal.message));
-      this.#options.log.error({ err: error }, 'a command failed');
-      return nothing(IpledgerError.from(error));
-    }
-  }
-
-  /** A refusal goes into the log once for each (Pod uid, reason), as long as that is remembered. */
-  #news({ events }: BatchBuilder, record: AllocationRefused | undefined): readonly AllocationRefused[] {
-    if (!record || this.#options.replica.knowsRefusal(record)) return [];
-    const isSame = ({ sequenced }: StoredEvent): boolean =>
-      sequenced.type === 'AllocationRefused' && refusalKey(sequenced) === refusalKey(record);
-    return events.some(isSame) ? [] : [record];
   }
 
   /** A batch without events is true where the head is as known; one with events where its append succeeds. */
