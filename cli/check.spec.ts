@@ -53,7 +53,7 @@ interface Ended {
 }
 
 describe('ipledger check', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let folder: string;
   let allocator: TestServer;
   let api: Server;

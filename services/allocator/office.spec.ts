@@ -144,7 +144,7 @@ describe('Two allocators on one ledger', () => {
   });
 
   it('hand over when the writer is cut off; it answers nothing wrong, steps down, and follows once it is back', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { answer } = await first.does(allocate('a'));
     proxy.hold();
     const lost = failureOf(first.does(allocate('b')));

@@ -10,7 +10,7 @@ import type { KubeObject } from './kubernetes.ts';
 import { photographerOf, type Picture, type Pictured } from './picture.ts';
 
 /** How long they may take to agree, and how much longer the last look at them may. */
-const usualPatienceMs = 30_000;
+const usualPatienceMs = 60_000;
 const lastLookMs = 30_000;
 
 /**

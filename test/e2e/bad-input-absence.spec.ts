@@ -23,7 +23,7 @@ function expectNotAllocated({ code, result, stdout }: CniAnswer, pod: string, ca
 }
 
 describe('bad input: ADDs without an answer', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

@@ -204,7 +204,7 @@ const refused: readonly Case[] = [
 ];
 
 describe('bad input: addresses', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

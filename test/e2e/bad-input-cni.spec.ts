@@ -106,7 +106,7 @@ function withSocket(scene: Scene, server_socket: string): object {
 }
 
 describe('bad input: CNI', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

@@ -15,7 +15,7 @@ import {
 } from './scene.ts';
 
 describe('bad input: networks', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

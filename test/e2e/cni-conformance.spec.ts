@@ -45,7 +45,7 @@ function resultIn(version: string): object {
 }
 
 describe('the CNI specification', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   let node: Namespace;
   before(async () => {

@@ -11,7 +11,7 @@ import { createSandbox, itOnMacvlan, linkOf, type Nic, pings } from './sandbox.t
 import { addressOf, macvlanConfig, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
 
 describe('the CNI contract: inside the sandbox', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   let node: Namespace;
   before(async () => {

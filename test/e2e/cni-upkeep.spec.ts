@@ -10,7 +10,7 @@ import { cnitool, createSandbox, itOnMacvlan, type Nic } from './sandbox.ts';
 import { addressOf, macvlanConfig, makeNetwork, makePod, makeSubnet, openScene, type Scene } from './scene.ts';
 
 describe('the CNI contract: CHECK, GC and STATUS', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   let node: Namespace;
   before(async () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const pollMs = 50;
 /** Ends the wait of a test that fails; one that passes is over as soon as what it waits for has happened. */
-const usualPatienceMs = 30_000;
+const usualPatienceMs = 60_000;
 
 /**
  * Looks again and again until `look` succeeds; gives what it gave.

@@ -9,7 +9,7 @@ const key = 'lan.default.kubernetes.io';
 const pool = ['10.7.0.200', '10.7.0.201', '10.7.0.202'];
 
 describe('first light: a Deployment with ip_pool', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

@@ -12,7 +12,7 @@ import { addressOf, eventOf, makeNetworkAndSubnet, makePod, openScene, type Scen
 const ip = 'lan.default.kubernetes.io/ip_address';
 
 describe('first light: restarts', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

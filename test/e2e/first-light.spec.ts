@@ -9,7 +9,7 @@ import { cnitool, createSandbox, itOnMacvlan, linkOf, type Nic, pings, type Sand
 import { addressOf, makeNetwork, makePod, makeSubnet, openScene, type Scene } from './scene.ts';
 
 describe('first light', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let scene: Scene;
   let node: Namespace;
   before(async () => {

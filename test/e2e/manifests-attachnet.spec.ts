@@ -34,7 +34,7 @@ async function expectNoDataPath(scene: Scene, pod: string, ifName?: string): Pro
 }
 
 describe("the documents' manifests: NICs of type kube-ovn", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();
@@ -84,7 +84,7 @@ describe("the documents' manifests: NICs of type kube-ovn", function () {
 });
 
 describe("the documents' manifests: NICs of type kube-ovn on a Subnet that the Pod names", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   const named = { [key('logical_switch')]: 'attachnet' };
   before(async () => {

@@ -12,7 +12,7 @@ const key = (suffix: string): string => `${provider}.kubernetes.io/${suffix}`;
 const named = { [key('logical_switch')]: 'macvlan' };
 
 describe("the documents' manifests: a Subnet that the Pod names", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

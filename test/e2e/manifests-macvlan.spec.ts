@@ -13,7 +13,7 @@ const gateway = '172.17.0.1';
 
 for (const folder of ['manage-multiple-interface', 'ipam-1.1'] as const)
   describe(`the documents' manifests: ${folder}, macvlan`, function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     let scene: Scene;
     before(async () => {
       scene = await openScene();

@@ -15,7 +15,7 @@ import {
 } from './scene.ts';
 
 describe('Nodes that are deleted', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   let demo: Agent;
   before(async () => {

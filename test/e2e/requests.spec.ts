@@ -21,7 +21,7 @@ const lan = (suffix: string): string => `lan.default.kubernetes.io/${suffix}`;
 const dual = (suffix: string): string => `dual.default.kubernetes.io/${suffix}`;
 
 describe('what a Pod may ask for', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let scene: Scene;
   before(async () => {
     scene = await openScene();

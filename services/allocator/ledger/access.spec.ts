@@ -60,7 +60,7 @@ describe('What the allocator shows etcd', () => {
 });
 
 describe('An etcd that does not let everybody in', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let run: Run;
   let folder: string;
   let certificates: CertificateFolder['etcd'];

@@ -93,7 +93,7 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
 
 describe('Verification', () => {
   it('accuses no ledger that nothing else wrote to, whatever it was told', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { maxLength: 40 }), async (commands) => {
         const ledger = await ledgerOf(...commands);

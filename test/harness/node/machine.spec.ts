@@ -35,7 +35,7 @@ function processesIn(namespace: string): string[] {
 const groupsOf = ({ cgroup }: Body): string[] => globSync(`/sys/fs/cgroup/{,*/}${cgroup}`);
 
 describe('the machine of a node', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let run: Run;
   let body: Body;
   let machine: Machine;
