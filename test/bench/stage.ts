@@ -56,7 +56,7 @@ export async function statusOf(etcd: Etcd): Promise<Status> {
 /** Old versions of keys are forgotten, as etcd's auto-compaction does it. */
 async function compact(etcd: Etcd): Promise<void> {
   const { header } = await statusOf(etcd);
-  await etcd.etcdctl(['compact', String(header.revision)]);
+  await etcd.etcdctl(['compact', '--command-timeout=600s', String(header.revision)]);
 }
 
 const everyKey = { from: prefix, end: endOf(prefix) };
