@@ -50,7 +50,7 @@ chaos: cni programs ## the faults suite for hours: longer absences, more Pods, m
 	@$(own_cluster) CHAOS=1 mocha '$(SPEC)'
 
 .PHONY: bench
-bench: programs ## verify, who-had, replay and bytes in etcd on 1,000,000 events, each beside its floor (LONG=1: 10,000,000; EVENTS=n, ROUNDS=n)
+bench: programs ## verify, who-had, the read model, replay and bytes in etcd on 1,000,000 events, each beside its floor (LONG=1: 10,000,000; EVENTS=n, ROUNDS=n)
 	@node test/bench/main.ts
 
 # ---- what they need ------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import { openRun } from '../harness/run.ts';
 import { say } from '../harness/say.ts';
 import { measureBytes } from './bytes.ts';
 import type { Figure } from './figure.ts';
+import { measureIndex } from './index.ts';
 import { measureReplay, measureVerify } from './log.ts';
 import { setStage } from './stage.ts';
 import { measureWhoHad } from './who-had.ts';
@@ -31,6 +32,7 @@ try {
   keep(...(await measureBytes(stage)));
   keep(await measureVerify(stage, rounds));
   keep(...(await measureWhoHad(stage, rounds)));
+  keep(...(await measureIndex(stage, rounds)));
   keep(await measureReplay(stage));
 } finally {
   await run.end();

@@ -13,7 +13,7 @@ import { type Server, startServer } from './server.ts';
 
 const readyWithinMs = 30_000;
 /** It may have a long log to read. */
-const catchUpWithinMs = 600_000;
+const catchUpWithinMs = 3_600_000;
 
 export interface AllocatorSettings {
   /** Name of the process, and the replica's id. */
