@@ -5,17 +5,14 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ipName } from '../../../lib/ip-name.ts';
-import { allocationAnnotation, finalizer } from '../../../lib/marks.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { type Api, ApiError } from '../kubernetes/api.ts';
 import type { Happening } from '../kubernetes/events.ts';
-import { lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 import { LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
 import {
   type IpObject,
   ipPools,
-  ips as ipKind,
   type PoolObject,
   type SubnetObject,
   subnets as subnetKind,
@@ -23,16 +20,16 @@ import {
   vips as vipKind,
 } from '../kubernetes/kept-objects.ts';
 import { type Pod } from '../kubernetes/objects.ts';
-import { create, mergePatch, objectPath, podPath, remove } from '../kubernetes/patch.ts';
+import { mergePatch, objectPath, podPath } from '../kubernetes/patch.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Holding } from '../ledger/facts.ts';
 import { isOvnProvider } from '../../../lib/provider.ts';
 import { type Outcome, Queue } from '../queue.ts';
 import { Complaints } from './complaints.ts';
 import { type Counts, countsOf, poolSpelling, saysCounts, statusPatch, subnetSpelling } from './counts.ts';
-import { ipManifest, isOfAnother, partForReserved, shows } from './ip.ts';
 import { misplaced } from './place.ts';
 import { canBeAnnotated, podPatch } from './pod.ts';
+import { showIp } from './show-ip.ts';
 import { type Touched, View } from './view.ts';
 import { userLabel, VipUsers } from './vip-users.ts';
 
@@ -218,44 +215,9 @@ export class Projector {
     return subnet !== undefined && isOvnProvider(subnet.spec.provider);
   }
 
-  async #showIp(name: string): Promise<void> {
-    const { api, ips, signal } = this.#options;
-    const object = ips.objects.get(name);
+  #showIp(name: string): Promise<void> {
     const holding = this.view.ofIp(name);
-    const path = objectPath(ipKind.path, name);
-    if (object?.finalizers.includes(finalizer)) return this.#showReserved(object, holding);
-    if (object?.deleting) return this.#letGo(object, path);
-    if (!holding) {
-      // Only what we made is ours to delete.
-      if (object && object.allocation !== '') await remove(api, path, object.uid, signal);
-      return;
-    }
-    const manifest = ipManifest(holding, this.#nodeOf(holding));
-    // Of another allocation, or of none: that one's object goes, this one's comes.
-    const stale = object !== undefined && isOfAnother(object, manifest);
-    if (stale) await remove(api, path, object.uid, signal);
-    if (!object || stale) await create(api, { path: ipKind.path, body: manifest, signal });
-    else if (object.allocation === '' || !shows(object, manifest))
-      await mergePatch(api, { path, body: manifest, signal });
-  }
-
-  /** It is whose who made it: it says who has the address, and outlives him. */
-  async #showReserved(object: IpObject, holding: Holding | undefined): Promise<void> {
-    const { api, signal } = this.#options;
-    const path = objectPath(ipKind.path, object.name);
-    if (holding) {
-      const body = partForReserved(ipManifest(holding, this.#nodeOf(holding)));
-      const said = object.allocation === String(holding.seq) && shows(object, body);
-      if (!said) await mergePatch(api, { path, body, signal });
-    } else if (object.allocation !== '')
-      await mergePatch(api, { path, body: { metadata: { annotations: { [allocationAnnotation]: null } } }, signal });
-  }
-
-  /** One that is being deleted, by whomever, is made again once it is gone. */
-  async #letGo(object: IpObject, path: string): Promise<void> {
-    const { api, signal } = this.#options;
-    const metadata = lettingGo(object);
-    if (metadata) await mergePatch(api, { path, body: { metadata: { ...unchanged(object), ...metadata } }, signal });
+    return showIp(name, holding && { holding, node: this.#nodeOf(holding) }, this.#options);
   }
 
   #nodeOf({ namespace, pod, uid, node }: Holding): string {
