@@ -5,7 +5,7 @@
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/deadline.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { bellOf } from './etcd.ts';
+import { bellOf } from './bell.ts';
 import { writerKey } from './keys.ts';
 import { takeLease } from './lease.ts';
 import type { Revision } from './ledger.ts';

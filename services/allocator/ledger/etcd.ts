@@ -4,11 +4,12 @@
  */
 import { noop } from 'cockatiel';
 import { Etcd3, type ICompare, type IKeyValue, type IRangeRequest } from 'etcd3';
-import { pause, unlessAborted } from '../../../lib/deadline.ts';
+import { unlessAborted } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Segment, Seq } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import { accessOptions, type EtcdAccess, follow } from './access.ts';
+import { bellOf } from './bell.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
   addressPrefix,
@@ -62,8 +63,6 @@ type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revis
 
 const callTimeoutMs = 5_000;
 const pageSize = 2_000;
-/** The bell also rings on this timer, in case a watch died silently. */
-const pollMs = 1_000;
 const readEachAtOnce = 64;
 /** So many keys that deleting them keeps no append waiting for long. */
 const pruneAtOnce = 1_000;
@@ -278,48 +277,6 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
       stretch = following;
       page = await next;
     }
-  }
-}
-
-/**
- * Rings at once, and whenever a key may have changed: at least once after each change, and now and then without. Ends with
- * the signal.
- */
-export async function* bellOf(client: Etcd3, key: string, signal: AbortSignal): AsyncIterable<void> {
-  const ringer = new AbortController();
-  let wake = new AbortController();
-  void ringOnWatch(client, key, () => wake.abort(), AbortSignal.any([signal, ringer.signal]));
-  try {
-    while (!signal.aborted) {
-      yield;
-      await pause(pollMs, AbortSignal.any([signal, wake.signal]));
-      wake = new AbortController();
-    }
-  } finally {
-    ringer.abort();
-  }
-}
-
-/** A watch that only says "look": whatever happens to it, it is opened anew. */
-async function ringOnWatch(client: Etcd3, key: string, ring: () => void, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const watch = await client.watchClient.watch();
-      const ended = new Promise<void>((resolve) => {
-        watch.on('data', ring);
-        watch.on('end', () => resolve());
-        watch.on('error', () => resolve());
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      watch.write({ create_request: { key: bytes(key) } });
-      await ended;
-      // One that breaks while it can be written to passes for a host that fails, and takes every other call on its way with it.
-      watch.end();
-      watch.cancel();
-    } catch {
-      // not reachable now; the timer rings meanwhile
-    }
-    await pause(500, signal);
   }
 }
 
