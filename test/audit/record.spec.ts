@@ -34,6 +34,8 @@ describe('The record', function () {
         pod: `pod-${number}`,
         podUid: `uid-pod-${number}`,
         cause: 'RELEASE_CAUSE_POD_DELETED',
+        // What an event says may hold what others take for the end of a line.
+        evidence: 'a line\u2028and another',
       });
   });
   after(async () => {
