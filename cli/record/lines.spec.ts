@@ -33,6 +33,9 @@ describe('The lines of an export', () => {
 
   it('are none of a file that has no lines', async () => {
     const failure = await read('x'.repeat(3 << 20)).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(Failure).with.property('message').that.matches(/a line of more than 1048576/);
+    expect(failure)
+      .to.be.instanceOf(Failure)
+      .with.property('message')
+      .that.matches(/a line of more than 1048576/);
   });
 });

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeState } from '../domain/describe.ts';
 import { beginning, fold } from '../ledger/fold.ts';
-import { endOf, logKey, logPrefix } from '../ledger/keys.ts';
+import { endOf, floorKey, floorText, headKey, logKey, logPrefix } from '../ledger/keys.ts';
+import type { KeyPage } from '../ledger/ledger.ts';
 import { Replica } from '../ledger/replica.ts';
 import { describeFold, failureOf, logOf, never } from '../ledger/specification.ts';
 import { verifyKeys } from '../verify/verify.ts';
 import { ArchivedLedger } from './archived-ledger.ts';
+import { FolderArchive } from './folder.ts';
 import { prune, seal } from './seal.ts';
-import { ledgerWithPast, live, type Past, sealingBy } from './specification.ts';
+import { ledgerWithPast, live, newFolder, type Past, sealingBy } from './specification.ts';
 
 describe('A ledger whose past is in the archive', () => {
   let past: Past;
@@ -103,6 +105,26 @@ describe('A ledger whose past is in the archive', () => {
     expect(keys).to.deep.equal(Array.from({ length: texts.length + 2 }, (_, index) => logKey(index + 1)));
   });
 
+  it('shows the log of a revision as it was then, though more of it was sealed since', async () => {
+    const pages = past.memory.keys({ from: headKey, end: `${headKey}\0` }, never);
+    const { revision } = (await pages[Symbol.asyncIterator]().next()).value as KeyPage;
+    await live(past.working, 'later');
+    await seal(past.sealing, texts.length + 3, never);
+    const keys: string[] = [];
+    for await (const page of past.ledger.keys({ from: logKey(60), end: endOf(logPrefix) }, never, revision))
+      keys.push(...page.keys.map(({ key }) => key));
+    expect(keys).to.deep.equal([60, 61, 62, 63].map(logKey));
+  });
+
+  it('shows what somebody put back below the floor', async () => {
+    await sealTwice();
+    past.memory.put(logKey(30), (texts[29] ?? '').replace('container-of-pod-4', 'another'));
+    const { findings } = await verifyKeys(past.ledger, { signal: never });
+    expect(findings.map(({ key }) => key)).to.deep.equal([logKey(30)]);
+    past.memory.put(logKey(30), texts[29] ?? '');
+    expect((await verifyKeys(past.ledger, { signal: never })).findings).to.deep.equal([]);
+  });
+
   it('goes on being sealed by the next writer, also where the one before did not come to delete', async () => {
     const { submit } = past.sealing;
     await failureOf(seal({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
@@ -112,6 +134,26 @@ describe('A ledger whose past is in the archive', () => {
     await live(past.working, 'later');
     await seal(past.sealing, 40, never);
     expect((await textsOf(past.ledger)).slice(0, texts.length)).to.deep.equal(texts);
+  });
+
+  it('loses nothing to a writer that was given another archive', async () => {
+    await failureOf(seal({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
+    const folder = newFolder();
+    const archive = new FolderArchive(folder);
+    const elsewhere = { ...past.sealing, archive, ledger: new ArchivedLedger(past.memory, archive) };
+    const error = await failureOf(prune(elsewhere, never));
+    rmSync(folder, { recursive: true });
+    expect(error.message).to.contain('.manifest.json of the archive');
+    expect(past.memory.get(logKey(1))).to.equal(texts[0]);
+  });
+
+  it('loses nothing to a floor that somebody raised', async () => {
+    await sealTwice();
+    past.memory.put(floorKey, floorText(60));
+    const error = await failureOf(prune(past.sealing, never));
+    expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+    expect(error.message).to.match(/^event 46 is below the floor and in no segment/);
+    expect(past.memory.get(logKey(46))).to.equal(texts[45]);
   });
 
   it('is never sealed twice: who comes late is told so, and nothing is lost', async () => {

@@ -7,7 +7,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Segment, Seq } from '../domain/event.ts';
 import type { Head } from '../ledger/chain.ts';
 import { beginning, type Place, type Until } from '../ledger/fold.ts';
-import { logKey, logPrefix } from '../ledger/keys.ts';
+import { logKey, logPrefix, seqOfKey } from '../ledger/keys.ts';
 import type {
   Appended,
   AppendLimits,
@@ -66,26 +66,40 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return this.#live.bell(signal);
   }
 
-  /** As if the keys of sealed events still stood there: whoever verifies the log reads all of it. */
+  /**
+   * As if the keys of sealed events still stood there: whoever verifies the log reads all of it. Where keys do stand, they are
+   * shown, also below the floor: what is sealed and not deleted yet, or what somebody put back. A log never ends in the archive.
+   */
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    const pages = this.#live.keys(range, signal, revision);
     if (!range.from.startsWith(logPrefix)) {
-      yield* this.#live.keys(range, signal, revision);
+      yield* pages;
       return;
     }
-    let next: Seq | undefined;
-    for await (const page of this.#live.keys(range, signal, revision)) {
-      if (next === undefined) {
-        await this.#look(signal);
-        next = Number(range.from.slice(logPrefix.length)) || 1;
-        for (let segment = this.#segmentOf(next); segment; segment = this.#segmentOf(next)) {
-          const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
-          const keys = keysFrom(next, lines).filter(({ key }) => key < range.end);
-          yield { revision: page.revision, keys };
-          next = segment.to + 1;
+    let next = seqOfKey(range.from) ?? 1;
+    for await (const page of pages) {
+      let shown = 0;
+      for (const [index, { key }] of page.keys.entries()) {
+        if (key > logKey(next)) {
+          yield { ...page, keys: page.keys.slice(shown, index) };
+          for await (const keys of this.#sealedKeys(next, key, signal)) yield { ...page, keys };
+          shown = index;
         }
+        next = Math.max(next, (seqOfKey(key) ?? 0) + 1);
       }
-      const first = logKey(next);
-      yield { ...page, keys: page.keys.filter(({ key }) => key >= first) };
+      yield { ...page, keys: page.keys.slice(shown) };
+    }
+  }
+
+  /** Those of sealed events, from one on, before a key that is live. */
+  async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<readonly StoredKey[]> {
+    let next = from;
+    // After etcd was read: what was gone by then is sealed by now.
+    await this.#look(signal);
+    for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
+      const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+      yield keysFrom(next, lines).filter(({ key }) => key < end);
+      next = segment.to + 1;
     }
   }
 
@@ -99,6 +113,24 @@ export class ArchivedLedger implements Ledger, SealedLog {
 
   prune(signal: AbortSignal): Promise<boolean> {
     return this.#live.prune(signal);
+  }
+
+  /**
+   * For whoever is about to delete what is below the floor, and did not seal it: it may lie in another archive than this one, and
+   * the floor may be somebody else's.
+   * @throws IpledgerError LEDGER_DAMAGED unless each event there is in this archive, byte by byte; UNAVAILABLE
+   */
+  async refuseUnkept(signal: AbortSignal): Promise<void> {
+    const floor = await this.#live.floor(signal);
+    await this.#look(signal);
+    for await (const { keys } of this.#live.keys({ from: logPrefix, end: logKey(floor) }, signal))
+      for (const { key, text } of keys) {
+        const seq = seqOfKey(key) ?? 0;
+        const segment = this.#segmentOf(seq);
+        if (!segment) throw unsealed(seq);
+        if ((await this.#linesOf(segment, signal))[seq - segment.from] !== text)
+          throw new IpledgerError('LEDGER_DAMAGED', `${key} does not hold what was sealed: ipledger verify says more`);
+      }
   }
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
@@ -168,17 +200,15 @@ export class ArchivedLedger implements Ledger, SealedLog {
   async #lookFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
     if (!(error instanceof IpledgerError) || error.code !== 'POSITION_GONE') throw error;
     await this.#look(signal);
-    if (!this.#segmentOf(seq))
-      throw new IpledgerError(
-        'LEDGER_DAMAGED',
-        `event ${seq} is below the floor and in no segment: was a key deleted?`,
-      );
+    if (!this.#segmentOf(seq)) throw unsealed(seq);
   }
 
   async #look(signal: AbortSignal): Promise<void> {
     this.#ledger ||= (await this.#live.head(signal)).ledger;
-    const known = this.#segments.at(-1)?.to ?? 0;
-    this.#segments = [...this.#segments, ...(await this.#live.segments(known + 1, signal))];
+    const sealedTo = (): Seq => this.#segments.at(-1)?.to ?? 0;
+    const found = await this.#live.segments(sealedTo() + 1, signal);
+    // Whoever looked at the same time may have seen more.
+    this.#segments = [...this.#segments, ...found.filter(({ from }) => from > sealedTo())];
   }
 
   #linesOf(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
@@ -198,6 +228,12 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return readEvents(this.#archive, manifest, signal);
   }
 }
+
+const unsealed = (seq: Seq): IpledgerError =>
+  new IpledgerError(
+    'LEDGER_DAMAGED',
+    `event ${seq} is below the floor and in no segment: was a segment's key deleted, or the floor changed?`,
+  );
 
 const archivedLine = (text: string): StoredLine => ({ text, revision: 0n });
 

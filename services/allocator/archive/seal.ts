@@ -22,8 +22,16 @@ export interface Sealing {
   readonly after?: (step: SealingStep) => void;
 }
 
-/** Deletes what is sealed and still there. */
-export async function prune({ ledger, after = () => undefined }: Sealing, signal: AbortSignal): Promise<void> {
+/**
+ * Deletes what some writer before sealed, and did not come to delete.
+ * @throws IpledgerError LEDGER_DAMAGED unless all of it is in this archive: then nothing is deleted; UNAVAILABLE
+ */
+export async function prune(sealing: Sealing, signal: AbortSignal): Promise<void> {
+  await sealing.ledger.refuseUnkept(signal);
+  await deleteSealed(sealing, signal);
+}
+
+async function deleteSealed({ ledger, after = () => undefined }: Sealing, signal: AbortSignal): Promise<void> {
   for (let more = true; more;) {
     more = await ledger.prune(signal);
     after('pruned');
@@ -45,6 +53,6 @@ export async function seal(sealing: Sealing, to: Seq, signal: AbortSignal): Prom
   const segment = await writeSegment(archive, stretch, signal, after);
   await submit(segment);
   after('sealed');
-  await prune(sealing, signal);
+  await deleteSealed(sealing, signal);
   return segment;
 }

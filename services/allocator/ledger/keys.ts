@@ -39,6 +39,13 @@ export const frozenKey = `${prefix}frozen`;
 const digits = (seq: Seq): string => String(seq).padStart(16, '0');
 
 export const logKey = (seq: Seq): string => logPrefix + digits(seq);
+
+/** Which event stands under a key of the log; undefined for a key that is none of them. */
+export function seqOfKey(key: string): Seq | undefined {
+  const number = key.startsWith(logPrefix) ? key.slice(logPrefix.length) : '';
+  return /^\d{16}$/.test(number) ? Number(number) : undefined;
+}
+
 export const segmentKey = (from: Seq): string => segmentPrefix + digits(from);
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
 export const memberKey = (replica: string): string => memberPrefix + replica;

@@ -3,7 +3,7 @@
  * may give: a page from the beginning of a long log would cost it as much as the log. But the log's keys are numbered, so that
  * after the first page just those are named that fill the next one.
  */
-import { logKey, logPrefix } from './keys.ts';
+import { logKey, seqOfKey } from './keys.ts';
 
 /** Keys from one (included) to another (not included). */
 export interface Stretch {
@@ -36,17 +36,12 @@ export function stretchAfter(
 }
 
 function stretchFrom(from: string, end: string, pageSize: number): Stretch {
-  const seq = seqOf(from);
+  const seq = seqOfKey(from);
   const filled = seq === undefined ? end : logKey(seq + pageSize);
   return { from, end: filled < end ? filled : end };
 }
 
 function keyAfter(key: string): string {
-  const seq = seqOf(key);
+  const seq = seqOfKey(key);
   return seq === undefined ? `${key}\0` : logKey(seq + 1);
-}
-
-function seqOf(key: string): number | undefined {
-  const number = key.startsWith(logPrefix) ? key.slice(logPrefix.length) : '';
-  return /^\d{16}$/.test(number) ? Number(number) : undefined;
 }

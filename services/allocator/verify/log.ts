@@ -3,7 +3,7 @@ import { Journal } from '../domain/journal.ts';
 import { evolve, initialState, type State } from '../domain/state.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { emptyHead, type Envelope, follow, type Head, parseEvent, type StoredEvent } from '../ledger/chain.ts';
-import { logKey } from '../ledger/keys.ts';
+import { logKey, seqOfKey } from '../ledger/keys.ts';
 import { faultOf } from './event.ts';
 import type { Finding } from './finding.ts';
 
@@ -63,8 +63,9 @@ export class LogAudit {
 
   #gap(key: string, expected: string): Finding {
     const seq = this.#head.seq + 1;
-    if (key > expected && /\/\d{16}$/.test(key))
-      return { key: expected, what: `event ${seq} is missing: the next one there is ${Number(key.slice(-16))}` };
+    const found = seqOfKey(key);
+    if (found !== undefined && found > seq)
+      return { key: expected, what: `event ${seq} is missing: the next one there is ${found}` };
     return { key, what: `it is no key of the log, of which event ${seq} comes next` };
   }
 }

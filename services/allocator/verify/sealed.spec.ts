@@ -1,9 +1,12 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { ArchivedLedger } from '../archive/archived-ledger.ts';
 import { ledgerWithPast, type Past } from '../archive/specification.ts';
 import { seal } from '../archive/seal.ts';
-import { floorKey, segmentKey } from '../ledger/keys.ts';
+import { floorKey, logKey, segmentKey } from '../ledger/keys.ts';
+import type { KeyPage, KeyReader } from '../ledger/ledger.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import { replay } from '../ledger/replay.ts';
 import { failureOf, never } from '../ledger/specification.ts';
@@ -53,7 +56,33 @@ describe('Verification of a ledger whose past is sealed', () => {
   it('needs the archive, and says so', async () => {
     const { code, message } = await failureOf(verifyKeys(past.memory, { signal: never }));
     expect(code).to.equal('POSITION_GONE');
-    expect(message).to.match(/^the log begins in the archive, .*name it by --archive/);
+    expect(message).to.match(/^event 1 is sealed, in folder .*: name that by --archive/);
+  });
+
+  it('finds a segment’s key that is gone', async () => {
+    past.memory.remove(segmentKey(1));
+    const { findings } = await verifyKeys(new ArchivedLedger(past.memory, past.archive), { signal: never });
+    expect(findings).to.deep.equal([{ key: logKey(1), what: 'event 1 is missing: the next one there is 41' }]);
+  });
+
+  it('accuses nobody where it is sealed while it is read without the archive', async () => {
+    const open = await ledgerWithPast(10);
+    let reads = 0;
+    async function* keys(...[range, signal, revision]: Parameters<KeyReader['keys']>): AsyncIterable<KeyPage> {
+      for await (const page of open.memory.keys(range, signal, revision)) {
+        // etcd compacts what is being read, when more was sealed than has been read.
+        if (++reads === 2) {
+          await seal(open.sealing, 60, never);
+          throw new IpledgerError('UNAVAILABLE', 'etcd could not be read: the revision has been compacted');
+        }
+        yield page;
+      }
+    }
+    const { code, message } = await failureOf(verifyKeys({ keys }, { signal: never }));
+    await open.working.stop();
+    rmSync(open.folder, { recursive: true });
+    expect(code).to.equal('POSITION_GONE');
+    expect(message).to.match(/^event 51 is sealed, in folder .*: name that by --archive/);
   });
 
   it('finds nothing wrong with a replay of it either', async () => {

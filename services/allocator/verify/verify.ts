@@ -6,8 +6,19 @@
  * which etcd then has to keep for the time of one pass over the claims, however long the log is.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../domain/event.ts';
 import type { Head } from '../ledger/chain.ts';
-import { endOf, floorKey, headKey, logKey, logPrefix, parseHead, prefix } from '../ledger/keys.ts';
+import {
+  endOf,
+  headKey,
+  logKey,
+  logPrefix,
+  parseHead,
+  parseSegment,
+  prefix,
+  segmentKey,
+  segmentPrefix,
+} from '../ledger/keys.ts';
 import type { KeyReader, Revision } from '../ledger/ledger.ts';
 import type { Attested } from './attested.ts';
 import type { Finding } from './finding.ts';
@@ -49,10 +60,7 @@ export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Pro
   const audit = new LogAudit();
   try {
     const finding = await persistently(audit, () => readLog(reader, audit, options));
-    if (finding) {
-      if (audit.head.seq === 0) await refuseSealed(reader, options.signal);
-      return verdict(audit, options, [finding]);
-    }
+    if (finding) return await stopped(reader, audit, options, finding);
     return await persistently(audit, () => compareAtOneRevision(reader, audit, options));
   } catch (error) {
     if (!(error instanceof IpledgerError) || error.code !== 'LEDGER_DAMAGED') throw error;
@@ -61,19 +69,25 @@ export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Pro
   }
 }
 
-/** That the first event is not in etcd is no damage when it was sealed. */
-async function refuseSealed(reader: KeyReader, signal: AbortSignal): Promise<void> {
-  const text = await valueOf(reader, floorKey, signal);
-  if (text !== undefined)
-    throw new IpledgerError(
-      'POSITION_GONE',
-      `the log begins in the archive, up to the floor ${text}: name it by --archive, or ask an allocator that has it`,
-    );
+/** Of a log that does not go on as it should nothing more is read. */
+async function stopped(reader: KeyReader, audit: LogAudit, options: VerifyOptions, finding: Finding): Promise<Verdict> {
+  await refuseSealed(reader, audit.head.seq + 1, options.signal);
+  return verdict(audit, options, [finding]);
 }
 
-async function valueOf(reader: KeyReader, key: string, signal: AbortSignal): Promise<string | undefined> {
-  for await (const { keys } of reader.keys({ from: key, end: `${key}\0` }, signal)) return keys[0]?.text;
-  return undefined;
+/** That an event is not in etcd is no damage when it was sealed, before we came or while we read. */
+async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
+  for await (const { keys } of reader.keys({ from: logKey(seq), end: logKey(seq + 1) }, signal))
+    if (keys.length > 0) return;
+  for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
+    for (const { key, text } of keys) {
+      const segment = readIf(() => parseSegment(key, text));
+      if (segment && segment.from <= seq && seq <= segment.to)
+        throw new IpledgerError(
+          'POSITION_GONE',
+          `event ${seq} is sealed, in ${segment.archive}: name that by --archive, or ask an allocator that has it`,
+        );
+    }
 }
 
 /** Begins anew, where it was, at a newer revision, when etcd compacted the one that was read. */
@@ -138,7 +152,7 @@ async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options:
   const { signal } = options;
   const { revision, text } = await presentHead(reader, signal);
   const behind = (await readLog(reader, audit, options, revision)) ?? audit.end() ?? faultInEnd(audit.head, text);
-  if (behind) return verdict(audit, options, [behind]);
+  if (behind) return await stopped(reader, audit, options, behind);
 
   const keys = new KeyAudit(audit.state, () => audit.head);
   const findings: Finding[] = [];
@@ -168,7 +182,7 @@ async function presentHead(reader: KeyReader, signal: AbortSignal): Promise<{ re
 function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
   if (text === undefined)
     return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, and there are ${end.seq} events` };
-  const head = readHead(text);
+  const head = readIf(() => parseHead(text));
   if (!head)
     return { key: headKey, what: `it is no head, or not written as ipledger writes it: ${text.slice(0, 200)}` };
   const [last, next] = [logKey(end.seq), logKey(end.seq + 1)];
@@ -183,9 +197,9 @@ function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
   return { key: last, what: `event ${end.seq} is not the one that the head tells of: ${hashes}` };
 }
 
-function readHead(text: string): Head | undefined {
+function readIf<Value>(read: () => Value): Value | undefined {
   try {
-    return parseHead(text);
+    return read();
   } catch {
     return undefined;
   }
