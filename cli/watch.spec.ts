@@ -68,6 +68,17 @@ describe('ipledger watch', () => {
     expect(stderr).to.equal('this replica stops: go on at another; going on with event 6\n');
   });
 
+  it('misses nothing when a stream breaks that has only said where the ledger stands', async () => {
+    const from: number[] = [];
+    const watch = ({ fromSeq }: WatchRequest) => {
+      from.push(fromSeq);
+      return [{ position, events: [] }, ...(from.length === 1 ? [] : [{ position, events: told.slice(0, 1) }])];
+    };
+    const { stdout } = await ask({ watch }, 'watch', '--from', '5', '--count', '1');
+    expect(from).to.deep.equal([5, 5]);
+    expect(stdout.split('\n').map((line) => line.split(/ +/)[0])).to.deep.equal(['SEQ', '5', '']);
+  });
+
   it('says on Ctrl-C with which event to go on', async () => {
     await using server = await allocatorThat({ watch: () => [{ position, events: told.slice(0, 1) }] });
     const child = spawn(ipledger, ['watch', '--from', '1'], {

@@ -59,13 +59,16 @@ async function follow(allocator: Allocator, options: WatchOptions, signal: Abort
   let [next, left] = [options.from, options.count];
   for (let attempt = 0; left > 0 && !signal.aborted;) {
     try {
+      // A stream begins with where the ledger stands, which may be far ahead of what it tells next
+      let isAhead = next > 0;
       for await (const { events, position } of allocator.listen(LedgerService.watch, { ...filter, fromSeq: next })) {
         attempt = 0;
         const told = events.slice(0, left);
         if (told.length > 0) process.stdout.write(write(told));
         left -= told.length;
         if (left === 0) return;
-        next = Math.max(next, (position?.seq ?? 0) + 1);
+        if (!isAhead || told.length > 0) next = Math.max(next, (position?.seq ?? 0) + 1);
+        isAhead = false;
       }
     } catch (error) {
       if (next === 0 || !mayPass(error)) throw error;

@@ -970,7 +970,10 @@ export interface WatchRequest {
 }
 
 export interface WatchReply {
-  /** After the events of this reply, also those that the filters kept back: whoever goes on here misses nothing. */
+  /**
+   * After the events of this reply, also those that the filters kept back: whoever goes on here misses nothing. But for the first
+   * reply of a stream, where it has no events: that says where the ledger stands, and the events up to there are still to come.
+   */
   position?: Position;
   events: Event[];
 }
