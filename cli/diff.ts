@@ -11,6 +11,7 @@ import {
 } from '../proto/ipledger.ts';
 import { join } from './event.ts';
 import { exitStatus } from './failure.ts';
+import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
 import { forText, placeText } from './state.ts';
 import { type Column, tableOf } from './table.ts';
@@ -49,10 +50,11 @@ Exit status:
   ${exitStatus.nothing}  nothing did`,
     )
     .action(({ from, to, subnet, ...options }: DiffOptions) =>
-      answer(options, async (allocator) => {
+      answer(options, async (allocator, signal) => {
         const { zone } = styleOf(options);
         const moments = { from: readMoment(from, zone), to: to === 'now' ? undefined : readMoment(to, zone) };
-        return shown(await collect(allocator.listen(LedgerService.diff, { ...moments, subnet })));
+        const replies = allocator.listen(LedgerService.diff, { ...moments, subnet });
+        return shown(wholeOf(await gathered(replies, ({ to: place }) => place, signal)));
       }),
     );
 }
@@ -68,23 +70,15 @@ interface Difference {
   readonly addresses: readonly AddressChange[];
 }
 
-async function collect(replies: AsyncIterable<DiffReply>): Promise<Difference> {
-  let found: Difference = {
-    fromAt: '',
-    toAt: '',
-    subnets: [],
-    pools: [],
-    addresses: [],
-  };
-  const addresses: AddressChange[] = [];
-  for await (const reply of replies) {
-    // An empty one says only that the question is being worked on
-    if (!reply.to) continue;
-    if (!found.to) found = { ...reply, addresses };
-    for (const change of reply.addresses) addresses.push(change);
-  }
-  return found;
-}
+/** All of it comes with the first part, but for the addresses. */
+const wholeOf = (parts: readonly DiffReply[]): Difference => ({
+  fromAt: '',
+  toAt: '',
+  subnets: [],
+  pools: [],
+  ...parts[0],
+  addresses: parts.flatMap(({ addresses }) => addresses),
+});
 
 function shown(found: Difference): Answer {
   const rows = [...found.subnets.map(subnetRow), ...found.pools.map(poolRow), ...found.addresses.map(addressRow)];

@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { expect } from 'chai';
 import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
 import type { AddressRecord, DiffRequest, StateAtRequest } from '../proto/ipledger.ts';
-import { ask, at, attachment, owner, position } from './specification.ts';
+import { allocatorThat, ask, at, attachment, environment, ipledger, owner, position } from './specification.ts';
 
 const allocation = { attachment, podUid: 'one', node: 'node-a', owner, at: at(5), mac: '00:00:00:53:6b:bb' };
 const held: Input<AddressRecord> = {
@@ -59,6 +60,20 @@ describe('ipledger state', () => {
       stdout: 'before the first event of the ledger\n',
       stderr: 'nobody had an address then\n',
     });
+  });
+
+  it('shows nothing when it is interrupted, rather than half of it', async () => {
+    const place = { position: { ...position, seq: 7 }, at: at(7) };
+    const stateAt = function* () {
+      yield { ...place, records: [held] };
+      child.kill('SIGINT');
+    };
+    await using server = await allocatorThat({ stateAt: () => stateAt(), endless: true });
+    const child = spawn(ipledger, ['state'], { env: environment({ IPLEDGER_ENDPOINT: server.endpoint }) });
+    let said = '';
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()));
+    expect(await new Promise((resolve) => child.once('close', resolve))).to.equal(130);
+    expect(said).to.equal('');
   });
 
   it('exits with 1 and the sentence of the allocator that refuses', async () => {

@@ -57,9 +57,11 @@ export interface Answers {
   history?: (request: HistoryRequest) => Input<HistoryReply>;
   why?: (request: WhyRequest) => Input<WhyReply>;
   getStatus?: () => Input<GetStatusReply>;
-  stateAt?: (request: StateAtRequest) => Input<StateAtReply>[];
-  diff?: (request: DiffRequest) => Input<DiffReply>[];
-  watch?: (request: WatchRequest) => Input<WatchReply>[];
+  stateAt?: (request: StateAtRequest) => Iterable<Input<StateAtReply>>;
+  diff?: (request: DiffRequest) => Iterable<Input<DiffReply>>;
+  watch?: (request: WatchRequest) => Iterable<Input<WatchReply>>;
+  /** Whether streams never end by themselves. */
+  endless?: true;
 }
 
 /** An allocator that gives fixed answers; what an answer throws is its refusal. */
@@ -77,13 +79,13 @@ export function allocatorThat(answers: Answers) {
   const streaming =
     <Request, Reply>(
       _method: Method<Request, Reply, 'serverStream'>,
-      answer: ((request: Request) => Input<Reply>[]) | undefined,
+      answer: ((request: Request) => Iterable<Input<Reply>>) | undefined,
     ) =>
     (call: ServerWritableStream<Request, Input<Reply>>) => {
       try {
         if (!answer) throw new IpledgerError('BUG', 'this spec gives no answer to that');
         for (const reply of answer(call.request)) call.write(reply);
-        call.end();
+        if (!answers.endless) call.end();
       } catch (error) {
         call.emit('error', refusal(IpledgerError.from(error)));
       }

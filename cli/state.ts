@@ -10,6 +10,7 @@ import {
 } from '../proto/ipledger.ts';
 import { podOf } from './event.ts';
 import { exitStatus } from './failure.ts';
+import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
@@ -50,9 +51,10 @@ Exit status:
   ${exitStatus.nothing}  nobody had any`,
     )
     .action(({ at, subnet, ...options }: StateOptions) =>
-      answer(options, async (allocator) => {
+      answer(options, async (allocator, signal) => {
         const moment = at === 'now' ? undefined : readMoment(at, styleOf(options).zone);
-        return shown(await collect(allocator.listen(LedgerService.stateAt, { moment, subnet })));
+        const replies = allocator.listen(LedgerService.stateAt, { moment, subnet });
+        return shown(wholeOf(await gathered(replies, ({ position }) => position, signal)));
       }),
     );
 }
@@ -66,17 +68,14 @@ interface AddressMap {
   readonly records: readonly AddressRecord[];
 }
 
-async function collect(replies: AsyncIterable<StateAtReply>): Promise<AddressMap> {
-  let map: AddressMap = { at: '', subnets: [], pools: [], records: [] };
-  const records: AddressRecord[] = [];
-  for await (const reply of replies) {
-    // An empty one says only that the question is being worked on
-    if (!reply.position) continue;
-    if (!map.position) map = { ...reply, records };
-    for (const record of reply.records) records.push(record);
-  }
-  return map;
-}
+/** All of it comes with the first part, but for the records. */
+const wholeOf = (parts: readonly StateAtReply[]): AddressMap => ({
+  at: '',
+  subnets: [],
+  pools: [],
+  ...parts[0],
+  records: parts.flatMap(({ records }) => records),
+});
 
 function shown(map: AddressMap): Answer {
   const { position, at, records } = map;
