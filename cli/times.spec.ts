@@ -27,6 +27,11 @@ describe('Times on the command line', () => {
     ['2h ago', '2026-11-17T12:05:00.000Z', '2026-11-17T12:05:00.000Z'],
     ['1h30m', '2026-11-17T12:35:00.000Z', '2026-11-17T12:35:00.000Z'],
     ['90 minutes ago', '2026-11-17T12:35:00.000Z', '2026-11-17T12:35:00.000Z'],
+    ['2026-11-17 14:05Z', '2026-11-17T14:05:00.000Z', '2026-11-17T14:05:00.000Z'],
+    ['2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T00:00:00.000Z'],
+    ['2026-03-29 03:00', '2026-03-29T01:00:00.000Z', '2026-03-29T03:00:00.000Z'],
+    ['2026-10-25 01:59', '2026-10-24T23:59:00.000Z', '2026-10-25T01:59:00.000Z'],
+    ['2026-10-25 03:00', '2026-10-25T02:00:00.000Z', '2026-10-25T03:00:00.000Z'],
     ['1 week ago', '2026-11-10T14:05:00.000Z', '2026-11-10T14:05:00.000Z'],
   ];
   for (const [text, local, utc] of read)
@@ -44,10 +49,34 @@ describe('Times on the command line', () => {
     '5',
     'ago',
     '2 fortnights',
+    '2026-02-30T00:00:00Z',
+    '2026-03-29 02:30',
+    '999999 weeks ago',
+    '999999999999999 weeks ago',
   ])
     it(`does not guess what ${JSON.stringify(text)} means`, () => {
       expect(() => readTime(text, 'local', now)).to.throw(Failure, `"${text}" is no time`);
     });
+
+  it('asks back about a time that was twice, and reads what it proposes', () => {
+    const either = "'2026-10-25 02:30:00.000+02:00' or '2026-10-25 02:30:00.000+01:00'";
+    expect(() => readTime('2026-10-25 02:30', 'local', now)).to.throw(
+      Failure,
+      `was twice, since clocks were set back: write ${either}`,
+    );
+    expect(readTime('2026-10-25 02:30:00.000+02:00', 'local', now)).to.equal('2026-10-25T00:30:00.000Z');
+    expect(readTime('2026-10-25 02:30:00.000+01:00', 'local', now)).to.equal('2026-10-25T01:30:00.000Z');
+    expect(readTime('2026-10-25 02:30', 'utc', now)).to.equal('2026-10-25T02:30:00.000Z');
+  });
+
+  it('begins a day that has no midnight with its first instant', () => {
+    process.env['TZ'] = 'America/Santiago';
+    try {
+      expect(readTime('2026-09-06', 'local', now)).to.equal('2026-09-06T04:00:00.000Z');
+    } finally {
+      process.env['TZ'] = 'Europe/Berlin';
+    }
+  });
 
   it('shows an instant by the local clock or in UTC, and exactly where that is asked for', () => {
     const instant = '2026-11-17T14:05:00.250Z';

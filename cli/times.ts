@@ -7,6 +7,10 @@ export type Zone = 'local' | 'utc';
 /** For --help. */
 export const timeForms = "RFC 3339, '2026-11-17 14:05[:30]', '14:05' of today, '2h ago' or now";
 
+/** What can be written with a year of four digits. */
+const firstMs = Date.parse('0000-01-01T00:00:00Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /**
@@ -14,28 +18,30 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
  * @throws Failure for what is none.
  */
 export function readTime(written: string, zone: Zone, now: number = Date.now()): string {
-  const at = msOf(written.trim(), zone, now);
-  if (at !== undefined && !Number.isNaN(at)) return new Date(at).toISOString();
-  throw new Failure('usage', `"${written}" is no time: write ${timeForms}`);
+  const found = instantsOf(written.trim(), zone, now).map((at) => new Date(at));
+  const [at, again] = found.filter((date) => date.getTime() >= firstMs && date.getTime() <= lastMs);
+  if (!at) throw new Failure('usage', `"${written}" is no time: write ${timeForms}`);
+  if (!again) return at.toISOString();
+  const either = [at, again].map((date) => `'${showTime(date.toISOString(), zone, true)}'`);
+  throw new Failure('usage', `"${written}" was twice, since clocks were set back: write ${either.join(' or ')}`);
 }
 
 /** A moment of the ledger: after an event, where it is a number, else an instant. @throws Failure for what is neither. */
 export const readMoment = (written: string, zone: Zone): { seq: number } | { at: string } =>
   /^[1-9]\d{0,15}$/.test(written) ? { seq: Number(written) } : { at: readTime(written, zone) };
 
-function msOf(text: string, zone: Zone, now: number): number | undefined {
-  if (text === 'now') return now;
-  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text))
-    return Date.parse(text.replace(' ', 'T'));
-  const date = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?$/.exec(text);
-  if (date)
-    return instantOf(
-      date.slice(1).map((part) => part ?? ''),
-      zone,
-    );
-  const time = /^(\d\d):(\d\d)(?::(\d\d))?$/.exec(text);
-  if (time) return instantOf([...dayOf(now, zone), ...time.slice(1).map((part) => part ?? '')], zone);
-  return ago(text, now);
+/** None for what is no time; two, the earlier first, for what a local clock showed twice. */
+function instantsOf(text: string, zone: Zone, now: number): number[] {
+  if (text === 'now') return [now];
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text))
+    return isDay(text.slice(0, 10)) ? [Date.parse(text.replace(' ', 'T'))] : [];
+  const [, day, hour, minute, second = '00', part = ''] =
+    /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?$/.exec(text) ?? [];
+  if (hour !== undefined)
+    return shownAt(`${day ?? dayOf(now, zone)}T${hour}:${minute}:${second}.${part.padEnd(3, '0')}`, zone);
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return beginningOf(text, zone);
+  const at = ago(text, now);
+  return at === undefined ? [] : [at];
 }
 
 /** "2h ago", "1h30m", "90 minutes ago". */
@@ -51,20 +57,38 @@ function ago(text: string, now: number): number | undefined {
   return end > 0 && end === length.length ? now - ms : undefined;
 }
 
-const dayOf = (now: number, zone: Zone): string[] => shown(new Date(now), zone).slice(0, 10).split('-');
+const dayOf = (now: number, zone: Zone): string => shown(new Date(now), zone).slice(0, 10);
 
-/** NaN for what no calendar or clock has, as 30 February. */
-function instantOf(parts: readonly string[], zone: Zone): number {
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.slice(0, 6).map(Number);
-  const ms = Number((parts[6] ?? '').padEnd(3, '0'));
-  const date =
-    zone === 'utc'
-      ? new Date(Date.UTC(year, month - 1, day, hour, minute, second, ms))
-      : new Date(year, month - 1, day, hour, minute, second, ms);
-  const [y, mo, d] = shown(date, zone).slice(0, 10).split('-').map(Number);
-  const exists = y === year && mo === month && d === day && hour < 24 && minute < 60 && second < 60;
-  return exists ? date.getTime() : Number.NaN;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Whether the calendar has it: there is no 30 February, which `Date` takes for a day of March. */
+function isDay(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
+
+/** When a clock shows this, `YYYY-MM-DDTHH:MM:SS.mmm`: never, where clocks were set forward over it, and twice where back. */
+function shownAt(clock: string, zone: Zone): number[] {
+  if (!isDay(clock.slice(0, 10))) return [];
+  const inUtc = Date.parse(`${clock}Z`);
+  if (zone === 'utc') return [inUtc];
+  const found = offsetsAround(inUtc).filter((minutes) => offsetAt(inUtc + minutes * minuteMs) === minutes);
+  return found.map((minutes) => inUtc + minutes * minuteMs).toSorted((a, b) => a - b);
+}
+
+/** The first instant of a day, which in some years of some places does not begin at midnight, or begins twice. */
+function beginningOf(day: string, zone: Zone): number[] {
+  const midnight = `${day}T00:00:00.000`;
+  const [first] = shownAt(midnight, zone);
+  if (first !== undefined) return [first];
+  const inUtc = isDay(day) ? Date.parse(`${midnight}Z`) : Number.NaN;
+  return [Math.max(...offsetsAround(inUtc).map((minutes) => inUtc + minutes * minuteMs))];
+}
+
+/** By how many minutes a local clock is behind UTC, a day before and a day after. */
+const offsetsAround = (at: number): number[] => [...new Set([offsetAt(at - dayMs), offsetAt(at + dayMs)])];
+const offsetAt = (at: number): number => new Date(at).getTimezoneOffset();
 
 /**
  * An instant of the API for a person: '2026-11-17 14:05:00', in UTC with a Z behind it; exactly, with milliseconds and what the local
