@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { LedgerService } from '../../../proto/ipledger.ts';
-import { logKey } from '../ledger/keys.ts';
+import { floorKey, floorText, logKey } from '../ledger/keys.ts';
 import {
   allocate,
   applyMacvlan,
@@ -107,6 +107,17 @@ describe('Ledger.History', () => {
     expect(stored).to.include({ id: given?.id, cmd: given?.command, at: given?.at, prev: given?.prev });
   });
 
+  it('tells what is left of it where the rest is sealed, and then that there is more', async () => {
+    await live();
+    served.memory.put(floorKey, floorText(6));
+    await served.memory.prune(new AbortController().signal);
+    const { events, nextPageToken: pageToken } = await history({ subnet: 'macvlan' });
+    expect(events.map(({ seq }) => seq)).to.deep.equal([11, 9, 8]);
+    const refused = await served.refusal(LedgerService.history, { address, subnet: 'macvlan', pageToken });
+    expect(refused).to.include({ status: 'OUT_OF_RANGE', code: 'POSITION_GONE' });
+    expect(refused.message).to.contain('event 5 is sealed and not in etcd any more: the first live one is event 6');
+  });
+
   it('still tells it when the subnet is gone', async () => {
     await applySubnet(served, 'gone', { cidrBlock: '10.9.0.0/24' });
     await allocate(served, 'a', { provider: 'gone.default', subnets: ['gone'] });
@@ -137,9 +148,17 @@ describe('Ledger.History', () => {
       {
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
-        message: 'page_token "macvlan" is not one that a reply gave',
+        message: 'page_token "macvlan" is not one that a reply gave to this question',
       },
     ],
+    ...['macvlan=3', 'macvlan=99', 'other=4', 'macvlan=4,macvlan', '=4'].map((pageToken): [object, object] => [
+      { pageToken },
+      {
+        status: 'INVALID_ARGUMENT',
+        code: 'INVALID_REQUEST',
+        message: `page_token "${pageToken}" is not one that a reply gave to this question`,
+      },
+    ]),
   ];
   for (const [request, refusal] of refused)
     it(`refuses ${JSON.stringify(request)}`, async () => {
@@ -154,6 +173,11 @@ describe('Ledger.History', () => {
       status: 'DATA_LOSS',
       code: 'LEDGER_DAMAGED',
       message: 'a line of the log is no JSON: oops',
+    });
+    served.memory.put(logKey(8), served.memory.get(logKey(7)) ?? '');
+    expect(await served.refusal(LedgerService.history, { address })).to.include({
+      code: 'LEDGER_DAMAGED',
+      message: `event 8, which the history of ${address} names, is not about that address`,
     });
     served.memory.remove(logKey(8));
     expect(await served.refusal(LedgerService.history, { address })).to.deep.equal({

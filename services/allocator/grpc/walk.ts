@@ -39,7 +39,7 @@ export async function walkOf(allocator: Allocator, walk: Walk, context: CallCont
     );
   const isFirst = page.token === '';
   const subnets = isFirst ? [...newest.keys()].toSorted() : [];
-  const cursors = isFirst ? newest : readCursors(page.token);
+  const cursors = isFirst ? newest : readCursors(page.token, newest);
   const events = await stepBack(allocator.replica.ledger, cursors, walk, context.signal);
   return {
     position: positionOf(head),
@@ -61,23 +61,25 @@ function lastEvents(state: State, address: string, subnet: string): Cursors {
 }
 
 /** Newest first over all subnets. Leaves the cursors at what comes next. */
-async function stepBack(
-  ledger: Ledger,
-  cursors: Cursors,
-  { address, period, page }: Walk,
-  signal: AbortSignal,
-): Promise<StoredEvent[]> {
+async function stepBack(ledger: Ledger, cursors: Cursors, walk: Walk, signal: AbortSignal): Promise<StoredEvent[]> {
+  const { address, period, page } = walk;
   const events: StoredEvent[] = [];
   for (let step = 0; step < mostSteps && cursors.size > 0 && events.length < page.size; step++) {
     const [subnet, seq] = [...cursors].reduce((newest, cursor) => (cursor[1] > newest[1] ? cursor : newest));
-    const event = await eventAt(ledger, seq, address, signal);
+    const event = await eventAt(ledger, seq, address, signal).catch((error: unknown) => {
+      // What was found is told first; whoever goes on is told why there is no more.
+      if (isGone(error) && events.length > 0) return undefined;
+      throw error;
+    });
+    if (!event) break;
+    const { before, subnet: about } = event.envelope;
+    if (about !== subnet || before[address] === undefined) throw notOf(walk, seq);
     if (event.sequenced.at < period.since) {
       cursors.clear();
       break;
     }
     if (event.sequenced.at < period.until) events.push(event);
-    const before = event.envelope.before[address] ?? 0;
-    if (before > 0) cursors.set(subnet, before);
+    if (before[address] > 0) cursors.set(subnet, before[address]);
     else cursors.delete(subnet);
   }
   return events;
@@ -89,15 +91,30 @@ async function eventAt(ledger: Ledger, seq: Seq, address: string, signal: AbortS
   throw new IpledgerError('LEDGER_DAMAGED', `event ${seq}, which the history of ${address} names, is not in the log`);
 }
 
+const isGone = (error: unknown): boolean => error instanceof IpledgerError && error.code === 'POSITION_GONE';
+
+/** Either somebody made up a token, or the log names an event that is about something else. */
+function notOf({ address, page }: Walk, seq: Seq): IpledgerError {
+  const isOfToken = page.token.split(',').some((part) => part.endsWith(`=${seq}`));
+  if (isOfToken) return notGiven(page.token);
+  return new IpledgerError(
+    'LEDGER_DAMAGED',
+    `event ${seq}, which the history of ${address} names, is not about that address`,
+  );
+}
+
 const writeCursors = (cursors: Cursors): string => [...cursors].map(([subnet, seq]) => `${subnet}=${seq}`).join(',');
 
-function readCursors(token: string): Cursors {
+/** No page goes on behind the newest event, nor in another subnet. */
+function readCursors(token: string, newest: Cursors): Cursors {
   return new Map(
     token.split(',').map((part) => {
-      const [subnet, seq] = part.split('=');
-      if (!subnet || !/^[1-9]\d{0,15}$/.test(seq ?? ''))
-        throw new IpledgerError('INVALID_REQUEST', `page_token "${token}" is not one that a reply gave`);
-      return [subnet, Number(seq)];
+      const [, subnet = '', digits = ''] = /^([^=]+)=([1-9]\d{0,15})$/.exec(part) ?? [];
+      if (digits === '' || Number(digits) > (newest.get(subnet) ?? 0)) throw notGiven(token);
+      return [subnet, Number(digits)];
     }),
   );
 }
+
+const notGiven = (token: string): IpledgerError =>
+  new IpledgerError('INVALID_REQUEST', `page_token "${token}" is not one that a reply gave to this question`);
