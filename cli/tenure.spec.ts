@@ -17,8 +17,8 @@ const attachment = { namespace: 'default', pod: 'web-0', provider: 'macvlan.defa
 const given = (uid: string): Input<Event> => ({
   addressAllocated: { attachment, uid, cause: 'ALLOCATION_CAUSE_STATIC' },
 });
-const bound = (alloc: number, containerId: string): Input<Event> => ({
-  addressBound: { alloc, containerId, interface: 'net1', node: 'node-a' },
+const bound = (alloc: number, containerId: string, node = 'node-a', bootId = 'boot-1'): Input<Event> => ({
+  addressBound: { alloc, containerId, interface: 'net1', node, bootId },
 });
 const unbound = (containerId: string): Input<Event> => ({
   addressUnbound: { containerId, interface: 'net1', cause: 'UNBIND_CAUSE_CONTAINER_DELETED' },
@@ -46,6 +46,7 @@ describe('Who had an address', () => {
         containerId: 'c1',
         interface: 'net1',
         node: 'node-a',
+        bootId: 'boot-1',
         from: minute(2),
         until: minute(3),
         ended: 'UNBIND_CAUSE_CONTAINER_DELETED',
@@ -88,6 +89,43 @@ describe('Who had an address', () => {
       ['two', '', 'RELEASE_CAUSE_POD_DELETED'],
     ]);
     expect(tenures.map(({ uses }) => uses.map(({ until }) => until))).to.deep.equal([[minute(4)], [minute(4)]]);
+  });
+
+  it('says once which container still answers that served a Pod and its successor', () => {
+    const transferred = { addressTransferred: { attachment, uid: 'two', fromUid: 'one', alloc: 1 } };
+    const tenures = tenuresOf(story(given('one'), bound(1, 'c1'), transferred, released(3), unbound('c1')));
+    expect(at(minute(4), tenures).answering.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
+  });
+
+  it('ends what no container was told to end, where somebody else is given the address', () => {
+    const tenures = tenuresOf(
+      story(given('one'), bound(1, 'c1'), released(1), given('two'), bound(4, 'c2'), unbound('c2'), released(4)),
+    );
+    expect(at(minute(3), tenures).answering.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
+    expect(at(minute(7), tenures).answering).to.deep.equal([]);
+    expect(tenures.tenures[0]?.uses[0]).to.include({ until: minute(4), ended: 'UNBIND_CAUSE_UNSPECIFIED' });
+  });
+
+  it('ends the containers of a boot with the first of the next', () => {
+    const { tenures } = tenuresOf(story(given('one'), bound(1, 'c1'), bound(1, 'c2', 'node-a', 'boot-2')));
+    expect(tenures[0]?.uses.map(({ containerId, until, ended }) => [containerId, until, ended])).to.deep.equal([
+      ['c1', minute(3), 'UNBIND_CAUSE_NODE_REBOOTED'],
+      ['c2', '', 'UNBIND_CAUSE_UNSPECIFIED'],
+    ]);
+  });
+
+  it('keeps each time that a container was set up', () => {
+    const { tenures } = tenuresOf(story(given('one'), bound(1, 'c1'), unbound('c1'), bound(1, 'c1')));
+    expect(tenures[0]?.uses.map(({ from, until }) => [from, until])).to.deep.equal([
+      [minute(2), minute(3)],
+      [minute(4), ''],
+    ]);
+  });
+
+  it('says where a machine was that has moved since', () => {
+    const tenures = tenuresOf(story(given('vm'), bound(1, 'c1'), bound(1, 'c2', 'node-b'), unbound('c1')));
+    const nodes = [minute(1), minute(2), minute(3), minute(5)].map((instant) => at(instant, tenures).holder?.node);
+    expect(nodes).to.deep.equal(['node-a', 'node-a', 'node-b', 'node-b']);
   });
 
   it('knows when it was reserved or quarantined', () => {

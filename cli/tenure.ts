@@ -15,9 +15,12 @@ export interface Use {
   readonly containerId: string;
   readonly interface: string;
   readonly node: string;
+  /** Which boot of the node. */
+  readonly bootId: string;
   readonly from: string;
   /** "" while it lasts. */
   readonly until: string;
+  /** Unspecified also where it was never told to let go, and the address was given to somebody else. */
   readonly ended: UnbindCause;
 }
 
@@ -76,63 +79,86 @@ export interface Tenures {
 }
 
 type Open<Of> = { -readonly [Name in keyof Of]: Of[Name] };
-type OpenTenure = Open<Omit<Tenure, 'uses'>> & { uses: Open<Use>[] };
+type OpenUse = Open<Use>;
+type OpenTenure = Open<Omit<Tenure, 'uses'>> & { readonly uses: OpenUse[] };
+
+/** What is known after some of the events. */
+interface Known {
+  readonly tenures: OpenTenure[];
+  /** The same, by the event that gave the address. */
+  readonly byGrant: Map<number, OpenTenure>;
+  /** Those that last: whom the ledger takes for answering on the address. */
+  uses: OpenUse[];
+  readonly marks: Open<Mark>[];
+}
 
 /** From the events of one address in one subnet, newest first. What began before the oldest of them is left out. */
 export function tenuresOf(events: readonly Event[]): Tenures {
-  const tenures: OpenTenure[] = [];
-  const marks: Open<Mark>[] = [];
+  const known: Known = { tenures: [], byGrant: new Map(), uses: [], marks: [] };
   for (const event of events.toReversed()) {
-    begin(tenures, event);
-    use(tenures, event);
-    end(tenures, event);
-    mark(marks, event);
+    begin(known, event);
+    use(known, event);
+    end(known, event);
+    mark(known.marks, event);
   }
-  return { tenures, marks };
+  return known;
 }
 
-function begin(tenures: OpenTenure[], event: Event): void {
+function begin(known: Known, event: Event): void {
   const grant = event.addressAllocated ?? event.addressTransferred;
   if (!grant) return;
   const fromUid = event.addressTransferred?.fromUid ?? '';
-  const predecessor = tenures.at(-1);
+  const predecessor = known.tenures.at(-1);
   const { seq, actor, at, subnet } = event;
   if (predecessor?.until === '') {
     predecessor.until = at;
     predecessor.lost = { seq, actor, cause: 'RELEASE_CAUSE_UNSPECIFIED', evidence: '', toUid: grant.uid };
   }
+  // Containers go on with a transfer, which is to the same Pod by name. Whoever else is given the address begins without any.
+  if (!event.addressTransferred) endUses(known, { at, cause: 'UNBIND_CAUSE_UNSPECIFIED' }, () => true);
   const { attachment, uid: podUid, owner, node, mac, cause } = grant;
   const addresses = grant.addresses.map(({ address }) => address);
-  // Its containers go on with it: a transfer is to the same Pod by name.
-  const uses = fromUid === '' ? [] : (predecessor?.uses.filter(({ until }) => until === '') ?? []);
   const given = { seq, cause, actor, fromUid };
   const what = { subnet, addresses, attachment, podUid, owner, node, mac, given };
-  tenures.push({ ...what, from: at, until: '', lost: undefined, uses });
+  const tenure = { ...what, from: at, until: '', lost: undefined, uses: [...known.uses] };
+  known.tenures.push(tenure);
+  known.byGrant.set(seq, tenure);
 }
 
-function use(tenures: OpenTenure[], { addressBound, addressUnbound, at }: Event): void {
+function use(known: Known, { addressBound, addressUnbound, at }: Event): void {
   if (addressBound) {
-    const tenure = tenures.find(({ given }) => given.seq === addressBound.alloc);
+    const { containerId, interface: name, node, bootId } = addressBound;
+    const tenure = known.byGrant.get(addressBound.alloc);
     if (!tenure) return;
-    const { containerId, interface: name, node } = addressBound;
+    // A node that booted again runs none of the containers of the boot before
+    endUses(known, { at, cause: 'UNBIND_CAUSE_NODE_REBOOTED' }, (of) => of.node === node && of.bootId !== bootId);
     tenure.node = node;
-    tenure.uses = tenure.uses.filter((each) => each.containerId !== containerId || each.interface !== name);
-    tenure.uses.push({ containerId, interface: name, node, from: at, until: '', ended: 'UNBIND_CAUSE_UNSPECIFIED' });
+    if (known.uses.some((of) => of.containerId === containerId && of.interface === name && of.node === node)) return;
+    const begun = { containerId, interface: name, node, bootId, from: at, until: '' };
+    const use: OpenUse = { ...begun, ended: 'UNBIND_CAUSE_UNSPECIFIED' };
+    tenure.uses.push(use);
+    known.uses.push(use);
   }
-  if (addressUnbound)
-    for (const each of tenures.flatMap(({ uses }) => uses))
-      if (
-        each.containerId === addressUnbound.containerId &&
-        each.interface === addressUnbound.interface &&
-        each.until === ''
-      ) {
-        each.until = at;
-        each.ended = addressUnbound.cause;
-      }
+  if (addressUnbound) {
+    const { containerId, interface: name, cause } = addressUnbound;
+    endUses(known, { at, cause }, (of) => of.containerId === containerId && of.interface === name);
+  }
 }
 
-function end(tenures: OpenTenure[], { addressReleased, seq, actor, at }: Event): void {
-  const tenure = addressReleased && tenures.find(({ given }) => given.seq === addressReleased.alloc);
+function endUses(
+  known: Known,
+  { at, cause }: { readonly at: string; readonly cause: UnbindCause },
+  which: (use: Use) => boolean,
+): void {
+  for (const use of known.uses.filter(which)) {
+    use.until = at;
+    use.ended = cause;
+  }
+  known.uses = known.uses.filter(({ until }) => until === '');
+}
+
+function end({ byGrant }: Known, { addressReleased, seq, actor, at }: Event): void {
+  const tenure = addressReleased && byGrant.get(addressReleased.alloc);
   if (!tenure) return;
   const { cause, evidence } = addressReleased;
   tenure.until = at;
@@ -171,12 +197,17 @@ export interface Then {
 /** What they say of an instant, RFC 3339 in UTC with milliseconds. */
 export function at(instant: string, { tenures, marks }: Tenures): Then {
   const holder = tenures.find((tenure) => holds(tenure, instant));
-  const uses = tenures.flatMap((tenure) => tenure.uses);
+  // One that went on with a transfer is of both Pods
+  const uses = [...new Set(tenures.flatMap((tenure) => tenure.uses))];
   return {
-    holder,
+    holder: holder && { ...holder, node: nodeAt(holder, instant) },
     before: tenures.findLast(({ until }) => until !== '' && until <= instant),
     after: tenures.find(({ from }) => from > instant),
     answering: holder ? [] : uses.filter((each) => holds(each, instant)),
     marks: marks.filter((each) => holds(each, instant)),
   };
 }
+
+/** Of a virtual machine that moves, the node that it was on by then; one that was not set up yet ran where it was set up first. */
+const nodeAt = ({ uses, node }: Tenure, instant: string): string =>
+  (uses.findLast(({ from }) => from <= instant) ?? uses[0])?.node ?? node;
