@@ -13,6 +13,7 @@ import { join } from './event.ts';
 import { exitStatus } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
+import { type Lost, lostAtMoment, lostText } from './lost.ts';
 import { forText, placeText } from './state.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
@@ -54,7 +55,15 @@ Exit status:
         const { zone } = styleOf(options);
         const moments = { from: readMoment(from, zone), to: to === 'now' ? undefined : readMoment(to, zone) };
         const replies = allocator.listen(LedgerService.diff, { ...moments, subnet });
-        return shown(wholeOf(await gathered(replies, ({ to: place }) => place, signal)));
+        const found = wholeOf(await gathered(replies, ({ to: place }) => place, signal));
+        const places = [
+          await lostAtMoment(allocator, moments.from, { position: found.from, at: found.fromAt }),
+          await lostAtMoment(allocator, moments.to, { position: found.to, at: found.toAt }),
+        ];
+        return shown(
+          found,
+          places.filter((lost) => lost !== undefined),
+        );
       }),
     );
 }
@@ -80,18 +89,20 @@ const wholeOf = (parts: readonly DiffReply[]): Difference => ({
   addresses: parts.flatMap(({ addresses }) => addresses),
 });
 
-function shown(found: Difference): Answer {
+function shown(found: Difference, lost: readonly Lost[]): Answer {
   const rows = [...found.subnets.map(subnetRow), ...found.pools.map(poolRow), ...found.addresses.map(addressRow)];
   if (rows.length === 0) process.exitCode = exitStatus.nothing;
   const listing = { columns, rows };
   return {
-    content: found,
+    content: { ...found, lost },
     table: (zone, width) => {
-      const places = [
-        placeText(found.from, showTime(found.fromAt, zone)),
-        placeText(found.to, showTime(found.toAt, zone)),
+      const exactly = width === 'wide';
+      const lines = [
+        `from: ${placeText(found.from, showTime(found.fromAt, zone, exactly))}`,
+        `to:   ${placeText(found.to, showTime(found.toAt, zone, exactly))}`,
+        ...lost.map((each) => lostText(each, zone)),
       ];
-      return `${rows.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}from: ${places.join('\nto:   ')}\n`;
+      return `${rows.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${lines.join('\n')}\n`;
     },
     listing: () => listing,
     note: rows.length > 0 ? undefined : 'nothing changed',

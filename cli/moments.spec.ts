@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { expect } from 'chai';
 import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
-import type { AddressRecord, DiffRequest, StateAtRequest } from '../proto/ipledger.ts';
+import type { AddressRecord, DiffRequest, HistoryRequest, StateAtRequest } from '../proto/ipledger.ts';
 import { allocatorThat, ask, at, attachment, environment, ipledger, owner, position } from './specification.ts';
 
 const allocation = { attachment, podUid: 'one', node: 'node-a', owner, at: at(5), mac: '00:00:00:53:6b:bb' };
@@ -21,6 +21,16 @@ const kept: Input<AddressRecord> = {
   lastSeq: 1,
 };
 
+const history = () => ({ position, events: [] });
+
+/** What was lost when a backup was restored: between event 7 and event 8. */
+const restoredBehind7 = ({ pageToken }: HistoryRequest) => ({
+  position,
+  events: pageToken === '8' ? [{ seq: 8, at: at(30), ledgerRestored: { epoch: 2 } }] : [],
+});
+const lostSentence =
+  'what happened between 2026-11-17 14:07:00 and 2026-11-17 14:30:00 is lost: etcd was restored from a backup\n';
+
 describe('ipledger state', () => {
   it('shows the address map as it was', async () => {
     const asked: StateAtRequest[] = [];
@@ -34,7 +44,14 @@ describe('ipledger state', () => {
         { ...place, records: [kept] },
       ];
     };
-    const { status, stdout } = await ask({ stateAt }, 'state', '--at', '2026-11-17 14:20', '--subnet', 'macvlan');
+    const { status, stdout } = await ask(
+      { stateAt, history },
+      'state',
+      '--at',
+      '2026-11-17 14:20',
+      '--subnet',
+      'macvlan',
+    );
     expect(status).to.equal(0);
     expect(stdout).to.equal(
       [
@@ -52,9 +69,17 @@ describe('ipledger state', () => {
     expect(asked[1]?.moment).to.deep.equal({ seq: 7, at: '' });
   });
 
+  it('says so of a time whose events were lost when a backup was restored', async () => {
+    const stateAt = () => [{ position: { ...position, seq: 7 }, at: at(7), records: [held] }];
+    const answers = { stateAt, history: restoredBehind7 };
+    const { stdout } = await ask(answers, 'state', '--at', '2026-11-17 14:20');
+    expect(stdout).to.match(new RegExp(`\nas of event 7, .*\n${lostSentence}$`));
+    expect((await ask(answers, 'state', '--at', '7')).stdout).to.not.contain('lost');
+  });
+
   it('exits with 4 when nobody had an address', async () => {
     const stateAt = () => [{ position: { epoch: 1, seq: 0, hash: '' } }];
-    const ended = await ask({ stateAt }, 'state', '--at', '2020-01-01');
+    const ended = await ask({ stateAt, history }, 'state', '--at', '2020-01-01');
     expect(ended).to.deep.equal({
       status: 4,
       stdout: 'before the first event of the ledger\n',
@@ -101,7 +126,7 @@ describe('ipledger diff', () => {
       const pools = [{ name: 'front', before: { subnet: 'tiny', ips: ['10.0.0.2'] } }];
       return [{}, { ...places, subnets, pools }, { ...places, addresses }];
     };
-    const { status, stdout } = await ask({ diff }, 'diff', '--from', '3', '--to', '2026-11-17 14:42');
+    const { status, stdout } = await ask({ diff, history }, 'diff', '--from', '3', '--to', '2026-11-17 14:42');
     expect(status).to.equal(0);
     expect(stdout).to.equal(
       [
@@ -116,6 +141,12 @@ describe('ipledger diff', () => {
       ].join('\n'),
     );
     expect(asked).to.deep.equal({ from: { seq: 3, at: '' }, to: { seq: 0, at: at(42) }, subnet: '' });
+  });
+
+  it('says so where one of the two is a time whose events were lost', async () => {
+    const diff = () => [{ ...places, to: { ...position, seq: 7 }, toAt: at(7) }];
+    const { stdout } = await ask({ diff, history: restoredBehind7 }, 'diff', '--from', '3', '--to', '2026-11-17 14:20');
+    expect(stdout).to.match(new RegExp(`^from: .*\nto: .*\n${lostSentence}$`));
   });
 
   it('exits with 4 when nothing did', async () => {

@@ -12,6 +12,7 @@ import { podOf } from './event.ts';
 import { exitStatus } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
+import { type Lost, lostAtMoment, lostText } from './lost.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
@@ -54,7 +55,8 @@ Exit status:
       answer(options, async (allocator, signal) => {
         const moment = at === 'now' ? undefined : readMoment(at, styleOf(options).zone);
         const replies = allocator.listen(LedgerService.stateAt, { moment, subnet });
-        return shown(wholeOf(await gathered(replies, ({ position }) => position, signal)));
+        const map = wholeOf(await gathered(replies, ({ position }) => position, signal));
+        return shown(map, await lostAtMoment(allocator, moment, map));
       }),
     );
 }
@@ -77,14 +79,16 @@ const wholeOf = (parts: readonly StateAtReply[]): AddressMap => ({
   records: parts.flatMap(({ records }) => records),
 });
 
-function shown(map: AddressMap): Answer {
+function shown(map: AddressMap, lost: Lost | undefined): Answer {
   const { position, at, records } = map;
   if (records.length === 0) process.exitCode = exitStatus.nothing;
   const listing = { columns, rows: records.map(row) };
   return {
-    content: map,
-    table: (zone, width) =>
-      `${records.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${placeText(position, showTime(at, zone))}\n`,
+    content: { ...map, lost },
+    table: (zone, width) => {
+      const place = placeText(position, showTime(at, zone, width === 'wide'));
+      return `${records.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${place}\n${lost ? `${lostText(lost, zone)}\n` : ''}`;
+    },
     listing: () => listing,
     note: records.length > 0 ? undefined : 'nobody had an address then',
   };

@@ -1,12 +1,15 @@
 import { expect } from 'chai';
-import type { HistoryRequest } from '../proto/ipledger.ts';
-import { ask, at, life, position } from './specification.ts';
+import { IpledgerError } from '../lib/errors.ts';
+import type { Input } from '../proto/codec.ts';
+import type { HistoryReply, HistoryRequest } from '../proto/ipledger.ts';
+import { ask, at, event, life, position } from './specification.ts';
 
 const history = () => ({ position, events: life, subnets: ['macvlan'] });
+const getStatus = () => ({ position, oldestSeq: 1, oldestAt: at(1) });
 
 describe('ipledger who-had', () => {
   const whoHad = (when: string, ...args: string[]) =>
-    ask({ history }, 'who-had', '172.17.0.100', '--at', when, ...args);
+    ask({ history, getStatus }, 'who-had', '172.17.0.100', '--at', when, ...args);
 
   it('says who, where, from when to when, why it was given and why it was lost', async () => {
     const { status, stdout, stderr } = await whoHad('2026-11-17 14:20');
@@ -40,7 +43,97 @@ describe('ipledger who-had', () => {
         '',
       ].join('\n'),
     );
-    expect((await whoHad('2020-01-01')).stdout).to.match(/before +nobody\n +after +default\/web-0 \(uid one\)/);
+    expect((await whoHad('2026-11-17 14:02')).stdout).to.match(/before +nobody\n +after +default\/web-0 \(uid one\)/);
+  });
+
+  it('does not say that nobody had it before the ledger began', async () => {
+    expect(await whoHad('2020-01-01')).to.deep.equal({
+      status: 1,
+      stdout: '',
+      stderr:
+        'ipledger: the ledger begins at 2026-11-17 14:01:00, and does not know who had 172.17.0.100 at 2020-01-01 00:00:00\n',
+    });
+  });
+
+  it('reads all that is known of the address, however long that is, and says how far it is', async () => {
+    const reserved = event(1, { type: 'AddressReserved', addressReserved: { reservedFor: 'pod/default/web-0' } });
+    const churn = (count: number) => Array.from({ length: count }, () => event(41, { addressBound: { alloc: 40 } }));
+    const pages: Record<string, Input<HistoryReply>> = {
+      '': { position, events: life.slice(0, 1), subnets: ['macvlan'], nextPageToken: '6' },
+      ...Object.fromEntries(
+        Array.from({ length: 6 }, (_, page) => [
+          String(page + 1),
+          { events: churn(1_000), nextPageToken: String(page) },
+        ]),
+      ),
+      '0': { events: [...life, reserved] },
+    };
+    const answers = { history: ({ pageToken }: HistoryRequest) => pages[pageToken] ?? {} };
+    const { status, stdout, stderr } = await ask(answers, 'who-had', '172.17.0.100', '--at', '2026-11-17 14:20');
+    expect(status).to.equal(0);
+    expect(stdout)
+      .to.contain('Pod         default/web-0 (uid one)')
+      .and.to.contain('reserved    for pod/default/web-0');
+    expect(stderr).to.equal('5001 events of it read, back to 2026-11-17 14:41:00\n');
+  });
+
+  it('says what is not known where older events are sealed and not at hand, and refuses what only they tell', async () => {
+    const answers = {
+      getStatus,
+      history: ({ pageToken }: HistoryRequest) => {
+        if (pageToken === '') return { ...history(), events: life.slice(0, 4), nextPageToken: 'macvlan=5' };
+        throw new IpledgerError('POSITION_GONE', 'event 5 is sealed and not in etcd any more');
+      },
+    };
+    const asked = (when: string) => ask(answers, 'who-had', '172.17.0.100', '--at', `2026-11-17 ${when}`);
+    const told = await asked('14:35');
+    expect(told.status).to.equal(4);
+    expect(told.stdout)
+      .to.match(/before +not known\n/)
+      .and.to.match(/not known +what happened before 2026-11-17 14:07:00, .* sealed\n$/);
+    expect(await asked('14:20')).to.deep.equal({
+      status: 1,
+      stdout: '',
+      stderr: 'ipledger: event 5 is sealed and not in etcd any more\n',
+    });
+  });
+
+  it('says so of a time whose events were lost when a backup was restored', async () => {
+    const restored = {
+      seq: 31,
+      at: at(36),
+      type: 'LedgerRestored',
+      ledgerRestored: { epoch: 2, seq: 30, lostSeq: 33 },
+    };
+    const answers = {
+      getStatus,
+      history: ({ address, until, pageToken }: HistoryRequest) => {
+        if (address !== '') return { ...history(), position: { ...position, epoch: 2 } };
+        if (pageToken === '31') return { events: [restored] };
+        return { events: [event(30, { at: until < at(36) ? at(30) : at(40) })] };
+      },
+    };
+    const { stderr } = await ask(answers, 'who-had', '172.17.0.100', '--at', '2026-11-17 14:33');
+    expect(stderr).to.equal(
+      'what happened between 2026-11-17 14:30:00 and 2026-11-17 14:36:00 is lost: etcd was restored from a backup; others may have had it then\n',
+    );
+    const { stdout } = await ask(answers, 'who-had', '172.17.0.100', '--at', '2026-11-17 14:33', '-o', 'json');
+    expect(JSON.parse(stdout)).to.have.deep.property('lost', { from: at(30), until: at(36) });
+  });
+
+  it('writes an address as the ledger does, and times exactly where that is asked for', async () => {
+    let asked = '';
+    const answers = {
+      getStatus,
+      history: ({ address }: HistoryRequest) => {
+        asked = address;
+        return history();
+      },
+    };
+    const { stdout } = await ask(answers, 'who-had', '2001:DB8:0:0::A', '--at', '2026-11-17 14:20', '-o', 'wide');
+    expect(asked).to.equal('2001:db8::a');
+    expect(stdout).to.match(/^2001:db8::a in subnet macvlan at 2026-11-17 14:20:00\.000\+00:00\n/);
+    expect(stdout).to.contain('until       2026-11-17 14:30:00.000+00:00, event 30');
   });
 
   it('says so of who has it still', async () => {
@@ -80,8 +173,8 @@ describe('ipledger who-had', () => {
       .and.to.match(/in subnet other at .*: nobody had it/);
     expect(asked).to.deep.equal(['', 'macvlan', 'other']);
     asked.length = 0;
-    await ask(answers, 'who-had', '172.17.0.100', '--subnet', 'other');
-    expect(asked).to.deep.equal(['other']);
+    await ask({ ...answers, getStatus }, 'who-had', '172.17.0.100', '--subnet', 'other');
+    expect(asked).to.deep.equal(['other', 'other']);
   });
 
   for (const [args, said] of [

@@ -1,18 +1,15 @@
 /** `ipledger who-had ADDRESS --at TIME`: the question of 3 a.m. */
-import { isIP } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 import type { Command } from 'commander';
-import type { Event, Position } from '../proto/ipledger.ts';
-import type { Allocator } from './allocator.ts';
 import { exitStatus, Failure } from './failure.ts';
-import { historyOf } from './history.ts';
+import { lostAt, lostText as lostEventsText } from './lost.ts';
 import type { Column } from './table.ts';
-import { at, type Tenures, tenuresOf, type Then } from './tenure.ts';
-import { readTime, timeForms } from './times.ts';
+import { readTime, showTime, timeForms, type Zone } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
+import { beginningAfter, type Found, lookUp, type Progress } from './who-had/look-up.ts';
 import { givenText, lostText, ownerText, podText, tell } from './who-had/tell.ts';
 
-const eventsMost = 1_000_000;
-/** An address with a longer history than this is only looked at as far as who had it needs. */
+/** A person who waits for a history that is longer than this is told how far it is read. */
 const eventsUsual = 5_000;
 
 interface WhoHadOptions extends VerbOptions {
@@ -36,18 +33,47 @@ Exit status:
     .action((address: string, { at: when, subnet, ...options }: WhoHadOptions) => {
       if (isIP(address) === 0) throw new Failure('usage', `${address} is no IP address`);
       const { zone } = styleOf(options);
-      const instant = readTime(when, zone);
-      if (Date.parse(instant) > Date.now()) throw new Failure('usage', `--at ${when} is yet to come`);
+      const instant = when === 'now' ? undefined : readTime(when, zone);
+      if (instant !== undefined && Date.parse(instant) > Date.now())
+        throw new Failure('usage', `--at ${when} is yet to come`);
       return answer(options, async (allocator) => {
-        const { position, found } = await lookUp(allocator, { address, subnet, instant });
-        if (!found.some(({ holder }) => holder)) process.exitCode = exitStatus.nothing;
+        const question = { address: canonical(address), subnet, instant };
+        const found = await lookUp(allocator, question, progress(zone));
+        const isNobodys = found.subnets.every(({ holder }) => !holder);
+        const began = isNobodys ? await beginningAfter(allocator, found.at) : undefined;
+        if (began !== undefined)
+          throw new Failure(
+            'refused',
+            `the ledger begins at ${showTime(began, zone)}, and does not know who had ${address} at ${showTime(found.at, zone)}`,
+          );
+        const lost = await lostAt(allocator, found.position, found.at);
+        if (isNobodys) process.exitCode = exitStatus.nothing;
         return {
-          content: { position, address, at: instant, subnets: found },
-          table: (shownIn) => found.map((each) => tell({ address, instant }, each, shownIn)).join('\n'),
-          listing: () => ({ columns, rows: found.map((each) => row(address, each)) }),
+          content: { position: found.position, address: question.address, at: found.at, subnets: found.subnets, lost },
+          table: (shownIn, width) =>
+            found.subnets
+              .map((each) =>
+                tell({ ...question, instant: found.at }, each, { zone: shownIn, exactly: width === 'wide' }),
+              )
+              .join('\n'),
+          listing: () => ({ columns, rows: found.subnets.map((each) => row(question.address, each)) }),
+          note: lost && `${lostEventsText(lost, zone)}; others may have had it then`,
         };
       });
     });
+}
+
+/** As the ledger writes it. */
+const canonical = (address: string): string =>
+  new SocketAddress({ address, family: isIP(address) === 6 ? 'ipv6' : 'ipv4' }).address;
+
+function progress(zone: Zone): Progress {
+  let told = 0;
+  return (events, at) => {
+    if (events < told + eventsUsual) return;
+    told = events;
+    process.stderr.write(`${events} events of it read, back to ${showTime(at, zone)}\n`);
+  };
 }
 
 const names = ['SUBNET', 'ADDRESS', 'POD', 'UID', 'OWNER', 'NODE', 'CONTAINERS', 'FROM', 'UNTIL', 'GIVEN', 'LOST'];
@@ -70,43 +96,3 @@ function row(address: string, { subnet, holder }: Found): string[] {
     lostText(holder),
   ];
 }
-
-interface Question {
-  readonly address: string;
-  readonly subnet: string | undefined;
-  readonly instant: string;
-}
-
-/** What a subnet's address was then. */
-interface Found extends Then {
-  readonly subnet: string;
-}
-
-/** Back through the address's history to who had it then; in each subnet that knows it. */
-export async function lookUp(allocator: Allocator, { address, subnet, instant }: Question) {
-  const found: Found[] = [];
-  let position: Position | undefined;
-  const subnets = subnet === undefined ? await subnetsOf(allocator, address) : [subnet];
-  for (const name of subnets) {
-    const events: Event[] = [];
-    for await (const page of historyOf(allocator, { address, subnet: name }, eventsMost)) {
-      position ??= page.position;
-      events.push(...page.events);
-      if (events.length >= eventsUsual && isEnough(tenuresOf(events), instant)) break;
-    }
-    found.push({ subnet: name, ...at(instant, tenuresOf(events)) });
-  }
-  return { position, found };
-}
-
-async function subnetsOf(allocator: Allocator, address: string): Promise<readonly string[]> {
-  for await (const { subnets } of historyOf(allocator, { address }, 1)) return subnets;
-  return [];
-}
-
-/**
- * Once it is known how that tenure began which was the last to begin by then. What is older could only say that the address has been
- * reserved or quarantined ever since.
- */
-const isEnough = ({ tenures }: Tenures, instant: string): boolean =>
-  tenures.some(({ from, given }) => from <= instant && given.fromUid === '');

@@ -1,8 +1,9 @@
 /** What an address was at an instant, in words. */
 import { causeText } from '../cause.ts';
 import { join, podOf, short } from '../event.ts';
-import type { Mark, Tenure, Then, Use } from '../tenure.ts';
+import type { Mark, Tenure, Use } from '../tenure.ts';
 import { showTime, type Zone } from '../times.ts';
+import type { Found } from './look-up.ts';
 
 export const podText = ({ attachment }: Tenure): string => (attachment ? podOf(attachment) : '');
 
@@ -28,16 +29,22 @@ export function lostText({ lost }: Tenure): string {
   return join(': ', causeText(lost.cause), lost.evidence);
 }
 
+/** How times are shown. */
+interface Shown {
+  readonly zone: Zone;
+  readonly exactly: boolean;
+}
+
 /** The whole story, a line a fact. */
 export function tell(
   { address, instant }: { readonly address: string; readonly instant: string },
-  then: Then & { readonly subnet: string },
-  zone: Zone,
+  then: Found,
+  { zone, exactly }: Shown,
 ): string {
-  const when = (time: string): string => showTime(time, zone);
+  const when = (time: string): string => showTime(time, zone, exactly);
   const head = `${address} in subnet ${then.subnet} at ${when(instant)}`;
   const facts = then.holder ? ofHolder(then.holder, when) : ofNobody(then, when);
-  const all = [...facts, ...then.marks.map((mark) => ofMark(mark, when))];
+  const all = [...facts, ...then.marks.map((mark) => ofMark(mark, when)), ...ofUnknown(then, when)];
   const width = Math.max(...all.map(([name]) => name.length));
   const lines = all.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`.trimEnd());
   return `${[`${head}${then.holder ? '' : ': nobody had it'}`, ...lines].join('\n')}\n`;
@@ -61,14 +68,18 @@ function ofHolder(holder: Tenure, when: When): Fact[] {
   return [...facts, ['until', `${when(until)}, event ${lost.seq} by ${lost.actor}`], ['why lost', lostText(holder)]];
 }
 
+const endText: Readonly<Record<string, string>> = {
+  UNBIND_CAUSE_CONTAINER_DELETED: '',
+  UNBIND_CAUSE_UNSPECIFIED: 'when somebody else was given the address',
+};
+
 function useText({ containerId, interface: name, from, until, ended }: Use, when: When): string {
-  const why =
-    ended === 'UNBIND_CAUSE_UNSPECIFIED' || ended === 'UNBIND_CAUSE_CONTAINER_DELETED' ? '' : causeText(ended);
+  const why = endText[ended] ?? causeText(ended);
   const end = until === '' ? 'and still there' : join(', ', `until ${when(until)}`, why);
   return `${short(containerId)}, ${name}, from ${when(from)} ${end}`;
 }
 
-function ofNobody({ before, after, answering }: Then, when: When): Fact[] {
+function ofNobody({ before, after, answering, unknownBefore }: Found, when: When): Fact[] {
   const facts: Fact[] = answering.map((use) => [
     'but',
     `its last container may still have answered on it: ${useText(use, when)} on node ${use.node}`,
@@ -78,7 +89,7 @@ function ofNobody({ before, after, answering }: Then, when: When): Fact[] {
       'before',
       `${podText(before)} (uid ${before.podUid}), until ${when(before.until)}: ${lostText(before)}`,
     ]);
-  else facts.push(['before', 'nobody']);
+  else facts.push(['before', unknownBefore === '' ? 'nobody' : 'not known']);
   if (after) facts.push(['after', `${podText(after)} (uid ${after.podUid}), from ${when(after.from)}`]);
   else facts.push(['after', 'nobody yet']);
   return facts;
@@ -90,3 +101,13 @@ function ofMark({ reserved, quarantined, from, until }: Mark, when: When): Fact 
   const { seenMac = '', seenAt = '', reason = '' } = quarantined ?? {};
   return ['quarantined', join(', ', reason, seenMac && `${seenMac} seen`, seenAt && `at ${seenAt}`, time)];
 }
+
+const ofUnknown = ({ unknownBefore }: Found, when: When): Fact[] =>
+  unknownBefore === ''
+    ? []
+    : [
+        [
+          'not known',
+          `what happened before ${when(unknownBefore)}, as that it was reserved or quarantined: it is sealed`,
+        ],
+      ];

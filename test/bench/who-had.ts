@@ -1,6 +1,6 @@
 /** `ipledger who-had`, asked of a running allocator, beside reading the same keys at once. */
 import { openAllocator } from '../../cli/allocator.ts';
-import { lookUp } from '../../cli/who-had.ts';
+import { lookUp } from '../../cli/who-had/look-up.ts';
 import { call, connect } from '../../lib/rpc.ts';
 import { LedgerService } from '../../proto/ipledger.ts';
 import { addressesOf } from '../../services/allocator/domain/event.ts';

@@ -1,0 +1,49 @@
+/** What was lost when etcd was restored from a backup: a time of which the ledger tells less than happened. */
+import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
+import type { Allocator } from './allocator.ts';
+import { showTime, type Zone } from './times.ts';
+
+export interface Lost {
+  /** When the last event happened that was not lost, and when the ledger went on. */
+  readonly from: string;
+  readonly until: string;
+}
+
+/** What was lost around an instant, RFC 3339, in a ledger that is at this position now; undefined: nothing. */
+export async function lostAt(
+  allocator: Allocator,
+  position: Position | undefined,
+  instant: string,
+): Promise<Lost | undefined> {
+  if (!position || position.epoch <= 1) return undefined;
+  const until = new Date(Date.parse(instant) + 1).toISOString();
+  const { events } = await allocator.ask(LedgerService.history, { until, pageSize: 1 });
+  return events[0] && lostAfter(allocator, events[0]);
+}
+
+/** What was lost behind an event, if that is where the backup ended. */
+export async function lostAfter(
+  allocator: Allocator,
+  { seq, at }: Pick<Event, 'seq' | 'at'>,
+): Promise<Lost | undefined> {
+  const next = await eventOf(allocator, seq + 1);
+  return next?.ledgerRestored ? { from: at, until: next.at } : undefined;
+}
+
+/** The same around a moment that was asked for, and after the last event before it. */
+export async function lostAtMoment(
+  allocator: Allocator,
+  moment: { readonly at: string } | { readonly seq: number } | undefined,
+  { position, at }: { readonly position?: Position | undefined; readonly at: string },
+): Promise<Lost | undefined> {
+  return moment && 'at' in moment && position ? lostAfter(allocator, { seq: position.seq, at }) : undefined;
+}
+
+async function eventOf(allocator: Allocator, seq: number): Promise<Event | undefined> {
+  const { events } = await allocator.ask(LedgerService.history, { pageToken: String(seq), pageSize: 1 });
+  return events.find((event) => event.seq === seq);
+}
+
+/** For a person. */
+export const lostText = ({ from, until }: Lost, zone: Zone): string =>
+  `what happened between ${showTime(from, zone)} and ${showTime(until, zone)} is lost: etcd was restored from a backup`;
