@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Head } from '../ledger/chain.ts';
-import { parseCheckpoint, parseCheckpoints, signCheckpoint } from './checkpoint.ts';
+import { parseCheckpoint, parseCheckpoints, readCheckpoints, signCheckpoint } from './checkpoint.ts';
 import { generateKey, parseSignerKey, parseVerifierKey } from './key.ts';
-import { parseNote, signersOf, signNote } from './note.ts';
+import { type Note, parseNote, signersOf, signNote } from './note.ts';
 import { rotate, rotatedTo } from './rotation.ts';
 
 /** The known answer of the format's first implementation, Go's golang.org/x/mod/sumdb/note. */
@@ -130,7 +130,21 @@ describe('A checkpoint', () => {
     for (const between of ['', '\n', '\n\n\n'])
       expect(parseCheckpoints(notes.join(between)).map((each) => each.head.seq)).to.deep.equal([1, 2, 3]);
     expect(parseCheckpoints('')).to.deep.equal([]);
-    expect(() => parseCheckpoints(`${notes[0]}ipledger/`)).to.throw(/^this is no signed note/);
+  });
+
+  it('is found behind one that was cut off, of which the line is told', () => {
+    const notes = [1, 2, 3].map((seq) => signCheckpoint({ ...head, seq }, signer));
+    const torn = `${notes[0]}\n${notes[1]?.slice(0, 90)}\n${notes[2]}\n`;
+    const { checkpoints, faults } = readCheckpoints(torn);
+    expect(checkpoints.map((each) => each.head.seq)).to.deep.equal([1, 3]);
+    expect(faults).to.have.length(1);
+    expect(() => parseCheckpoints(torn)).to.throw(/^line 9: this is no signed note/);
+    expect(() => parseCheckpoints('hello')).to.throw(/^line 1: this is no signed note/);
+  });
+
+  it('may come with the lines of another system', () => {
+    const [read] = parseCheckpoints(signCheckpoint(head, signer).replaceAll('\n', '\r\n'));
+    expect(signersOf(read?.note as Note, [signer.verifier])).to.have.length(1);
   });
 
   it('of another log is refused', () => {

@@ -42,9 +42,34 @@ export function parseCheckpoint(message: string): Checkpoint {
   return { head: { ledger, epoch: Number(epoch), seq: Number(seq), hash, at }, note };
 }
 
-/** All checkpoints of a file, one behind the other; empty lines between them. @throws IpledgerError INVALID_REQUEST */
-export function parseCheckpoints(text: string): Checkpoint[] {
-  // A note ends with the last of its signature lines.
-  const notes = text.split(/(?<=^— [^\n]*\n)(?!— )\n*/m).filter((note) => note.trim() !== '');
-  return notes.map(parseCheckpoint);
+/** What stands in a file of checkpoints. */
+export interface CheckpointFile {
+  /** In the order of the file. */
+  readonly checkpoints: readonly Checkpoint[];
+  /** What can't be read of it, each with its line: a piece that was cut off, or something else. */
+  readonly faults: readonly string[];
+}
+
+/** Reads checkpoints one behind the other, empty lines between them or none. Each begins with a line that names its ledger. */
+export function readCheckpoints(text: string): CheckpointFile {
+  const checkpoints: Checkpoint[] = [];
+  const faults: string[] = [];
+  let line = 1;
+  // Who sent the file may have ended its lines otherwise.
+  for (const piece of text.replaceAll('\r\n', '\n').split(/^(?=ipledger\/)/m)) {
+    try {
+      if (piece.trim() !== '') checkpoints.push(parseCheckpoint(`${piece.trimEnd()}\n`));
+    } catch (error) {
+      faults.push(`line ${line}: ${IpledgerError.from(error).message}`);
+    }
+    line += piece.split('\n').length - 1;
+  }
+  return { checkpoints, faults };
+}
+
+/** The same of a file that has to be whole. @throws IpledgerError INVALID_REQUEST that names the line of what can't be read. */
+export function parseCheckpoints(text: string): readonly Checkpoint[] {
+  const { checkpoints, faults } = readCheckpoints(text);
+  if (faults[0] !== undefined) throw new IpledgerError('INVALID_REQUEST', faults[0]);
+  return checkpoints;
 }
