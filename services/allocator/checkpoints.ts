@@ -10,8 +10,11 @@ import type { Logger } from '../../lib/log.ts';
 import { signCheckpoint } from './checkpoint/checkpoint.ts';
 import { parseSignerKey, type SignerKey } from './checkpoint/key.ts';
 import { rotate } from './checkpoint/rotation.ts';
+import type { StoredEvent } from './ledger/chain.ts';
+import type { Brake, Ledger } from './ledger/ledger.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { Writer } from './ledger/writer.ts';
+import { holdToKept } from './start.ts';
 
 /** What the allocator is told about them. */
 export interface CheckpointSettings {
@@ -45,6 +48,8 @@ export interface CheckpointOptions {
   /** While we are the writer. */
   readonly writer: () => Writer | undefined;
   readonly log: Logger;
+  /** Where they are said; on stdout unless it is given. */
+  readonly print?: (note: string) => void;
 }
 
 export class Checkpoints {
@@ -53,6 +58,8 @@ export class Checkpoints {
   #signer: SignerKey;
   /** From when the old key vouches for the new one until that is known to stand in the ledger nothing is signed. */
   #rotating = false;
+  /** Id of the key that ours gave way to by what the log says, until it is at hand. */
+  #successor: string | undefined;
   /** The last event that was signed for. */
   #signedSeq = 0;
 
@@ -60,6 +67,7 @@ export class Checkpoints {
     this.#settings = settings;
     this.#options = options;
     this.#signer = signerIn(settings.checkpointKey);
+    options.replica.onCommitted((events) => this.#learn(events));
     options.log.info({ verifier: this.#signer.verifier.text }, 'checkpoints are signed');
   }
 
@@ -68,9 +76,17 @@ export class Checkpoints {
     return settings.checkpointKey === '' ? undefined : new Checkpoints(settings, options);
   }
 
-  /** undefined while it gives way to another. */
+  /** undefined while it gives way to another, or did, and that is not at hand. */
   get signer(): SignerKey | undefined {
-    return this.#rotating ? undefined : this.#signer;
+    return this.#rotating || this.#successor !== undefined ? undefined : this.#signer;
+  }
+
+  /** Holds the ledger to what was kept of it, before anybody is served. As `holdToKept` throws. */
+  async holdLedger(live: Ledger & Brake, by: string, signal: AbortSignal): Promise<void> {
+    const { replica, log } = this.#options;
+    const { checkpointFile: file } = this.#settings;
+    const { verifier: key } = this.#signer;
+    await holdToKept(live, { file, key, ledger: replica.head.ledger, by, log }, signal);
   }
 
   /** Goes on until the signal is aborted; what fails is tried again next time. */
@@ -89,28 +105,57 @@ export class Checkpoints {
   }
 
   #emit(): void {
-    const { head } = this.#options.replica;
+    const { replica, print = (note: string) => void process.stdout.write(note) } = this.#options;
     const { checkpointFile: file } = this.#settings;
+    const { head } = replica;
     if (head.seq === this.#signedSeq) return;
-    const note = signCheckpoint(head, this.#signer);
     // An empty line between notes, for those who read them.
-    if (file !== '') appendFileSync(file, `${note}\n`);
-    process.stdout.write(`${note}\n`);
+    const note = `${signCheckpoint(head, this.#signer)}\n`;
+    print(note);
     this.#signedSeq = head.seq;
+    if (file !== '') appendFileSync(file, note);
   }
 
+  /** Has the old key vouch for another that lies in its file. */
   async #followKey(writer: Writer, signal: AbortSignal): Promise<void> {
-    const { replica, log } = this.#options;
-    const next = signerIn(this.#settings.checkpointKey);
-    const { id, text } = this.#signer.verifier;
-    this.#rotating = next.verifier.text !== text;
+    const { replica } = this.#options;
+    const { checkpointKey: file } = this.#settings;
+    const { id } = this.#signer.verifier;
+    const next = signerIn(file);
+    if (this.#successor !== undefined && !this.#adopt(this.#successor))
+      throw new Error(`the log says that key ${id} gave way to key ${this.#successor}, and ${file} holds another`);
+    this.#rotating = next.verifier.text !== this.#signer.verifier.text;
     if (!this.#rotating) return;
     const data = rotate(replica.head.ledger, this.#signer, next.verifier);
     const command = (now: number) => ({ type: 'RotateKey' as const, now, ...data });
     await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
-    this.#signer = next;
     this.#rotating = false;
-    log.warn({ previous: id, verifier: next.verifier.text }, 'checkpoints are signed with another key from now on');
+  }
+
+  /** Whoever wrote it, a key that gave way signs nothing that is believed any more. */
+  #learn(events: readonly StoredEvent[]): void {
+    for (const { sequenced } of events) {
+      if (sequenced.type !== 'KeyRotated') continue;
+      const { previousKeyId, keyId } = sequenced.data;
+      if (previousKeyId !== (this.#successor ?? this.#signer.verifier.id)) continue;
+      this.#successor = keyId;
+      this.#adopt(keyId);
+    }
+  }
+
+  /** Signs with this key from now on, where that is what the file holds. */
+  #adopt(keyId: string): boolean {
+    const next = signerIfAny(this.#settings.checkpointKey);
+    if (next?.verifier.id !== keyId) return false;
+    const { id: previous } = this.#signer.verifier;
+    this.#signer = next;
+    this.#successor = undefined;
+    const { verifier } = next;
+    this.#options.log.warn(
+      { previous, verifier: verifier.text },
+      'checkpoints are signed with another key from now on',
+    );
+    return true;
   }
 }
 
@@ -120,5 +165,13 @@ function signerIn(file: string): SignerKey {
   } catch (error) {
     const why = error instanceof IpledgerError || error instanceof Error ? error.message : String(error);
     throw new Error(`the key of checkpoints, ${file}: ${why}`, { cause: error });
+  }
+}
+
+function signerIfAny(file: string): SignerKey | undefined {
+  try {
+    return signerIn(file);
+  } catch {
+    return undefined; // it is being replaced: it is looked for again
   }
 }

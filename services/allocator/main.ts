@@ -9,8 +9,7 @@ import { Server } from '@grpc/grpc-js';
 import { Command, Option } from 'commander';
 import type { Etcd3 } from 'etcd3';
 import { HealthImplementation } from 'grpc-health-check';
-import { backoffMs, pause, within } from '../../lib/deadline.ts';
-import { IpledgerError } from '../../lib/errors.ts';
+import { within } from '../../lib/deadline.ts';
 import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
@@ -34,12 +33,11 @@ import { etcdAccess } from './ledger/access.ts';
 import { campaign, type Candidate, observeWriter, type Term } from './ledger/election.ts';
 import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
 import { idSource } from './ledger/ids.ts';
-import type { Ledger } from './ledger/ledger.ts';
 import { Membership } from './ledger/members.ts';
-import { Replica } from './ledger/replica.ts';
 import { eventVersions } from './ledger/upcast.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
+import { loadReplica } from './start.ts';
 import { Patrol } from './verify/patrol.ts';
 
 interface Options extends ArchiveSettings, CheckpointSettings {
@@ -116,12 +114,14 @@ await run(log, async (life) => {
   const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env);
   const archived = archive && new ArchivedLedger(live, archive);
   const ledger = archived ?? live;
-  const replica = await loadReplica(ledger, life.signal);
+  const replica = await loadReplica(ledger, log.child({ etcd: options.etcd }), life.signal);
   log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
+  const by = `ipledger://allocator/${self.replica}`;
+  const checkpoints = Checkpoints.by(options, { replica, writer: () => office.writer, log });
+  await checkpoints?.holdLedger(live, by, life.signal);
   const patrol = new Patrol({ replica, follower: () => office.follower, log });
   working.push(patrol.run(over.signal));
   metrics.follow(replica, patrol);
-  const checkpoints = Checkpoints.by(options, { replica, writer: () => office.writer, log });
   if (checkpoints) working.push(checkpoints.run(over.signal));
 
   const allocator: Allocator = {
@@ -149,7 +149,6 @@ await run(log, async (life) => {
   const { onEtcdSize: onSize } = metrics;
   working.push(watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, over.signal));
   const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
-  const by = `ipledger://allocator/${self.replica}`;
   working.push(kept.catch((error: unknown) => freezeAndFail({ replica, brake: live, by }, life, error)));
   if (archive && archived) working.push(sealing({ ledger: archived, archive, replica, office }, over.signal));
   const writerlessMs = (): number => performance.now() - writerSeenAt;
@@ -211,19 +210,6 @@ function candidacy(etcd: Etcd3, self: Candidate, membership: Membership, stoppin
 /** Where others reach who listens on all addresses. */
 function reachable(listen: string): string {
   return listen.replace(/^(0\.0\.0\.0|\[::\]):/, `${hostname()}:`);
-}
-
-/** etcd may come up after us. */
-async function loadReplica(ledger: Ledger, signal: AbortSignal): Promise<Replica> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await Replica.load(ledger, signal);
-    } catch (error) {
-      if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
-      log.warn({ etcd: options.etcd, reason: IpledgerError.from(error).message }, 'the ledger cannot be loaded yet');
-      await pause(backoffMs(attempt, 100, 2_000), signal);
-    }
-  }
 }
 
 interface Serving {

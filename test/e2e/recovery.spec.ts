@@ -1,14 +1,13 @@
 /** etcd restored from an old backup, as its documentation says: noticed, halted, compared with the cluster, and gone on with. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, connect } from '../../lib/rpc.ts';
 import { IpamService, LedgerService } from '../../proto/ipledger.ts';
-import { type CommandResult, mustRun, runCommand } from '../harness/command.ts';
+import { type CommandResult, runCommand } from '../harness/command.ts';
 import { childEnvironment } from '../harness/launch.ts';
 import { root } from '../harness/paths.ts';
-import { findProgram } from '../harness/programs.ts';
 import { expectAgreement } from './agreement.ts';
+import { backUp, restore } from './backup.ts';
 import { eventually } from './eventually.ts';
 import { addressOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
 
@@ -20,29 +19,6 @@ describe('A ledger that was restored from a backup', function () {
     await makeNetworkAndSubnet(scene, 'lan', '10.8.0.0/24');
   });
   after(() => scene?.run.end());
-
-  const backup = async (): Promise<string> => {
-    const file = join(scene.run.folder, `backup-${Date.now()}.db`);
-    await scene.stack.etcd.etcdctl(['snapshot', 'save', file]);
-    return file;
-  };
-
-  /** Revisions go on where they might have been: no client takes an old one for a new one. */
-  async function restore(file: string): Promise<void> {
-    const { etcd } = scene.stack;
-    const data = join(scene.run.folder, etcd.name);
-    await etcd.stop();
-    await rm(data, { recursive: true });
-    const peer = 'http://127.0.0.1:0';
-    const how = ['snapshot', 'restore', file, `--data-dir=${data}`, '--bump-revision=1000000', '--mark-compacted'];
-    const member = [
-      `--name=${etcd.name}`,
-      `--initial-cluster=${etcd.name}=${peer}`,
-      `--initial-advertise-peer-urls=${peer}`,
-    ];
-    await mustRun(await findProgram('etcdutl', scene.run.signal), [...how, ...member]);
-    await etcd.start();
-  }
 
   function recover(...args: string[]): Promise<CommandResult> {
     const { allocator, cluster } = scene.stack;
@@ -95,7 +71,7 @@ describe('A ledger that was restored from a backup', function () {
       const { stack, kubernetes } = scene;
       for (const pod of ['stays', 'goes']) await makePod(scene, pod, 'lan');
       const [stays, goes] = [await addressOf(scene, 'stays', 'lan'), await addressOf(scene, 'goes', 'lan')];
-      const file = await backup();
+      const file = await backUp(scene.run, scene.stack.etcd);
       // What the backup does not know: one goes, another gets its address, and a third comes.
       await kubernetes.remove('Pod', 'goes');
       await eventually(async () => expect(await kubernetes.list('IP')).to.have.length(1));
@@ -107,7 +83,7 @@ describe('A ledger that was restored from a backup', function () {
       await remembered();
       await stack.watcher.stop();
       await stack.allocator.stop();
-      await restore(file);
+      await restore(scene.run, scene.stack.etcd, file);
       await stack.allocator.start();
     });
 
@@ -181,12 +157,12 @@ describe('A ledger that was restored from a backup', function () {
   describe('under an allocator that lives on', () => {
     it('is noticed by it, and it leaves word for the next one', async () => {
       const { stack } = scene;
-      const file = await backup();
+      const file = await backUp(scene.run, scene.stack.etcd);
       await makePod(scene, 'lost', 'lan');
       const lost = await addressOf(scene, 'lost', 'lan');
       await expectAgreement(stack);
       await stack.watcher.stop();
-      await restore(file);
+      await restore(scene.run, scene.stack.etcd, file);
       await eventually(() => expect(stack.allocator.alive).to.be.false);
       await stack.allocator.start();
       expect(await isFrozen()).to.have.property('by', 'ipledger://allocator/allocator');
