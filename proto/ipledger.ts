@@ -820,6 +820,7 @@ export interface AddressAllocated {
   defaultRoute?: boolean;
 }
 
+/** Its event is of the one subnet that was asked for; of none, where any of several would have done. */
 export interface AllocationRefused {
   attachment?: Attachment;
   uid: string;
@@ -1048,7 +1049,7 @@ export interface HistoryRequest {
    * Refusals name no owner, and are left out.
    */
   owner?: Owner;
-  /** What was given to Pods on this node, and bindings there with their ends. */
+  /** What was given to Pods on this node, and bindings there with their ends. Refusals name no node, and are left out. */
   node: string;
   /** Only events at this instant or later; "" from the beginning. */
   since: string;

@@ -2,7 +2,7 @@
  * Every rule of the ledger, as one pure function: what happens when this is asked in this state? No clock, no randomness, no
  * I/O. All or nothing: the events of an accepted command belong together; a refused one changes nothing.
  */
-import type { Command } from './command.ts';
+import type { Allocate, Command } from './command.ts';
 import { allocate } from './decide/allocate.ts';
 import { bind, unbind } from './decide/bind.ts';
 import { applySubnet, retireSubnet } from './decide/configure.ts';
@@ -11,7 +11,7 @@ import { lift, quarantine } from './decide/quarantine.ts';
 import { release } from './decide/release.ts';
 import { sealSegment } from './decide/seal.ts';
 import { reserve, unreserve } from './decide/reserve.ts';
-import type { AllocationRefused, Event } from './event.ts';
+import type { AllocationRefused, Attachment, Event } from './event.ts';
 import { Refused, type Refusal } from './refusal.ts';
 import type { State } from './state.ts';
 
@@ -39,7 +39,14 @@ export function decide(state: State, command: Command): Decision {
 function recordOf(command: Command, { code, message, attachment }: Refusal): AllocationRefused | undefined {
   if (command.type !== 'Allocate' || !attachment) return undefined;
   const data = { attachment, uid: command.pod.uid, reason: code, message: message.slice(0, mostMessageLength) };
-  return { type: 'AllocationRefused', subnet: '', data };
+  return { type: 'AllocationRefused', subnet: soleSubnetFor(attachment, command), data };
+}
+
+/** What was asked of one subnet belongs to that subnet's history; of several, '' is none of them. */
+function soleSubnetFor({ provider, ordinal }: Attachment, { attachments }: Allocate): string {
+  const request = attachments.find((each) => each.provider === provider && each.ordinal === ordinal);
+  const [sole = '', ...others] = request?.subnets ?? [];
+  return others.length === 0 ? sole : '';
 }
 
 function eventsOf(state: State, command: Command): readonly Event[] {

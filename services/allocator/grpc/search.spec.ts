@@ -61,12 +61,24 @@ describe('Ledger.History of what has no index', () => {
     expect(await story({ node: 'node-1' })).to.deep.equal(['9 AddressUnbound', '6 AddressBound', '4 AddressAllocated']);
   });
 
-  it('tells it of a subnet, and of everything', async () => {
+  it('tells it of a subnet, with what was asked of it alone and refused', async () => {
     expect(await story({ subnet: 'tiny' })).to.deep.equal([
       '10 AddressReleased',
+      '7 AllocationRefused',
       '5 AddressAllocated',
       '3 SubnetConfigured',
     ]);
+    const either = {
+      provider: 'tiny.default',
+      subnets: ['tiny', 'macvlan'],
+      candidates: [{ addresses: ['10.9.9.9'] }],
+    };
+    await allocate(served, 'd', either).catch(() => undefined); // 11: refused
+    expect(await story({ namespace: 'default', pod: 'd' })).to.deep.equal(['11 AllocationRefused']);
+    expect((await story({ subnet: 'tiny' }))[0]).to.equal('10 AddressReleased');
+  });
+
+  it('tells everything', async () => {
     const { events, searchedSeq, nextPageToken, position } = await history({});
     expect(events.map(({ seq }) => seq)).to.deep.equal([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect({ searchedSeq, nextPageToken, seq: position?.seq }).to.deep.equal({
