@@ -42,6 +42,31 @@ describe('ipledger history of', () => {
     expect(stdout.split('\n').map((line) => line.split(/ +/)[0])).to.deep.equal(['SEQ', '40', '5', '']);
   });
 
+  it('what a long log is searched for says so once, and what would know at once', async () => {
+    const pages: Record<string, object> = {
+      '': { position: { ...position, seq: 900_000 }, searchedSeq: 880_001, nextPageToken: '880000' },
+      '880000': { searchedSeq: 600_001, nextPageToken: '600000' },
+      '600000': { searchedSeq: 300_001, nextPageToken: '300000' },
+      '300000': { events: life.slice(0, 1), searchedSeq: 1 },
+    };
+    const answers = { history: ({ pageToken }: HistoryRequest) => pages[pageToken] ?? {} };
+    const { status, stderr } = await ask(answers, 'history', 'node', 'node-a');
+    expect({ status, stderr }).to.deep.equal({
+      status: 0,
+      stderr:
+        'looked through 300000 events so far, and going on: the read model (--index or IPLEDGER_INDEX) would know at once\n',
+    });
+  });
+
+  it('what has none exits with 4, and has a head as CSV', async () => {
+    const answers = { history: () => ({ position, events: [] }) };
+    const { status, stdout } = await ask(answers, 'history', 'pod', 'default/nobody', '-o', 'csv');
+    expect({ status, stdout }).to.deep.equal({
+      status: 4,
+      stdout: 'seq,time,event,address,pod,detail,subnet,uid,provider,actor,command\r\n',
+    });
+  });
+
   it('what has none exits with 4', async () => {
     const ended = await ask({ history: () => ({ position, events: [] }) }, 'history', 'pod', 'default/nobody');
     expect(ended).to.deep.equal({ status: 4, stdout: '', stderr: 'no such event\n' });

@@ -6,6 +6,7 @@ import { type Event, type HistoryRequest, LedgerService, type Position } from '.
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventColumnsOfOneAddress, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
+import { longSearch } from './long-search.ts';
 import { print, rowWriter } from './output.ts';
 import { readTime, timeForms } from './times.ts';
 import { addIndexed, type IndexedOptions, styleOf, withAllocator, withIndex } from './verb.ts';
@@ -92,6 +93,7 @@ export function subjectOf(subject: string, name: string | undefined): Input<Hist
 async function tell(allocator: Allocator, request: Input<HistoryRequest>, options: HistoryOptions): Promise<void> {
   const style = styleOf(options);
   const write = rowWriter(style, request.address === undefined ? eventColumns : eventColumnsOfOneAddress);
+  const searched = longSearch(options);
   const events: Event[] = [];
   let [count, more] = [0, false];
   let position: Position | undefined;
@@ -101,7 +103,9 @@ async function tell(allocator: Allocator, request: Input<HistoryRequest>, option
     else if (page.events.length > 0) process.stdout.write(write(page.events.map(eventRow)));
     count += page.events.length;
     more = page.more;
+    if (more && count < options.limit && request.address === undefined) searched(position, page.searchedSeq);
   }
+  if (count === 0 && write && style.output === 'csv') process.stdout.write(write([]));
   if (!write) print(style, { content: { position, events, more }, table: () => '' });
   else if (more) process.stderr.write(`older events are left out: --limit is ${options.limit}\n`);
   else if (count === 0) process.stderr.write('no such event\n');
@@ -111,6 +115,8 @@ async function tell(allocator: Allocator, request: Input<HistoryRequest>, option
 export interface HistoryPage {
   readonly position: Position | undefined;
   readonly subnets: readonly string[];
+  /** How far back it looked. */
+  readonly searchedSeq: number;
   readonly events: readonly Event[];
   /** Whether older ones follow. */
   readonly more: boolean;
@@ -129,7 +135,7 @@ export async function* historyOf(
     const reply = await allocator.ask(LedgerService.history, { ...request, pageSize, pageToken });
     pageToken = reply.nextPageToken;
     left -= reply.events.length;
-    const { position, events, subnets } = reply;
-    yield { position, events, subnets, more: pageToken !== '' };
+    const { position, events, subnets, searchedSeq } = reply;
+    yield { position, events, subnets, searchedSeq, more: pageToken !== '' };
   } while (pageToken !== '' && left > 0);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Input } from '../proto/codec.ts';
-import type { Event, WhyRequest } from '../proto/ipledger.ts';
-import { ask, attachment, event, life, position } from './specification.ts';
+import type { Event, HistoryRequest, WhyRequest } from '../proto/ipledger.ts';
+import { ask, at, attachment, event, life, position } from './specification.ts';
 
 describe('ipledger why', () => {
   const why = (events: Input<Event>[]) => ({ why: () => ({ position, events }) });
@@ -56,6 +56,44 @@ describe('ipledger why', () => {
   it('tells of one that is gone', async () => {
     const { stdout } = await ask(why(life.slice(1)), 'why', 'default/web-0');
     expect(stdout).to.contain('default/web-0 has no address any more\n');
+  });
+
+  it('says that it leaves out older events, but never forgets what the Pod holds', async () => {
+    const restarts = Array.from({ length: 1_000 }, (_, index) =>
+      event(41 + index, {
+        at: at(41),
+        type: 'AddressBound',
+        addressBound: {
+          attachment,
+          uid: 'two',
+          alloc: 40,
+          containerId: `c${index}`,
+          interface: 'net1',
+          node: 'node-b',
+        },
+      }),
+    ).toReversed();
+    const answers = {
+      why: () => ({ position, allocations: [{ seq: 40 }], events: restarts, nextPageToken: '40' }),
+      history: ({ namespace, pod, pageToken }: HistoryRequest) => {
+        expect([namespace, pod, pageToken]).to.deep.equal(['default', 'web-0', '40']);
+        return { events: life.slice(0, 1) };
+      },
+    };
+    const { stdout, stderr } = await ask(answers, 'why', 'default/web-0');
+    expect(stderr).to.contain('older events are left out: ipledger history pod default/web-0 has them\n');
+    expect(stdout.split('\n')[1]).to.equal(
+      '  it has 172.17.0.100 of subnet macvlan, and container c999 on node node-b is set up with it',
+    );
+    expect(stdout).to.contain('in the ledger (uid two)\n  2026-11-17 14:40:00  was given 172.17.0.100');
+    const json = JSON.parse((await ask(answers, 'why', 'default/web-0', '-o', 'json')).stdout) as object;
+    expect(json).to.include({ more: true });
+  });
+
+  it('speaks of the Pod that came last, though a container of the one before ended later', async () => {
+    const [given, unbound, ...earlier] = life as [Input<Event>, ...Input<Event>[]];
+    const { stdout } = await ask(why([{ ...unbound, seq: 41, at: at(41) }, given, ...earlier]), 'why', 'default/web-0');
+    expect(stdout.split('\n')[1]).to.match(/^ {2}it has 172\.17\.0\.100 .* waits for node node-b/);
   });
 
   it('exits with 4 for one that nobody knows', async () => {

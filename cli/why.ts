@@ -1,10 +1,11 @@
 /** `ipledger why NAMESPACE/POD`: the story of one Pod, and what it waits for now. */
 import type { Command } from 'commander';
-import { type Allocation, type Event, LedgerService, type Position } from '../proto/ipledger.ts';
+import { type Allocation, type Event, LedgerService, type Position, type WhyReply } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { connectKubernetes } from './kubernetes.ts';
+import { longSearch } from './long-search.ts';
 import { print } from './output.ts';
 import { addIndexed, type IndexedOptions, styleOf, withIndex } from './verb.ts';
 import { type PodInCluster, podInCluster } from './why/cluster.ts';
@@ -24,7 +25,7 @@ export function addWhy(program: Command): void {
       'after',
       `
 For one that hangs in ContainerCreating, and for one that is long gone. Where KUBECONFIG is set it looks into the cluster, too.
-It tells the last ${eventsMost} events of the name; \`ipledger history pod NAMESPACE/POD\` has them all.
+It tells the last ${eventsMost} events of the name, and says so where there are more; \`ipledger history pod NAMESPACE/POD\` has them all.
 
 Exit status:
   0  there is something to tell
@@ -35,14 +36,21 @@ Exit status:
       if (!namespace || !pod || rest.length > 0)
         throw new Failure('usage', `${name} names no Pod: write NAMESPACE/NAME`);
       return withIndex(options, async (allocator, signal) => {
-        const [known, found] = await Promise.all([read(allocator, namespace, pod), look(namespace, pod, signal)]);
+        const [known, found] = await Promise.all([
+          read(allocator, { namespace, pod }, longSearch(options)),
+          look(namespace, pod, signal),
+        ]);
         const lives = livesOf(known.events);
+        const notes = [
+          found.note,
+          known.more ? `older events are left out: ipledger history pod ${name} has them` : '',
+        ];
         if (lives.length === 0 && !found.pod) process.exitCode = exitStatus.nothing;
         print(styleOf(options), {
           content: { ...known, pod: found.pod, verdict: verdict({ life: lives[0], pod: found.pod }), lives },
           table: (zone) => tell({ name, lives, pod: found.pod }, zone),
           listing: () => ({ columns: eventColumns, rows: known.events.map(eventRow) }),
-          note: found.note,
+          note: notes.filter(Boolean).join('\n'),
         });
       });
     });
@@ -51,22 +59,39 @@ Exit status:
 interface InLedger {
   readonly position: Position | undefined;
   readonly allocations: readonly Allocation[];
-  /** Newest first. */
+  /** Newest first, the last of them; and those that gave what it holds, however old. */
   readonly events: readonly Event[];
+  /** Whether older ones are left out. */
+  readonly more: boolean;
 }
 
-async function read(allocator: Allocator, namespace: string, pod: string): Promise<InLedger> {
+interface Name {
+  readonly namespace: string;
+  readonly pod: string;
+}
+
+async function read(allocator: Allocator, name: Name, searched: ReturnType<typeof longSearch>): Promise<InLedger> {
   const events: Event[] = [];
-  let first: Pick<InLedger, 'position' | 'allocations'> | undefined;
-  let pageToken = '';
-  do {
-    const pageSize = eventsMost - events.length;
-    const reply = await allocator.ask(LedgerService.why, { namespace, pod, pageSize, pageToken });
-    first ??= { position: reply.position, allocations: reply.allocations };
+  const ask = (pageToken: string): Promise<WhyReply> =>
+    allocator.ask(LedgerService.why, { ...name, pageSize: eventsMost - events.length, pageToken });
+  let reply = await ask('');
+  const { position, allocations } = reply;
+  events.push(...reply.events);
+  while (reply.nextPageToken !== '' && events.length < eventsMost) {
+    searched(position, reply.searchedSeq);
+    reply = await ask(reply.nextPageToken);
     events.push(...reply.events);
-    pageToken = reply.nextPageToken;
-  } while (pageToken !== '' && events.length < eventsMost);
-  return { ...first, events };
+  }
+  const oldest = events.at(-1)?.seq ?? 0;
+  const leftOut = allocations.filter(({ seq }) => seq < oldest).toSorted((a, b) => b.seq - a.seq);
+  for (const { seq } of leftOut) events.push(...(await grant(allocator, name, seq)));
+  return { position, allocations, events, more: reply.nextPageToken !== '' };
+}
+
+/** The event of that number, which gave the Pod something. */
+async function grant(allocator: Allocator, name: Name, seq: number): Promise<readonly Event[]> {
+  const reply = await allocator.ask(LedgerService.history, { ...name, pageToken: String(seq), pageSize: 1 });
+  return reply.events.filter((event) => event.seq === seq);
 }
 
 /** What the cluster shows, where there is one to ask; one that does not answer is no reason to say nothing. */

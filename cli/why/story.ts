@@ -32,10 +32,11 @@ export function livesOf(events: readonly Event[]): Life[] {
     const owner = own.findLast((tenure) => tenure.owner)?.owner;
     return { uid, owner, events: told, tenures: own, refusals: standing(told, own) };
   });
-  return lives.toSorted((a, b) => lastSeq(b) - lastSeq(a));
+  return lives.toSorted((a, b) => firstSeq(b) - firstSeq(a));
 }
 
-const lastSeq = ({ events }: Life): number => events.at(-1)?.seq ?? 0;
+/** Where its life began: a container of an earlier Pod may end after that. Of which Pod something was is not always known. */
+const firstSeq = ({ uid, events }: Life): number => (uid === '' ? 0 : (events[0]?.seq ?? 0));
 
 /** What an event is about, as far as a Pod is concerned. */
 const aboutOf = (event: Event) =>

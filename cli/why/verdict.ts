@@ -43,7 +43,7 @@ function ofStranger({ networks, uid, deletedAt }: PodInCluster): string[] {
 function ofHolding({ addresses, subnet, uses, node, attachment }: Tenure, pod: PodInCluster | undefined): string[] {
   const what = `${addresses.join(' and ')} of subnet ${subnet}`;
   const where = pod?.node ?? node;
-  const used = uses.find(({ until }) => until === '');
+  const used = uses.findLast(({ until }) => until === '');
   if (used)
     return [`it has ${what}, and container ${used.containerId.slice(0, 12)} on node ${used.node} is set up with it`];
   if (where === '') return [`it has ${what}, and waits to be scheduled to a node`];
