@@ -14,10 +14,12 @@ interface Mention {
 
 /** `file` `name`, `name`: the names that follow a file are in it. */
 function mentionsIn(text: string): Mention[] {
-  return [...text.matchAll(/`([\w./-]+\.(?:ts|go))`((?:,? `(?![^`]*\.(?:ts|go)`)[^`]+`)*)/g)].flatMap(([, file = '', names = '']) => {
-    const said = [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-    return [{ file, name: '' }, ...said.map((name) => ({ file, name }))];
-  });
+  return [...text.matchAll(/`([\w./-]+\.(?:ts|go))`((?:,? `(?![^`]*\.(?:ts|go)`)[^`]+`)*)/g)].flatMap(
+    ([, file = '', names = '']) => {
+      const said = [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+      return [{ file, name: '' }, ...said.map((name) => ({ file, name }))];
+    },
+  );
 }
 
 /** Of a method the class and what comes behind the dot, each by itself. */
