@@ -45,9 +45,14 @@ export function environment(added: Record<string, string> = {}): NodeJS.ProcessE
 /** Runs it, or another program. */
 export function run(args: readonly string[], added?: Record<string, string>, program = ipledger): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(program, args, { env: environment(added) }, (_error, stdout, stderr) => {
-      resolve({ status: child.exitCode ?? -1, stdout, stderr });
-    });
+    const child = execFile(
+      program,
+      args,
+      { env: environment(added), maxBuffer: 64 << 20 },
+      (_error, stdout, stderr) => {
+        resolve({ status: child.exitCode ?? -1, stdout, stderr });
+      },
+    );
   });
 }
 
