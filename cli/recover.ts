@@ -1,6 +1,6 @@
 /** `ipledger recover`: after etcd was restored from a backup, brings the ledger up to what the cluster shows. */
 import type { Command } from 'commander';
-import { type GetFreezeReply, LedgerService, SubnetsService } from '../proto/ipledger.ts';
+import { type GetStatusReply, LedgerService, SubnetsService } from '../proto/ipledger.ts';
 import { everyAllocation } from './allocations.ts';
 import type { Allocator } from './allocator.ts';
 import { podOf, said } from './check/say.ts';
@@ -9,15 +9,19 @@ import type { Refused } from './import/apply.ts';
 import { connectKubernetes } from './kubernetes.ts';
 import { type Answer, counted } from './output.ts';
 import { recover } from './recover/apply.ts';
+import { lostOf, notBroughtBack, stretchSentence } from './recover/lost.ts';
 import { type Recovery, recoveryOf } from './recover/plan.ts';
+import { type Remembered, rememberedIn } from './record/remembered.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { table } from './table.ts';
+import { showTime, type Zone } from './times.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 interface RecoverOptions extends VerbOptions {
   readonly apply: boolean;
   readonly unnoticed: boolean;
   readonly reason?: string;
+  readonly remembered?: string;
 }
 
 export function addRecover(program: Command): void {
@@ -25,6 +29,7 @@ export function addRecover(program: Command): void {
     .option('--apply', 'bring it up to that, and let it go on; without, only what would be done is told', false)
     .option('--reason <text>', 'why; it stays in the ledger for good (needed with --apply)')
     .option('--unnoticed', 'go on also where nobody remembers more of the ledger than it holds', false)
+    .option('--remembered <export>', 'tell what was done by hand and is lost, from an export made after the backup')
     .addHelpText(
       'after',
       `
@@ -43,31 +48,36 @@ async function run(allocator: Allocator, options: RecoverOptions, signal: AbortS
   const { reason = '', unnoticed } = options;
   if (options.apply && reason === '') throw new Failure('usage', '--apply needs --reason: it stays in the ledger');
   const kubernetes = await connectKubernetes(signal);
-  const frozen = await allocator.ask(LedgerService.getFreeze, {});
+  const status = await allocator.ask(LedgerService.getStatus, {});
+  const remembered = options.remembered === undefined ? undefined : await rememberedIn(options.remembered, allocator);
   const snapshot = await takeSnapshot(kubernetes);
   const { allocations } = await everyAllocation(allocator, {});
   const { subnets } = await allocator.ask(SubnetsService.listSubnets, {});
   const { pools } = await allocator.ask(SubnetsService.listPools, {});
   const recovery = recoveryOf(snapshot, { allocations, subnets, pools });
-  if (!options.apply) return told(recovery, { frozen, applied: false, refused: [] });
+  if (!options.apply) return told(recovery, { status, remembered, applied: false, refused: [] });
   const refused = await recover(recovery, { reason, unnoticed }, { allocator, kubernetes });
   if (refused.length > 0) process.exitCode = exitStatus.refused;
-  return told(recovery, { frozen, applied: true, refused });
+  return told(recovery, { status, remembered, applied: true, refused });
 }
 
 interface Outcome {
-  readonly frozen: GetFreezeReply;
+  /** As it was found. */
+  readonly status: GetStatusReply;
+  readonly remembered: Remembered | undefined;
   readonly applied: boolean;
   readonly refused: readonly Refused[];
 }
 
-function told(recovery: Recovery, { frozen, applied, refused }: Outcome): Answer {
+function told(recovery: Recovery, { status, remembered, applied, refused }: Outcome): Answer {
   const { subnets, pools, releases, imports } = recovery;
   const rows = rowsOf(recovery);
   return {
     content: {
-      position: frozen.position,
-      freeze: frozen.freeze,
+      position: status.position,
+      freeze: status.freeze,
+      lost: lostOf(status),
+      remembered,
       applied,
       refused,
       subnets: subnets.map(({ name }) => name),
@@ -75,10 +85,12 @@ function told(recovery: Recovery, { frozen, applied, refused }: Outcome): Answer
       releases: releases.map(({ allocation, why }) => ({ ...allocation, why })),
       imports: imports.map(({ holder, ip: _, ...claim }) => ({ ...holder, ...claim })),
     },
-    table: () => {
+    table: (zone) => {
       const left = refused.map(({ where, reason }) => [where, reason]);
       const list = refused.length > 0 ? table(refusedHead, left) : rows.length > 0 ? table(head, rows) : '';
-      return `${list}${sentence(frozen)}\n${summary(recovery)}${applied && refused.length === 0 ? ': done' : ''}\n`;
+      const end = applied && refused.length === 0 ? ': done' : '';
+      const byHand = remembered ? lostByHand(remembered) : status.freeze ? notBroughtBack : '';
+      return `${list}${standing(status, zone)}${summary(recovery)}${end}\n${byHand}`;
     },
     note: applied ? undefined : 'nothing was changed: --apply --reason … does it',
   };
@@ -87,10 +99,25 @@ function told(recovery: Recovery, { frozen, applied, refused }: Outcome): Answer
 const head = ['WHAT', 'OF', 'HOW'];
 const refusedHead = ['NOT TAKEN OVER', 'WHY'];
 
-function sentence({ position, freeze }: GetFreezeReply): string {
-  const here = `the ledger is at epoch ${position?.epoch ?? 0}, event ${position?.seq ?? 0}`;
-  if (!freeze) return `${here}, and not frozen: nobody remembers more of it`;
-  return `${here}, and frozen: ${freeze.by} remembers event ${freeze.known?.seq ?? 0} of epoch ${freeze.known?.epoch ?? 0} (${freeze.at})`;
+function standing(status: GetStatusReply, zone: Zone): string {
+  const { position, at, freeze } = status;
+  const here = `the ledger is at epoch ${position?.epoch ?? 0}, event ${position?.seq ?? 0} of ${showTime(at, zone)}`;
+  if (!freeze) return `${here}, and not frozen: nobody remembers more of it\n`;
+  const { known, by } = freeze;
+  const since = `frozen since ${showTime(freeze.at, zone)}`;
+  const lost = lostOf(status);
+  return [
+    `${here}, and ${since}: ${by} remembers event ${known?.seq ?? 0} of epoch ${known?.epoch ?? 0}\n`,
+    ...(lost ? [`${stretchSentence(lost, zone)}\n`] : []),
+  ].join('');
+}
+
+function lostByHand({ types, commands }: Remembered): string {
+  const all = Object.entries(types).map(([type, count]) => `${count} ${type}`);
+  if (all.length === 0) return '\nthe export has no event that the ledger lacks\n';
+  const head = `\nthe export has events that the ledger lacks: ${all.join(', ')}\n`;
+  if (commands.length === 0) return `${head}nothing of it was done by hand\n`;
+  return `${head}what was done by hand, to be done again once the ledger goes on:\n${commands.map((each) => `  ${each}\n`).join('')}`;
 }
 
 const rowsOf = ({ subnets, pools, releases, imports }: Recovery): string[][] => [

@@ -16418,234 +16418,6 @@ export const ipledger = $root.ipledger = (() => {
             return WatchReply;
         })();
 
-        v1.GetFreezeRequest = (function() {
-
-            const GetFreezeRequest = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
-            };
-
-            GetFreezeRequest.create = function(properties) {
-                return new GetFreezeRequest(properties);
-            };
-
-            GetFreezeRequest.encode = function (message, writer, _depth) {
-                if (!writer)
-                    writer = $Writer.create();
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $util.recursionLimit)
-                    throw $Error("max depth exceeded");
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
-                return writer;
-            };
-
-            GetFreezeRequest.decode = function (reader, length, _end, _depth, _target) {
-                if (!(reader instanceof $Reader))
-                    reader = $Reader.create(reader);
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $Reader.recursionLimit)
-                    throw $Error("max depth exceeded");
-                let end, message;
-                if (length === $undefined)
-                    end = reader.len;
-                else {
-                    end = reader.pos + length;
-                    if (end > reader.len)
-                        throw $RangeError("index out of range");
-                    length = reader.len;
-                    reader.len = end;
-                }
-                message = _target || new $root.ipledger.v1.GetFreezeRequest();
-                while (reader.pos < end) {
-                    let start = reader.pos;
-                    let tag = reader.tag();
-                    if (tag === _end) {
-                        _end = $undefined;
-                        break;
-                    }
-                    reader.skipType(tag & 7, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
-                }
-                if (length !== $undefined) {
-                    if (reader.pos !== end)
-                        throw $RangeError("index out of range");
-                    reader.len = length;
-                }
-                if (_end !== $undefined)
-                    throw $Error("missing end group");
-                return message;
-            };
-
-            GetFreezeRequest.fromObject = function (object, _depth) {
-                if (object instanceof $root.ipledger.v1.GetFreezeRequest)
-                    return object;
-                if (!$util.isObject(object))
-                    throw $TypeError(".ipledger.v1.GetFreezeRequest: object expected");
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $util.recursionLimit)
-                    throw $Error("max depth exceeded");
-                return new $root.ipledger.v1.GetFreezeRequest();
-            };
-
-            GetFreezeRequest.toObject = function () {
-                return {};
-            };
-
-            GetFreezeRequest.prototype.toJSON = function() {
-                return GetFreezeRequest.toObject(this, $protobuf.util.toJSONOptions);
-            };
-
-            return GetFreezeRequest;
-        })();
-
-        v1.GetFreezeReply = (function() {
-
-            const GetFreezeReply = function (properties) {
-                if (properties)
-                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
-                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
-                            this[keys[i]] = properties[keys[i]];
-            };
-
-            GetFreezeReply.prototype.position = null;
-            GetFreezeReply.prototype.freeze = null;
-
-            GetFreezeReply.create = function(properties) {
-                return new GetFreezeReply(properties);
-            };
-
-            GetFreezeReply.encode = function (message, writer, _depth) {
-                if (!writer)
-                    writer = $Writer.create();
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $util.recursionLimit)
-                    throw $Error("max depth exceeded");
-                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
-                    $root.ipledger.v1.Position.encode(message.position, writer.uint32(10).fork(), _depth + 1).ldelim();
-                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
-                    $root.ipledger.v1.Freeze.encode(message.freeze, writer.uint32(18).fork(), _depth + 1).ldelim();
-                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
-                    for (let i = 0; i < message.$unknowns.length; ++i)
-                        writer.raw(message.$unknowns[i]);
-                return writer;
-            };
-
-            GetFreezeReply.decode = function (reader, length, _end, _depth, _target) {
-                if (!(reader instanceof $Reader))
-                    reader = $Reader.create(reader);
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $Reader.recursionLimit)
-                    throw $Error("max depth exceeded");
-                let end, message, value;
-                if (length === $undefined)
-                    end = reader.len;
-                else {
-                    end = reader.pos + length;
-                    if (end > reader.len)
-                        throw $RangeError("index out of range");
-                    length = reader.len;
-                    reader.len = end;
-                }
-                message = _target || new $root.ipledger.v1.GetFreezeReply();
-                while (reader.pos < end) {
-                    let start = reader.pos;
-                    let tag = reader.tag();
-                    if (tag === _end) {
-                        _end = $undefined;
-                        break;
-                    }
-                    let wireType = tag & 7;
-                    switch (tag >>>= 3) {
-                    case 1: {
-                            if (wireType !== 2)
-                                break;
-                            message.position = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.position);
-                            continue;
-                        }
-                    case 2: {
-                            if (wireType !== 2)
-                                break;
-                            message.freeze = $root.ipledger.v1.Freeze.decode(reader, reader.size(), $undefined, _depth + 1, message.freeze);
-                            continue;
-                        }
-                    }
-                    reader.skipType(wireType, _depth, tag);
-                    if (!reader.discardUnknown) {
-                        $util.makeProp(message, "$unknowns", false);
-                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
-                    }
-                }
-                if (length !== $undefined) {
-                    if (reader.pos !== end)
-                        throw $RangeError("index out of range");
-                    reader.len = length;
-                }
-                if (_end !== $undefined)
-                    throw $Error("missing end group");
-                return message;
-            };
-
-            GetFreezeReply.fromObject = function (object, _depth) {
-                if (object instanceof $root.ipledger.v1.GetFreezeReply)
-                    return object;
-                if (!$util.isObject(object))
-                    throw $TypeError(".ipledger.v1.GetFreezeReply: object expected");
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $util.recursionLimit)
-                    throw $Error("max depth exceeded");
-                let message = new $root.ipledger.v1.GetFreezeReply();
-                if (object.position != null) {
-                    if (!$util.isObject(object.position))
-                        throw $TypeError(".ipledger.v1.GetFreezeReply.position: object expected");
-                    message.position = $root.ipledger.v1.Position.fromObject(object.position, _depth + 1);
-                }
-                if (object.freeze != null) {
-                    if (!$util.isObject(object.freeze))
-                        throw $TypeError(".ipledger.v1.GetFreezeReply.freeze: object expected");
-                    message.freeze = $root.ipledger.v1.Freeze.fromObject(object.freeze, _depth + 1);
-                }
-                return message;
-            };
-
-            GetFreezeReply.toObject = function (message, options, _depth) {
-                if (!options)
-                    options = {};
-                if (_depth === $undefined)
-                    _depth = 0;
-                if (_depth > $util.recursionLimit)
-                    throw $Error("max depth exceeded");
-                let object = {};
-                if (options.defaults) {
-                    object.position = null;
-                    object.freeze = null;
-                }
-                if (message.position != null && $Object.hasOwnProperty.call(message, "position"))
-                    object.position = $root.ipledger.v1.Position.toObject(message.position, options, _depth + 1);
-                if (message.freeze != null && $Object.hasOwnProperty.call(message, "freeze"))
-                    object.freeze = $root.ipledger.v1.Freeze.toObject(message.freeze, options, _depth + 1);
-                return object;
-            };
-
-            GetFreezeReply.prototype.toJSON = function() {
-                return GetFreezeReply.toObject(this, $protobuf.util.toJSONOptions);
-            };
-
-            return GetFreezeReply;
-        })();
-
         v1.GetStatusRequest = (function() {
 
             const GetStatusRequest = function (properties) {
@@ -20299,6 +20071,7 @@ export const ipledger = $root.ipledger = (() => {
 
             Finding.prototype.key = "";
             Finding.prototype.what = "";
+            Finding.prototype.expected = "";
 
             Finding.create = function(properties) {
                 return new Finding(properties);
@@ -20315,6 +20088,8 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(10).string(message.key);
                 if (message.what != null && $Object.hasOwnProperty.call(message, "what") && message.what !== "")
                     writer.uint32(18).string(message.what);
+                if (message.expected != null && $Object.hasOwnProperty.call(message, "expected") && message.expected !== "")
+                    writer.uint32(26).string(message.expected);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -20366,6 +20141,15 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.what;
                             continue;
                         }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.expected = value;
+                            else
+                                delete message.expected;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -20399,6 +20183,9 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.what != null)
                     if (typeof object.what !== "string" || object.what.length)
                         message.what = $String(object.what);
+                if (object.expected != null)
+                    if (typeof object.expected !== "string" || object.expected.length)
+                        message.expected = $String(object.expected);
                 return message;
             };
 
@@ -20413,11 +20200,14 @@ export const ipledger = $root.ipledger = (() => {
                 if (options.defaults) {
                     object.key = "";
                     object.what = "";
+                    object.expected = "";
                 }
                 if (message.key != null && $Object.hasOwnProperty.call(message, "key"))
                     object.key = message.key;
                 if (message.what != null && $Object.hasOwnProperty.call(message, "what"))
                     object.what = message.what;
+                if (message.expected != null && $Object.hasOwnProperty.call(message, "expected"))
+                    object.expected = message.expected;
                 return object;
             };
 

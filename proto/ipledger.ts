@@ -148,13 +148,12 @@ export const LedgerService = {
    * FAILED_PRECONDITION  the allocator has no key to sign with
    */
   checkpoint: unary<CheckpointRequest, CheckpointReply>('/ipledger.v1.Ledger/Checkpoint', 'CheckpointRequest', 'CheckpointReply'),
-  /** Where the ledger stands, and how far back the replica that answers can be asked. */
-  getStatus: unary<GetStatusRequest, GetStatusReply>('/ipledger.v1.Ledger/GetStatus', 'GetStatusRequest', 'GetStatusReply'),
   /**
-   * Whether the ledger is frozen: somebody remembers more of it than it holds, as after etcd was restored from a backup. Then every
-   * command that gives an address or takes one away is answered DATA_LOSS.
+   * Where the ledger stands, how far back the replica that answers can be asked, and whether the ledger is frozen: somebody remembers
+   * more of it than it holds, as after etcd was restored from a backup. Then every command that gives an address or takes one away is
+   * answered DATA_LOSS.
    */
-  getFreeze: unary<GetFreezeRequest, GetFreezeReply>('/ipledger.v1.Ledger/GetFreeze', 'GetFreezeRequest', 'GetFreezeReply'),
+  getStatus: unary<GetStatusRequest, GetStatusReply>('/ipledger.v1.Ledger/GetStatus', 'GetStatusRequest', 'GetStatusReply'),
   /**
    * Lets a restored ledger go on: appends LedgerRestored, which begins an epoch. It stays frozen, so that an operator can first
    * bring back by imports, and take back by releases, what the cluster shows.
@@ -979,17 +978,6 @@ export interface WatchReply {
   events: Event[];
 }
 
-/** About one thing: an address, a Pod's name, an owner or a node. About none of them: a subnet, or the whole ledger. */
-export interface GetFreezeRequest {
-}
-
-export interface GetFreezeReply {
-  position?: Position;
-  /** Absent while it is not frozen. */
-  freeze?: Freeze;
-}
-
-/** What is remembered of the ledger, and not in it. */
 export interface GetStatusRequest {
 }
 
@@ -1008,6 +996,7 @@ export interface GetStatusReply {
   freeze?: Freeze;
 }
 
+/** What is remembered of the ledger, and not in it. */
 export interface Freeze {
   known?: Position;
   /** Who remembers it, and when that was found. */
@@ -1033,6 +1022,7 @@ export interface ThawReply {
   position?: Position;
 }
 
+/** About one thing: an address, a Pod's name, an owner or a node. About none of them: a subnet, or the whole ledger. */
 export interface HistoryRequest {
   address: string;
   /** Only events of this subnet; "": of all, and of those that are about none. */
@@ -1180,6 +1170,11 @@ export interface Finding {
   key: string;
   /** What is wrong with it, a sentence. */
   what: string;
+  /**
+   * What it should hold by the log, as it would be stored: put back, it is right again. "" of the log and its head, which nothing but a
+   * backup mends, and of a key that should not be there.
+   */
+  expected: string;
 }
 
 export interface ExportRequest {

@@ -1,5 +1,5 @@
 /** All that the ledger and the Kubernetes API do not say alike. Pure. */
-import { compareCounts, compareFences, compareHolders, compareNodes } from './ledger-alone.ts';
+import { compareCounts, compareFences, compareFreeze, compareHolders, compareNodes } from './ledger-alone.ts';
 import { compareIpObjects, compareStatus } from './objects.ts';
 import type { Disagreement, Picture } from './picture.ts';
 import { comparePods } from './pods.ts';
@@ -19,9 +19,13 @@ const comparisons = [
   compareCounts,
 ];
 
-/** Every disagreement in a picture; none when all agree. */
+/**
+ * Every disagreement in a picture; none when all agree. Of a frozen ledger only that it is: whoever made the cluster agree with it
+ * would destroy what `recover` brings it back from.
+ */
 export function compare(picture: Picture): Disagreement[] {
-  return comparisons.flatMap((each) => each(picture));
+  const frozen = compareFreeze(picture);
+  return frozen.length > 0 ? frozen : comparisons.flatMap((each) => each(picture));
 }
 
 /** Those that another picture, taken later, shows as they are: nothing that moves is told. */

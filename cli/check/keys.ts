@@ -17,14 +17,10 @@ export async function compareKeys({ allocator, signal }: Pick<Asked, 'allocator'
   throw new Failure('notCompared', 'the allocator ended its verification without a verdict');
 }
 
-function disagreement({ key, what }: Finding): Disagreement {
-  const [, subnet = '', address = ''] = /\/addr\/([^/]+)\/(.+)$/.exec(key) ?? [];
+function disagreement({ key, what, expected }: Finding): Disagreement {
   const remedy =
-    address === ''
+    expected === ''
       ? command(['etcdctl', 'get', key], 'docs/audit.md tells what this proves; nothing but a backup mends the log')
-      : command(
-          ['ipledger', 'history', address, '--subnet', subnet],
-          'put back into its key what the log says of it, then restart the allocator',
-        );
+      : command(['etcdctl', 'put', key, expected], 'what the log says of it; then restart the allocators');
   return { kind: 'key', where: key, what, remedy };
 }

@@ -4,6 +4,17 @@ import type { Allocation, SandboxBinding, SubnetSpec } from '../../proto/ipledge
 import type { Disagreement, LedgerPicture, Picture } from './picture.ts';
 import { command, podOf, restartWatcher, said } from './say.ts';
 
+/** A ledger that was rewound says less than what is true. */
+export function compareFreeze({ ledger: { freeze } }: Picture): Disagreement[] {
+  if (!freeze) return [];
+  const what = `etcd was put back to an older state: ${freeze.by} remembers event ${freeze.known?.seq} of epoch ${freeze.known?.epoch}, which is not in it`;
+  const remedy = command(
+    ['ipledger', 'recover'],
+    'it says what differs; delete and change nothing by hand before: it is brought back from what Pods and IP objects show',
+  );
+  return [{ kind: 'frozen', where: 'the ledger', what, remedy }];
+}
+
 /** No address, no MAC and no attachment is given twice; nor is an address on one network, whatever the subnet. */
 export function compareHolders({ ledger }: Picture): Disagreement[] {
   const holders = new Map<string, Allocation>();
@@ -97,8 +108,8 @@ export function compareFences({ ledger }: Picture): Disagreement[] {
       const whose = holder ? `; the ledger says Pod ${podOf(holder.attachment)} holds ${said(holder)}` : '';
       const what = `its key in etcd was changed by something else than ipledger: it is fenced${whose}`;
       const remedy = command(
-        ['ipledger', 'history', address, '--subnet', name],
-        'put back into its key what the log says of it, then restart the allocator',
+        ['ipledger', 'check', '--claims'],
+        'it has the command that puts back into its key what the log says; then restart the allocators',
       );
       return { kind: 'fenced', where: `${address} of subnet ${name}`, what, remedy };
     }),

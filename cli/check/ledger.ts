@@ -1,5 +1,11 @@
 /** The ledger's word, by gRPC. */
-import { type AddressRecord, IpamService, type SandboxBinding, SubnetsService } from '../../proto/ipledger.ts';
+import {
+  type AddressRecord,
+  IpamService,
+  LedgerService,
+  type SandboxBinding,
+  SubnetsService,
+} from '../../proto/ipledger.ts';
 import { everyAllocation } from '../allocations.ts';
 import { type Allocator, openAllocator } from '../allocator.ts';
 import { everyPage } from '../pages.ts';
@@ -22,10 +28,11 @@ export async function readLedger({ allocator, endpoints, signal }: Asked): Promi
   const reservations = await everyReservation(allocator);
   const { pools } = await allocator.ask(SubnetsService.listPools, {});
   const { position, subnets } = await allocator.ask(SubnetsService.listSubnets, {});
+  const { freeze } = await allocator.ask(LedgerService.getStatus, {});
   const fences = await Promise.all(endpoints.map((endpoint) => fencedBy(endpoint, signal)));
   const fenced = (name: string): string[] => [...new Set(fences.flatMap((each) => each.get(name) ?? []))].toSorted();
   const withFences = subnets.map((each) => ({ ...each, fenced: fenced(each.name) }));
-  return { position, allocations, subnets: withFences, bindings, pools, reservations };
+  return { position, freeze, allocations, subnets: withFences, bindings, pools, reservations };
 }
 
 /** By subnet. Only the replica that would have written an address's key knows that it is fenced; one that is away knows nothing. */

@@ -102,6 +102,7 @@ export interface Parts extends Partial<Omit<Picture['ledger'], 'position'>> {
 /** The picture in which all agree, with some parts of it replaced. */
 export function picture(parts: Parts = {}): Picture {
   const { allocations = [allocation], subnets = [subnet], bindings = [], pools = [], reservations = [] } = parts;
+  const { freeze } = parts;
   const { pods = [web], ips = [ip], vips = [], nodes = ['node-1'] } = parts;
   const set = { uid: 'uid-db', deleting: false, replicas: 2, firstOrdinal: 0, ...parts.set };
   const networks = new Map([
@@ -110,7 +111,7 @@ export function picture(parts: Parts = {}): Picture {
     ['default/other', '{"type": "macvlan", "ipam": {"type": "host-local"}}'],
   ]);
   return {
-    ledger: { position: { epoch: 1, seq: 42, hash: '' }, allocations, subnets, bindings, pools, reservations },
+    ledger: { position: { epoch: 1, seq: 42, hash: '' }, freeze, allocations, subnets, bindings, pools, reservations },
     cluster: {
       pods,
       ips,

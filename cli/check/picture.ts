@@ -1,8 +1,18 @@
 /** What `check` compares, as plain values: the ledger's word, and what the Kubernetes API shows. */
-import type { AddressRecord, Allocation, Pool, Position, SandboxBinding, Subnet } from '../../proto/ipledger.ts';
+import type {
+  AddressRecord,
+  Allocation,
+  Freeze,
+  Pool,
+  Position,
+  SandboxBinding,
+  Subnet,
+} from '../../proto/ipledger.ts';
 
 export interface LedgerPicture {
   readonly position: Position | undefined;
+  /** Present while it is frozen. */
+  readonly freeze?: Freeze | undefined;
   readonly allocations: readonly Allocation[];
   /** Those in force. */
   readonly subnets: readonly Subnet[];
@@ -93,6 +103,7 @@ export interface Disagreement {
 }
 
 export type Kind =
+  | 'frozen'
   | 'held twice'
   | 'holder gone'
   | 'no address'

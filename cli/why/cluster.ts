@@ -22,6 +22,8 @@ export interface PodInCluster {
 
 export interface PodEvent {
   readonly at: string;
+  /** Which component says so. */
+  readonly from: string;
   readonly reason: string;
   readonly message: string;
 }
@@ -68,6 +70,7 @@ const waitingOf = (status: Raw): string[] => [
 
 const eventOf = (item: Raw): PodEvent => ({
   at: text(item['lastTimestamp']) || text(item['eventTime']) || text(record(item['metadata'])['creationTimestamp']),
+  from: text(record(item['source'])['component']),
   reason: text(item['reason']),
   message: text(item['message']),
 });

@@ -28,15 +28,17 @@ export function verdict({ life, pod }: Known): string[] {
   ];
 }
 
-/** A Pod of which the ledger has not heard. */
-function ofStranger({ networks, uid, deletedAt }: PodInCluster): string[] {
+/** A Pod of which the ledger has not heard: why it was not asked, only the pod-watcher knows. */
+function ofStranger({ networks, uid, deletedAt, events }: PodInCluster): string[] {
   if (deletedAt !== '') return ['it is being deleted, and never was given an address'];
+  const told = events.findLast(({ from }) => from === 'ipledger-pod-watcher');
+  if (told) return [`the ledger was not asked for it: ${told.message.replace(/^stage=.*? error=/, '')}`];
   if (networks === '')
     return [
       `nobody asked the ledger for it (uid ${uid}): it has no annotation k8s.v1.cni.cncf.io/networks, and so wants no attachment`,
     ];
   return [
-    `nobody has asked the ledger for it yet (uid ${uid}): is pod-watcher running and ready, and is ipam.type of ${networks} kube-ovn? \`kubectl describe pod\` has its Events`,
+    `nobody has asked the ledger for it yet (uid ${uid}): is pod-watcher running and ready, and is ipam.type of ${networks} kube-ovn?`,
   ];
 }
 

@@ -73,7 +73,6 @@ const ledger: Rows<typeof LedgerService> = {
   export: readers,
   checkpoint: readers,
   getStatus: readers,
-  getFreeze: readers,
   restore: operators,
   thaw: operators,
 };

@@ -26,5 +26,7 @@ describe('whether the watcher is ready', () => {
     expect(readiness(true, [pods, allocator], ['60 are missing', '6 vanished'])).to.equal(
       'ALARM: 60 are missing; 6 vanished',
     );
+    const unread = { ...allocator, known: false, silentMs: 95_000 };
+    expect(readiness(false, [pods, unread], ['the ledger is frozen'])).to.equal('ALARM: the ledger is frozen');
   });
 });

@@ -35,7 +35,7 @@ describe('An allocator that kept checkpoints of a ledger that was rewound', func
       pod: { namespace: 'default', name, uid: `uid-${name}` },
       attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
     });
-  const freeze = async () => (await client.call(LedgerService.getFreeze, {})).freeze;
+  const freeze = async () => (await client.call(LedgerService.getStatus, {})).freeze;
   /** The last event that a checkpoint was kept of, once that is this one. */
   async function keptOf(seq: number): Promise<void> {
     await eventually(() => {

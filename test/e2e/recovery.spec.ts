@@ -1,4 +1,5 @@
 /** etcd restored from an old backup, as its documentation says: noticed, halted, compared with the cluster, and gone on with. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, connect } from '../../lib/rpc.ts';
@@ -20,11 +21,12 @@ describe('A ledger that was restored from a backup', function () {
   });
   after(() => scene?.run.end());
 
-  function recover(...args: string[]): Promise<CommandResult> {
+  function ipledger(...args: string[]): Promise<CommandResult> {
     const { allocator, cluster } = scene.stack;
     const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: cluster.kubeconfig });
-    return runCommand(join(root, 'cli', 'ipledger'), ['recover', ...args], { env });
+    return runCommand(join(root, 'cli', 'ipledger'), args, { env });
   }
+  const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...args);
 
   async function asked<T>(ask: (client: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
     const client = connect(scene.stack.allocator.endpoint, undefined);
@@ -35,7 +37,7 @@ describe('A ledger that was restored from a backup', function () {
     }
   }
   const isFrozen = () =>
-    asked(async (client) => (await call(client, LedgerService.getFreeze, {}, { timeoutMs: 10_000 })).freeze);
+    asked(async (client) => (await call(client, LedgerService.getStatus, {}, { timeoutMs: 10_000 })).freeze);
 
   /** What a stranger is told who asks for an address. */
   const refusal = (): Promise<unknown> =>
@@ -53,7 +55,7 @@ describe('A ledger that was restored from a backup', function () {
 
   /** Until the Lease remembers all that the ledger has. */
   async function remembered(): Promise<void> {
-    const { position } = await asked((client) => call(client, LedgerService.getFreeze, {}, { timeoutMs: 10_000 }));
+    const { position } = await asked((client) => call(client, LedgerService.getStatus, {}, { timeoutMs: 10_000 }));
     await eventually(async () => {
       const leases = await scene.kubernetes.list('Lease');
       const lease = leases.find(({ metadata }) => metadata.name === 'ipledger-pod-watcher');
@@ -66,6 +68,8 @@ describe('A ledger that was restored from a backup', function () {
 
   describe('while everything stood still', () => {
     let addresses: Record<string, string>;
+    /** An export that was made after the backup. */
+    let exported: string;
 
     before(async () => {
       const { stack, kubernetes } = scene;
@@ -79,6 +83,9 @@ describe('A ledger that was restored from a backup', function () {
       await makePod(scene, 'comes', 'lan');
       addresses = { stays, heir: await addressOf(scene, 'heir', 'lan'), comes: await addressOf(scene, 'comes', 'lan') };
       expect(addresses['heir']).to.equal(goes);
+      await ipledger('reserve', '10.8.0.70', '--for', 'vip/printer', '--reason', 'floor 3');
+      exported = join(scene.run.folder, 'export.ndjson');
+      await writeFile(exported, (await ipledger('export')).stdout);
       await expectAgreement(stack);
       await remembered();
       await stack.watcher.stop();
@@ -106,6 +113,13 @@ describe('A ledger that was restored from a backup', function () {
       await eventually(async () => expect(await refusal()).to.have.property('code', 'LEDGER_FROZEN'));
     });
 
+    it('is not compared as if the cluster were wrong', async () => {
+      const { code, stdout } = await ipledger('check');
+      expect(code).to.equal(1);
+      expect(stdout).to.match(/^frozen +the ledger +etcd was put back .* {2}ipledger recover {2}# /m);
+      expect(stdout).to.contain(': 1 disagreement\n');
+    });
+
     it('is compared with the cluster', async () => {
       const { code, stdout, stderr } = await recover();
       expect({ code, stderr }).to.deep.equal({
@@ -121,15 +135,26 @@ describe('A ledger that was restored from a backup', function () {
           `address is missing | Pod default/comes | import ${comes} of subnet lan`,
         ].every((start) => told.some((line) => line.startsWith(start))),
       );
-      expect(stdout).to.match(/, and frozen: anonymous remembers event \d+ of epoch 1 /);
+      expect(stdout).to.match(/, and frozen since [^:]+:\d\d:\d\d: anonymous remembers event \d+ of epoch 1$/m);
+      expect(stdout).to.match(/^lost: events \d+ to \d+ are gone, \d+ at least, of the time from .* to /m);
       expect(stdout).to.contain('1 allocation to take back, 2 attachments to import\n');
+      expect(stdout).to.contain('ipledger quarantine ADDRESS');
+    });
+
+    it('is told what was done by hand, from an export that has it', async () => {
+      const { code, stdout } = await recover('--remembered', exported);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^the export has events that the ledger lacks: .*\b1 AddressReserved\b/m);
+      expect(stdout).to.match(
+        /^ {2}ipledger reserve 10\.8\.0\.70 --for vip\/printer --subnet lan --reason 'floor 3' {2}# event \d+, .*, by anonymous$/m,
+      );
     });
 
     it('goes on when an operator says so: nobody changes its address, and all agree', async () => {
       const { stack } = scene;
       const { code, stdout, stderr } = await recover('--apply', '--reason', 'the disk of etcd was lost');
       expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.match(/: done\n$/);
+      expect(stdout).to.contain(': done\n');
       expect(await isFrozen()).to.equal(undefined);
       const late = await addressOf(scene, 'late', 'lan');
       for (const [pod, address] of Object.entries(addresses)) {

@@ -53,11 +53,6 @@ export async function freezeIfRewound(
   return rewound;
 }
 
-export async function getFreeze(allocator: Allocator, context: CallContext): Promise<Input<api.GetFreezeReply>> {
-  const { head } = await question(allocator, context, () => undefined);
-  return { position: positionOf(head), ...(await freezeOf(allocator, context.signal)) };
-}
-
 /** The field of a reply that says so. */
 export async function freezeOf({ brake }: Allocator, signal: AbortSignal): Promise<{ freeze?: Input<api.Freeze> }> {
   const frozen = await brake.frozen(signal);

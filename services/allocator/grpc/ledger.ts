@@ -4,7 +4,7 @@ import type { Allocator } from './allocator.ts';
 import { checkpoint } from './checkpoint.ts';
 import { diff } from './diff.ts';
 import { exportLog } from './export.ts';
-import { getFreeze, restore, thaw } from './freeze.ts';
+import { restore, thaw } from './freeze.ts';
 import { history } from './history.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
 import { getStatus } from './status.ts';
@@ -27,7 +27,6 @@ export function ledgerHandlers(allocator: Allocator): Handlers<typeof LedgerServ
     export: (request, context) => exportLog(allocator.replica.ledger, request, context),
     checkpoint: (_request, context) => checkpoint(allocator, context),
     getStatus: (_request, context) => getStatus(allocator, context),
-    getFreeze: (_request, context) => getFreeze(allocator, context),
     restore: (request, context) => restore(allocator, request, context),
     thaw: (_request, context) => thaw(allocator, context),
   };

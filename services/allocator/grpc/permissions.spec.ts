@@ -53,7 +53,6 @@ const table = `
   Export                      -         yes       yes   yes      yes    yes
   Checkpoint                  -         yes       yes   yes      yes    yes
   GetStatus                   -         yes       yes   yes      yes    yes
-  GetFreeze                   -         yes       yes   yes      yes    yes
   Restore                     -         -         -     yes      -      -
   Thaw                        -         -         -     yes      -      -
   grpc.health.v1.Health       agent     allocator index operator viewer watcher

@@ -45,7 +45,9 @@ describe('The record', () => {
       const [reply] = (await all(LedgerService.verify, {})).slice(-1);
       expect(reply).to.deep.include({ done: true });
       expect(reply?.keys).to.equal(undefined);
-      expect(reply?.findings).to.deep.equal([{ key: logKey(4), what: 'event 4 is missing: the next one there is 5' }]);
+      expect(reply?.findings).to.deep.equal([
+        { key: logKey(4), what: 'event 4 is missing: the next one there is 5', expected: '' },
+      ]);
     });
 
     it('is held to checkpoints', async () => {

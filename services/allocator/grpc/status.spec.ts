@@ -51,6 +51,12 @@ describe('Ledger.GetStatus', () => {
     expect(await oldestOf(past.ledger, 21, never)).to.include({ seq: 1, type: 'LedgerCreated' });
   });
 
+  it('knows the first live one, where the archive is lost', async () => {
+    await seal(past.sealing, 20, never);
+    rmSync(past.folder, { recursive: true });
+    expect(await oldestOf(past.ledger, 21, never)).to.include({ seq: 21 });
+  });
+
   it('says that it is frozen', async () => {
     await using served = await serveAllocator(past.memory);
     const known = { epoch: 1, seq: 99, hash: 'ab' };

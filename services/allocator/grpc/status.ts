@@ -1,5 +1,4 @@
 /** Ledger.GetStatus: where the ledger stands, and how far back it can be asked. */
-import { IpledgerError } from '../../../lib/errors.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
@@ -11,7 +10,7 @@ import { type Allocator, question } from './allocator.ts';
 import { freezeOf } from './freeze.ts';
 import { positionOf } from './messages.ts';
 
-/** @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the archive has not what the log says. */
+/** @throws IpledgerError UNAVAILABLE. */
 export async function getStatus(allocator: Allocator, context: CallContext): Promise<Input<api.GetStatusReply>> {
   const { answer: sealed, head } = await question(allocator, context, sealedTo);
   const oldest = await oldestOf(allocator.replica.ledger, sealed + 1, context.signal);
@@ -25,7 +24,10 @@ export async function getStatus(allocator: Allocator, context: CallContext): Pro
   };
 }
 
-/** The first event that can be read: the very first where nothing is sealed or its archive is at hand, else the first live one. */
+/**
+ * The first event that can be read: the very first where nothing is sealed or its archive is at hand, else the first live one. An
+ * archive that is away, or damaged, is no reason not to say where the ledger stands.
+ */
 export async function oldestOf(
   ledger: Pick<Ledger, 'readEach'>,
   live: Seq,
@@ -37,8 +39,7 @@ export async function oldestOf(
   };
   try {
     return await eventOf(1);
-  } catch (error) {
-    if (IpledgerError.from(error).code !== 'POSITION_GONE') throw error;
+  } catch {
     return eventOf(live);
   }
 }

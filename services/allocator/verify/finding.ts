@@ -4,6 +4,8 @@ export interface Finding {
   readonly key: string;
   /** What is wrong with it, a sentence. */
   readonly what: string;
+  /** What it should hold by the log; absent for the log and its head, and for what should not be there. */
+  readonly expected?: string;
 }
 
 const shown = (value: unknown): string =>

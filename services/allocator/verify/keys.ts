@@ -49,16 +49,16 @@ export class KeyAudit {
     // Who writes, who lives and what is doubted is no fact of the ledger.
     if (key === writerKey || key === frozenKey || key.startsWith(memberPrefix)) return undefined;
     const expected = this.#expected(key);
-    if (text === undefined) return expected === undefined ? undefined : { key, what: 'it is missing' };
+    if (text === undefined) return expected === undefined ? undefined : this.#finding(key, 'it is missing');
     if (expected === undefined) return { key, what: strange(key) };
     const difference = differenceOf(text, expected);
-    return difference === undefined ? undefined : { key, what: difference };
+    return difference === undefined ? undefined : this.#finding(key, difference);
   }
 
   /** Looks, after all that are there, for those that are not. */
   *missing(): Generator<Finding> {
     const { claims, subnets, pools, segments } = this.#state;
-    if (!this.#seen.has(headKey)) yield { key: headKey, what: 'it is missing' };
+    if (!this.#seen.has(headKey)) yield this.#finding(headKey, 'it is missing');
     for (const [subnet, addresses] of claims)
       for (const [address, { last }] of addresses) yield* this.#absent(addressKey({ subnet, address }), last);
     for (const name of subnets.keys()) yield* this.#absent(subnetKey(name));
@@ -69,10 +69,15 @@ export class KeyAudit {
 
   *#absent(key: string, last?: number): Generator<Finding> {
     if (this.#seen.has(key)) return;
-    yield {
+    yield this.#finding(
       key,
-      what: last === undefined ? 'it is missing' : `it is missing: event ${last} is the last to speak of it`,
-    };
+      last === undefined ? 'it is missing' : `it is missing: event ${last} is the last to speak of it`,
+    );
+  }
+
+  #finding(key: string, what: string): Finding {
+    const expected = key === headKey ? undefined : this.#expected(key);
+    return { key, what, ...(expected !== undefined && { expected }) };
   }
 
   #expected(key: string): string | undefined {

@@ -34,10 +34,10 @@ describe('Verification of a ledger whose past is sealed', () => {
     const [floor, segment] = [memory.get(floorKey) ?? '', memory.get(segmentKey(1)) ?? ''];
     memory.put(floorKey, floor.replace(/\d+/, '7'));
     expect((await verify()).findings).to.deep.equal([
-      { key: floorKey, what: `seq is 7, by the log it is ${/\d+/.exec(floor)?.[0]}` },
+      { key: floorKey, what: `seq is 7, by the log it is ${/\d+/.exec(floor)?.[0]}`, expected: floor },
     ]);
     memory.remove(floorKey);
-    expect((await verify()).findings).to.deep.equal([{ key: floorKey, what: 'it is missing' }]);
+    expect((await verify()).findings).to.deep.equal([{ key: floorKey, what: 'it is missing', expected: floor }]);
     memory.put(floorKey, floor);
     memory.put(segmentKey(3), segment.replace('"from":1,', '"from":3,'));
     expect((await verify()).findings.map(({ key }) => key)).to.deep.equal([segmentKey(3)]);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate, type Untimed } from '../domain/specification.ts';
-import { logKey, logPrefix } from '../ledger/keys.ts';
+import { headKey, logKey, logPrefix } from '../ledger/keys.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import {
   applySubnet,
@@ -211,6 +211,22 @@ describe('Verification', () => {
       expect(findings.map((finding) => finding.key)).to.deep.equal([key]);
       expect(findings[0]?.what).to.match(what);
     });
+
+  it('says what belongs there: put back, all is right again; not of the head, which goes on', async () => {
+    const ledger = await ledgerOf(...story);
+    const key = '/ipledger/v1/addr/macvlan/172.17.0.11';
+    const text = ledger.get(key) ?? '';
+    for (const harm of [() => ledger.put(key, '{}'), () => ledger.remove(key)]) {
+      harm();
+      const { findings } = await verify(ledger);
+      expect(findings.map(({ expected }) => expected)).to.deep.equal([text]);
+    }
+    ledger.put(key, text);
+    ledger.put(headKey, (ledger.get(headKey) ?? '').replace('"epoch":1', '"epoch":2'));
+    const { findings } = await verify(ledger);
+    expect(findings).to.have.length(1);
+    expect(findings[0]).to.not.have.property('expected');
+  });
 
   it('accuses nobody of another layout of the same value', async () => {
     const { findings } = await edited((ledger) => {

@@ -214,7 +214,7 @@ describe('why nothing can be asked for', () => {
     [
       'unbound',
       {},
-      'provider unbound.default.ovn is not bound to any subnet: create a Subnet with spec.provider "unbound.default.ovn"',
+      'provider unbound.default.ovn is not bound to any subnet: create a Subnet with spec.provider "unbound.default.ovn", or correct that of the one which is meant for it (kubectl get subnets)',
     ],
     ['wrong', {}, 'default/wrong: its configuration says provider "macvlan.default", and must say "wrong.default"'],
     [

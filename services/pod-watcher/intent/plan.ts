@@ -208,7 +208,9 @@ function namedSubnet(
 function subnetsOf(provider: string, { subnets }: Sight): Result<string[]> {
   const serving = subnets.servingProvider(provider);
   if (serving.length > 0) return ok(serving);
-  const why = subnets.whyNot(provider) || `create a Subnet with spec.provider ${JSON.stringify(provider)}`;
+  const why =
+    subnets.whyNot(provider) ||
+    `create a Subnet with spec.provider ${JSON.stringify(provider)}, or correct that of the one which is meant for it (kubectl get subnets)`;
   return problem(`provider ${provider} is not bound to any subnet: ${why}`);
 }
 

@@ -11,6 +11,6 @@ export function refuseFenced(state: State, subnet: string, address: string): voi
   if (isFenced(state, subnet, address))
     throw new Refused(
       'ADDRESS_FENCED',
-      `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it, then restart the allocator`,
+      `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it (ipledger check --claims has the command), then restart the allocators`,
     );
 }

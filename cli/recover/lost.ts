@@ -1,0 +1,36 @@
+/** Which stretch of the log a restored ledger lacks, and what of it nothing in the cluster shows. Pure. */
+import type { GetStatusReply } from '../../proto/ipledger.ts';
+import { showTime, type Zone } from '../times.ts';
+
+/** Events that somebody remembers, and the ledger does not hold. */
+export interface Lost {
+  readonly fromSeq: number;
+  /** The last that anybody remembers; there may have been more. */
+  readonly toSeq: number;
+  /** They happened between these two, RFC 3339. */
+  readonly after: string;
+  readonly before: string;
+}
+
+/** Undefined where that cannot be told: it is not frozen, was restored already, or was written to since the backup. */
+export function lostOf({ position, at, freeze }: GetStatusReply): Lost | undefined {
+  const { epoch = 0, seq = 0 } = position ?? {};
+  const known = freeze?.known;
+  if (!known || known.epoch !== epoch || known.seq <= seq) return undefined;
+  return { fromSeq: seq + 1, toSeq: known.seq, after: at, before: freeze.at };
+}
+
+export function stretchSentence({ fromSeq, toSeq, after, before }: Lost, zone: Zone): string {
+  const count = toSeq - fromSeq + 1;
+  const which = count === 1 ? `event ${fromSeq} is` : `events ${fromSeq} to ${toSeq} are`;
+  return `lost: ${which} gone, ${count} at least, of the time from ${showTime(after, zone)} to ${showTime(before, zone)}`;
+}
+
+/** What an operator has to think of: no object of Kubernetes shows it. */
+export const notBroughtBack = `
+Nothing in the cluster shows these; those of the lost time have to be made again by hand:
+  reservations  ipledger reserve ADDRESS --for WHOM --reason WHY    ended ones: ipledger unreserve
+  quarantines   ipledger quarantine ADDRESS --reason WHY            ended ones: ipledger lift
+  bindings      which container uses an address. Should such a Pod's node be lost, ipledger quarantine its address: it is not held back
+An export made after the backup tells what was done by hand, as commands: ipledger recover --remembered FILE
+`;
