@@ -85,7 +85,7 @@ function neverAnswered({ code, cause }: IpledgerError): boolean {
 }
 
 function unreachable({ name, settings }: Door, endpoint: string, error: IpledgerError): Failure {
-  const reason = error.message.replace(/^no connection: /, '');
+  const reason = error.message.replace(/^no connection to the \w+: /, '');
   const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${timeoutMs / 1_000} s` : reason;
   const what = `cannot reach ${name} at ${endpoint} (${why})`;
   return new Failure('unreachable', `${what}: is it running? ${settings.join(' or ')} say where`, { cause: error });

@@ -15,8 +15,8 @@ const againFirstMs = 200;
 const againMostMs = 5_000;
 
 interface WatchOptions extends VerbOptions {
-  readonly from: number;
-  readonly count: number;
+  readonly from?: number;
+  readonly count?: number;
   readonly subnet?: string;
   readonly namespace?: string;
   readonly pod?: string;
@@ -27,8 +27,8 @@ interface WatchOptions extends VerbOptions {
 
 export function addWatch(program: Command): void {
   addVerb(program, 'watch', 'events as they happen, until Ctrl-C')
-    .option('--from <seq>', 'begin with this event; without it, with what happens from now on', parseNumber, 0)
-    .option('--count <count>', 'end after so many events', parseNumber, Infinity)
+    .option('--from <seq>', 'begin with this event; without it, with what happens from now on', parseNumber)
+    .option('--count <count>', 'end after so many events', parseNumber)
     .option('--subnet <name>', 'only of this subnet')
     .option('-n, --namespace <name>', 'only of Pods in this namespace')
     .option('--pod <name>', 'only of Pods of this name')
@@ -56,7 +56,8 @@ async function follow(allocator: Allocator, options: WatchOptions, signal: Abort
   const { subnet, namespace, pod, node, address, type: types } = options;
   const filter: Input<WatchRequest> = { subnet, namespace, pod, node, address, types: types ?? [] };
   const write = eventWriter(styleOf(options));
-  let [next, left] = [options.from, options.count];
+  const { from = 0, count = Infinity } = options;
+  let [next, left] = [from, count];
   for (let attempt = 0; left > 0 && !signal.aborted;) {
     try {
       // A stream begins with where the ledger stands, which may be far ahead of what it tells next

@@ -32,11 +32,14 @@ export class Connection {
   readonly #clients: readonly Client[];
   /** Whether it is by TLS. */
   readonly secured: boolean;
+  /** Who is there. */
+  readonly server: ServerKind;
   #turn = 0;
 
-  constructor(clients: readonly Client[], secured: boolean) {
+  constructor(clients: readonly Client[], secured: boolean, server: ServerKind) {
     this.#clients = clients;
     this.secured = secured;
+    this.server = server;
   }
 
   /** The channel to who is asked now. */
@@ -68,7 +71,7 @@ export function connect(endpoints: string, tls: Tls, server: ServerKind = 'alloc
   const names = endpoints.split(',').flatMap((endpoint) => endpoint.trim() || []);
   if (names.length === 0) throw new Error('no endpoint of an allocator: want host:port, or several joined with commas');
   const clients = names.map((name) => new Client(name, clientCredentials(tls, server), channelOptions));
-  return new Connection(clients, tls !== undefined);
+  return new Connection(clients, tls !== undefined, server);
 }
 
 export interface CallOptions {
@@ -147,11 +150,11 @@ export function fateOf({ cause }: IpledgerError): 'refused' | 'unsent' | 'unknow
 }
 
 /** What grpc-js rejected with, as a member of the vocabulary; of a connection that did not come about, why. */
-function inPlainWords(thrown: unknown, { secured }: Connection): IpledgerError {
+function inPlainWords(thrown: unknown, { secured, server }: Connection): IpledgerError {
   const error = IpledgerError.from(thrown);
   if (!error.message.startsWith('No connection established')) return error;
   const { code, message, cause } = error;
-  return new IpledgerError(code, `no connection: ${whyNoConnection(message, secured)}`, { cause });
+  return new IpledgerError(code, `no connection to the ${server}: ${whyNoConnection(message, secured)}`, { cause });
 }
 
 export interface StreamOptions {

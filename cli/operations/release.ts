@@ -1,6 +1,6 @@
 /** `ipledger release`: takes addresses back from whoever holds them. */
 import type { Command } from 'commander';
-import { type Allocation, IpamService, type Position } from '../../proto/ipledger.ts';
+import { type AddressRecord, type Allocation, IpamService, type Position } from '../../proto/ipledger.ts';
 import { everyAllocation } from '../allocations.ts';
 import type { Allocator } from '../allocator.ts';
 import { addressesOf, podOf, said } from '../check/say.ts';
@@ -36,9 +36,16 @@ async function holdings(allocator: Allocator, what: string, subnet: string | und
     throw new Failure('refused', `Pod ${what} holds no address${subnet === undefined ? '' : ` of subnet ${subnet}`}`);
   }
   const found = await subnetOf(allocator, [what], subnet);
-  const { state, allocation } = await recordOf(allocator, found, what);
-  if (!allocation) throw new Failure('refused', `${what} of subnet ${found} is held by nobody: it is ${state}`);
-  return [allocation];
+  const record = await recordOf(allocator, found, what);
+  if (record.allocation) return [record.allocation];
+  throw new Failure('refused', `${what} of subnet ${found} is held by nobody: it is ${insteadOf(record)}`);
+}
+
+/** What it is, and what frees it, where nobody holds it. */
+function insteadOf({ state, bindings: [binding], availableAt }: AddressRecord): string {
+  if (state !== 'held' || !binding) return state;
+  const { containerId, node } = binding;
+  return `kept back until ${availableAt}, since container ${containerId} on node ${node} may still answer on it; if that node is gone for good, kubectl delete node ${node} frees it now`;
 }
 
 function sentence(allocation: Allocation): string {

@@ -18,16 +18,19 @@ describe('operations by hand', function () {
   let etcd: Etcd;
   let allocator: Allocator;
   let connection: Connection;
+  /** The agent's of node-1. */
+  let agent: Connection;
   let operate: (...args: string[]) => Promise<CommandResult>;
 
   before(async () => {
     run = openRun();
     const folder = join(run.folder, 'certificates');
-    await makeCertificates({ folder, allocators: ['allocator'], nodes: [], operators: ['anna'] });
+    await makeCertificates({ folder, allocators: ['allocator'], nodes: ['node-1'], operators: ['anna'] });
     const certificates = certificateFolder(folder);
     [etcd, allocator] = await startLedger(run, certificates);
     operate = (...args) => ipledger(args, { allocator, tls: certificates.operator('anna') });
     connection = connect(allocator.endpoint, openTls(certificates.watcher));
+    agent = connect(allocator.endpoint, openTls(certificates.agent('node-1')));
     for (const [name, cidrBlock] of Object.entries({
       lan: '10.0.0.0/24',
       lab: '10.0.0.0/16',
@@ -37,6 +40,7 @@ describe('operations by hand', function () {
   });
   after(async () => {
     connection?.close();
+    agent?.close();
     await run?.end();
   });
 
@@ -117,6 +121,19 @@ describe('operations by hand', function () {
     expect(event).to.include({ type: 'AddressReleased', actor });
     expect(event?.data).to.include({ uid: 'uid-web', cause: 'operator', evidence: 'as agreed' });
     expect(await stateOf('10.0.0.20')).to.equal('cooling');
+  });
+
+  it('release of what is kept back for a container says why, and what frees it', async () => {
+    await allocate('lost', '10.0.0.25');
+    const pod = { namespace: 'default', pod: 'lost', podUid: 'uid-lost' };
+    const container = { provider: 'lan.default', containerId: 'c0ffee', interface: 'net1', node: 'node-1' };
+    await call(agent, IpamService.bind, { ...pod, ...container }, { timeoutMs: 20_000 });
+    await operate('release', 'default/lost', ...because, '--yes');
+    const { code, stderr } = await operate('release', '10.0.0.25', '--subnet', 'lan', ...because, '--yes');
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /is held by nobody: it is kept back until 2\S+Z, since container c0ffee on node node-1 may still answer on it; .* kubectl delete node node-1 frees/,
+    );
   });
 
   it('release takes back all that a Pod holds', async () => {

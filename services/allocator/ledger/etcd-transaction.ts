@@ -23,7 +23,13 @@ export const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
 
 export const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 export const textOf = ({ value }: IKeyValue): string => value.toString('utf8');
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What etcd's client says, without the number of its status and grpc-js's frame around why there is no connection. */
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(
+    /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
+    (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
+  );
 
 export function comparesOf({ head, claims, segments, notWhileFrozen, writer }: Batch): ICompare[] {
   const key = bytes(headKey);

@@ -121,7 +121,7 @@ export class Replica {
     if (there.seq < this.#head.seq || (there.seq === this.#head.seq && headText(there) !== headText(this.#head)))
       throw new IpledgerError(
         'LEDGER_DAMAGED',
-        `the ledger was rewound: this replica knows it up to ${headText(this.#head)}, etcd's head is ${headText(there)}. Was etcd restored from a backup, or a key written by hand?`,
+        `the ledger was rewound: this replica knows it up to ${placeText(this.#head)}, and etcd's head is ${placeText(there)}. Was etcd restored from a backup, or a key written by hand?`,
       );
     // Not beyond what an unfinished command leaves open: it is read again with the rest.
     this.#incomplete = [];
@@ -173,3 +173,6 @@ export class Replica {
 
 /** What makes two refusals one. */
 export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;
+
+/** Where a head stands, for a person. */
+const placeText = ({ epoch, seq, hash }: Head): string => `event ${seq} of epoch ${epoch} (${hash.slice(0, 12)})`;

@@ -32,7 +32,8 @@ describe('the env file of `make up`', () => {
     expect(await sourced('IPLEDGER_SOCKET_2')).to.equal('/run/two.sock');
   });
 
-  it('empties what is plaintext, over what the terminal had', async () => {
+  it('takes away what is plaintext, over what the terminal had', async () => {
     expect(await sourced('IPLEDGER_TLS_CA')).to.equal('');
+    expect(await sourced('{ETCDCTL_CERT-unset}')).to.equal('unset');
   });
 });

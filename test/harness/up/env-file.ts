@@ -30,6 +30,9 @@ export function envFile(exports: Exports): string {
     CNI_PATH: exports.cniPath,
     NETCONFPATH: exports.netConfPath,
   };
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
+  // Empty is not there: etcdctl warns of each variable that says nothing.
+  const lines = Object.entries(variables).map(([name, value]) =>
+    value === '' ? `unset ${name}` : `export ${name}=${quote(value)}`,
+  );
   return [...lines, `export PATH=${quote(exports.programs)}:"$PATH"`, ''].join('\n');
 }

@@ -11,7 +11,7 @@ export const instant = (at: number): string => new Date(at).toISOString();
 /** `what` was released, but not let go of. */
 export function answering(what: string, claim: Claim, bindingTimeoutMs: number): string {
   const [binding] = claim.bindings;
-  return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: it is free after that container's CNI DEL, or at ${instant(claim.lastAt + bindingTimeoutMs)}`;
+  return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: it is free after that container's CNI DEL, once that Node is deleted, or at ${instant(claim.lastAt + bindingTimeoutMs)}`;
 }
 
 /** That a subnet, or a pool of it, has no free address; and what becomes of those that nobody has. */
