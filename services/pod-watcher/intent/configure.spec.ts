@@ -225,6 +225,19 @@ describe('the Subnet objects', () => {
     expect(subnets.servingProvider('macvlan.default')).to.deep.equal(['by-hand']);
   });
 
+  it('retire their subnet also when they went before the ledger told of it', async () => {
+    const { subnets, deleted, configurer } = world();
+    await configurer.start();
+    const late = [inForce('late'), { ...inForce('by-hand'), source: undefined }];
+    for (const reader of [subnets, configurer])
+      reader.facts(
+        late.map((subnet) => ({ kind: 'configured', subnet })),
+        99,
+      );
+    await until(() => deleted.length > 0);
+    expect(deleted).to.deep.equal(['late']);
+  });
+
   it('are tried again when the ledger does not answer', async () => {
     const { objects, applied, written, answers, configurer } = world();
     answers.refuse = new IpledgerError('UNAVAILABLE', 'gone away');

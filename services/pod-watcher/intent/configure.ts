@@ -64,7 +64,8 @@ export class Configurer implements Reader {
   /** An address less in use may be the one that kept a subnet from going, or from changing. */
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      if (fact.kind === 'retired') this.#keeper.add(fact.subnet);
+      if (fact.kind === 'configured') this.#keeper.heard(fact.subnet.name);
+      else if (fact.kind === 'retired') this.#keeper.add(fact.subnet);
       else if (fact.kind === 'ended' || fact.kind === 'unbound' || fact.kind === 'unreserved')
         this.#keeper.retry(fact.subnet);
     }

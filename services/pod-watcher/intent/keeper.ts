@@ -102,6 +102,11 @@ export class Keeper<T extends Kept> {
     this.#queue.add(name);
   }
 
+  /** The ledger tells that it has something of this name: the object may have gone before, and then it is retired. */
+  heard(name: string): void {
+    if (!this.#options.objects.objects.has(name)) this.#queue.add(name);
+  }
+
   /** What was refused, or could not be retired, may go now: tries it at once. */
   retry(name: string): void {
     if (this.#queue.tries(name) > 0) this.#queue.add(name);

@@ -98,4 +98,12 @@ describe('the IPPool objects', () => {
     expect(asked).to.have.members(['delete going', 'delete gone']);
     expect(shown.map((body) => record(body['metadata'])['finalizers'])).to.deep.equal([[]]);
   });
+
+  it('retire their pool also when they went before the ledger told of it', async () => {
+    const { objects, drawn, asked, pools } = world();
+    await pools.start();
+    for (const reader of [drawn, pools]) reader.facts([{ kind: 'pool-configured', pool: known('late') }]);
+    await until(() => asked.length > 0);
+    expect([asked, objects.objects.size]).to.deep.equal([['delete late'], 0]);
+  });
 });

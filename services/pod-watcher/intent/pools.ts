@@ -61,7 +61,8 @@ export class Pools implements Reader {
   /** A subnet that is configured, or another pool that gives way, may be what a pool waits for. */
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      if (fact.kind === 'pool-retired') this.#keeper.add(fact.pool);
+      if (fact.kind === 'pool-configured') this.#keeper.heard(fact.pool.name);
+      else if (fact.kind === 'pool-retired') this.#keeper.add(fact.pool);
       if (fact.kind === 'configured' || fact.kind === 'pool-configured' || fact.kind === 'pool-retired')
         this.#keeper.retryAll();
     }

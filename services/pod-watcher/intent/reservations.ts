@@ -89,8 +89,7 @@ export class Reservations<T extends Kept> implements Reader {
     if (!reason.startsWith(this.#options.reason)) return;
     const name = reason.slice(this.#options.reason.length);
     this.#held.set(name, { subnet, reservedFor });
-    // It may have gone before the ledger told of it.
-    if (!this.#options.objects.objects.has(name)) this.#keeper.add(name);
+    this.#keeper.heard(name);
   }
 
   /** Whoever ended it: as long as the object is there, it holds its address. */
