@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pause, within } from '../../../lib/deadline.ts';
 import { FakeApi } from '../fake-api.ts';
 import { silent, until } from '../fakes.ts';
 import { ApiError } from './api.ts';
@@ -87,6 +88,33 @@ describe('the Lease of the active watcher', () => {
     const lease = await acquire({ renewWithinMs: 100 });
     api.trouble = () => new ApiError(500, 'etcd is away');
     await lease?.ended;
+  });
+
+  it('ends before others may take it, however slowly the API server fails', async () => {
+    const renewWithinMs = 400;
+    const lease = await acquire({ renewWithinMs });
+    const othersMay = pause(1.5 * renewWithinMs, stop.signal).then(() => 'others may take it');
+    let asked = 0;
+    api.request = async ({ signal }) => {
+      // Most of the time goes with the first try, and the second hears nothing.
+      const tooLong = asked++ === 0 ? within(0.9 * renewWithinMs, signal) : signal;
+      await pause(60_000, tooLong);
+      throw new ApiError(500, 'etcd is away');
+    };
+    expect(await Promise.race([lease?.ended, othersMay])).to.equal(undefined);
+  });
+
+  it('is not taken by an answer that took longer than it lasts', async () => {
+    const answer = api.request.bind(api);
+    let lateAnswers = 0;
+    api.request = async (request) => {
+      const answered = await answer(request);
+      if (request.method === 'GET' || lateAnswers++ > 0) return answered;
+      await pause(60_000, request.signal);
+      throw new ApiError(0, 'no answer');
+    };
+    expect(await acquire({ renewWithinMs: 50 })).not.to.equal(undefined);
+    expect(lateAnswers).to.be.greaterThan(1);
   });
 
   it('survives a hiccup of the API server', async () => {

@@ -15,13 +15,13 @@ import { create, objectPath, read, replace } from './patch.ts';
 export interface LeasePace {
   /** Others wait this long for a sign of life. */
   readonly durationMs: number;
-  /** The holder gives up when it could not renew for this long; clearly less than the duration. */
+  /** The holder gives up when it could not renew for this long, all tries included; less than the duration. */
   readonly renewWithinMs: number;
   readonly renewEveryMs: number;
   readonly lookEveryMs: number;
 }
 
-const usualPace: LeasePace = { durationMs: 10_000, renewWithinMs: 7_000, renewEveryMs: 2_000, lookEveryMs: 1_000 };
+const usualPace: LeasePace = { durationMs: 10_000, renewWithinMs: 9_000, renewEveryMs: 2_000, lookEveryMs: 1_000 };
 
 /** One for the life of the process: who lost the lease to a hanging API server need not wait for himself. */
 const identity = `${hostname()}_${randomUUID()}`;
@@ -81,6 +81,8 @@ class Lease {
   readonly #identity = identity;
   /** Another holder's lease as it was seen last, and since when it is unchanged. */
   #seen = { version: '', at: 0 };
+  /** When this process last asked for the lease, and got it: others count from no earlier time. */
+  #heldSince = 0;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -90,14 +92,16 @@ class Lease {
 
   /** One try. Whether this process holds it now. */
   async take(): Promise<boolean> {
-    const { api, namespace, name, log, signal } = this.#options;
+    const { api, namespace, name, log } = this.#options;
     const found = await this.#read();
     this.found = found ? memoryOf(found) : '';
+    this.#heldSince = performance.now();
+    const inTime = this.#inTime();
     try {
       if (!found) {
         const body = { metadata: { name, namespace }, spec: this.#spec(0) };
-        await create(api, { path: leases(namespace), body, signal });
-      } else if (this.#isFree(found)) await this.#write(found, this.#spec(transitions(found) + 1));
+        await create(api, { path: leases(namespace), body, signal: inTime });
+      } else if (this.#isFree(found)) await this.#write(found, this.#spec(transitions(found) + 1), inTime);
       else return false;
       log.info({ lease: `${namespace}/${name}`, identity: this.#identity }, 'lease: active');
       return true;
@@ -110,19 +114,17 @@ class Lease {
   /** Renews until the lease is lost or the signal is aborted. */
   async keep(): Promise<void> {
     const { signal, log } = this.#options;
-    let renewedAt = performance.now();
     for (;;) {
-      await pause(this.pace.renewEveryMs, signal);
+      await pause(Math.min(this.pace.renewEveryMs, this.#leftMs), signal);
       if (signal.aborted) return;
       const startedAt = performance.now();
       try {
-        // Asked for longer than the lease lasts, an answer would be worth nothing.
-        await this.#renew(within(this.pace.renewWithinMs, signal));
-        renewedAt = startedAt;
+        await this.#renew(this.#inTime());
+        this.#heldSince = startedAt;
         this.#options.onRenewed?.();
       } catch (error) {
         if (signal.aborted) return;
-        const lost = error instanceof Taken || performance.now() - renewedAt > this.pace.renewWithinMs;
+        const lost = error instanceof Taken || this.#leftMs === 0;
         log.warn({ reason: reasonOf(error) }, lost ? 'lease: lost' : 'lease: not renewed, trying again');
         if (lost) return;
       }
@@ -134,6 +136,16 @@ class Lease {
     if (!found || holder(found) !== this.#identity) return;
     const spec = { ...this.#spec(transitions(found)), holderIdentity: '', leaseDurationSeconds: 1 };
     await this.#write(found, spec, AbortSignal.timeout(2_000));
+  }
+
+  /** How long the lease is held yet, should it not be renewed. */
+  get #leftMs(): number {
+    return Math.max(0, this.#heldSince + this.pace.renewWithinMs - performance.now());
+  }
+
+  /** Asked for longer than the lease is held, an answer would be worth nothing. */
+  #inTime(): AbortSignal {
+    return within(this.#leftMs, this.#options.signal);
   }
 
   async #renew(signal: AbortSignal): Promise<void> {
