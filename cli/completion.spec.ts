@@ -32,6 +32,15 @@ COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=
 });
 
 describe('kubectl ipledger', () => {
+  it('completes what is typed, as kubectl asks for it', async () => {
+    const plugin = ipledger.replace(/ipledger$/, 'kubectl_complete-ipledger');
+    const complete = async (...words: string[]): Promise<string> => (await run(words, {}, plugin)).stdout;
+    expect(await complete('who')).to.equal('who-had\n:4\n');
+    expect(await complete('show', '-o', 'y')).to.equal('yaml\n:4\n');
+    expect(await complete('diff', '--help', '--fr')).to.equal('--from\n:4\n');
+    expect(await complete('replay', 'ledger.nd')).to.equal(':0\n');
+  });
+
   it('is ipledger', async () => {
     const plugin = ipledger.replace(/ipledger$/, 'kubectl-ipledger');
     const ended = await run(['who-had', 'nowhere'], { IPLEDGER_ENDPOINT: '127.0.0.1:1' }, plugin);

@@ -6,6 +6,8 @@ import { Argument, type Command, type Option } from 'commander';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
+/** Not a shell: it asks for words each time, by the program kubectl_complete-ipledger. */
+const kubectl = 'kubectl';
 
 /** Words that may follow a verb, where commander does not know them. */
 const subjects: Readonly<Record<string, readonly string[]>> = {
@@ -17,18 +19,38 @@ export function addCompletion(program: Command): void {
   program
     .command('completion')
     .description('print a script that has a shell complete what is typed')
-    .addArgument(new Argument('<shell>', 'which').choices(shells))
+    .addArgument(new Argument('<shell>', 'which').choices([...shells, kubectl]))
+    .addArgument(new Argument('[words...]', 'what is typed so far: for kubectl, which wants words and no script'))
     .addHelpText(
       'after',
       `
   bash  source <(ipledger completion bash)
   zsh   source <(ipledger completion zsh)
-  fish  ipledger completion fish | source`,
+  fish  ipledger completion fish | source
+  kubectl asks by itself, where it finds kubectl_complete-ipledger on PATH`,
     )
-    .action((shell: Shell) => {
-      process.stdout.write(scripts[shell](verbsOf(program)));
+    .action((shell: Shell | typeof kubectl, words: string[]) => {
+      const verbs = verbsOf(program);
+      process.stdout.write(shell === kubectl ? forKubectl(verbs, words) : scripts[shell](verbs));
     });
 }
+
+/**
+ * What may stand for the last of these words, as kubectl wants it of plugins: a line each, and last a colon with what the shell may do
+ * besides (as cobra numbers it): nothing where there are some, else complete names of files.
+ */
+function forKubectl(verbs: readonly Verb[], words: readonly string[]): string {
+  const [typed = '', before = ''] = words.toReversed();
+  const values = choicesOf(verbs)
+    .find(([flags]) => flags.split('|').includes(before))?.[1]
+    .split(' ');
+  const ofVerb = words.length > 1 ? verbs.find(({ name }) => name === words[0])?.words : verbs.map(({ name }) => name);
+  const found = (values ?? ofVerb ?? []).filter((word) => word.startsWith(typed));
+  return [...found, found.length > 0 ? noFiles : orFiles].map((line) => `${line}\n`).join('');
+}
+
+const noFiles = ':4';
+const orFiles = ':0';
 
 interface Verb {
   readonly name: string;

@@ -5,6 +5,7 @@ import { addressOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from 
 import { type CommandResult, runCommand } from '../harness/command.ts';
 import { childEnvironment } from '../harness/launch.ts';
 import { root } from '../harness/paths.ts';
+import { findProgram } from '../harness/programs.ts';
 
 describe('kubectl ipledger why, with a cluster', function () {
   this.timeout(120_000);
@@ -21,6 +22,15 @@ describe('kubectl ipledger why, with a cluster', function () {
     const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: cluster.kubeconfig });
     return runCommand(join(root, 'cli', 'kubectl-ipledger'), ['why', pod], { env, signal: scene.run.signal });
   }
+
+  it('is completed by kubectl', async () => {
+    const env = { ...process.env, PATH: `${join(root, 'cli')}:${process.env['PATH']}` };
+    const { stdout } = await runCommand(await findProgram('kubectl'), ['__complete', 'ipledger', 'why', '--ind'], {
+      env,
+      signal: scene.run.signal,
+    });
+    expect(stdout).to.equal('--index\n:4\n');
+  });
 
   it('tells a Pod that hangs from one that is served, and says what each waits for', async () => {
     await makePod(scene, 'first', 'lan');
