@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
 import type { Event, HistoryRequest, WhyRequest } from '../proto/ipledger.ts';
 import { ask, at, attachment, event, life, position } from './specification.ts';
@@ -88,6 +89,19 @@ describe('ipledger why', () => {
     expect(stdout).to.contain('in the ledger (uid two)\n  2026-11-17 14:40:00  was given 172.17.0.100');
     const json = JSON.parse((await ask(answers, 'why', 'default/web-0', '-o', 'json')).stdout) as object;
     expect(json).to.include({ more: true });
+  });
+
+  it('tells what is left where older events are sealed and not at hand', async () => {
+    const answers = {
+      why: ({ pageToken }: WhyRequest) => {
+        if (pageToken !== '') throw new IpledgerError('POSITION_GONE', 'event 29 is sealed');
+        return { position, events: life.slice(0, 3), nextPageToken: '29' };
+      },
+    };
+    const { status, stdout, stderr } = await ask(answers, 'why', 'default/web-0');
+    expect(status).to.equal(0);
+    expect(stdout).to.contain('  it has 172.17.0.100 of subnet macvlan');
+    expect(stderr).to.contain('older events are left out');
   });
 
   it('speaks of the Pod that came last, though a container of the one before ended later', async () => {

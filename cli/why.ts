@@ -1,6 +1,7 @@
 /** `ipledger why NAMESPACE/POD`: the story of one Pod, and what it waits for now. */
 import type { Command } from 'commander';
 import { type Allocation, type Event, LedgerService, type Position, type WhyReply } from '../proto/ipledger.ts';
+import { IpledgerError } from '../lib/errors.ts';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
@@ -74,18 +75,30 @@ async function read(allocator: Allocator, name: Name, searched: ReturnType<typeo
   const events: Event[] = [];
   const ask = (pageToken: string): Promise<WhyReply> =>
     allocator.ask(LedgerService.why, { ...name, pageSize: eventsMost - events.length, pageToken });
-  let reply = await ask('');
+  let reply: WhyReply | undefined = await ask('');
   const { position, allocations } = reply;
-  events.push(...reply.events);
-  while (reply.nextPageToken !== '' && events.length < eventsMost) {
-    searched(position, reply.searchedSeq);
-    reply = await ask(reply.nextPageToken);
+  let more = true;
+  while (reply) {
     events.push(...reply.events);
+    more = reply.nextPageToken !== '';
+    if (!more || events.length >= eventsMost) break;
+    searched(position, reply.searchedSeq);
+    reply = await unlessGone(ask(reply.nextPageToken));
   }
   const oldest = events.at(-1)?.seq ?? 0;
   const leftOut = allocations.filter(({ seq }) => seq < oldest).toSorted((a, b) => b.seq - a.seq);
   for (const { seq } of leftOut) events.push(...(await grant(allocator, name, seq)));
-  return { position, allocations, events, more: reply.nextPageToken !== '' };
+  return { position, allocations, events, more };
+}
+
+/** undefined: what comes next is sealed, and not at hand. */
+async function unlessGone<Reply>(reply: Promise<Reply>): Promise<Reply | undefined> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return undefined;
+    throw error;
+  }
 }
 
 /** The event of that number, which gave the Pod something. */

@@ -91,11 +91,18 @@ interface Stretch {
   readonly page: Page;
 }
 
-/** One page. */
+/** One page. What was found is told first; whoever goes on behind the first event that is known here is told that there was more. */
 async function turn(store: Store, wanted: Wanted, { last, first, page }: Stretch) {
   const from = page.token === '' ? last : Math.min(last, readSeqToken(page.token));
+  const { firstSeq } = store;
+  const isCut = firstSeq > 1 && first === firstSeq;
+  if (isCut && from < firstSeq)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `the read model begins with event ${firstSeq} and does not know event ${from}: ask an allocator`,
+    );
   const { events, searched, more } = await search(store, wanted, { last: from, first, most: page.size });
-  return { events, searchedSeq: searched, nextPageToken: more ? String(searched - 1) : '' };
+  return { events, searchedSeq: searched, nextPageToken: more || isCut ? String(searched - 1) : '' };
 }
 
 /** What nobody has ever heard of has no events. */
