@@ -8,10 +8,12 @@ import {
   claimNameOf,
   claimText,
   endOf,
+  frozenText,
   headText,
   logKey,
   logPrefix,
   parseClaim,
+  parseFrozen,
   parseHead,
   parsePool,
   parseSubnet,
@@ -227,5 +229,18 @@ describe('The value of a pool’s key', () => {
   it('that is none is refused', () => {
     for (const text of ['', '{}', '{"spec":{"subnet":"macvlan"}}'])
       expect(damaged(() => parsePool(poolKey('blue'), text))).to.contain('/ipledger/v1/pool/blue');
+  });
+});
+
+describe('The value of the key of a freeze', () => {
+  const frozen = { epoch: 1, seq: 42, hash: 'ab', by: 'ipledger://watcher', at: '2026-01-31T08:00:00.000Z' };
+
+  it('says what is remembered, and by whom', () => {
+    expect(parseFrozen(frozenText(frozen))).to.deep.equal(frozen);
+  });
+
+  it('that is none is refused: nobody goes on behind it', () => {
+    for (const text of ['', 'null', '{}', '{"epoch":1}', '{"epoch":"1","seq":2}'])
+      expect(() => parseFrozen(text), text).to.throw(/^the value of \/ipledger\/v1\/frozen is no reason/);
   });
 });

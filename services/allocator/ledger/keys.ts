@@ -245,6 +245,11 @@ export interface Frozen {
 export const frozenText = ({ epoch, seq, hash, by, at }: Frozen): string =>
   JSON.stringify({ epoch, seq, hash, by, at });
 
-/** @throws IpledgerError LEDGER_DAMAGED for a value that says nothing. */
-export const parseFrozen = (text: string): Frozen =>
-  parsed(frozenKey, text, 'reason', () => JSON.parse(text) as Frozen);
+/** @throws IpledgerError LEDGER_DAMAGED for a value that is no position: what goes on behind it would have no place. */
+export function parseFrozen(text: string): Frozen {
+  return parsed(frozenKey, text, 'reason', () => {
+    const why = JSON.parse(text) as Frozen;
+    if (![why.epoch, why.seq].every(Number.isSafeInteger)) throw new TypeError('it has no place');
+    return why;
+  });
+}

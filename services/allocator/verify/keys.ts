@@ -13,6 +13,7 @@ import {
   headKey,
   headText,
   memberPrefix,
+  parseFrozen,
   poolKey,
   poolPrefix,
   poolText,
@@ -47,7 +48,8 @@ export class KeyAudit {
   /** What is wrong with a key that has this value, or (undefined) is not there. */
   wrong(key: string, text: string | undefined): Finding | undefined {
     // Who writes, who lives and what is doubted is no fact of the ledger.
-    if (key === writerKey || key === frozenKey || key.startsWith(memberPrefix)) return undefined;
+    if (key === writerKey || key.startsWith(memberPrefix)) return undefined;
+    if (key === frozenKey) return text === undefined || isFreeze(text) ? undefined : { key, what: noFreeze };
     const expected = this.#expected(key);
     if (text === undefined) return expected === undefined ? undefined : this.#finding(key, 'it is missing');
     if (expected === undefined) return { key, what: strange(key) };
@@ -104,6 +106,18 @@ export class KeyAudit {
     } catch {
       return undefined; // no address is named so
     }
+  }
+}
+
+const noFreeze =
+  'it does not say what is remembered: nothing is given or taken while it is there, and ipledger recover cannot end it. Delete it by hand';
+
+function isFreeze(text: string): boolean {
+  try {
+    parseFrozen(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

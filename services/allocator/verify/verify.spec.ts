@@ -189,6 +189,11 @@ describe('Verification', () => {
       '/ipledger/v1/note',
       /^ipledger has no such key/,
     ],
+    'a freeze that says nothing': [
+      (ledger) => ledger.put('/ipledger/v1/frozen', '{}'),
+      '/ipledger/v1/frozen',
+      /^it does not say what is remembered/,
+    ],
     'a subnet that was edited': [
       replaceIn('/ipledger/v1/subnet/macvlan', '172.17.0.1"', '172.17.0.2"'),
       '/ipledger/v1/subnet/macvlan',
