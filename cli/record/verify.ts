@@ -55,7 +55,9 @@ Exit status:
     )
     .action(async (options: Options) => {
       try {
-        print({ output: options.output, zone: 'local' }, told(await verify(options), options));
+        const verdict = await verify(options);
+        refuseNothing(verdict, options);
+        print({ output: options.output, zone: 'local' }, told(verdict, options));
       } catch (error) {
         throw notVerified(error);
       }
@@ -110,6 +112,12 @@ function readHeld({ checkpoint: files, key: keys }: Options): Held | undefined {
   // A key always has "+<8 digits>+" in it, and hardly any file's name has.
   const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : read(key).trim()));
   return { checkpoints: files.map(read).join('\n'), verifierKeys };
+}
+
+/** Where there is no event nothing can be wrong, and nothing is proven: it may be the wrong place, or all of it was deleted. */
+function refuseNothing({ head, findings }: Verdict, { file, etcd, allocator }: Options): void {
+  if (head.seq > 0 || findings.length > 0) return;
+  throw new Failure('notCompared', `there is no ledger in ${file ?? etcd ?? allocator}: it has not one event`);
 }
 
 function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options): Answer {

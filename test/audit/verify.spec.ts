@@ -105,7 +105,11 @@ describe('ipledger verify', function () {
   });
 
   it('ends with 2 when there is nothing to verify: no etcd, no file, no ledger named', async () => {
-    for (const args of [['--etcd', 'http://127.0.0.1:1'], ['--file', join(run.folder, 'none')], []]) {
+    const nothing = join(run.folder, 'nothing');
+    writeFileSync(nothing, '');
+    const empty = (await startEtcd(run, { name: 'empty' })).endpoint;
+    const elsewhere = ['--etcd', 'http://127.0.0.1:1'];
+    for (const args of [elsewhere, ['--etcd', empty], ['--file', join(run.folder, 'none')], ['--file', nothing], []]) {
       const { code, stderr } = await ipledger(['verify', ...args]);
       expect(code, stderr).to.equal(2);
       expect(stderr).to.match(/^ipledger: could not verify: /);

@@ -1,5 +1,6 @@
 /** An archive in a folder: of a disk that is not etcd's, or of a mounted share. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -29,13 +30,14 @@ export class FolderArchive implements Archive {
     }
   }
 
+  /** Of a folder that is not there, nothing is said: it may not be mounted, or be another than was meant. */
   async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const file = join(this.#folder, name);
     try {
       return await readFile(file, { signal });
     } catch (error) {
       signal.throwIfAborted();
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(dirname(file))) return undefined;
       throw unavailable(`${file} could not be read`, error);
     }
   }

@@ -140,10 +140,22 @@ const known: Readonly<Record<Event['type'], true>> = {
   KeyRotated: true,
 };
 
+/** An event that a newer program wrote, and this one cannot read. */
+export class NewerEvent extends IpledgerError {
+  readonly prev: string;
+  readonly hash: string;
+
+  constructor(message: string, { prev }: Envelope, text: string) {
+    super('LEDGER_DAMAGED', `${message}: upgrade it`);
+    this.prev = prev;
+    this.hash = sha256(text);
+  }
+}
+
 /**
  * The event that a stored line says.
- * @throws IpledgerError LEDGER_DAMAGED for a line that is no event, or one that this program cannot read: a reader stops, it
- *   never skips.
+ * @throws IpledgerError LEDGER_DAMAGED for a line that is no event, or (NewerEvent) one that this program cannot read: a reader
+ *   stops, it never skips.
  */
 export function parseEvent(text: string): StoredEvent {
   const envelope = parseEnvelope(text);
@@ -164,7 +176,11 @@ function parseEnvelope(text: string): Envelope {
   const envelope = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Envelope;
   const { v, seq, part, type, at, data, before } = envelope;
   if (Number.isSafeInteger(v) && !eventVersions.includes(v))
-    throw damaged(`event ${seq} has schema version ${v}; this program reads ${eventVersions.join(', ')}: upgrade it`);
+    throw new NewerEvent(
+      `event ${seq} has schema version ${v}; this program reads ${eventVersions.join(', ')}`,
+      envelope,
+      text,
+    );
   const isWhole =
     eventVersions.includes(v) &&
     Number.isSafeInteger(seq) &&
@@ -173,7 +189,7 @@ function parseEnvelope(text: string): Envelope {
     [data, before].every((field) => typeof field === 'object' && field !== null);
   if (!isWhole) throw damaged(`a line of the log is no event: ${text.slice(0, 200)}`);
   if (!Object.hasOwn(known, type))
-    throw damaged(`event ${seq} is of type ${type}, which this program does not know: upgrade it`);
+    throw new NewerEvent(`event ${seq} is of type ${type}, which this program does not know`, envelope, text);
   return envelope;
 }
 

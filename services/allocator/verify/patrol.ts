@@ -100,8 +100,9 @@ export class Patrol {
       log.info({ seq: head.seq, findings: findings.length }, 'the ledger is verified');
       return findings;
     } catch (error) {
-      if (IpledgerError.from(error).code !== 'POSITION_GONE') throw error;
-      log.warn({ reason: IpledgerError.from(error).message }, 'only what happens from now on is verified');
+      const { code, message } = IpledgerError.from(error);
+      if (code !== 'POSITION_GONE' && code !== 'NOT_IMPLEMENTED') throw error;
+      log.warn({ reason: message }, 'only what happens from now on is verified');
       return [];
     }
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ArchivedLedger } from '../archive/archived-ledger.ts';
+import { FolderArchive } from '../archive/folder.ts';
 import { ledgerWithPast, type Past } from '../archive/specification.ts';
 import { seal } from '../archive/seal.ts';
 import { floorKey, logKey, segmentKey } from '../ledger/keys.ts';
@@ -51,6 +52,15 @@ describe('Verification of a ledger whose past is sealed', () => {
     expect(findings).to.have.length(1);
     expect(findings[0]?.what).to.contain(name);
     expect(keys).to.equal(undefined);
+  });
+
+  it('accuses nobody where the archive is not at hand, as a folder that is not mounted', async () => {
+    const elsewhere = new FolderArchive(join(past.folder, 'elsewhere'));
+    const { code, message } = await failureOf(
+      verifyKeys(new ArchivedLedger(past.memory, elsewhere), { signal: never }),
+    );
+    expect(code).to.equal('UNAVAILABLE');
+    expect(message).to.match(/^the archive: .*\/elsewhere\/.* could not be read: ENOENT/);
   });
 
   it('needs the archive, and says so', async () => {

@@ -54,7 +54,8 @@ export interface VerifyOptions {
 
 /**
  * Verifies a ledger by its keys.
- * @throws IpledgerError UNAVAILABLE; POSITION_GONE where the log's beginning is sealed, and the archive not at hand; AbortError.
+ * @throws IpledgerError UNAVAILABLE; POSITION_GONE where the log's beginning is sealed, and the archive not at hand; NOT_IMPLEMENTED
+ *   where it goes on with events that only a newer program reads; AbortError.
  */
 export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Promise<Verdict> {
   const audit = new LogAudit();
@@ -136,7 +137,7 @@ async function readLog(
   options: VerifyOptions,
   revision?: Revision,
 ): Promise<Finding | undefined> {
-  const range = { from: audit.head.seq === 0 ? logPrefix : logKey(audit.head.seq + 1), end: endOf(logPrefix) };
+  const range = { from: audit.nextKey === logKey(1) ? logPrefix : audit.nextKey, end: endOf(logPrefix) };
   for await (const page of reader.keys(range, options.signal, revision)) {
     for (const { key, text } of page.keys) {
       const finding = take(audit, key, text, options);
@@ -151,7 +152,9 @@ async function readLog(
 async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options: VerifyOptions): Promise<Verdict> {
   const { signal } = options;
   const { revision, text } = await presentHead(reader, signal);
-  const behind = (await readLog(reader, audit, options, revision)) ?? audit.end() ?? faultInEnd(audit.head, text);
+  const said = text === undefined ? undefined : readIf(() => parseHead(text));
+  const unread = await readLog(reader, audit, options, revision);
+  const behind = unread ?? audit.end(said?.hash) ?? faultInEnd(audit.head, text);
   if (behind) return await stopped(reader, audit, options, behind);
 
   const keys = new KeyAudit(audit.state, () => audit.head);
