@@ -2,7 +2,7 @@
  * Whether an event is what must follow: the next number, chained to the bytes before it, not earlier, part of a whole command,
  * naming the event before it for each address, and nothing that no command leads to.
  */
-import { addressesOf } from '../domain/event.ts';
+import { addressesOf, type Sequenced } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import type { Envelope, Head, StoredEvent } from '../ledger/chain.ts';
 import type { Past } from '../ledger/fold.ts';
@@ -15,6 +15,7 @@ export function faultOf(past: Past, event: StoredEvent): string | undefined {
     faultInTime(past.head, event.envelope) ??
     faultInCommand(past.unfinished, event.envelope) ??
     faultInBeginning(past.head, event.envelope) ??
+    faultInRestoration(past.head, event.sequenced) ??
     faultInBefore(past.state, event) ??
     brokenRule(past.state, event.sequenced)
   );
@@ -53,6 +54,12 @@ function faultInCommand(unfinished: Envelope | undefined, { part: [part, parts],
 function faultInBeginning(head: Head, { type }: Envelope): string | undefined {
   if ((type === 'LedgerCreated') === (head.seq === 0)) return undefined;
   return head.seq === 0 ? `is ${type}: a log begins with LedgerCreated` : 'is LedgerCreated, which only the first is';
+}
+
+function faultInRestoration(head: Head, { type, data }: Sequenced): string | undefined {
+  if (type !== 'LedgerRestored') return undefined;
+  if (data.epoch < head.epoch) return `begins epoch ${data.epoch}, and this is epoch ${head.epoch}`;
+  return data.seq <= head.seq ? undefined : `was found to end with event ${data.seq}, which is not before it`;
 }
 
 function faultInBefore(state: State, { envelope: { before }, sequenced }: StoredEvent): string | undefined {

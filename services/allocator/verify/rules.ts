@@ -3,8 +3,8 @@
  * ipledger never does: then that shows, though the chain holds.
  */
 import type { Allocation } from '../domain/claim.ts';
-import type { Attachment, Event, Sequenced } from '../domain/event.ts';
-import { allocationOf, claimOf, type State } from '../domain/state.ts';
+import type { Attachment, Event, SegmentSealed, Sequenced } from '../domain/event.ts';
+import { allocationOf, claimOf, sealedTo, type State } from '../domain/state.ts';
 
 const named = ({ namespace, pod, provider, ordinal }: Attachment): string =>
   `attachment ${provider}/${ordinal} of Pod ${namespace}/${pod}`;
@@ -38,9 +38,17 @@ export function brokenRule(state: State, event: Sequenced): string | undefined {
       return state.subnets.has(event.subnet) ? undefined : `retires subnet ${event.subnet}, which is not in force`;
     case 'PoolRetired':
       return state.pools.has(event.data.pool) ? undefined : `retires pool ${event.data.pool}, which is not in force`;
+    case 'SegmentSealed':
+      return brokenSealing(state, event);
     default:
       return undefined;
   }
+}
+
+function brokenSealing(state: State, { seq, data: { from, to } }: Sequenced<SegmentSealed>): string | undefined {
+  const sealed = sealedTo(state);
+  if (from !== sealed + 1) return `seals events from ${from} on, and event ${sealed} is the last that is sealed`;
+  return to >= from && to < seq ? undefined : `seals events ${from} to ${to}, which are not all before it`;
 }
 
 function brokenGrant(state: State, event: Sequenced<Extract<Event, { type: 'AddressAllocated' }>>): string | undefined {

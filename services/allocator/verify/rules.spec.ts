@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import type { Event, Sequenced } from '../domain/event.ts';
+import { allocate } from '../domain/specification.ts';
+import type { State } from '../domain/state.ts';
+import { type Head, parseEvent, type StoredEvent } from '../ledger/chain.ts';
+import { MemoryLedger } from '../ledger/memory.ts';
+import {
+  batchOf,
+  bind,
+  carryOut,
+  createLedger,
+  logOf,
+  macvlan,
+  never,
+  release,
+  startWriter,
+  unbind,
+} from '../ledger/specification.ts';
+import { faultOf } from './event.ts';
+import { brokenRule } from './rules.ts';
+
+describe('A rule of the ledger', () => {
+  let state: State;
+  let head: Head;
+  let events: readonly StoredEvent[];
+  before(async () => {
+    const memory = new MemoryLedger();
+    const { writer, replica, stop } = await startWriter(memory);
+    //                     1 ledger        2 subnet  3 a gets .11   4         5 b gets .12   6 b is gone
+    await carryOut(writer, createLedger(), macvlan, allocate('a'), bind('a'), allocate('b'), release('b'));
+    await carryOut(writer, bind('a', 'macvlan.default', 'another'), unbind('a', 'another'));
+    const seals = { from: 1, to: 3, since: '', until: '', hash: '', manifest: '', archive: '' };
+    await writer.submit({
+      command: (now) => ({ type: 'SealSegment', now, segment: seals }),
+      answer: () => undefined,
+      actor: 'spec',
+      signal: never,
+    });
+    await stop();
+    ({ state, head } = replica);
+    events = await logOf(memory);
+  });
+
+  /** What stands in the log, said again, with something changed. */
+  function again(seq: number, change: object = {}): Sequenced {
+    const { sequenced } = events[seq - 1] as StoredEvent;
+    return { ...sequenced, seq: head.seq + 1, data: { ...sequenced.data, ...change } } as Sequenced;
+  }
+  const next = (event: Event): Sequenced => ({ ...event, seq: head.seq + 1, at: head.at }) as Sequenced;
+  const address = '172.17.0.11';
+
+  const broken: Record<string, [event: () => Sequenced, what: RegExp]> = {
+    'gives nobody what another holds': [
+      () => again(3, { attachment: { namespace: 'default', pod: 'x', provider: 'macvlan.default', ordinal: 0 } }),
+      /^gives 172.17.0.11 of subnet macvlan, which attachment macvlan.default\/0 of Pod default\/a has since event 3$/,
+    ],
+    'gives nobody twice': [() => again(3), /^gives addresses to .* default\/a, which has those of event 3$/],
+    'gives nothing of a subnet that is not there': [
+      () => ({ ...again(5), subnet: 'other' }),
+      /^gives an address of subnet other, which is not in force$/,
+    ],
+    'takes back only what is held': [() => again(6), /^takes back what event 5 gave uid uid-b .*: there nobody has/],
+    'binds only what is held': [
+      () => again(4, { uid: 'uid-x' }),
+      /^binds what .*: there uid uid-a has what event 3 gave$/,
+    ],
+    'unbinds only what is bound': [
+      () => again(8),
+      /^ends container another's use of 172.17.0.11, which did not use it$/,
+    ],
+    'lifts no quarantine that there is not': [
+      () => next({ type: 'QuarantineLifted', subnet: 'macvlan', data: { address, reason: '' } }),
+      /^finds 172.17.0.11 not quarantined$/,
+    ],
+    'ends no reservation that there is not': [
+      () =>
+        next({
+          type: 'ReservationCancelled',
+          subnet: 'macvlan',
+          data: { addresses: [address], reservedFor: 'vip/a', reason: '' },
+        }),
+      /^ends the reservation of 172.17.0.11 for vip\/a, and it is not reserved$/,
+    ],
+    'retires no subnet that is not there': [
+      () => next({ type: 'SubnetRetired', subnet: 'other', data: {} }),
+      /^retires subnet other, which is not in force$/,
+    ],
+    'retires no pool that is not there': [
+      () => next({ type: 'PoolRetired', subnet: 'macvlan', data: { pool: 'p' } }),
+      /^retires pool p, which is not in force$/,
+    ],
+    'seals nothing twice': [() => again(9), /^seals events from 1 on, and event 3 is the last that is sealed$/],
+    'seals nothing that is yet to come': [
+      () => again(9, { from: 4, to: 99 }),
+      /^seals events 4 to 99, which are not all before it$/,
+    ],
+  };
+  for (const [name, [event, what]] of Object.entries(broken))
+    it(name, () => {
+      expect(brokenRule(state, event())).to.match(what);
+    });
+
+  it('breaks off no epoch, and finds no end that is yet to come', () => {
+    const fault = (epoch: number, seq: number): string | undefined => {
+      const data = { epoch, seq, hash: '', lostSeq: 99, reason: '' };
+      const { events: lines } = batchOf(head, [{ type: 'LedgerRestored', subnet: '', data }]);
+      return faultOf({ state, head, unfinished: undefined }, parseEvent(lines[0]?.text ?? ''));
+    };
+    expect(fault(2, head.seq)).to.equal(undefined);
+    expect(fault(0, head.seq)).to.equal('begins epoch 0, and this is epoch 1');
+    expect(fault(2, head.seq + 1)).to.equal(`was found to end with event ${head.seq + 1}, which is not before it`);
+  });
+});
