@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
 import { LedgerService } from '../../proto/ipledger.ts';
-import { parseCheckpoints } from '../../services/allocator/checkpoint/checkpoint.ts';
+import { parseCheckpoints, readCheckpoints } from '../../services/allocator/checkpoint/checkpoint.ts';
 import { parseVerifierKey } from '../../services/allocator/checkpoint/key.ts';
 import { Attested } from '../../services/allocator/verify/attested.ts';
 import {
@@ -27,6 +27,9 @@ interface Options extends Source {
   readonly checkpoint: string[];
   readonly key: string[];
 }
+
+/** With all else that is asked it has to fit into a message. */
+const mostSentBytes = 1_000_000;
 
 /** Of the head an allocator tells the position only. */
 type Verdict = Omit<Found, 'head'> & { readonly head: Pick<Found['head'], 'epoch' | 'seq' | 'hash'> };
@@ -82,6 +85,11 @@ async function verify(options: Options): Promise<Verdict> {
 
 /** By the allocator, which is believed then. */
 async function verifyThere(endpoint: string, held: Held | undefined, signal: AbortSignal): Promise<Verdict> {
+  if (held && Buffer.byteLength(held.checkpoints) > mostSentBytes)
+    throw new Failure(
+      'usage',
+      `an allocator takes checkpoints of at most ${mostSentBytes} bytes, and these are more: name etcd by --etcd, or the last ones only`,
+    );
   using allocator = openAllocator(endpoint, signal);
   for await (const reply of allocator.listen(LedgerService.verify, { ...held })) {
     const { position = { epoch: 1, seq: 0, hash: '' }, done, keys, findings } = reply;
@@ -102,16 +110,23 @@ function readHeld({ checkpoint: files, key: keys }: Options): Held | undefined {
   if (files.length === 0) return undefined;
   if (keys.length === 0)
     throw new Failure('usage', 'a checkpoint proves nothing unless it is known who signed it: name the key by --key');
-  const read = (file: string): string => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch (error) {
-      throw new Failure('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
   // A key always has "+<8 digits>+" in it, and hardly any file's name has.
-  const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : read(key).trim()));
-  return { checkpoints: files.map(read).join('\n'), verifierKeys };
+  const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : contentOf(key).trim()));
+  const checkpoints = files.map((file) => {
+    const text = contentOf(file);
+    const [fault] = readCheckpoints(text).faults;
+    if (fault !== undefined) throw new Failure('usage', `${file}, ${fault}`);
+    return text;
+  });
+  return { checkpoints: checkpoints.join('\n'), verifierKeys };
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Failure('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Where there is no event nothing can be wrong, and nothing is proven: it may be the wrong place, or all of it was deleted. */

@@ -1,5 +1,5 @@
 /** `ipledger verify` as a person or a script runs it, on a real etcd. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
@@ -71,6 +71,15 @@ describe('ipledger verify', function () {
     const none = await ipledger(['verify', '--etcd', etcd.endpoint, '--checkpoint', checkpoints]);
     expect(none.code).to.equal(2);
     expect(none.stderr).to.match(/name the key by --key/);
+  });
+
+  it('names the line of a file of checkpoints that cannot be read', async () => {
+    const torn = join(run.folder, 'torn');
+    writeFileSync(torn, `${readFileSync(checkpoints, 'utf8')}\nipledger/`);
+    const args = ['verify', '--etcd', etcd.endpoint, '--checkpoint', torn, '--key', keys.verifier];
+    const { code, stderr } = await ipledger(args);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^ipledger: could not verify: .*\/torn, line 9: this is no signed note/);
   });
 
   it('reads an export without etcd, and names the line that is wrong', async () => {

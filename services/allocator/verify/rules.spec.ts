@@ -46,7 +46,7 @@ describe('A rule of the ledger', () => {
     const { sequenced } = events[seq - 1] as StoredEvent;
     return { ...sequenced, seq: head.seq + 1, data: { ...sequenced.data, ...change } } as Sequenced;
   }
-  const next = (event: Event): Sequenced => ({ ...event, seq: head.seq + 1, at: head.at }) as Sequenced;
+  const next = (event: Event): Sequenced => ({ ...event, seq: head.seq + 1, at: head.at });
   const address = '172.17.0.11';
 
   const broken: Record<string, [event: () => Sequenced, what: RegExp]> = {
