@@ -64,6 +64,21 @@ describe('A ledger whose past is in the archive', () => {
     expect(line?.text).to.equal(texts[2]);
   });
 
+  it('is read on in the archive where it is sealed while it is read', async () => {
+    const { memory } = past;
+    const read = memory.read.bind(memory);
+    memory.read = async function* (from, signal) {
+      memory.read = read;
+      for await (const page of read(from, signal)) {
+        yield page.slice(0, 10);
+        break;
+      }
+      await seal(past.sealing, 20, never);
+      yield* read(11, signal);
+    };
+    expect((await textsOf(past.ledger)).slice(0, texts.length)).to.deep.equal(texts);
+  });
+
   it('is loaded without the archive: equal to the fold of all', async () => {
     await sealTwice();
     const { state } = await Replica.load(past.memory, never);

@@ -143,10 +143,13 @@ export class ArchivedLedger implements Ledger, SealedLog {
         next = segment.to + 1;
       }
       try {
-        yield* this.#live.read(next, signal);
+        for await (const page of this.#live.read(next, signal)) {
+          yield page;
+          next += page.length;
+        }
         return;
       } catch (error) {
-        // Only ever before the first page: it was sealed since we looked.
+        // It was sealed since we looked.
         await this.#lookFor(next, error, signal);
       }
     }

@@ -8,6 +8,7 @@ import { describeState } from '../domain/describe.ts';
 import { allocate } from '../domain/specification.ts';
 import { emptyHead } from './chain.ts';
 import { connectEtcd, EtcdLedger } from './etcd.ts';
+import { floorKey, floorText, logKey } from './keys.ts';
 import { describeLedger } from './ledger.contract.ts';
 import { Replica } from './replica.ts';
 import {
@@ -50,6 +51,40 @@ describe('On a real etcd', () => {
       created: async (key) => BigInt((await client.get(key).exec()).kvs[0]?.create_revision ?? 0),
     }),
   );
+
+  it('reads a log to its end, though etcd compacts what is being read, and gives way to who seals it meanwhile', async function () {
+    this.timeout(20_000);
+    const ledger = new EtcdLedger(client);
+    const put = (key: string, value: string) => ({ request_put: { key: Buffer.from(key), value: Buffer.from(value) } });
+    const atOnce = 100;
+    // So many that there is a third page, which is asked for when the first two have been read.
+    for (let seq = 1; seq <= 5_000; seq += atOnce) {
+      const success = Array.from({ length: atOnce }, (_, index) => put(logKey(seq + index), `event ${seq + index}`));
+      await client.kv.txn({ compare: [], success, failure: [] });
+    }
+    /** What is read, while this is done after the first page and etcd compacts all that was before. */
+    async function readWhile(happens: () => Promise<unknown>): Promise<string[]> {
+      const texts: string[] = [];
+      for await (const page of ledger.read(1, never)) {
+        texts.push(...page.map(({ text }) => text));
+        if (texts.length > page.length) continue;
+        await happens();
+        const { header } = await client.kv.put({ key: Buffer.from('other'), value: Buffer.from('') });
+        await client.kv.compact({ revision: header.revision });
+      }
+      return texts;
+    }
+    const all = Array.from({ length: 5_000 }, (_, index) => `event ${index + 1}`);
+    expect(await readWhile(() => Promise.resolve())).to.deep.equal(all);
+
+    const first = JSON.stringify(JSON.parse(begun.events[0]?.text ?? ''));
+    const sealed = readWhile(async () => {
+      await client.put(floorKey).value(floorText(4_900));
+      await client.put(logKey(4_900)).value(first);
+      await client.kv.deleteRange({ key: Buffer.from(logKey(1)), range_end: Buffer.from(logKey(4_900)) });
+    });
+    expect(await failureOf(sealed)).to.have.property('code', 'POSITION_GONE');
+  });
 
   it('rings the bell by a watch, and needs the timer only when that fails', async function () {
     this.timeout(20_000); // 60 rings by the timer would take a minute

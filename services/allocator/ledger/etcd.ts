@@ -31,6 +31,7 @@ import {
   readClaim,
   segmentKey,
   segmentPrefix,
+  seqOfKey,
   subnetPrefix,
 } from './keys.ts';
 import {
@@ -44,6 +45,7 @@ import {
   textOf,
   whyNot,
 } from './etcd-transaction.ts';
+import { wasCompacted } from './compaction.ts';
 import { refuseBelow } from './floor.ts';
 import { type Stretch, stretchAfter } from './stretch.ts';
 import type {
@@ -134,11 +136,26 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
   }
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    let next = from;
+    for (let isRead = false; !isRead;)
+      try {
+        for await (const page of this.#readAtOneRevision(next, signal)) {
+          yield page.map(lineOf);
+          next = (seqOfKey(page.at(-1)?.key.toString('utf8') ?? '') ?? next) + 1;
+        }
+        isRead = true;
+      } catch (error) {
+        // Events are written once: what follows may be of a newer revision.
+        if (!wasCompacted(error)) throw error;
+      }
+  }
+
+  async *#readAtOneRevision(from: Seq, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
     let isFirst = true;
     for await (const { kvs: page } of this.#pages({ from: logKey(from), end: endOf(logPrefix) }, signal)) {
       if (isFirst && page[0]?.key.toString('utf8') !== logKey(from)) await this.#refuseBelow(from, signal);
       isFirst = false;
-      if (page.length > 0) yield page.map(lineOf);
+      if (page.length > 0) yield page;
     }
   }
 

@@ -8,6 +8,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import type { Head } from '../ledger/chain.ts';
+import { wasCompacted } from '../ledger/compaction.ts';
 import {
   endOf,
   headKey,
@@ -207,6 +208,3 @@ function readIf<Value>(read: () => Value): Value | undefined {
     return undefined;
   }
 }
-
-const wasCompacted = (error: unknown): boolean =>
-  error instanceof IpledgerError && error.code === 'UNAVAILABLE' && error.message.includes('compacted');
