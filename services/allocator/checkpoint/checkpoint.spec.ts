@@ -171,5 +171,7 @@ describe('A rotation of keys', () => {
     expect(rotatedTo(ledger, other, data)).to.equal(undefined);
     expect(rotatedTo(ledger, old.verifier, { ...data, publicKey: other.text })).to.equal(undefined);
     expect(rotatedTo(ledger, old.verifier, { ...data, keyId: other.id })).to.equal(undefined);
+    const { signature: _, ...unsigned } = data;
+    expect(rotatedTo(ledger, old.verifier, unsigned as typeof data)).to.equal(undefined);
   });
 });

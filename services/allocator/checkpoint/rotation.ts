@@ -16,12 +16,12 @@ export const rotate = (ledger: string, old: SignerKey, next: VerifierKey): KeyRo
 
 /** The new key, where the old one really signed it for this ledger; undefined where it did not. */
 export function rotatedTo(ledger: string, old: VerifierKey, data: KeyRotated['data']): VerifierKey | undefined {
-  const { publicKey, signature } = data;
-  if (!isSignedBy(old, rotationText(ledger, publicKey), Buffer.from(signature, 'base64'))) return undefined;
   try {
+    const { publicKey, signature } = data;
+    if (!isSignedBy(old, rotationText(ledger, publicKey), Buffer.from(signature, 'base64'))) return undefined;
     const key = parseVerifierKey(publicKey);
     return key.id === data.keyId ? key : undefined;
   } catch {
-    return undefined;
+    return undefined; // it is no key, or no signature
   }
 }
