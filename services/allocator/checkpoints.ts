@@ -1,16 +1,14 @@
 /**
- * Checkpoints on a schedule: the writer signs where the ledger is, and says so to a file and on stdout, for whoever keeps them
- * elsewhere. When another key lies in its key's file, the old one vouches for it in the ledger, and it is used from then on.
+ * Checkpoints on a schedule: the writer signs where the ledger is, and says so on stdout and to a file, for whoever keeps them
+ * elsewhere, and for itself when it is started again.
  */
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { pause } from '../../lib/deadline.ts';
-import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { signCheckpoint } from './checkpoint/checkpoint.ts';
-import { parseSignerKey, type SignerKey } from './checkpoint/key.ts';
-import { rotate } from './checkpoint/rotation.ts';
-import type { StoredEvent } from './ledger/chain.ts';
+import type { SignerKey } from './checkpoint/key.ts';
+import { KeyInUse } from './key-in-use.ts';
 import type { Brake, Ledger } from './ledger/ledger.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { Writer } from './ledger/writer.ts';
@@ -55,20 +53,15 @@ export interface CheckpointOptions {
 export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #options: CheckpointOptions;
-  #signer: SignerKey;
-  /** From when the old key vouches for the new one until that is known to stand in the ledger nothing is signed. */
-  #rotating = false;
-  /** Id of the key that ours gave way to by what the log says, until it is at hand. */
-  #successor: string | undefined;
+  readonly #key: KeyInUse;
   /** The last event that was signed for. */
   #signedSeq = 0;
 
   private constructor(settings: CheckpointSettings, options: CheckpointOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.#signer = signerIn(settings.checkpointKey);
-    options.replica.onCommitted((events) => this.#learn(events));
-    options.log.info({ verifier: this.#signer.verifier.text }, 'checkpoints are signed');
+    this.#key = new KeyInUse(settings.checkpointKey, options.replica, options.log);
+    options.log.info({ verifier: this.#key.verifier.text }, 'checkpoints are signed');
   }
 
   /** undefined where there is no key to sign with. @throws Error when its file holds none. */
@@ -76,16 +69,16 @@ export class Checkpoints {
     return settings.checkpointKey === '' ? undefined : new Checkpoints(settings, options);
   }
 
-  /** undefined while it gives way to another, or did, and that is not at hand. */
+  /** undefined while there is none to sign with, since it gives way to another. */
   get signer(): SignerKey | undefined {
-    return this.#rotating || this.#successor !== undefined ? undefined : this.#signer;
+    return this.#key.signer;
   }
 
   /** Holds the ledger to what was kept of it, before anybody is served. As `holdToKept` throws. */
   async holdLedger(live: Ledger & Brake, by: string, signal: AbortSignal): Promise<void> {
     const { replica, log } = this.#options;
     const { checkpointFile: file } = this.#settings;
-    const { verifier: key } = this.#signer;
+    const { verifier: key } = this.#key;
     await holdToKept(live, { file, key, ledger: replica.head.ledger, by, log }, signal);
   }
 
@@ -96,7 +89,7 @@ export class Checkpoints {
       const writer = this.#options.writer();
       if (!writer || signal.aborted) continue;
       try {
-        await this.#followKey(writer, signal);
+        await this.#key.follow(writer, signal);
         this.#emit();
       } catch (error) {
         this.#options.log.error({ err: error }, 'no checkpoint could be kept');
@@ -108,70 +101,12 @@ export class Checkpoints {
     const { replica, print = (note: string) => void process.stdout.write(note) } = this.#options;
     const { checkpointFile: file } = this.#settings;
     const { head } = replica;
-    if (head.seq === this.#signedSeq) return;
+    const { signer } = this.#key;
+    if (!signer || head.seq === this.#signedSeq) return;
     // An empty line between notes, for those who read them.
-    const note = `${signCheckpoint(head, this.#signer)}\n`;
+    const note = `${signCheckpoint(head, signer)}\n`;
     print(note);
     this.#signedSeq = head.seq;
     if (file !== '') appendFileSync(file, note);
-  }
-
-  /** Has the old key vouch for another that lies in its file. */
-  async #followKey(writer: Writer, signal: AbortSignal): Promise<void> {
-    const { replica } = this.#options;
-    const { checkpointKey: file } = this.#settings;
-    const { id } = this.#signer.verifier;
-    const next = signerIn(file);
-    if (this.#successor !== undefined && !this.#adopt(this.#successor))
-      throw new Error(`the log says that key ${id} gave way to key ${this.#successor}, and ${file} holds another`);
-    this.#rotating = next.verifier.text !== this.#signer.verifier.text;
-    if (!this.#rotating) return;
-    const data = rotate(replica.head.ledger, this.#signer, next.verifier);
-    const command = (now: number) => ({ type: 'RotateKey' as const, now, ...data });
-    await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
-    this.#rotating = false;
-  }
-
-  /** Whoever wrote it, a key that gave way signs nothing that is believed any more. */
-  #learn(events: readonly StoredEvent[]): void {
-    for (const { sequenced } of events) {
-      if (sequenced.type !== 'KeyRotated') continue;
-      const { previousKeyId, keyId } = sequenced.data;
-      if (previousKeyId !== (this.#successor ?? this.#signer.verifier.id)) continue;
-      this.#successor = keyId;
-      this.#adopt(keyId);
-    }
-  }
-
-  /** Signs with this key from now on, where that is what the file holds. */
-  #adopt(keyId: string): boolean {
-    const next = signerIfAny(this.#settings.checkpointKey);
-    if (next?.verifier.id !== keyId) return false;
-    const { id: previous } = this.#signer.verifier;
-    this.#signer = next;
-    this.#successor = undefined;
-    const { verifier } = next;
-    this.#options.log.warn(
-      { previous, verifier: verifier.text },
-      'checkpoints are signed with another key from now on',
-    );
-    return true;
-  }
-}
-
-function signerIn(file: string): SignerKey {
-  try {
-    return parseSignerKey(readFileSync(file, 'utf8').trim());
-  } catch (error) {
-    const why = error instanceof IpledgerError || error instanceof Error ? error.message : String(error);
-    throw new Error(`the key of checkpoints, ${file}: ${why}`, { cause: error });
-  }
-}
-
-function signerIfAny(file: string): SignerKey | undefined {
-  try {
-    return signerIn(file);
-  } catch {
-    return undefined; // it is being replaced: it is looked for again
   }
 }
