@@ -1,6 +1,7 @@
 /** Every key that is not the log, held against the fold of the log. */
 import { claimOf, sealedTo, type State } from '../domain/state.ts';
 import type { Head } from '../ledger/chain.ts';
+import type { Candidate } from '../ledger/election.ts';
 import {
   addressKey,
   addressPrefix,
@@ -47,8 +48,9 @@ export class KeyAudit {
 
   /** What is wrong with a key that has this value, or (undefined) is not there. */
   wrong(key: string, text: string | undefined): Finding | undefined {
-    // Who writes, who lives and what is doubted is no fact of the ledger.
-    if (key === writerKey || key.startsWith(memberPrefix)) return undefined;
+    // Who writes, who lives and what is doubted is no fact of the ledger; but what none of us wrote there is in everybody's way.
+    if (key.startsWith(memberPrefix)) return undefined;
+    if (key === writerKey) return text === undefined || isWriter(text) ? undefined : { key, what: noWriter };
     if (key === frozenKey) return text === undefined || isFreeze(text) ? undefined : { key, what: noFreeze };
     const expected = this.#expected(key);
     if (text === undefined) return expected === undefined ? undefined : this.#finding(key, 'it is missing');
@@ -111,6 +113,16 @@ export class KeyAudit {
 
 const noFreeze =
   'it does not say what is remembered: nothing is given or taken while it is there, and ipledger recover cannot end it. Delete it by hand';
+
+const noWriter = 'it names no replica: while it is there, no other is elected. Delete it by hand';
+
+function isWriter(text: string): boolean {
+  try {
+    return typeof (JSON.parse(text) as Partial<Candidate> | null)?.replica === 'string';
+  } catch {
+    return false;
+  }
+}
 
 function isFreeze(text: string): boolean {
   try {

@@ -110,7 +110,7 @@ describe('Verification', () => {
     const ledger = new MemoryLedger();
     expect(await verify(ledger)).to.deep.include({ findings: [], keys: 0 });
     ledger.put('/ipledger/v1/member/a', '{}');
-    ledger.put('/ipledger/v1/writer', '{}');
+    ledger.put('/ipledger/v1/writer', '{"replica":"a","address":"127.0.0.1:7411"}');
     expect(await verify(ledger)).to.deep.include({ findings: [], keys: 2 });
   });
 
@@ -188,6 +188,11 @@ describe('Verification', () => {
       (ledger) => ledger.put('/ipledger/v1/note', 'hello'),
       '/ipledger/v1/note',
       /^ipledger has no such key/,
+    ],
+    'a writer that is none': [
+      (ledger) => ledger.put('/ipledger/v1/writer', 'gone'),
+      '/ipledger/v1/writer',
+      /^it names no replica/,
     ],
     'a freeze that says nothing': [
       (ledger) => ledger.put('/ipledger/v1/frozen', '{}'),
