@@ -109,6 +109,19 @@ describe('the Kubernetes API by KUBECONFIG', () => {
     }
   });
 
+  it('is waited for no longer than its caller does, also for its credentials', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sleep', args: ['1'] };
+    const kubeconfig = {
+      clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: { exec } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig));
+    const caller = AbortSignal.timeout(20);
+    expect(await kubernetesApi()('/', caller).catch((error: unknown) => error)).to.equal(caller.reason);
+  });
+
   it('is looked for again when there was no configuration', async () => {
     const get = kubernetesApi();
     const error: unknown = await get('/', signal).catch((thrown: unknown) => thrown);

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { z } from 'zod';
-import { within } from '../../lib/deadline.ts';
+import { unlessAborted, within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { identityOf, type PodIdentity } from '../../lib/pod-identity.ts';
 import { createGate } from './gate.ts';
@@ -85,7 +85,7 @@ async function load(): Promise<ApiGet> {
   if (server === undefined) throw new Error('KUBECONFIG names no cluster');
   return async (path, signal) => {
     const options: RequestOptions = { method: 'GET', headers: { accept: 'application/json' } };
-    await config.applyToHTTPSOptions(options);
+    await unlessAborted(config.applyToHTTPSOptions(options), signal); // a plugin that gives credentials may hang
     return exchange(new URL(server.replace(/\/$/, '') + path), { ...options, signal });
   };
 }

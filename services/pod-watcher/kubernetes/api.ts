@@ -8,8 +8,9 @@ import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
-import { lines } from './lines.ts';
+import { unlessAborted } from '../../../lib/deadline.ts';
 import { type Raw, record, text } from '../../../lib/raw.ts';
+import { lines } from './lines.ts';
 
 const answerMaxBytes = 256 << 20;
 const refusalMaxBytes = 1 << 20;
@@ -125,7 +126,7 @@ function sender(config: KubeConfig, server: string): Send {
   };
 
   return async ({ method, path, body, contentType, signal }) => {
-    const given = await credentials();
+    const given = await unlessAborted(credentials(), signal); // a plugin that gives them may hang
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const headers: http.OutgoingHttpHeaders = {
       ...(given.headers as http.OutgoingHttpHeaders),

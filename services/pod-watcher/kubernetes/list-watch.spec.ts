@@ -335,6 +335,14 @@ describe('HTTP to the API server', () => {
     expect(error).to.include({ status: 0, reaction: 'later', message: 'GET /x: no answer within 20 ms' });
   });
 
+  it('waits no longer for credentials than for an answer', async () => {
+    const config = configFor('http://127.0.0.1:1');
+    config.applyToHTTPSOptions = () => new Promise(() => undefined);
+    const api = connectApi(config);
+    const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 20, signal }));
+    expect(error).to.include({ status: 0, message: 'GET /x: no answer within 20 ms' });
+  });
+
   it('says so when nobody listens', async () => {
     const api = await server.start();
     await server.stop();
