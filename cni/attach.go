@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,9 +61,16 @@ func leave(request *cniRequest, to origin, cause error) error {
 	path := filepath.Join(journal, request.ContainerID+"@"+request.IfName+".json")
 	draft := fmt.Sprintf("%s.%d", path, os.Getpid()) // the agent passes over what does not end in .json
 	entry, _ := json.Marshal(map[string]any{"server_socket": to.ServerSocket, "request": request})
-	made, wrote := os.MkdirAll(journal, 0o700), os.WriteFile(draft, entry, 0o600)
-	if err := errors.Join(made, wrote, os.Rename(draft, path)); err != nil {
-		return rpcFailed("delete ip: %v; %v", cause, err)
+	err := os.MkdirAll(journal, 0o700)
+	if err == nil {
+		err = os.WriteFile(draft, entry, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
+		os.Remove(draft)
+		return rpcFailed("delete ip: %v; it cannot be left in %s either: %v", cause, journal, err)
 	}
 	return nil
 }

@@ -315,6 +315,21 @@ func TestNoAgent(t *testing.T) {
 	}
 }
 
+// What could not be written whole takes the place of nothing, and is not left lying about.
+func TestHalfWrittenDEL(t *testing.T) {
+	journal, request := t.TempDir(), &cniRequest{ContainerID: "c1", IfName: "net1"}
+	draft := filepath.Join(journal, fmt.Sprintf("c1@net1.json.%d", os.Getpid()))
+	if err := os.Mkdir(draft, 0o700); err != nil { // nobody can write a file of this name
+		t.Fatal(err)
+	}
+	if err := leave(request, origin{Journal: journal}, io.EOF); err == nil {
+		t.Error("it was taken for written")
+	}
+	if files, _ := os.ReadDir(journal); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
 // An agent that dies over a DEL has perhaps not seen it.
 func TestAgentDiesOverDEL(t *testing.T) {
 	folder := t.TempDir()
