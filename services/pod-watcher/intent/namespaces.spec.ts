@@ -50,12 +50,16 @@ describe('the annotations of namespaces', () => {
     await until(() => shown() === '');
   });
 
-  it('are written again when the API had trouble', async () => {
-    const { objects, subnets, trouble, shown } = world();
-    trouble.push(new ApiError(500, 'etcd is busy'));
-    subnets.facts([{ kind: 'configured', subnet: inForce('blue', 'ovn') }], 51);
-    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
-    await until(() => shown() === 'blue');
-    expect(trouble).to.deep.equal([]);
-  });
+  for (const [what, status] of [
+    ['had trouble', 500],
+    ['did not take the credentials', 401],
+  ] as const)
+    it(`are written again when the API ${what}`, async () => {
+      const { objects, subnets, trouble, shown } = world();
+      trouble.push(new ApiError(status, what));
+      subnets.facts([{ kind: 'configured', subnet: inForce('blue', 'ovn') }], 51);
+      objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
+      await until(() => shown() === 'blue');
+      expect(trouble).to.deep.equal([]);
+    });
 });

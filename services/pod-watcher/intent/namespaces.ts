@@ -84,7 +84,7 @@ export class Namespaces implements Reader {
     try {
       await write(namespace, annotations, signal);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reaction === 'later') throw error;
+      if (!(error instanceof ApiError) || error.reaction === 'later' || error.reaction === 'denied') throw error;
       this.#options.log.warn({ namespace: name, reason: error.message }, 'intent: the API refuses the annotations');
     }
     return 'done';
