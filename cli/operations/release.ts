@@ -16,7 +16,7 @@ export function addRelease(program: Command): void {
       'after',
       `
 What is released is just what was shown: an address that another Pod holds by now is left alone. Where a container may still
-answer on it, the address is kept back until that is over.`,
+answer on it, the address is kept back until that is over. A Pod that lives asks again, and may well be given the same.`,
     )
     .action((what: string, { reason, yes, subnet, ...options }: DestructiveOptions) =>
       answer(options, async (allocator, signal) => {

@@ -45,4 +45,5 @@ async function linkPrograms(folder: string): Promise<void> {
   const tool = join(folder, 'ipledger');
   writeWhole(tool, `#!/bin/sh\nexec ${quote(join(root, 'cli', 'ipledger'))} "$@"\n`);
   chmodSync(tool, 0o755);
+  symlinkSync(join(root, 'cli', 'kubectl-ipledger'), join(folder, 'kubectl-ipledger'));
 }

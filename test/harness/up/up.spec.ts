@@ -66,6 +66,7 @@ describe('`make up` and `make down`', function () {
       'LedgerCreated',
     );
     expect(await sourced('ipledger show')).to.contain('ledger at epoch 1');
+    expect(await sourced('kubectl ipledger status')).to.contain('epoch 1');
     expect(await sourced('test -S "$IPLEDGER_SOCKET_1" && jq -r .name "$NETCONFPATH"/macvlan.conflist')).to.equal(
       'macvlan\n',
     );
