@@ -2,23 +2,10 @@
 import { allocationAnnotation, finalizer, ownerKind } from '../lib/marks.ts';
 import { controllerOf } from '../lib/pod-identity.ts';
 import type { Owner } from '../proto/ipledger.ts';
-import { networkOf, podOf, readMachines, statefulSetOf } from './check/cluster.ts';
-import type { Pod, StatefulSet } from './check/picture.ts';
+import { collections, podOf, readWanting, type Wanting } from './check/cluster.ts';
+import type { Pod } from './check/picture.ts';
 import type { Kubernetes } from './kubernetes.ts';
 import { type Raw, record, text, texts } from '../lib/raw.ts';
-
-const kubeOvn = '/apis/kubeovn.io/v1';
-
-/** Where the objects of each kind are. */
-const collections = {
-  Subnet: `${kubeOvn}/subnets`,
-  IPPool: `${kubeOvn}/ippools`,
-  IP: `${kubeOvn}/ips`,
-  Vip: `${kubeOvn}/vips`,
-  Pod: '/api/v1/pods',
-  StatefulSet: '/apis/apps/v1/statefulsets',
-  Network: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
-} as const;
 
 /** What every object of these kinds tells of itself. */
 export interface Left {
@@ -68,17 +55,11 @@ export interface PlacedPod extends Pod {
   readonly owner: Owner | undefined;
 }
 
-export interface Snapshot {
+export interface Snapshot extends Wanting<PlacedPod> {
   readonly subnets: readonly LeftSubnet[];
   readonly pools: readonly LeftPool[];
   readonly ips: readonly LeftIp[];
   readonly vips: readonly LeftVip[];
-  readonly pods: readonly PlacedPod[];
-  /** By "namespace/name", as the networks' CNI configurations. */
-  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
-  readonly networks: ReadonlyMap<string, string>;
-  /** KubeVirt's VirtualMachines that are not being deleted, by "namespace/name". */
-  readonly machines: ReadonlySet<string>;
   /** When it was read, milliseconds since 1970. */
   readonly at: number;
 }
@@ -91,26 +72,15 @@ export const unchanged = ({ uid, resourceVersion }: Left) => ({ uid, resourceVer
 
 /** @throws Failure when the API cannot be read. */
 export async function takeSnapshot(kubernetes: Pick<Kubernetes, 'get' | 'list'>): Promise<Snapshot> {
-  const { list } = kubernetes;
-  const { Subnet, IPPool, IP, Vip, Pod: pods, StatefulSet: sets, Network } = collections;
-  const [subnets, pools, ips, vips] = await Promise.all([list(Subnet), list(IPPool), list(IP), list(Vip)]);
-  const [running, wanted, networks, machines] = await Promise.all([
-    list(pods),
-    list(sets),
-    list(Network),
-    readMachines(kubernetes),
+  const read = async <T>(kind: Left['kind'], as: (item: Raw) => T): Promise<T[]> =>
+    (await kubernetes.list(collections[kind])).map(as);
+  const [subnets, pools, ips, vips] = await Promise.all([
+    read('Subnet', subnetOf),
+    read('IPPool', poolOf),
+    read('IP', ipOf),
+    read('Vip', vipOf),
   ]);
-  return {
-    subnets: subnets.map(subnetOf),
-    pools: pools.map(poolOf),
-    ips: ips.map(ipOf),
-    vips: vips.map(vipOf),
-    pods: running.map(placedPodOf),
-    statefulSets: new Map(wanted.map(statefulSetOf)),
-    machines,
-    networks: new Map(networks.map(networkOf)),
-    at: Date.now(),
-  };
+  return { subnets, pools, ips, vips, ...(await readWanting(kubernetes, placedPodOf)), at: Date.now() };
 }
 
 function leftOf(kind: Left['kind'], item: Raw): Left {

@@ -5,16 +5,18 @@ import type { Kubernetes } from '../kubernetes.ts';
 import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
 import { type Raw, record, text } from '../../lib/raw.ts';
 
-const paths = {
-  pods: '/api/v1/pods',
-  ips: '/apis/kubeovn.io/v1/ips',
-  subnets: '/apis/kubeovn.io/v1/subnets',
-  pools: '/apis/kubeovn.io/v1/ippools',
-  vips: '/apis/kubeovn.io/v1/vips',
-  nodes: '/api/v1/nodes',
-  statefulSets: '/apis/apps/v1/statefulsets',
-  networks: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
-};
+const kubeOvn = '/apis/kubeovn.io/v1';
+/** Where the objects of each kind are. */
+export const collections = {
+  Subnet: `${kubeOvn}/subnets`,
+  IPPool: `${kubeOvn}/ippools`,
+  IP: `${kubeOvn}/ips`,
+  Vip: `${kubeOvn}/vips`,
+  Pod: '/api/v1/pods',
+  Node: '/api/v1/nodes',
+  StatefulSet: '/apis/apps/v1/statefulsets',
+  Network: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+} as const;
 /** Of KubeVirt, which most clusters do not have. */
 const machinesApi = '/apis/kubevirt.io/v1';
 
@@ -22,25 +24,44 @@ const machinesApi = '/apis/kubevirt.io/v1';
  * All objects that show an address, or want one.
  * @throws Failure when the API cannot be read.
  */
-export async function readCluster(kubernetes: Pick<Kubernetes, 'get' | 'list'>): Promise<ClusterPicture> {
-  const read = async <T>(path: string, as: (item: Raw) => T): Promise<T[]> => (await kubernetes.list(path)).map(as);
-  const [pods, ips, subnets, pools, vips, nodes, statefulSets, networks, machines] = await Promise.all([
-    read(paths.pods, podOf),
-    read(paths.ips, ipOf),
-    read(paths.subnets, withStatus),
-    read(paths.pools, withStatus),
-    read(paths.vips, vipOf),
-    read(paths.nodes, nameOf),
-    read(paths.statefulSets, statefulSetOf),
-    read(paths.networks, networkOf),
+export async function readCluster(kubernetes: Reading): Promise<ClusterPicture> {
+  const read = async <T>(kind: keyof typeof collections, as: (item: Raw) => T): Promise<T[]> =>
+    (await kubernetes.list(collections[kind])).map(as);
+  const [wanting, ips, subnets, pools, vips, nodes] = await Promise.all([
+    readWanting(kubernetes, podOf),
+    read('IP', ipOf),
+    read('Subnet', withStatus),
+    read('IPPool', withStatus),
+    read('Vip', vipOf),
+    read('Node', nameOf),
+  ]);
+  return { ...wanting, ips, subnets, pools, vips, nodes: new Set(nodes) };
+}
+
+type Reading = Pick<Kubernetes, 'get' | 'list'>;
+
+/** Pods, which want addresses, and what says which, and for whom one is kept. */
+export type Wanting<AnyPod extends Pod> = Pick<ClusterPicture, 'statefulSets' | 'machines' | 'networks'> & {
+  readonly pods: readonly AnyPod[];
+};
+
+/** @throws Failure when the API cannot be read. */
+export async function readWanting<AnyPod extends Pod>(
+  kubernetes: Reading,
+  podAs: (item: Raw) => AnyPod,
+): Promise<Wanting<AnyPod>> {
+  const [pods, statefulSets, networks, machines] = await Promise.all([
+    kubernetes.list(collections.Pod),
+    kubernetes.list(collections.StatefulSet),
+    kubernetes.list(collections.Network),
     readMachines(kubernetes),
   ]);
-  const byName = {
-    statefulSets: new Map(statefulSets),
-    networks: new Map(networks),
+  return {
+    pods: pods.map(podAs),
+    statefulSets: new Map(statefulSets.map(statefulSetOf)),
+    networks: new Map(networks.map(networkOf)),
     machines,
   };
-  return { pods, ips, subnets, pools, vips, nodes: new Set(nodes), ...byName };
 }
 
 /** A Pod as the API has it. */
@@ -84,7 +105,7 @@ function vipOf(item: Raw): Vip {
 }
 
 /** By "namespace/name". */
-export function statefulSetOf(item: Raw): [string, StatefulSet] {
+function statefulSetOf(item: Raw): [string, StatefulSet] {
   const { namespace, name, uid, deletionTimestamp } = record(item['metadata']);
   const { replicas, ordinals } = record(item['spec']);
   const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
@@ -93,7 +114,7 @@ export function statefulSetOf(item: Raw): [string, StatefulSet] {
 }
 
 /** VirtualMachines that are not being deleted, by "namespace/name". @throws Failure when the API cannot be read. */
-export async function readMachines({ get, list }: Pick<Kubernetes, 'get' | 'list'>): Promise<Set<string>> {
+async function readMachines({ get, list }: Reading): Promise<Set<string>> {
   if (!(await get(machinesApi))) return new Set();
   return new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(lastingMachineOf));
 }
@@ -104,7 +125,7 @@ function lastingMachineOf(item: Raw): string[] {
 }
 
 /** The CNI configuration, by "namespace/name". */
-export function networkOf(item: Raw): [string, string] {
+function networkOf(item: Raw): [string, string] {
   const { namespace, name } = record(item['metadata']);
   return [`${text(namespace)}/${text(name)}`, text(record(item['spec'])['config'])];
 }
