@@ -27,13 +27,14 @@ try {
   const stage = await setStage(run, events);
   const keep = (...found: readonly Figure[]): void => {
     figures.push(...found);
-    for (const { name, ours, what } of found) say(`  ${name}: ${ours} ${what}`);
+    for (const { name, ours, floor, ratio, what } of found)
+      say(`  ${name}: ${ours} ${what}, the floor ${floor} (${ratio})`);
   };
   keep(...(await measureBytes(stage)));
   keep(await measureVerify(stage, rounds));
   keep(...(await measureWhoHad(stage, rounds)));
-  keep(...(await measureIndex(stage, rounds)));
   keep(await measureReplay(stage));
+  keep(...(await measureIndex(stage, rounds)));
 } finally {
   await run.end();
 }

@@ -20,6 +20,8 @@ export interface Stage {
 /** Of a log of ten million events with what is written beside it. */
 const quotaBytes = 32 * 2 ** 30;
 const eventsACompaction = 50_000;
+/** Compaction and defragmentation go through all that is there. */
+const upkeepMs = 30 * 60_000;
 
 /** Builds it. */
 export async function setStage(run: Run, events: number): Promise<Stage> {
@@ -34,7 +36,7 @@ export async function setStage(run: Run, events: number): Promise<Stage> {
   const { ms, result: seq } = await timed(() => buildHistory({ etcd, events, signal: run.signal, onProgress }));
   say(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} a second`);
   await compact(etcd);
-  await etcd.etcdctl(['defrag', '--command-timeout=600s']);
+  await etcd.etcdctl(['defrag'], { timeoutMs: upkeepMs });
   const client = connectEtcd([etcd.endpoint]);
   run.onEnd(() => client.close());
   return { run, etcd, ledger: new EtcdLedger(client), allocator: await startAllocator(run, { etcd }), events: seq };
@@ -56,7 +58,7 @@ export async function statusOf(etcd: Etcd): Promise<Status> {
 /** Old versions of keys are forgotten, as etcd's auto-compaction does it. */
 async function compact(etcd: Etcd): Promise<void> {
   const { header } = await statusOf(etcd);
-  await etcd.etcdctl(['compact', '--command-timeout=600s', String(header.revision)]);
+  await etcd.etcdctl(['compact', String(header.revision)], { timeoutMs: upkeepMs });
 }
 
 const everyKey = { from: prefix, end: endOf(prefix) };

@@ -42,7 +42,7 @@ describe('faults: a claim key edited by hand', function () {
   const valueOf = async (key: string): Promise<string> =>
     (await stage.stack.etcd.etcdctl(['get', '--print-value-only', key])).trimEnd();
 
-  const put = (key: string, value: string) => stage.stack.etcd.etcdctl(['put', key], value);
+  const put = (key: string, value: string) => stage.stack.etcd.etcdctl(['put', key], { input: value });
   const edits: Record<string, (key: string, value: string) => Promise<unknown>> = {
     'names-nobody': (key, value) => put(key, value.replace(/"uid":"[^"]*"/, '"uid":"of-nobody"')),
     'is-no-claim': (key) => put(key, '{"by": "hand"}'),

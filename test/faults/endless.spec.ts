@@ -68,7 +68,7 @@ describe('etcd under endless coming and going, old events sealed', function () {
       return Status;
     };
     const { header } = await status();
-    await etcd.etcdctl(['compact', '--physical', '--command-timeout=300s', String(header.revision)]);
+    await etcd.etcdctl(['compact', '--physical', String(header.revision)], { timeoutMs: patienceMs });
     const { dbSize, dbSizeInUse } = await status();
     return { head: await head(), bytes: dbSize, inUse: dbSizeInUse };
   }

@@ -33,8 +33,15 @@ export interface Etcd extends Server {
   readonly port: number;
   /** What an allocator shows it. */
   readonly tls?: TlsFiles;
-  /** Runs etcdctl against it; gives its stdout. @throws Error when it exits with anything but 0. */
-  etcdctl(args: readonly string[], input?: string): Promise<string>;
+  /** Runs etcdctl against it; gives its stdout. @throws Error when it exits with anything but 0, or takes too long. */
+  etcdctl(args: readonly string[], options?: EtcdctlOptions): Promise<string>;
+}
+
+export interface EtcdctlOptions {
+  /** Written to its stdin. */
+  readonly input?: string;
+  /** For what takes etcd long; a minute, and etcdctl's own five seconds a request, unless said. */
+  readonly timeoutMs?: number;
 }
 
 // Nobody is ever a peer of a single member: that it listens for one, on any port, is only because it must.
@@ -108,11 +115,14 @@ export async function startEtcd(
     endpoint,
     port,
     ...(tls && { tls: tls.client }),
-    etcdctl: async (args: readonly string[], input?: string) =>
-      mustRun(await findProgram('etcdctl'), args, {
+    etcdctl: async (args: readonly string[], { input, timeoutMs }: EtcdctlOptions = {}) => {
+      const limit = timeoutMs === undefined ? [] : [`--command-timeout=${timeoutMs}ms`];
+      return mustRun(await findProgram('etcdctl'), [...args, ...limit], {
         env: childEnvironment(etcdctlVariables(endpoint, tls?.client)),
         input,
+        ...(timeoutMs !== undefined && { timeoutMs }),
         signal: run.signal,
-      }),
+      });
+    },
   });
 }
