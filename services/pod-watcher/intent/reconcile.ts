@@ -20,7 +20,7 @@ import type { Holdings } from './holdings.ts';
 import { takesOver } from './inherit.ts';
 import { lifeOf } from './life.ts';
 import { allLinesOf } from './lines.ts';
-import { type Network, networkOf } from './network.ts';
+import { Networks } from './networks.ts';
 import { ownerOf } from './owner.ts';
 import { type Plan, planFor } from './plan.ts';
 import { type Heir, Releases } from './release.ts';
@@ -33,7 +33,7 @@ export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statef
   readonly allocator: Pick<Allocator, 'allocate' | 'release' | 'listBindings'>;
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
   readonly statefulSets: Pick<Source<StatefulSet>, 'objects' | 'subscribe'>;
-  readonly networks: Pick<Source<NetworkDefinition>, 'objects' | 'subscribe'>;
+  readonly networks: Pick<Source<NetworkDefinition>, 'subscribe'>;
   readonly subnets: Subnets;
   /** What else of the world decides. */
   readonly sight: Pick<Sight, 'pools' | 'vip' | 'namespaceOf'>;
@@ -66,7 +66,6 @@ export class Reconciler implements Reader {
   readonly #pods: LedgerPods;
   readonly #queue: Queue;
   readonly #waiters: Waiters;
-  readonly #networks = new Map<string, Network>();
   readonly #endings: Endings;
   readonly #releases: Releases;
   readonly #sight: Sight;
@@ -84,7 +83,7 @@ export class Reconciler implements Reader {
     this.#sight = {
       ...sight,
       subnets,
-      network: (name) => this.#networks.get(name),
+      network: new Networks(options.networks, (key) => this.ring(`network:${key}`)).of,
       ordinalStart: (owner, namespace) => {
         const set = statefulSets.objects.get(keyOf({ namespace, name: owner.name }));
         return set?.uid === owner.uid ? set.firstOrdinal : undefined;
@@ -96,7 +95,6 @@ export class Reconciler implements Reader {
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
     options.pods.subscribe((change) => this.#onPod(change));
-    options.networks.subscribe((change) => this.#onNetwork(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
   }
 
@@ -170,14 +168,6 @@ export class Reconciler implements Reader {
     if (waitMs > 0) this.#queue.addAfter(key, waitMs);
     // A deletion that a list implies is judged with all others of that list, at its end.
     else if (change.witnessed) this.#queue.add(key);
-  }
-
-  #onNetwork(change: Change<NetworkDefinition>): void {
-    if (change.kind === 'listed') return;
-    const key = keyOf(change.object);
-    if (change.kind === 'present') this.#networks.set(key, networkOf(change.object));
-    else this.#networks.delete(key);
-    this.ring(`network:${key}`);
   }
 
   /** Its word decides about members that are gone already. */
