@@ -1,31 +1,22 @@
 /** Brings the ledger's subnets to what the Subnet objects say, and the objects to how the ledger understood them. */
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { Happening } from '../kubernetes/events.ts';
-import type { Source } from '../kubernetes/list-watch.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import { type Fact, sourceOf, type SubnetInForce } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { subnetReasons, type Verdict } from './conditions.ts';
-import { Keeper, type Write } from './keeper.ts';
+import { Keeper, type Keeping } from './keeper.ts';
 import { conflictsOf, shownSpec, type Surroundings, unshown } from './subnet-spec.ts';
 import type { Subnets } from './subnets.ts';
 
-export interface ConfigurerOptions {
+export interface ConfigurerOptions extends Keeping<SubnetObject> {
   readonly allocator: Pick<Allocator, 'applySubnet' | 'deleteSubnet'>;
-  readonly objects: Pick<Source<SubnetObject>, 'objects' | 'subscribe'>;
   readonly subnets: Subnets;
   /** Addresses of the cluster itself, as of now. */
   readonly surroundings: () => Surroundings;
   /** Which Subnet serves may have changed: looks again at who waits for this topic. */
   readonly ring: (topic: string) => void;
-  readonly write: Write<SubnetObject>;
-  readonly writeStatus: Write<SubnetObject>;
-  readonly say: (subnet: SubnetObject, happening: Happening) => void;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 export class Configurer implements Reader {
@@ -34,9 +25,9 @@ export class Configurer implements Reader {
 
   constructor(options: ConfigurerOptions) {
     this.#options = options;
-    const { subnets, objects, write, writeStatus, say, log, signal } = options;
+    const { subnets } = options;
     this.#keeper = new Keeper<SubnetObject>({
-      objects,
+      ...options,
       apply: (object) => this.#apply(object),
       stands: (name) => subnets.inForce(name) !== undefined,
       differences: unshown,
@@ -44,11 +35,6 @@ export class Configurer implements Reader {
       names: () => subnets.names(),
       onAnswer: (object, verdict) => this.#onAnswer(object, verdict),
       reasons: subnetReasons,
-      write,
-      writeStatus,
-      say,
-      log,
-      signal,
     });
   }
 

@@ -50,6 +50,12 @@ export interface KeeperOptions<T extends Kept> {
   readonly signal: AbortSignal;
 }
 
+/** Of these, what whoever keeps a kind is given: where its objects are, how they are written, whom to tell. */
+export type Keeping<T extends Kept> = Pick<
+  KeeperOptions<T>,
+  'objects' | 'write' | 'writeStatus' | 'say' | 'log' | 'signal'
+>;
+
 interface Answer {
   /** The "uid/generation" that it is about. */
   readonly of: string;

@@ -1,24 +1,15 @@
 /** Brings the ledger's pools to what the IPPool objects say. */
-import type { Logger } from '../../../lib/log.ts';
-import type { Happening } from '../kubernetes/events.ts';
-import type { Source } from '../kubernetes/list-watch.ts';
 import type { PoolObject } from '../kubernetes/kept-objects.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { poolReasons, type Verdict } from './conditions.ts';
-import { Keeper, type Write } from './keeper.ts';
+import { Keeper, type Keeping } from './keeper.ts';
 import type { PoolsInForce } from './pools-in-force.ts';
 
-export interface PoolsOptions {
+export interface PoolsOptions extends Keeping<PoolObject> {
   readonly allocator: Pick<Allocator, 'applyPool' | 'deletePool'>;
-  readonly objects: Pick<Source<PoolObject>, 'objects' | 'subscribe'>;
   readonly inForce: PoolsInForce;
-  readonly write: Write<PoolObject>;
-  readonly writeStatus: Write<PoolObject>;
-  readonly say: (pool: PoolObject, happening: Happening) => void;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 export class Pools implements Reader {
@@ -27,9 +18,9 @@ export class Pools implements Reader {
 
   constructor(options: PoolsOptions) {
     this.#options = options;
-    const { allocator, inForce, objects, write, writeStatus, say, log, signal } = options;
+    const { allocator, inForce, signal } = options;
     this.#keeper = new Keeper<PoolObject>({
-      objects,
+      ...options,
       async apply({ name, uid, generation, spec }) {
         await allocator.applyPool({ name, spec, source: { uid, generation } }, signal);
         // As its owner wrote it: Kube-OVN leaves it so, too. But it is held from now on.
@@ -41,11 +32,6 @@ export class Pools implements Reader {
       names: () => inForce.names(),
       onAnswer: (object, verdict) => this.#onAnswer(object, verdict),
       reasons: poolReasons,
-      write,
-      writeStatus,
-      say,
-      log,
-      signal,
     });
   }
 

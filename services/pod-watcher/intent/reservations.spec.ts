@@ -60,7 +60,6 @@ describe('objects that hold an address', () => {
     const reservations = new Reservations<VipObject>({
       ...base.shared,
       objects,
-      concerns: () => true,
       reason: 'Vip object ',
       wish: vipWish,
       shown: vipShown,

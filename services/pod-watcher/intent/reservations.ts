@@ -1,14 +1,10 @@
 /** Brings the ledger's reservations to what objects of one kind say: those that people make to hold an address without a Pod. */
-import type { Logger } from '../../../lib/log.ts';
-import type { Happening } from '../kubernetes/events.ts';
-import type { Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
-import type { Reasons } from './conditions.ts';
-import { type Differences, Keeper, type Write } from './keeper.ts';
+import { Keeper, type KeeperOptions, type Keeping } from './keeper.ts';
 
 /** What an object wants to be held. */
 export interface Wish {
@@ -19,23 +15,15 @@ export interface Wish {
   readonly mac: string;
 }
 
-export interface ReservationsOptions<T extends Kept> {
+export interface ReservationsOptions<T extends Kept>
+  extends Keeping<T>, Pick<KeeperOptions<T>, 'concerns' | 'differences' | 'reasons'> {
   readonly allocator: Pick<Allocator, 'reserve' | 'unreserve'>;
-  readonly objects: Pick<Source<T>, 'objects' | 'subscribe'>;
-  readonly concerns: (object: T) => boolean;
   /** Before the name of an object, the reason of its reservation in the ledger: by it, it is found again. */
   readonly reason: string;
   /** undefined when it asks for nothing. @throws IpledgerError when it cannot be served as it is. */
   readonly wish: (object: T) => Wish | undefined;
   /** What an object must show. @param addresses IPv4 first. */
   readonly shown: (object: T, addresses: readonly string[]) => Raw;
-  readonly differences: (object: T, wanted: Raw) => Differences;
-  readonly reasons: Reasons;
-  readonly write: Write<T>;
-  readonly writeStatus: Write<T>;
-  readonly say: (object: T, happening: Happening) => void;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 export class Reservations<T extends Kept> implements Reader {
@@ -46,22 +34,13 @@ export class Reservations<T extends Kept> implements Reader {
 
   constructor(options: ReservationsOptions<T>) {
     this.#options = options;
-    const { objects, concerns, differences, reasons, write, writeStatus, say, log, signal } = options;
     this.#keeper = new Keeper<T>({
-      objects,
-      concerns,
+      ...options,
       apply: (object) => this.#apply(object),
       stands: (name) => this.#held.has(name),
-      differences,
       retire: (name) => this.#retire(name),
       names: () => [...this.#held.keys()],
       onAnswer: () => undefined,
-      reasons,
-      write,
-      writeStatus,
-      say,
-      log,
-      signal,
     });
   }
 
