@@ -13,6 +13,8 @@ import type { CallContext } from '../../../lib/serving/serve.ts';
 
 /** What is known to have happened after a period is walked over, and so costs as much as what is told. */
 const mostSteps = 1_000;
+/** A call is over long before its caller gives up, however slow etcd is: what it has by then is a page. */
+const mostMs = 5_000;
 
 export interface Walk {
   readonly address: string;
@@ -64,7 +66,9 @@ function lastEvents(state: State, address: string, subnet: string): Cursors {
 async function stepBack(ledger: Ledger, cursors: Cursors, walk: Walk, signal: AbortSignal): Promise<StoredEvent[]> {
   const { address, period, page } = walk;
   const events: StoredEvent[] = [];
-  for (let step = 0; step < mostSteps && cursors.size > 0 && events.length < page.size; step++) {
+  const end = performance.now() + mostMs;
+  const isOver = (step: number): boolean => step >= mostSteps || (step > 0 && performance.now() > end);
+  for (let step = 0; !isOver(step) && cursors.size > 0 && events.length < page.size; step++) {
     const [subnet, seq] = [...cursors].reduce((newest, cursor) => (cursor[1] > newest[1] ? cursor : newest));
     const event = await eventAt(ledger, seq, address, signal).catch((error: unknown) => {
       // What was found is told first; whoever goes on is told why there is no more.
