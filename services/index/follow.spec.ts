@@ -5,7 +5,7 @@ import type { WatchReply } from '../../proto/ipledger.ts';
 import { event, life, position, reply, temporaryFile } from './fakes.ts';
 import { follow } from './follow.ts';
 import { Model } from './model.ts';
-import { nowhere } from './store/store.ts';
+import { nowhere } from './store/file.ts';
 
 describe('Following the ledger', () => {
   let place: ReturnType<typeof temporaryFile>;

@@ -2,7 +2,8 @@
 import { EventEmitter, once } from 'node:events';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Event, Position } from '../../proto/ipledger.ts';
-import { remove, Store } from './store/store.ts';
+import { remove } from './store/file.ts';
+import { Store } from './store/store.ts';
 
 export class Model {
   readonly #file: string;

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { event, hour, life, position, temporaryFile } from '../fakes.ts';
 import { firstSince, search, type Wanted } from './search.ts';
-import { nowhere, remove, Store } from './store.ts';
+import { nowhere, remove } from './file.ts';
+import { Store } from './store.ts';
 
 describe('The file of the read model', () => {
   let place: ReturnType<typeof temporaryFile>;
@@ -75,7 +76,22 @@ describe('The file of the read model', () => {
   });
 
   it('belongs to one process', () => {
-    expect(() => new Store(place.file)).to.throw('locked');
+    expect(() => new Store(place.file)).to.throw(
+      `the read model's file ${place.file} cannot be used: database is locked: it belongs to one process, and another has it`,
+    );
+  });
+
+  it('is never made of the database of something else, nor of what is none', () => {
+    const foreign = `${place.file}.foreign`;
+    const database = new DatabaseSync(foreign);
+    database.exec("CREATE TABLE theirs (value); INSERT INTO theirs VALUES ('precious')");
+    database.close();
+    expect(() => new Store(foreign)).to.throw('it is the database of something else: name another file');
+    const left = new DatabaseSync(foreign);
+    expect(left.prepare('SELECT value FROM theirs').get()).to.include({ value: 'precious' });
+    left.close();
+    writeFileSync(foreign, 'no database'.repeat(1_000));
+    expect(() => new Store(foreign)).to.throw('file is not a database: delete it, and it is made again from the log');
   });
 
   it('is gone when it is removed', () => {

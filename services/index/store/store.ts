@@ -1,14 +1,10 @@
 /** The read model's file: every event of the ledger with what it is about, and the position up to which it knows the ledger. */
-import { rmSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { decode, encode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/ipledger.ts';
 import { aboutSource } from './about.ts';
+import { openFile } from './file.ts';
 import { eventsAPage, packPage, unpackPage } from './pages.ts';
-import { schema, schemaVersion } from './schema.ts';
-
-/** Before the first event. */
-export const nowhere: Position = { epoch: 0, seq: 0, hash: '' };
 
 /** By which of an event's keys it is found. */
 export type Column = 'subnet' | 'pod' | 'node' | 'owner';
@@ -41,10 +37,10 @@ export class Store {
 
   /**
    * Opens the file, or makes it. It belongs to this process alone.
-   * @throws Error of SQLite's when it cannot be opened, or another process has it.
+   * @throws Error when it cannot be opened, is something else's, or another process has it.
    */
   constructor(file: string) {
-    this.#database = openDatabase(file);
+    this.#database = openFile(file);
     const about = this.#database.prepare('SELECT value FROM about WHERE name = ?');
     this.#position = JSON.parse(String(about.get('position')?.['value'])) as Position;
     this.#add = adding(this.#database);
@@ -161,39 +157,4 @@ function adding(database: DatabaseSync): (event: Event) => void {
     const { subnet, pod, node, owner } = aboutOf(event);
     insert.run(event.seq, Date.parse(event.at), subnet, pod, node, owner);
   };
-}
-
-/** One that another version made, or that was never finished, is thrown away: all of it stands in the log. */
-function openDatabase(file: string): DatabaseSync {
-  const found = connect(file);
-  if (versionOf(found) === schemaVersion) return found;
-  found.close();
-  remove(file);
-  const made = connect(file);
-  made.exec('BEGIN IMMEDIATE');
-  made.exec(schema);
-  const say = made.prepare('INSERT INTO about (name, value) VALUES (?, ?)');
-  say.run('position', JSON.stringify(nowhere));
-  made.exec(`PRAGMA user_version = ${schemaVersion}`);
-  made.exec('COMMIT');
-  return made;
-}
-
-/**
- * After a power cut the last transactions may be missing, never half of one: they are read from the log again, so a commit need not
- * wait for the disk.
- */
-function connect(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  database.exec('PRAGMA cache_size = -65536');
-  return database;
-}
-
-const versionOf = (database: DatabaseSync): number =>
-  Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-
-/** The file with what SQLite keeps beside it. */
-export function remove(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
