@@ -1,5 +1,5 @@
 /** etcd restored from an old backup, as its documentation says: noticed, halted, compared with the cluster, and gone on with. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, connect } from '../../lib/rpc.ts';
@@ -176,6 +176,17 @@ describe('A ledger that was restored from a backup', function () {
       expect(restored?.ledgerRestored?.lostSeq).to.be.above(restored?.ledgerRestored?.seq ?? Infinity);
       const imported = events.filter(({ addressAllocated }) => addressAllocated?.cause === 'ALLOCATION_CAUSE_IMPORT');
       expect(imported).to.have.length(2);
+    });
+
+    it('does not say that it knows what was so in the time that is lost', async () => {
+      const reserved = (await readFile(exported, 'utf8'))
+        .split('\n')
+        .find((line) => line.includes('"AddressReserved"'));
+      const { at } = JSON.parse(reserved ?? '{}') as { readonly at: string };
+      const said = /^what happened between .* and .* is lost: etcd was restored from a backup/m;
+      expect((await ipledger('who-had', addresses['heir'] ?? '', '--at', at)).stderr).to.match(said);
+      expect((await ipledger('state', '--at', at)).stdout).to.match(said);
+      expect((await ipledger('who-had', addresses['heir'] ?? '')).stderr).to.equal('');
     });
   });
 
