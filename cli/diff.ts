@@ -9,7 +9,7 @@ import {
   type PoolChange,
   type SubnetChange,
 } from '../proto/ipledger.ts';
-import { join } from './event.ts';
+import { join, subnetText } from './event.ts';
 import { exitStatus } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
@@ -109,18 +109,30 @@ function shown(found: Difference, lost: readonly Lost[]): Answer {
   };
 }
 
-const subnetRow = ({ name, before, after }: SubnetChange): string[] => {
-  const said = (spec: typeof before): string =>
-    spec
-      ? join(', ', `subnet ${spec.cidrBlock}`, `provider ${spec.provider}`, `without ${spec.excludeIps.join(' ')}`)
-      : 'no subnet';
-  return [name, '', said(before), said(after), '', '', ''];
-};
+function subnetRow({ name, before, after }: SubnetChange): string[] {
+  const said = (spec: typeof before): string => (spec ? `subnet ${subnetText(spec)}` : 'no subnet');
+  const [was, is] = before && after ? fieldsThatDiffer(before, after) : [said(before), said(after)];
+  return [name, '', was, is, '', '', ''];
+}
 
-const poolRow = ({ name, before, after }: PoolChange): string[] => {
+function poolRow({ name, before, after }: PoolChange): string[] {
   const said = (spec: typeof before): string => (spec ? `pool ${name}: ${spec.ips.join(' ')}` : `no pool ${name}`);
-  return [after?.subnet ?? before?.subnet ?? '', '', said(before), said(after), '', '', ''];
-};
+  const [was, is] =
+    before && after
+      ? fieldsThatDiffer(before, after).map((text) => `pool ${name}: ${text}`)
+      : [said(before), said(after)];
+  return [after?.subnet ?? before?.subnet ?? '', '', was ?? '', is ?? '', '', '', ''];
+}
+
+/** What a configuration was changed from and to, under the names of the API; what stayed is left out. */
+function fieldsThatDiffer<Spec extends object>(before: Spec, after: Spec): [string, string] {
+  const names = (Object.keys(after) as (keyof Spec & string)[]).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const said = (spec: Spec): string =>
+    names.map((name) => `${name} ${[spec[name]].flat().join(' ') || '-'}`).join(', ');
+  return [said(before), said(after)];
+}
 
 function addressRow({ before, after }: AddressChange): string[] {
   const said = (record: AddressRecord | undefined): string =>

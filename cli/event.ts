@@ -1,5 +1,5 @@
 /** Events as rows: what each is about, and why it happened or what it did. */
-import type { Attachment, Event } from '../proto/ipledger.ts';
+import type { Attachment, Event, SubnetSpec } from '../proto/ipledger.ts';
 import { causeText } from './cause.ts';
 import type { Column } from './table.ts';
 
@@ -85,17 +85,15 @@ function withoutPod({ addressReserved, reservationCancelled, addressQuarantined,
 
 /** What is in force from then on. */
 function configuration({ subnetConfigured, poolConfigured, poolRetired }: Event): string {
-  if (subnetConfigured?.spec) {
-    const { cidrBlock, provider, excludeIps } = subnetConfigured.spec;
-    return join(
-      ', ',
-      cidrBlock,
-      `provider ${provider}`,
-      excludeIps.length > 0 ? `without ${excludeIps.join(' ')}` : '',
-    );
-  }
+  if (subnetConfigured?.spec) return subnetText(subnetConfigured.spec);
   if (poolConfigured) return join(': ', `pool ${poolConfigured.pool}`, poolConfigured.spec?.ips.join(' ') ?? '');
   return poolRetired ? `pool ${poolRetired.pool}` : '';
+}
+
+/** A subnet as it is configured. */
+export function subnetText({ cidrBlock, provider, excludeIps }: SubnetSpec): string {
+  const without = excludeIps.length > 0 ? `without ${excludeIps.join(' ')}` : '';
+  return join(', ', cidrBlock, `provider ${provider}`, without);
 }
 
 /** What an event says of the ledger itself. */

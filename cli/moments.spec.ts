@@ -143,6 +143,25 @@ describe('ipledger diff', () => {
     expect(asked).to.deep.equal({ from: { seq: 3, at: '' }, to: { seq: 0, at: at(42) }, subnet: '' });
   });
 
+  it('shows of a configuration what was changed, and only that', async () => {
+    const spec = { cidrBlock: '10.0.0.0/24', provider: 'tiny.default', gateway: '10.0.0.1' };
+    const subnets = [
+      { name: 'gone', before: spec },
+      { name: 'tiny', before: spec, after: { ...spec, gateway: '10.0.0.9', excludeIps: ['10.0.0.5', '10.0.0.6'] } },
+    ];
+    const ips = ['10.0.0.2'];
+    const pools = [
+      { name: 'front', before: { subnet: 'tiny', ips }, after: { subnet: 'tiny', ips, namespaces: ['a'] } },
+    ];
+    const { stdout } = await ask({ diff: () => [{ ...places, subnets, pools }] }, 'diff', '--from', '3');
+    const rows = stdout.split('\n').slice(1, 4);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(2))).to.deep.equal([
+      ['subnet 10.0.0.0/24, provider tiny.default', 'no subnet'],
+      ['excludeIps -, gateway 10.0.0.1', 'excludeIps 10.0.0.5 10.0.0.6, gateway 10.0.0.9'],
+      ['pool front: namespaces -', 'pool front: namespaces a'],
+    ]);
+  });
+
   it('says so where one of the two is a time whose events were lost', async () => {
     const diff = () => [{ ...places, to: { ...position, seq: 7 }, toAt: at(7) }];
     const { stdout } = await ask({ diff, history: restoredBehind7 }, 'diff', '--from', '3', '--to', '2026-11-17 14:20');
