@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate } from '../domain/specification.ts';
 import { emptyHead, chain, parseEvent } from '../ledger/chain.ts';
 import { Follower } from '../ledger/follower.ts';
@@ -102,6 +103,20 @@ describe('A standby on patrol', () => {
     expect(found().join()).to.match(
       /172\.17\.0\.11: it is missing.*note: ipledger has no such key|note: .*172\.17\.0\.11: it is/,
     );
+  });
+
+  it('says once that it cannot look, and why', async () => {
+    const { keys } = memory;
+    let tries = 0;
+    memory.keys = async function* (...asked) {
+      if (++tries > 3) memory.keys = keys;
+      else throw new IpledgerError('UNAVAILABLE', 'the archive is not there');
+      yield* keys.apply(memory, asked);
+    };
+    await standBy();
+    const told = logged.filter((line) => line.includes('the keys cannot be verified now'));
+    expect(told).to.have.length(1);
+    expect(told[0]).to.contain('the archive is not there');
   });
 
   it('finds what was wrong before it came', async () => {

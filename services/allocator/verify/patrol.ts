@@ -59,15 +59,20 @@ export class Patrol {
 
   /** Goes on until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    let told = '';
     while (!signal.aborted) {
       await this.#pause(signal);
       try {
         await this.#round(signal);
+        told = '';
       } catch (error) {
         const { code, message } = IpledgerError.from(error);
-        if (!signal.aborted && code === 'BUG')
-          this.#options.log.error({ err: error }, 'the keys could not be verified');
-        else this.#options.log.debug({ reason: message }, 'the keys cannot be verified now');
+        if (signal.aborted) return;
+        if (code === 'BUG') log.error({ err: error }, 'the keys could not be verified');
+        // Said once: it is tried again all the time.
+        else if (message !== told) log.warn({ reason: message }, 'the keys cannot be verified now');
+        told = message;
       }
     }
   }
