@@ -8,11 +8,11 @@ import { pause } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/log.ts';
 import { signCheckpoint } from './checkpoint/checkpoint.ts';
 import type { SignerKey } from './checkpoint/key.ts';
+import { holdToKept } from './held.ts';
 import { KeyInUse } from './key-in-use.ts';
 import type { Brake, Ledger } from './ledger/ledger.ts';
 import type { Replica } from './ledger/replica.ts';
 import type { Writer } from './ledger/writer.ts';
-import { holdToKept } from './start.ts';
 
 /** What the allocator is told about them. */
 export interface CheckpointSettings {

@@ -35,9 +35,9 @@ import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
 import { idSource } from './ledger/ids.ts';
 import { Membership } from './ledger/members.ts';
 import { eventVersions } from './ledger/upcast.ts';
+import { loadReplica } from './load.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
-import { loadReplica } from './start.ts';
 import { Patrol } from './verify/patrol.ts';
 
 interface Options extends ArchiveSettings, CheckpointSettings {

@@ -1,8 +1,7 @@
 /**
- * What an allocator does before it serves anybody: it loads the ledger, and holds it to the last checkpoint that it kept. Where all
- * were stopped while etcd was restored from a backup, nobody else may remember that there was more.
+ * Before an allocator serves anybody, it holds the ledger to the last checkpoint that it kept. Where all were stopped while etcd was
+ * restored from a backup, nobody else may remember that there was more.
  */
-import { backoffMs, pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { VerifierKey } from './checkpoint/key.ts';
@@ -10,20 +9,6 @@ import { type Kept, readKept } from './checkpoint/kept.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { continuityOf } from './ledger/continuity.ts';
 import type { Brake, Ledger } from './ledger/ledger.ts';
-import { Replica } from './ledger/replica.ts';
-
-/** The ledger, once etcd answers: it may come up after us. @throws what Replica.load throws, but for outages. */
-export async function loadReplica(ledger: Ledger, log: Logger, signal: AbortSignal): Promise<Replica> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await Replica.load(ledger, signal);
-    } catch (error) {
-      if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
-      log.warn({ reason: IpledgerError.from(error).message }, 'the ledger cannot be loaded yet');
-      await pause(backoffMs(attempt, 100, 2_000), signal);
-    }
-  }
-}
 
 export interface Keeping {
   /** What checkpoints are signed with, and the file that they go to; '' for none. */
