@@ -1,4 +1,4 @@
-/** Which stretch of the log a restored ledger lacks, and what of it nothing in the cluster shows. Pure. */
+/** Which stretch of the log a restored ledger lacks. Pure. */
 import type { GetStatusReply } from '../../proto/ipledger.ts';
 import { showTime, type Zone } from '../times.ts';
 
@@ -25,12 +25,3 @@ export function stretchSentence({ fromSeq, toSeq, after, before }: Lost, zone: Z
   const which = count === 1 ? `event ${fromSeq} is` : `events ${fromSeq} to ${toSeq} are`;
   return `lost: ${which} gone, ${count} at least, of the time from ${showTime(after, zone)} to ${showTime(before, zone)}`;
 }
-
-/** What an operator has to think of: no object of Kubernetes shows it. */
-export const notBroughtBack = `
-Nothing in the cluster shows these; those of the lost time have to be made again by hand:
-  reservations  ipledger reserve ADDRESS --for WHOM --reason WHY    ended ones: ipledger unreserve
-  quarantines   ipledger quarantine ADDRESS --reason WHY            ended ones: ipledger lift
-  bindings      which container uses an address. Should such a Pod's node be lost, ipledger quarantine its address: it is not held back
-An export made after the backup tells what was done by hand, as commands: ipledger recover --remembered FILE
-`;
