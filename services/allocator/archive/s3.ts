@@ -62,7 +62,8 @@ export class S3Archive implements Archive {
       );
     }
     const content = Buffer.from(await reply.arrayBuffer());
-    if (reply.status === 404) return undefined;
+    // Of a bucket that is not there, nothing is said: it may be another than was meant.
+    if (reply.status === 404 && !content.includes('<Code>NoSuchBucket</Code>')) return undefined;
     if (!reply.ok) throw this.#refused('GET', name, reply);
     return content;
   }
