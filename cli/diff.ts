@@ -43,7 +43,7 @@ export function addDiff(program: Command): void {
     .addHelpText(
       'after',
       `
-A time is ${timeForms}; a number is an event, and the state that after it.
+A time is ${timeForms}; a number is an event, and the state that after all of its command.
 What came and went in between is left out; \`ipledger history all --since … --until …\` has it.
 
 Exit status:

@@ -87,6 +87,12 @@ describe('ipledger state', () => {
     });
   });
 
+  it('says so of a subnet that was not there', async () => {
+    const stateAt = () => [{ position, at: at(42) }];
+    const { status, stderr } = await ask({ stateAt }, 'state', '--subnet', 'nosuch');
+    expect({ status, stderr }).to.deep.equal({ status: 4, stderr: 'there was no subnet nosuch then\n' });
+  });
+
   it('shows nothing when it is interrupted, rather than half of it', async () => {
     const place = { position: { ...position, seq: 7 }, at: at(7) };
     const stateAt = function* () {

@@ -44,7 +44,7 @@ export function addState(program: Command): void {
     .addHelpText(
       'after',
       `
-A time is ${timeForms}; a number is an event, and the state that after it.
+A time is ${timeForms}; a number is an event, and the state that after all of its command.
 Addresses that nobody had, and that were not kept back, are left out.
 
 Exit status:
@@ -56,7 +56,10 @@ Exit status:
         const moment = at === 'now' ? undefined : readMoment(at, styleOf(options).zone);
         const replies = allocator.listen(LedgerService.stateAt, { moment, subnet });
         const map = wholeOf(await gathered(replies, ({ position }) => position, signal));
-        return shown(map, await lostAtMoment(allocator, moment, map));
+        const lost = await lostAtMoment(allocator, moment, map);
+        if (subnet !== undefined && map.subnets.length === 0 && map.records.length === 0)
+          return { ...shown(map, lost), note: `there was no subnet ${subnet} then` };
+        return shown(map, lost);
       }),
     );
 }

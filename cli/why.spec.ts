@@ -54,6 +54,24 @@ describe('ipledger why', () => {
     expect(stdout).to.contain('it waits for an address for macvlan.default: subnet macvlan has no free address\n');
   });
 
+  it('knows from one attachment on which node the Pod of another is, and of none where nobody said', async () => {
+    const given = (seq: number, provider: string): Input<Event> =>
+      event(seq, {
+        type: 'AddressAllocated',
+        addressAllocated: { attachment: { ...attachment, provider }, uid: 'one', addresses: [{ address: '10.0.0.9' }] },
+      });
+    const bound = event(7, {
+      type: 'AddressBound',
+      addressBound: { attachment, uid: 'one', alloc: 5, containerId: 'c1', interface: 'net1', node: 'node-a' },
+    });
+    const both = [bound, given(6, 'storage.default'), given(5, attachment.provider)];
+    const told = (await ask(why(both), 'why', 'default/web-0')).stdout;
+    expect(told).to.contain('and container c1 on node node-a is set up with it\n');
+    expect(told).to.contain('and waits for node node-a: no CNI ADD of storage.default came to its agent');
+    const alone = (await ask(why(both.slice(2)), 'why', 'default/web-0')).stdout;
+    expect(alone).to.contain('it has 10.0.0.9 of subnet macvlan, and no container was set up with it yet\n');
+  });
+
   it('tells of one that is gone', async () => {
     const { stdout } = await ask(why(life.slice(1)), 'why', 'default/web-0');
     expect(stdout).to.contain('default/web-0 has no address any more\n');

@@ -23,7 +23,7 @@ export function verdict({ life, pod }: Known): string[] {
     ...life.refusals.map(
       ({ attachment, message }) => `it waits for an address for ${attachment?.provider ?? ''}: ${message}`,
     ),
-    ...holding.flatMap((tenure) => ofHolding(tenure, pod)),
+    ...holding.flatMap((tenure) => ofHolding(tenure, nodeOf(holding, pod))),
     ...(life.refusals.length === 0 && holding.length === 0 ? ofGone(life, holding) : []),
   ];
 }
@@ -42,13 +42,17 @@ function ofStranger({ networks, uid, deletedAt, events }: PodInCluster): string[
   ];
 }
 
-function ofHolding({ addresses, subnet, uses, node, attachment }: Tenure, pod: PodInCluster | undefined): string[] {
+/** Where the Pod runs; undefined: nobody said. One attachment of it may tell more than another. */
+const nodeOf = (holding: readonly Tenure[], pod: PodInCluster | undefined): string | undefined =>
+  pod?.node ?? holding.findLast(({ node }) => node !== '')?.node;
+
+function ofHolding({ addresses, subnet, uses, attachment }: Tenure, where: string | undefined): string[] {
   const what = `${addresses.join(' and ')} of subnet ${subnet}`;
-  const where = pod?.node ?? node;
   const used = uses.findLast(({ until }) => until === '');
   if (used)
     return [`it has ${what}, and container ${used.containerId.slice(0, 12)} on node ${used.node} is set up with it`];
   if (where === '') return [`it has ${what}, and waits to be scheduled to a node`];
+  if (where === undefined) return [`it has ${what}, and no container was set up with it yet`];
   return [
     `it has ${what}, and waits for node ${where}: no CNI ADD of ${attachment?.provider ?? ''} came to its agent. Is kubelet there, do Multus and the agent run?`,
   ];
