@@ -65,6 +65,14 @@ describe('DELs that found no agent', () => {
     expect(await replay(journal())).to.equal(0);
   });
 
+  it('are missed by name when their folder cannot be read, and not when there is none', async () => {
+    writeFileSync(join(folder, 'none'), '');
+    expect(await replay({ ...journal(), folder: join(folder, 'nowhere') })).to.equal(0);
+    expect(warnings).to.deep.equal([]);
+    expect(await replay({ ...journal(), folder: join(folder, 'none') })).to.equal(0);
+    expect(warnings[0]).to.include({ folder: join(folder, 'none') });
+  });
+
   it('stay when they belong to another agent, or are not finished being written', async () => {
     leave('c1@net1.json', entry('c1', '/run/b.sock'));
     leave('c2@net1.json.4711', entry('c2'));

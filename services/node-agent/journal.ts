@@ -78,7 +78,7 @@ export function createReplay(journal: Journal, most = mostAtOnce): (signal: Abor
   let unclaimed = 0;
 
   return async (signal) => {
-    const names = await entriesOf(folder);
+    const names = await entriesOf(journal);
     const next = names.findIndex((name) => name > last);
     const inTurn = next > 0 ? [...names.slice(next), ...names.slice(0, next)] : names;
     const others: string[] = [];
@@ -101,14 +101,19 @@ export function createReplay(journal: Journal, most = mostAtOnce): (signal: Abor
   };
 }
 
-/** No folder: no plugin ever left anything. */
-async function entriesOf(folder: string): Promise<string[]> {
-  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+async function entriesOf({ folder, log }: Journal): Promise<string[]> {
+  const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    // No folder: no plugin ever left anything.
+    if (!isAbsent(error)) log.warn({ err: error, folder }, 'DELs may be left here that cannot be read');
+    return [];
+  });
   return found
     .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     .map(({ name }) => name)
     .toSorted();
 }
+
+const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 type Left =
   | { readonly kind: 'ours'; readonly request: CniRequest }
@@ -132,8 +137,7 @@ async function replayOne(journal: Journal, path: string, signal: AbortSignal): P
     return { kind: 'done' };
   } catch (error) {
     // A file that is gone was done by another agent of the same socket, which is starting or ending.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.warn({ err: error, file: path }, 'a DEL that was left here could not be done yet');
+    if (!isAbsent(error)) log.warn({ err: error, file: path }, 'a DEL that was left here could not be done yet');
     return { kind: 'not done' };
   }
 }
