@@ -277,6 +277,15 @@ describe('list and watch', () => {
     expect(told).to.deep.equal(['new a uid-a', 'listed', 'gone a uid-a missing', 'listed']);
   });
 
+  it('goes on watching while the API server is too busy for a full list', async () => {
+    server.lists.push(list('10', raw('a', '1')), refuse(429, 'too many requests'));
+    server.watches.push(sayAndEnd(bookmark('11')), say(event('ADDED', raw('b', '12'))));
+    const { told } = await started({ relistMs: 0 });
+    await until(() => told.includes('new b uid-b'));
+    expect(told).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
+    expect(server.watched.at(-1)?.get('resourceVersion')).to.equal('11');
+  });
+
   it('leaves out what it cannot understand, and survives a listener that throws', async () => {
     server.lists.push(list('10', { metadata: {} }, raw('a', '1')));
     server.watches.push(say(event('ADDED', { metadata: {} }), event('SOMETHING', {}), event('ADDED', raw('b', '11'))));

@@ -138,7 +138,10 @@ export class Source<T extends Named> {
       const startedAt = performance.now();
       try {
         if (this.#broken) await this.#verify(signal);
-        if (this.#version === undefined || startedAt - this.#listedAt > this.#pace.relistMs) await this.#list(signal);
+        if (this.#version === undefined) await this.#list(signal);
+        // Who cannot list now goes on watching: what that may have missed can wait.
+        else if (startedAt - this.#listedAt > this.#pace.relistMs)
+          await this.#list(signal).catch((error: unknown) => signal.aborted || this.#complain(error, 0));
         await this.#watch(signal);
         if (performance.now() - startedAt > shortWatchMs) {
           failures = this.#tooOld = 0;
