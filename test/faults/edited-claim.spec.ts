@@ -68,7 +68,7 @@ describe('faults: a claim key edited by hand', function () {
       expect(await refusalOf(life)).to.deep.include({
         code: 'ADDRESS_FENCED',
         grpcStatus: status.DATA_LOSS,
-        message: `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it, then restart the allocator`,
+        message: `${address} of subnet ${subnet} is fenced: its key in etcd was changed by something else than ipledger; put back what the log says of it (ipledger check --claims has the command), then restart the allocators`,
       });
     const { code, stdout } = await check(stage);
     expect(code).to.equal(1);
