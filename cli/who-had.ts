@@ -1,12 +1,14 @@
 /** `ipledger who-had ADDRESS --at TIME`: the question of 3 a.m. */
 import { isIP, SocketAddress } from 'node:net';
 import type { Command } from 'commander';
+import type { Allocator } from './allocator.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { lostAt, lostText as lostEventsText } from './lost.ts';
+import type { Answer } from './output.ts';
 import type { Column } from './table.ts';
 import { readTime, showTime, timeForms, type Zone } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
-import { beginningAfter, type Found, lookUp, type Progress } from './who-had/look-up.ts';
+import { beginningAfter, type Found, lookUp, type Progress, type Question } from './who-had/look-up.ts';
 import { givenText, lostText, ownerText, podText, tell } from './who-had/tell.ts';
 
 /** A person who waits for a history that is longer than this is told how far it is read. */
@@ -36,31 +38,32 @@ Exit status:
       const instant = when === 'now' ? undefined : readTime(when, zone);
       if (instant !== undefined && Date.parse(instant) > Date.now())
         throw new Failure('usage', `--at ${when} is yet to come`);
-      return answer(options, async (allocator) => {
-        const question = { address: canonical(address), subnet, instant };
-        const found = await lookUp(allocator, question, progress(zone));
-        const isNobodys = found.subnets.every(({ holder }) => !holder);
-        const began = isNobodys ? await beginningAfter(allocator, found.at) : undefined;
-        if (began !== undefined)
-          throw new Failure(
-            'refused',
-            `the ledger begins at ${showTime(began, zone)}, and does not know who had ${address} at ${showTime(found.at, zone)}`,
-          );
-        const lost = await lostAt(allocator, found.position, found.at);
-        if (isNobodys) process.exitCode = exitStatus.nothing;
-        return {
-          content: { position: found.position, address: question.address, at: found.at, subnets: found.subnets, lost },
-          table: (shownIn, width) =>
-            found.subnets
-              .map((each) =>
-                tell({ ...question, instant: found.at }, each, { zone: shownIn, exactly: width === 'wide' }),
-              )
-              .join('\n'),
-          listing: () => ({ columns, rows: found.subnets.map((each) => row(question.address, each)) }),
-          note: lost && `${lostEventsText(lost, zone)}; others may have had it then`,
-        };
-      });
+      const question = { address: canonical(address), subnet, instant };
+      return answer(options, (allocator) => whoHad(allocator, question, zone));
     });
+}
+
+/** @throws Failure for a time before there was a ledger, of which it knows nothing; as `lookUp`. */
+async function whoHad(allocator: Allocator, question: Question, zone: Zone): Promise<Answer> {
+  const { position, at, subnets } = await lookUp(allocator, question, progress(zone));
+  const { address } = question;
+  const isNobodys = subnets.every(({ holder }) => !holder);
+  const began = isNobodys ? await beginningAfter(allocator, at) : undefined;
+  if (began !== undefined) {
+    const [since, then] = [showTime(began, zone), showTime(at, zone)];
+    throw new Failure('refused', `the ledger begins at ${since}, and does not know who had ${address} at ${then}`);
+  }
+  const lost = await lostAt(allocator, position, at);
+  if (isNobodys) process.exitCode = exitStatus.nothing;
+  return {
+    content: { position, address, at, subnets, lost },
+    table: (shownIn, width) => {
+      const style = { zone: shownIn, exactly: width === 'wide' };
+      return subnets.map((each) => tell({ address, instant: at }, each, style)).join('\n');
+    },
+    listing: () => ({ columns, rows: subnets.map((each) => row(address, each)) }),
+    note: lost && `${lostEventsText(lost, zone)}; others may have had it then`,
+  };
 }
 
 /** As the ledger writes it. */

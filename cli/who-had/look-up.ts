@@ -20,7 +20,7 @@ export interface Found extends Then {
   readonly unknownBefore: string;
 }
 
-export interface Answer {
+export interface LookedUp {
   readonly position: Position | undefined;
   /** Which instant it is true of. */
   readonly at: string;
@@ -38,7 +38,7 @@ export async function lookUp(
   allocator: Allocator,
   { address, subnet, instant: asked }: Question,
   onProgress?: Progress,
-): Promise<Answer> {
+): Promise<LookedUp> {
   const { position, subnets: known, newest } = await glance(allocator, { address, subnet });
   // The ledger's clock may be ahead of this one
   const instant = asked ?? later(new Date().toISOString(), newest);
