@@ -5,6 +5,7 @@ import type * as api from '../../../proto/ipledger.ts';
 import type { Seq } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
+import { isGone } from '../ledger/floor.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Page, Period } from '../../../lib/serving/read.ts';
 import { type Allocator, question } from './allocator.ts';
@@ -94,8 +95,6 @@ async function eventAt(ledger: Ledger, seq: Seq, address: string, signal: AbortS
   if (line) return parseEvent(line.text);
   throw new IpledgerError('LEDGER_DAMAGED', `event ${seq}, which the history of ${address} names, is not in the log`);
 }
-
-const isGone = (error: unknown): boolean => error instanceof IpledgerError && error.code === 'POSITION_GONE';
 
 /** Either somebody made up a token, or the log names an event that is about something else. */
 function notOf({ address, page }: Walk, seq: Seq): IpledgerError {

@@ -6,6 +6,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { parseEvent, type StoredEvent } from './chain.ts';
 import { type EventFilter, quickLook, select } from './filter.ts';
+import { isGone } from './floor.ts';
 import type { Ledger, StoredLine } from './ledger.ts';
 
 /** One page of etcd's. */
@@ -170,8 +171,6 @@ async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<bool
   }
   return before;
 }
-
-const isGone = (error: unknown): boolean => error instanceof IpledgerError && error.code === 'POSITION_GONE';
 
 /** An event that is gone happened before all that is left. */
 async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<number> {
