@@ -47,7 +47,7 @@ import {
 } from './etcd-transaction.ts';
 import { wasCompacted } from './compaction.ts';
 import { refuseBelow } from './floor.ts';
-import { type Stretch, stretchAfter } from './stretch.ts';
+import { firstStretch, type Stretch, stretchAfter } from './stretch.ts';
 import type {
   Appended,
   Batch,
@@ -258,6 +258,17 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     return kvs[0] && textOf(kvs[0]);
   }
 
+  /** Where the log begins that a range holds from its beginning. What stands there wrongly is for others to tell. */
+  async #floorIn({ from, end }: KeyRange, signal: AbortSignal): Promise<Seq> {
+    if (from > logPrefix || end <= logPrefix) return 1;
+    const text = await this.#floorText(signal);
+    try {
+      return parseFloor(text);
+    } catch {
+      return 1;
+    }
+  }
+
   /** For an event that was looked for and is not there: because it is sealed? */
   async #refuseBelow(seq: Seq, signal: AbortSignal): Promise<void> {
     const floor = await this.floor(signal);
@@ -279,13 +290,14 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
   ): AsyncIterable<{ readonly kvs: IKeyValue[]; readonly revision: string }> {
     const read = ({ from, end }: Stretch, revision: string | undefined) =>
       this.#range({ key: bytes(from), range_end: bytes(end), limit: pageSize, ...(revision && { revision }) }, signal);
-    let stretch: Stretch = range;
+    const paging = { pageSize, floor: await this.#floorIn(range, signal) };
+    let stretch = firstStretch(range, paging);
     let page = await read(stretch, asked);
     const revision = asked ?? page.headers.revision;
     for (;;) {
       const { kvs, more } = page;
       const last = kvs.at(-1)?.key.toString('utf8') ?? '';
-      const following = stretchAfter(stretch, { keys: kvs.length, last, more }, range.end, pageSize);
+      const following = stretchAfter(stretch, { keys: kvs.length, last, more }, range.end, paging);
       // etcd reads the next page while this one is worked on.
       const next = following && read(following, revision);
       next?.catch(() => undefined); // told when it is waited for, if it ever is

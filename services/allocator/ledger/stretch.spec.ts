@@ -1,18 +1,19 @@
 import { expect } from 'chai';
 import { endOf, logKey, logPrefix, prefix } from './keys.ts';
-import { type Stretch, stretchAfter } from './stretch.ts';
+import { firstStretch, type Stretch, stretchAfter } from './stretch.ts';
 
 /** All that is asked of a store with these keys, and what it gives, four keys a page. */
-function readThrough(keys: readonly string[], range: Stretch): { readonly asked: Stretch[]; readonly given: string[] } {
+function readThrough(keys: readonly string[], range: Stretch, floor = 1) {
   const [asked, given]: [Stretch[], string[]] = [[], []];
-  for (let stretch: Stretch | undefined = range; stretch;) {
+  const paging = { pageSize: 4, floor };
+  for (let stretch: Stretch | undefined = firstStretch(range, paging); stretch;) {
     asked.push(stretch);
     const { from, end }: Stretch = stretch;
     const there = keys.filter((key) => key >= from && key < end);
     const page = there.slice(0, 4);
     given.push(...page);
     const answer = { keys: page.length, last: page.at(-1) ?? '', more: there.length > 4 };
-    stretch = stretchAfter(stretch, answer, range.end, 4);
+    stretch = stretchAfter(stretch, answer, range.end, paging);
   }
   return { asked, given };
 }
@@ -51,9 +52,29 @@ describe('Reading a range in pages', () => {
     for (const { end } of asked) expect(end <= logKey(12)).to.equal(true);
   });
 
-  it('goes through keys of all kinds', () => {
-    const others = ['addr/lan/10.0.0.1', 'addr/lan/10.0.0.2', 'head', 'subnet/lan', 'subnet/san', 'writer'];
-    const keys = [...others.map((key) => prefix + key), ...logOf(1, 2, 3, 4, 5, 6, 7, 8, 9)].toSorted();
-    expect(readThrough(keys, { from: prefix, end: endOf(prefix) }).given).to.deep.equal(keys);
+  const others = ['addr/a', 'addr/b', 'addr/c', 'addr/d', 'addr/e', 'head', 'subnet/lan', 'subnet/san', 'writer'];
+  const everything = { from: prefix, end: endOf(prefix) };
+
+  it('goes through keys of all kinds, and asks for the log with none but its own, a page at a time', () => {
+    const keys = [...others.map((key) => prefix + key), ...logOf(7, 8, 9, 10, 11, 12, 13, 14, 15)].toSorted();
+    const { asked, given } = readThrough(keys, everything, 7);
+    expect(given).to.deep.equal(keys);
+    expect(asked).to.deep.equal([
+      { from: prefix, end: logPrefix },
+      { from: `${prefix}addr/d\0`, end: logPrefix },
+      { from: logPrefix, end: logKey(11) },
+      { from: logKey(11), end: logKey(15) },
+      { from: logKey(15), end: logKey(19) },
+      { from: logKey(19), end: everything.end },
+    ]);
+  });
+
+  it('misses nothing where the log begins elsewhere than it is said to', () => {
+    for (const first of [1, 5, 30]) {
+      const keys = [prefix + 'head', ...logOf(...Array.from({ length: 11 }, (_, index) => first + index))].toSorted();
+      for (const floor of [1, 4, 12, 100])
+        expect(readThrough(keys, everything, floor).given, `${first} for ${floor}`).to.deep.equal(keys);
+    }
+    expect(readThrough([], everything).given).to.deep.equal([]);
   });
 });

@@ -1,9 +1,10 @@
 /**
  * Which ranges to ask etcd for, to read one in pages. etcd counts all keys of a range that it is asked for, however few of them it
  * may give: a page from the beginning of a long log would cost it as much as the log. But the log's keys are numbered, so that
- * after the first page just those are named that fill the next one.
+ * just those are named that fill a page; and no other key's page reaches into the log.
  */
-import { logKey, seqOfKey } from './keys.ts';
+import type { Seq } from '../domain/event.ts';
+import { logKey, logPrefix, seqOfKey } from './keys.ts';
 
 /** Keys from one (included) to another (not included). */
 export interface Stretch {
@@ -20,6 +21,17 @@ interface Given {
   readonly more: boolean;
 }
 
+export interface Paging {
+  /** How many keys a page has. */
+  readonly pageSize: number;
+  /** The first event of the log, as far as that is known: of another one the answers are the same, and cost more. */
+  readonly floor: Seq;
+}
+
+/** Where to begin. A reader of the log that names an event is most often at its end: it is asked for all of it. */
+export const firstStretch = ({ from, end }: Stretch, paging: Paging): Stretch =>
+  seqOfKey(from) === undefined ? stretchFrom(from, end, paging) : { from, end };
+
 /**
  * The stretch behind one that was read, on the way to `end`; undefined when all is read. A stretch of the log with a key missing is
  * its end, or a gap: then all the rest is asked for.
@@ -28,17 +40,24 @@ export function stretchAfter(
   read: Stretch,
   { keys, last, more }: Given,
   end: string,
-  pageSize: number,
+  paging: Paging,
 ): Stretch | undefined {
-  if (more) return stretchFrom(keyAfter(last), end, pageSize);
+  if (more) return stretchFrom(keyAfter(last), end, paging);
   if (read.end === end) return undefined;
-  return keys === pageSize ? stretchFrom(read.end, end, pageSize) : { from: read.end, end };
+  const isOfLog = read.from >= logPrefix;
+  return isOfLog && keys !== paging.pageSize ? { from: read.end, end } : stretchFrom(read.end, end, paging);
 }
 
-function stretchFrom(from: string, end: string, pageSize: number): Stretch {
-  const seq = seqOfKey(from);
-  const filled = seq === undefined ? end : logKey(seq + pageSize);
+function stretchFrom(from: string, end: string, paging: Paging): Stretch {
+  const filled = filledFrom(from, paging) ?? end;
   return { from, end: filled < end ? filled : end };
+}
+
+/** Where a page from here on ends at the latest, if that is known. */
+function filledFrom(from: string, { pageSize, floor }: Paging): string | undefined {
+  if (from < logPrefix) return logPrefix;
+  const seq = from === logPrefix ? floor : seqOfKey(from);
+  return seq === undefined ? undefined : logKey(seq + pageSize);
 }
 
 function keyAfter(key: string): string {
