@@ -35,7 +35,7 @@ export async function setStage(run: Run, events: number): Promise<Stage> {
   };
   const { ms, result: seq } = await timed(() => buildHistory({ etcd, events, signal: run.signal, onProgress }));
   say(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} a second`);
-  await compact(etcd);
+  await compact(etcd, '--physical');
   await etcd.etcdctl(['defrag'], { timeoutMs: upkeepMs });
   const client = connectEtcd([etcd.endpoint]);
   run.onEnd(() => client.close());
@@ -55,10 +55,10 @@ export async function statusOf(etcd: Etcd): Promise<Status> {
   return status;
 }
 
-/** Old versions of keys are forgotten, as etcd's auto-compaction does it. */
-async function compact(etcd: Etcd): Promise<void> {
+/** Old versions of keys are forgotten, as etcd's auto-compaction does it; with `--physical` they are gone by then. */
+async function compact(etcd: Etcd, ...flags: readonly '--physical'[]): Promise<void> {
   const { header } = await statusOf(etcd);
-  await etcd.etcdctl(['compact', String(header.revision)], { timeoutMs: upkeepMs });
+  await etcd.etcdctl(['compact', ...flags, String(header.revision)], { timeoutMs: upkeepMs });
 }
 
 const everyKey = { from: prefix, end: endOf(prefix) };
