@@ -19,18 +19,21 @@ export interface Stage {
 
 /** Of a log of ten million events with what is written beside it. */
 const quotaBytes = 32 * 2 ** 30;
-const eventsACompaction = 50_000;
+const eventsAProgress = 50_000;
 /** Compaction and defragmentation go through all that is there. */
 const upkeepMs = 30 * 60_000;
 
 /** Builds it. */
 export async function setStage(run: Run, events: number): Promise<Stage> {
   const etcd = await startEtcd(run, { quotaBytes });
-  let compactedAt = 0;
+  let [saidAt, compactedAt] = [0, eventsAProgress];
   const onProgress = (seq: number): void => {
-    if (seq < compactedAt + eventsACompaction) return;
-    compactedAt = seq;
+    if (seq < saidAt + eventsAProgress) return;
+    saidAt = seq;
     say(`  ${seq} events`);
+    // etcd goes through all that there is each time, one time after the other.
+    if (seq < 2 * compactedAt) return;
+    compactedAt = seq;
     void compact(etcd).catch(() => undefined); // the next one will do
   };
   const { ms, result: seq } = await timed(() => buildHistory({ etcd, events, signal: run.signal, onProgress }));
