@@ -53,6 +53,8 @@ export function quantile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
+export const eventsASecond = (events: number, ms: number): number => events / (ms / 1_000);
+
 /** How long it takes, in milliseconds, and what it gives. */
 export async function timed<Result>(work: () => Promise<Result>): Promise<{ ms: number; result: Result }> {
   const begun = performance.now();

@@ -9,10 +9,8 @@ import { exportLines } from '../../services/allocator/ledger/export.ts';
 import { replay } from '../../services/allocator/ledger/replay.ts';
 import { verifyKeys } from '../../services/allocator/verify/verify.ts';
 import { startEtcd } from '../harness/etcd.ts';
-import { type Figure, figure, timed } from './figure.ts';
+import { eventsASecond, type Figure, figure, timed } from './figure.ts';
 import { readAndParse, type Stage } from './stage.ts';
-
-const eventsASecond = (events: number, ms: number): number => events / (ms / 1_000);
 
 /** `ipledger verify`, beside reading the same keys. */
 export async function measureVerify(stage: Stage, rounds: number): Promise<Figure> {

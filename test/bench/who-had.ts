@@ -1,15 +1,12 @@
 /** `ipledger who-had`, asked of a running allocator, beside reading the same keys at once. */
 import { openAllocator } from '../../cli/allocator.ts';
 import { lookUp } from '../../cli/who-had/look-up.ts';
-import { call, connect } from '../../lib/rpc.ts';
-import { LedgerService } from '../../proto/ipledger.ts';
+import { connect } from '../../lib/rpc.ts';
 import { addressesOf } from '../../services/allocator/domain/event.ts';
 import { parseEvent } from '../../services/allocator/ledger/chain.ts';
-import { type Figure, figure, quantile, timed } from './figure.ts';
+import { type Figure, timed } from './figure.ts';
+import { type Asked, bareMs, measureQuestions, questionsARound, seqsOf } from './questions.ts';
 import type { Stage } from './stage.ts';
-
-const questionsARound = 200;
-const timeoutMs = 60_000;
 
 interface Question {
   readonly address: string;
@@ -21,26 +18,16 @@ interface Question {
 
 /** p50 and p99 of questions about addresses and times that are spread over the whole log. */
 export async function measureWhoHad(stage: Stage, rounds: number): Promise<Figure[]> {
-  const { allocator, ledger, run } = stage;
-  const [ours, floor]: [number[][], number[][]] = [[], []];
-  using asked = openAllocator(allocator.endpoint, run.signal);
-  for (let round = 0; round < rounds; round++) {
-    const questions = await choose(stage, round);
-    const [mine, least]: [number[], number[]] = [[], []];
-    for (const { address, subnet, instant, seqs } of questions) {
-      const bare = async (): Promise<void> => {
-        for (const line of await ledger.readEach(seqs, run.signal)) JSON.parse(line?.text ?? 'null');
-      };
-      least.push((await timed(bare)).ms);
-      mine.push((await timed(() => lookUp(asked, { address, subnet, instant }))).ms);
+  const { allocator, run } = stage;
+  using cli = openAllocator(allocator.endpoint, run.signal);
+  return await measureQuestions('who-had', rounds, async (round) => {
+    const asked: Asked[] = [];
+    for (const { address, subnet, instant, seqs } of await choose(stage, round)) {
+      const floor = await bareMs(stage, seqs);
+      const { ms: ours } = await timed(() => lookUp(cli, { address, subnet, instant }));
+      asked.push({ ours, floor });
     }
-    ours.push(mine);
-    floor.push(least);
-  }
-  return [0.5, 0.99].map((part) => {
-    const name = `who-had p${part * 100}`;
-    const of = (values: readonly number[][]): number[] => values.map((each) => quantile(each, part));
-    return figure({ name, what: 'milliseconds', ours: of(ours), floor: of(floor), better: 'less', mostRatio: 20 });
+    return asked;
   });
 }
 
@@ -58,17 +45,7 @@ async function choose({ allocator, ledger, events, run }: Stage, round: number):
       const [address] = addressesOf(sequenced);
       if (address === undefined) continue;
       const { subnet } = envelope;
-      const seqs: number[] = [];
-      for (let pageToken = '', more = true; more; more = pageToken !== '') {
-        const page = await call(
-          connection,
-          LedgerService.history,
-          { address, subnet, pageSize: 1_000, pageToken },
-          { timeoutMs },
-        );
-        seqs.push(...page.events.map((event) => event.seq));
-        pageToken = page.nextPageToken;
-      }
+      const seqs = await seqsOf(connection, { address, subnet });
       questions.push({ address, subnet, instant: parseEvent(another.text).envelope.at, seqs });
     }
   } finally {
