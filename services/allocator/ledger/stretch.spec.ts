@@ -22,17 +22,29 @@ const logOf = (...seqs: number[]): string[] => seqs.map(logKey);
 const all = endOf(logPrefix);
 
 describe('Reading a range in pages', () => {
-  it('is one request for what fits a page', () => {
-    expect(readThrough(logOf(1, 2, 3, 4), { from: logKey(1), end: all }).asked).to.have.length(1);
-    expect(readThrough([], { from: logKey(1), end: all }).asked).to.have.length(1);
+  it('is two requests for what does not fill a page: one for it, and one for what should not be there', () => {
+    expect(readThrough(logOf(1, 2, 3), { from: logKey(1), end: all }).asked).to.have.length(2);
+    expect(readThrough([], { from: logKey(1), end: all }).asked).to.have.length(2);
   });
 
-  it('names of a log, after the first page, no more keys than fill one', () => {
+  it('names of a log no more keys than fill a page, wherever in it a reader begins', () => {
+    const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
+    const { asked, given } = readThrough(keys, { from: logKey(6), end: all });
+    expect(given).to.deep.equal(keys.slice(5));
+    expect(asked).to.deep.equal([
+      { from: logKey(6), end: logKey(10) },
+      { from: logKey(10), end: logKey(14) },
+      { from: logKey(14), end: logKey(18) },
+      { from: logKey(18), end: all },
+    ]);
+  });
+
+  it('comes to its end through the whole log', () => {
     const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
     const { asked, given } = readThrough(keys, { from: logKey(1), end: all });
     expect(given).to.deep.equal(keys);
     expect(asked).to.deep.equal([
-      { from: logKey(1), end: all },
+      { from: logKey(1), end: logKey(5) },
       { from: logKey(5), end: logKey(9) },
       { from: logKey(9), end: logKey(13) },
       { from: logKey(13), end: logKey(17) },

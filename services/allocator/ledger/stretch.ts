@@ -28,9 +28,8 @@ export interface Paging {
   readonly floor: Seq;
 }
 
-/** Where to begin. A reader of the log that names an event is most often at its end: it is asked for all of it. */
-export const firstStretch = ({ from, end }: Stretch, paging: Paging): Stretch =>
-  seqOfKey(from) === undefined ? stretchFrom(from, end, paging) : { from, end };
+/** Where to begin. */
+export const firstStretch = ({ from, end }: Stretch, paging: Paging): Stretch => stretchFrom(from, end, paging);
 
 /**
  * The stretch behind one that was read, on the way to `end`; undefined when all is read. A stretch of the log with a key missing is
