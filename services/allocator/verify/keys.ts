@@ -8,16 +8,19 @@ import {
   claimNameOf,
   claimText,
   configuredText,
+  endOf,
   floorKey,
   floorText,
   frozenKey,
   headKey,
   headText,
+  logPrefix,
   memberPrefix,
   parseFrozen,
   poolKey,
   poolPrefix,
   poolText,
+  prefix,
   segmentKey,
   segmentPrefix,
   segmentText,
@@ -25,8 +28,14 @@ import {
   subnetPrefix,
   writerKey,
 } from '../ledger/keys.ts';
-import type { StoredKey } from '../ledger/ledger.ts';
+import type { KeyRange, StoredKey } from '../ledger/ledger.ts';
 import { differenceOf, type Finding } from './finding.ts';
+
+/** Where they stand. */
+export const besideLog: readonly KeyRange[] = [
+  { from: prefix, end: logPrefix },
+  { from: endOf(logPrefix), end: endOf(prefix) },
+];
 
 export class KeyAudit {
   readonly #state: State;

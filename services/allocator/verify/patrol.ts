@@ -11,12 +11,12 @@ import { pause, within } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Follower } from '../ledger/follower.ts';
-import { endOf, logKey, logPrefix, prefix } from '../ledger/keys.ts';
+import { logKey } from '../ledger/keys.ts';
 import type { KeyPage, KeyRange, StoredKey } from '../ledger/ledger.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { faultOf } from './event.ts';
 import type { Finding } from './finding.ts';
-import { KeyAudit } from './keys.ts';
+import { besideLog, KeyAudit } from './keys.ts';
 import { verifyKeys } from './verify.ts';
 
 const betweenPagesMs = 5_000;
@@ -82,10 +82,7 @@ export class Patrol {
     this.#before ??= await this.#verify(signal);
     const { replica } = this.#options;
     const audit = new KeyAudit(replica.state, () => replica.head);
-    for (const range of [
-      { from: prefix, end: logPrefix },
-      { from: endOf(logPrefix), end: endOf(prefix) },
-    ])
+    for (const range of besideLog)
       for await (const keys of this.#pages(range, signal)) {
         for (const each of keys)
           if (audit.look(each)) await this.#lookAgain(audit, each, signal);

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { ArchivedLedger } from '../archive/archived-ledger.ts';
 import { FolderArchive } from '../archive/folder.ts';
-import { ledgerWithPast, type Past } from '../archive/specification.ts';
+import { ledgerWithPast, type Past, sealingBy } from '../archive/specification.ts';
 import { seal } from '../archive/seal.ts';
-import { floorKey, logKey, segmentKey } from '../ledger/keys.ts';
+import { floorKey, logKey, logPrefix, segmentKey } from '../ledger/keys.ts';
 import type { KeyPage, KeyReader } from '../ledger/ledger.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import { replay } from '../ledger/replay.ts';
-import { failureOf, never } from '../ledger/specification.ts';
+import { batchOf, failureOf, never, startWriter } from '../ledger/specification.ts';
 import { verifyKeys } from './verify.ts';
 
 describe('Verification of a ledger whose past is sealed', () => {
@@ -61,6 +61,29 @@ describe('Verification of a ledger whose past is sealed', () => {
     );
     expect(code).to.equal('UNAVAILABLE');
     expect(message).to.match(/^the archive: .*\/elsewhere\/.* could not be read: ENOENT/);
+  });
+
+  it('finds what is wrong with an event that is sealed, and does not ask for the archive that it reads', async () => {
+    const { memory, ledger, archive } = past;
+    const data = { address: '172.17.0.99', reason: '' };
+    const before = await memory.head(never);
+    await memory.append(batchOf(before, [{ type: 'QuarantineLifted', subnet: 'macvlan', data }]));
+    const forged = before.seq + 1;
+    const working = await startWriter(ledger);
+    await seal(sealingBy({ working, ledger, archive }), forged, never);
+    await working.stop();
+    const { findings } = await verify();
+    expect(findings.map(({ key }) => key)).to.deep.equal([logKey(forged)]);
+  });
+
+  it('finds that nothing is left of what was not sealed', async () => {
+    const { memory } = past;
+    for (const key of Object.keys(memory.everything())) if (key.startsWith(logPrefix)) memory.remove(key);
+    const { head, findings } = await verify();
+    expect(head.seq).to.equal(0);
+    expect(findings.map(({ what }) => what)).to.deep.equal([
+      'event 1 is missing: the log ends here, and the head tells of 65 events',
+    ]);
   });
 
   it('needs the archive, and says so', async () => {

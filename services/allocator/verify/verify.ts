@@ -16,14 +16,13 @@ import {
   logPrefix,
   parseHead,
   parseSegment,
-  prefix,
   segmentKey,
   segmentPrefix,
 } from '../ledger/keys.ts';
-import type { KeyReader, Revision } from '../ledger/ledger.ts';
+import type { KeyRange, KeyReader, Revision } from '../ledger/ledger.ts';
 import type { Attested } from './attested.ts';
 import type { Finding } from './finding.ts';
-import { KeyAudit } from './keys.ts';
+import { besideLog, KeyAudit } from './keys.ts';
 import { keyOfLine, LogAudit } from './log.ts';
 
 /** Where so many keys are wrong, one more says nothing. */
@@ -79,8 +78,9 @@ async function stopped(reader: KeyReader, audit: LogAudit, options: VerifyOption
 
 /** That an event is not in etcd is no damage when it was sealed, before we came or while we read. */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
-  for await (const { keys } of reader.keys({ from: logKey(seq), end: logKey(seq + 1) }, signal))
-    if (keys.length > 0) return;
+  // An archive shows what is sealed before a live event. There always is one: it says that the others are sealed.
+  const next = await firstKey(reader, { from: logKey(seq), end: endOf(logPrefix) }, signal);
+  if (next === logKey(seq) || next === undefined) return;
   for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
     for (const { key, text } of keys) {
       const segment = readIf(() => parseSegment(key, text));
@@ -90,6 +90,12 @@ async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): P
           `event ${seq} is sealed, in ${segment.archive}: name that by --archive, or ask an allocator that has it`,
         );
     }
+}
+
+/** undefined for a range without keys. */
+async function firstKey(reader: KeyReader, range: KeyRange, signal: AbortSignal): Promise<string | undefined> {
+  for await (const { keys } of reader.keys(range, signal)) if (keys[0]) return keys[0].key;
+  return undefined;
 }
 
 /** Begins anew, where it was, at a newer revision, when etcd compacted the one that was read. */
@@ -161,10 +167,7 @@ async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options:
   const keys = new KeyAudit(audit.state, () => audit.head);
   const findings: Finding[] = [];
   let count = 0;
-  for (const range of [
-    { from: prefix, end: logPrefix },
-    { from: endOf(logPrefix), end: endOf(prefix) },
-  ])
+  for (const range of besideLog)
     for await (const page of reader.keys(range, signal, revision))
       for (const each of page.keys) {
         count++;
