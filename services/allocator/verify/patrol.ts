@@ -131,7 +131,8 @@ export class Patrol {
     signal: AbortSignal,
   ): Promise<void> {
     const follower = this.#options.follower();
-    if (!follower) return;
+    // It costs two reads: where so much is wrong already, etcd is spared them.
+    if (!follower || (this.#findings.size >= mostFindings && !this.#findings.has(key))) return;
     const patience = { until: performance.now() + patienceMs, signal: within(patienceMs, signal) };
     const { answer } = await follower.ask(() => audit.wrong(key, text), patience);
     const { keys } = await this.#page({ from: key, end: `${key}\0` }, signal);

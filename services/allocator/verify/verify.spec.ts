@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate, type Untimed } from '../domain/specification.ts';
-import { headKey, logKey, logPrefix } from '../ledger/keys.ts';
+import { chain } from '../ledger/chain.ts';
+import { headKey, headText, logKey, logPrefix } from '../ledger/keys.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import {
   applySubnet,
@@ -244,6 +245,26 @@ describe('Verification', () => {
       ledger.put(key, JSON.stringify(JSON.parse(ledger.get(key) ?? ''), null, 2));
     });
     expect(findings).to.deep.equal([]);
+  });
+
+  it('names the first of the keys that are wrong, also where all of very many are gone', async () => {
+    const ledger = await ledgerOf(applySubnet('wide', { cidrBlock: '10.8.0.0/13' }));
+    const before = await ledger.head(never);
+    let after = before;
+    for (let block = 0; block < 600; block++) {
+      const addresses = Array.from({ length: 250 }, (_, host) => `10.${8 + (block >> 8)}.${block & 255}.${host + 2}`);
+      const data = { addresses, reservedFor: `vip/${block}`, reason: '', mac: '' };
+      const wrapping = { id: '', command: '', actor: 'spec', at: before.at, clock: before.at, part: [1, 1] } as const;
+      const touched = Object.fromEntries(addresses.map((address) => [address, 0]));
+      const next = chain(after, { type: 'AddressReserved', subnet: 'wide', data }, { ...wrapping, before: touched });
+      ledger.put(logKey(next.head.seq), next.stored.text);
+      after = next.head;
+    }
+    ledger.put(headKey, headText(after));
+    const { head, findings } = await verify(ledger);
+    expect(head.seq).to.equal(after.seq);
+    expect(findings).to.have.length(100);
+    expect(findings[0]?.what).to.equal('it is missing: event 5 is the last to speak of it');
   });
 
   it('tells where it stopped, and compares no keys with what is not whole', async () => {

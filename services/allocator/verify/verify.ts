@@ -166,15 +166,17 @@ async function compareAtOneRevision(reader: KeyReader, audit: LogAudit, options:
 
   const keys = new KeyAudit(audit.state, () => audit.head);
   const findings: Finding[] = [];
+  const note = (finding: Finding | undefined): void => {
+    if (finding && findings.length < mostFindings) findings.push(finding);
+  };
   let count = 0;
   for (const range of besideLog)
     for await (const page of reader.keys(range, signal, revision))
       for (const each of page.keys) {
         count++;
-        const finding = keys.look(each);
-        if (finding) findings.push(finding);
+        note(keys.look(each));
       }
-  if (audit.head.seq > 0) findings.push(...keys.missing());
+  if (audit.head.seq > 0) for (const finding of keys.missing()) note(finding);
   options.attested?.end(audit.head);
   return verdict(audit, options, findings, count);
 }
