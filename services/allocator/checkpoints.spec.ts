@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -97,6 +97,19 @@ describe('The checkpoints of an allocator', () => {
     const next = printed();
     void checkpoints.run(stopping.signal);
     expect(await next).to.match(/^ipledger\//);
+  });
+
+  it('are written to their file once that can be, though nothing happened meanwhile', async () => {
+    putKey();
+    const file = join(folder, 'later', 'checkpoints');
+    const { checkpoints, printed } = keep(writing.replica, writing.writer, file);
+    const first = printed();
+    void checkpoints.run(stopping.signal);
+    const note = await first;
+    mkdirSync(join(folder, 'later'));
+    const second = printed();
+    expect(await second).to.equal(note);
+    expect(readFileSync(file, 'utf8')).to.equal(note);
   });
 
   describe('hold the ledger to them', () => {

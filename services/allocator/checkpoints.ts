@@ -54,8 +54,8 @@ export class Checkpoints {
   readonly #settings: CheckpointSettings;
   readonly #options: CheckpointOptions;
   readonly #key: KeyInUse;
-  /** The last event that was signed for. */
-  #signedSeq = 0;
+  /** Of the last checkpoint that was printed, and is in the file if there is one. */
+  #keptSeq = 0;
 
   private constructor(settings: CheckpointSettings, options: CheckpointOptions) {
     this.#settings = settings;
@@ -102,11 +102,11 @@ export class Checkpoints {
     const { checkpointFile: file } = this.#settings;
     const { head } = replica;
     const { signer } = this.#key;
-    if (!signer || head.seq === this.#signedSeq) return;
+    if (!signer || head.seq === this.#keptSeq) return;
     // An empty line between notes, for those who read them.
     const note = `${signCheckpoint(head, signer)}\n`;
     print(note);
-    this.#signedSeq = head.seq;
     if (file !== '') appendFileSync(file, note);
+    this.#keptSeq = head.seq;
   }
 }
