@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { backoffMs, pause, unlessAborted, within } from './deadline.ts';
+import { backoffMs, pause, unlessAborted, untilCalled, within } from './deadline.ts';
 
 const anHourMs = 3_600_000;
 
@@ -38,6 +38,34 @@ describe('what is waited for unless that is aborted', () => {
     controller.abort(why);
     expect(await waiting).to.equal(why);
     expect(await unlessAborted(never, controller.signal).catch((error: unknown) => error)).to.equal(why);
+  });
+});
+
+describe('a call that is waited for', () => {
+  let call: () => void;
+  let listening: boolean;
+  const wait = (signal: AbortSignal): Promise<void> =>
+    untilCalled(signal, (called) => {
+      [call, listening] = [called, true];
+      return () => (listening = false);
+    });
+
+  it('ends the waiting, and the listening for it', async () => {
+    const waiting = wait(new AbortController().signal);
+    expect(listening).to.equal(true);
+    call();
+    await waiting;
+    expect(listening).to.equal(false);
+  });
+
+  it('is not waited for any more when the signal is aborted, or was', async () => {
+    const controller = new AbortController();
+    const waiting = wait(controller.signal);
+    controller.abort();
+    await waiting;
+    expect(listening).to.equal(false);
+    await wait(controller.signal);
+    expect(listening).to.equal(false);
   });
 });
 

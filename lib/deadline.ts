@@ -28,6 +28,24 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
+/**
+ * Resolves once a function is called, or with the signal.
+ * @param listen hands the function on to whoever will call it, later; what it returns takes it back, and is called in the end.
+ */
+export function untilCalled(signal: AbortSignal, listen: (call: () => void) => () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let stop = (): void => undefined;
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      stop();
+      resolve();
+    };
+    signal.addEventListener('abort', done, { once: true });
+    stop = listen(done);
+    if (signal.aborted) done();
+  });
+}
+
 /** A signal that is aborted after `ms` milliseconds, or with `signal`. */
 export function within(ms: number, signal?: AbortSignal): AbortSignal {
   const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms))); // it refuses fractions, which what is left of a budget often is

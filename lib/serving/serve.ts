@@ -12,6 +12,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { untilCalled } from '../deadline.ts';
 import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Input, Method } from '../../proto/codec.ts';
@@ -179,15 +180,9 @@ function contextOf(call: Call): CallContext {
 
 /** A slow reader holds its own stream up, and nothing else. */
 function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      call.off('drain', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
+  return untilCalled(signal, (done) => {
     call.on('drain', done);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
+    return () => call.off('drain', done);
   });
 }
 

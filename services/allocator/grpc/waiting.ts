@@ -2,6 +2,7 @@
  * Who waits for what: CNI calls come before, with or after the allocation they need. Woken by committed events, without
  * polling; and told why a Pod was refused, when nothing comes.
  */
+import { untilCalled } from '../../../lib/deadline.ts';
 import { podKey } from '../domain/state.ts';
 import type { StoredEvent } from '../ledger/chain.ts';
 import type { Replica } from '../ledger/replica.ts';
@@ -32,18 +33,14 @@ export class Waiting {
   /** Resolves at the next committed event about the Pod, or with the signal. */
   nextEvent(namespace: string, pod: string, signal: AbortSignal): Promise<void> {
     const key = podKey(namespace, pod);
-    return new Promise((resolve) => {
+    return untilCalled(signal, (ring) => {
       const bells = this.#bells.get(key) ?? new Set();
       this.#bells.set(key, bells);
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        bells.delete(done);
+      bells.add(ring);
+      return () => {
+        bells.delete(ring);
         if (bells.size === 0 && this.#bells.get(key) === bells) this.#bells.delete(key);
-        resolve();
       };
-      bells.add(done);
-      signal.addEventListener('abort', done, { once: true });
-      if (signal.aborted) done();
     });
   }
 

@@ -4,7 +4,7 @@
  * A question that must be answered as of now waits for a look at etcd's head that begins after it was asked, and for the events
  * up to there; all that were asked while one look was on its way share the next. Who cannot look answers nobody.
  */
-import { pause } from '../../../lib/deadline.ts';
+import { pause, untilCalled } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { State } from '../domain/state.ts';
@@ -106,7 +106,7 @@ export class Follower {
     const sweeping = setInterval(() => this.#sweep(), sweepMs);
     try {
       while (!signal.aborted) {
-        await this.#awake(signal);
+        if (this.#rung === 'not') await this.#woken(signal);
         if (!signal.aborted) await this.#look(signal);
       }
     } finally {
@@ -147,16 +147,10 @@ export class Follower {
     this.#wake();
   }
 
-  #awake(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
-      if (this.#rung !== 'not' || signal.aborted) done();
+  #woken(signal: AbortSignal): Promise<void> {
+    return untilCalled(signal, (wake) => {
+      this.#wake = wake;
+      return () => (this.#wake = () => undefined);
     });
   }
 

@@ -2,6 +2,7 @@
  * What one allocator knows of the ledger: the state at a head, and who wants to hear of what comes next. Standby and writer
  * are the same replica: a standby follows the log, a writer adds to it.
  */
+import { untilCalled } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { AllocationRefused, Seq } from '../domain/event.ts';
 import { claimKey, type ClaimName } from '../domain/journal.ts';
@@ -105,16 +106,8 @@ export class Replica {
 
   /** Resolves once this event is in the state for good, or with the signal. */
   async reached(seq: Seq, signal: AbortSignal): Promise<void> {
-    if (this.#head.seq >= seq || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        stop();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const stop = this.onCommitted(() => this.#head.seq >= seq && done());
-      signal.addEventListener('abort', done, { once: true });
-    });
+    if (this.#head.seq >= seq) return;
+    await untilCalled(signal, (done) => this.onCommitted(() => this.#head.seq >= seq && done()));
   }
 
   async #readTo(there: Head, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@
  * tail is read. An append is never sent again: where the log shows its events, it happened and its answers are given;
  * everything else is decided anew against what is true by then, and of two appends behind one head only one can happen.
  */
-import { backoffMs, pause } from '../../../lib/deadline.ts';
+import { backoffMs, pause, untilCalled } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../domain/journal.ts';
 import type { Ask, Decided, Proven, Queued } from './ask.ts';
@@ -90,7 +90,7 @@ export class Writer {
   async run(signal: AbortSignal): Promise<void> {
     try {
       for (let failures = 0; !signal.aborted;) {
-        if (this.#queue.length === 0) await this.#rung(signal);
+        if (this.#queue.length === 0) await this.#woken(signal);
         if (signal.aborted) break;
         const outcome = await this.#turn(signal);
         if (outcome === 'deposed') break;
@@ -265,15 +265,10 @@ export class Writer {
     for (const { reject } of expired) reject(new IpledgerError('UNAVAILABLE', message));
   }
 
-  #rung(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
+  #woken(signal: AbortSignal): Promise<void> {
+    return untilCalled(signal, (wake) => {
+      this.#wake = wake;
+      return () => (this.#wake = () => undefined);
     });
   }
 }
