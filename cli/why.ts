@@ -1,7 +1,7 @@
 /** `ipledger why NAMESPACE/POD`: the story of one Pod, and what it waits for now. */
 import type { Command } from 'commander';
 import { type Allocation, type Event, LedgerService, type Position, type WhyReply } from '../proto/ipledger.ts';
-import { IpledgerError } from '../lib/errors.ts';
+import { unlessGone } from '../lib/errors.ts';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
@@ -89,16 +89,6 @@ async function read(allocator: Allocator, name: Name, searched: ReturnType<typeo
   const leftOut = allocations.filter(({ seq }) => seq < oldest).toSorted((a, b) => b.seq - a.seq);
   for (const { seq } of leftOut) events.push(...(await grant(allocator, name, seq)));
   return { position, allocations, events, more };
-}
-
-/** undefined: what comes next is sealed, and not at hand. */
-async function unlessGone<Reply>(reply: Promise<Reply>): Promise<Reply | undefined> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return undefined;
-    throw error;
-  }
 }
 
 /** The event of that number, which gave the Pod something. */

@@ -119,6 +119,20 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(meanings, text);
 }
 
+/** Whether an error says that the ledger has no such position, or has it sealed in an archive that is not at hand. */
+export const isGone = (thrown: unknown): thrown is IpledgerError =>
+  thrown instanceof IpledgerError && thrown.code === 'POSITION_GONE';
+
+/** What was asked for; undefined where it is gone. Any other error is thrown. */
+export async function unlessGone<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
 /** For statuses that grpc-js made itself, on either side. */
 function codeOfStatus(code: status): ErrorCode {
   switch (code) {

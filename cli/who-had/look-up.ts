@@ -1,5 +1,5 @@
 /** An address's whole history, subnet by subnet, put together for an instant. */
-import { IpledgerError } from '../../lib/errors.ts';
+import { type IpledgerError, isGone } from '../../lib/errors.ts';
 import { type Event, LedgerService, type Position } from '../../proto/ipledger.ts';
 import type { Allocator } from '../allocator.ts';
 import { historyOf } from '../history.ts';
@@ -80,7 +80,7 @@ async function wholeStory(
     }
     return { events, gone: undefined };
   } catch (error) {
-    if (error instanceof IpledgerError && error.code === 'POSITION_GONE') return { events, gone: error };
+    if (isGone(error)) return { events, gone: error };
     throw error;
   }
 }

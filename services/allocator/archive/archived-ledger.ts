@@ -3,7 +3,7 @@
  * appends or reads what is live never comes here.
  */
 import { unlessAborted, within } from '../../../lib/deadline.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, isGone } from '../../../lib/errors.ts';
 import type { Segment, Seq } from '../domain/event.ts';
 import type { Head } from '../ledger/chain.ts';
 import { beginning, type Place, type Until } from '../ledger/fold.ts';
@@ -201,7 +201,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
 
   /** Learns what was sealed since; throws on what that does not mend. */
   async #lookFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
-    if (!(error instanceof IpledgerError) || error.code !== 'POSITION_GONE') throw error;
+    if (!isGone(error)) throw error;
     await this.#look(signal);
     if (!this.#segmentOf(seq)) throw unsealed(seq);
   }

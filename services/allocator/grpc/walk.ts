@@ -1,11 +1,10 @@
 /** The story of one address: a walk along `before`, from the key's last event back through the log, one read an event. */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, isGone } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Seq } from '../domain/event.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
-import { isGone } from '../ledger/floor.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Page, Period } from '../../../lib/serving/read.ts';
 import { type Allocator, question } from './allocator.ts';

@@ -2,11 +2,10 @@
  * The log read from the end: what answers questions for which there is no index. Right always, and slow on a long log, so that
  * each call looks at a bounded number of events and says where to go on.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, isGone, unlessGone } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { parseEvent, type StoredEvent } from './chain.ts';
 import { type EventFilter, quickLook, select } from './filter.ts';
-import { isGone } from './floor.ts';
 import type { Ledger, StoredLine } from './ledger.ts';
 
 /** One page of etcd's. */
@@ -125,15 +124,6 @@ class Tail implements Pick<Ledger, 'readEach'> {
     const lines: (StoredLine | undefined)[] = [];
     for (const seq of seqs) lines.push((await unlessGone(this.#ledger.readEach([seq], this.#signal)))?.[0]);
     return lines;
-  }
-}
-
-async function unlessGone<Value>(read: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
   }
 }
 

@@ -2,7 +2,7 @@
  * Whether the ledger still holds what somebody remembers of it. etcd restored from a backup is a ledger like any other, only an
  * older one: nothing in it tells, but whoever has seen more of it can.
  */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { unlessGone } from '../../../lib/errors.ts';
 import { type Head, parseEvent } from './chain.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -24,11 +24,8 @@ export async function continuityOf(ledger: Ledger, known: Remembered, signal: Ab
 
 /** What is sealed and not at hand is taken on trust: whoever remembers it is told that it is gone. */
 async function hashAt(ledger: Ledger, { seq, hash }: Remembered, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    const [line] = await ledger.readEach([seq], signal);
-    return line && parseEvent(line.text).hash;
-  } catch (error) {
-    if (IpledgerError.from(error).code === 'POSITION_GONE') return hash;
-    throw error;
-  }
+  const lines = await unlessGone(ledger.readEach([seq], signal));
+  if (!lines) return hash;
+  const [line] = lines;
+  return line && parseEvent(line.text).hash;
 }

@@ -14,6 +14,3 @@ export function refuseBelow(seq: Seq, floor: Seq, first: string | undefined): ne
     `event ${seq} is sealed and not in etcd any more: the first live one is event ${floor}${since}. Begin there, or ask an allocator that has the archive (--archive)`,
   );
 }
-
-/** Whether that is what a reader was told. */
-export const isGone = (error: unknown): boolean => error instanceof IpledgerError && error.code === 'POSITION_GONE';
