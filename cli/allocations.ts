@@ -3,13 +3,12 @@ import type { Command } from 'commander';
 import { type Allocation, IpamService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { causeText } from './cause.ts';
-import { Failure } from './failure.ts';
 import { listed } from './output.ts';
+import { everyPage } from './pages.ts';
 import type { Column } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 const pageSize = 1_000;
-const pagesMost = 10_000;
 
 const columns: readonly Column[] = [
   { name: 'SUBNET' },
@@ -57,15 +56,14 @@ export async function everyAllocation(
   allocator: Allocator,
   filter: { [Name in keyof Filter]: Filter[Name] | undefined },
 ): Promise<{ position: Position | undefined; allocations: Allocation[] }> {
-  const allocations: Allocation[] = [];
-  let pageToken = '';
-  for (let page = 0; page < pagesMost; page++) {
-    const reply = await allocator.ask(IpamService.list, { ...filter, pageSize, pageToken });
-    for (const allocation of reply.allocations) allocations.push(allocation);
-    if (reply.nextPageToken === '') return { position: reply.position, allocations };
-    pageToken = reply.nextPageToken;
+  const read = (pageToken: string) => allocator.ask(IpamService.list, { ...filter, pageSize, pageToken });
+  const all: Allocation[] = [];
+  let last: Position | undefined;
+  for await (const { position, allocations } of everyPage(read)) {
+    for (const each of allocations) all.push(each);
+    last = position;
   }
-  throw new Failure('refused', `more than ${pagesMost} pages of allocations: narrow them down with --subnet or --node`);
+  return { position: last, allocations: all };
 }
 
 function row({ subnet, addresses, attachment, bindings, ...allocation }: Allocation): string[] {
