@@ -90,7 +90,7 @@ export function readHistory(request: HistoryRequest): { about: HistoryAbout; per
   };
 }
 
-/** The event at which a search goes on, from a page's token. */
+/** The number of an event, from the token of a page that begins there or behind it. */
 export function readSeqToken(token: string): number {
   if (!/^[1-9]\d{0,15}$/.test(token)) throw invalid(`page_token "${token}" is not one that a reply gave`);
   return Number(token);

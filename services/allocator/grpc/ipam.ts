@@ -17,8 +17,8 @@ import {
   recordMessage,
   sandboxMessage,
 } from './messages.ts';
-import { limited, pageSize, required } from '../../../lib/serving/read.ts';
-import { name, readSandbox } from './read.ts';
+import { limited, pageSize, readSeqToken, required } from '../../../lib/serving/read.ts';
+import { name, readNameToken, readSandbox } from './read.ts';
 import { reservationHandlers } from './reservations.ts';
 import { wait } from './wait.ts';
 import type { Waiting } from './waiting.ts';
@@ -102,9 +102,7 @@ async function list(allocator: Allocator, request: api.ListRequest, context: Cal
       request[field] ? [[field, request[field]]] : [],
     ),
   );
-  const afterSeq = request.pageToken === '' ? 0 : Number(request.pageToken);
-  if (!Number.isSafeInteger(afterSeq) || afterSeq < 0)
-    throw new IpledgerError('INVALID_REQUEST', `page_token "${request.pageToken}" is not one that a reply gave`);
+  const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
   const page = { afterSeq, size: pageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await question(allocator, context, (state) => listAllocations(state, filter, page), request);
   const nextPageToken = answer.nextAfterSeq === undefined ? '' : String(answer.nextAfterSeq);
@@ -113,10 +111,7 @@ async function list(allocator: Allocator, request: api.ListRequest, context: Cal
 
 async function listBindings(allocator: Allocator, request: api.ListBindingsRequest, context: CallContext) {
   const node = limited('node', request.node);
-  const after = request.pageToken;
-  if (after !== '' && after.split('/').length !== 2)
-    throw new IpledgerError('INVALID_REQUEST', `page_token "${after}" is not one that a reply gave`);
-  const page = { after, size: pageSize(request.pageSize, 500, 1_000) };
+  const page = { after: readNameToken(request.pageToken), size: pageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await question(allocator, context, (state) => pageOfBindings(state, node, page), request);
   return { position: positionOf(head), bindings: answer.bindings.map(sandboxMessage), nextPageToken: answer.next };
 }

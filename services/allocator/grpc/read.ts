@@ -1,4 +1,4 @@
-/** Reading requests: names and addresses. Each function throws INVALID_REQUEST. */
+/** Reading requests: names, addresses and page tokens. Each function throws INVALID_REQUEST. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { required } from '../../../lib/serving/read.ts';
 import type * as api from '../../../proto/ipledger.ts';
@@ -31,6 +31,13 @@ export function readAddress(text: string): string {
 export function readIpFamily(text: string): IpFamily {
   if (text === '' || text === 'ipv4' || text === 'ipv6') return text;
   throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
+}
+
+/** Where a page of a list by names ("subnet/address", "container/interface") begins: behind this one; '' at the first. */
+export function readNameToken(token: string): string {
+  if (token !== '' && token.split('/').length !== 2)
+    throw invalid(`page_token "${token}" is not one that a reply gave`);
+  return token;
 }
 
 /** What names a sandbox in requests. */

@@ -1,5 +1,4 @@
 /** The part of the Ipam service that is about addresses without Pods: reserved ones, and those that nobody may have. */
-import { IpledgerError } from '../../../lib/errors.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
 import type { IpFamily } from '../domain/command.ts';
@@ -11,7 +10,7 @@ import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, recordMessage } from './messages.ts';
 import { atMost, limited, pageSize, required } from '../../../lib/serving/read.ts';
-import { name, readAddress, readIpFamily } from './read.ts';
+import { name, readAddress, readIpFamily, readNameToken } from './read.ts';
 import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
 
 const mostUnreserved = 64;
@@ -85,10 +84,7 @@ async function listReservations(allocator: Allocator, request: api.ListReservati
     ...(request.subnet !== '' && { subnet: request.subnet }),
     ...(request.reservedFor !== '' && { reservedFor: request.reservedFor }),
   };
-  const after = request.pageToken;
-  if (after !== '' && after.split('/').length !== 2)
-    throw new IpledgerError('INVALID_REQUEST', `page_token "${after}" is not one that a reply gave`);
-  const page = { after, size: pageSize(request.pageSize, 500, 1_000) };
+  const page = { after: readNameToken(request.pageToken), size: pageSize(request.pageSize, 500, 1_000) };
   const read = (state: State, now: number) => {
     const { names, next } = pageOfReservations(state, filter, page);
     return { next, records: names.map(({ subnet, address }) => addressRecord(state, subnet, address, now)) };
