@@ -60,8 +60,7 @@ function lookFor(state: State, sandbox: Sandbox, ownNode: string | undefined): S
   for (const each of allocation ? [allocation] : own) refuseOtherNode(each, ownNode);
   const others = allocation ? [] : own.map((other) => other.interface);
   // '' and 'ovn' are the primary network's: whatever serves it is found by the Pod's annotations.
-  const known = ['', 'ovn', sandbox.provider];
-  const bound = known.slice(0, 2).includes(sandbox.provider) || providersOf(state).has(sandbox.provider);
+  const bound = provider === '' || provider === 'ovn' || providersOf(state).has(provider);
   return { allocation: allocation && withBindings(state, allocation), bound, others, namesakeUid: namesake?.uid };
 }
 
