@@ -5,7 +5,7 @@ import type * as api from '../../../proto/ipledger.ts';
 import type { Seq } from '../domain/event.ts';
 import { sealedTo } from '../domain/state.ts';
 import { type Envelope, parseEvent } from '../ledger/chain.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { EventReader } from '../ledger/ledger.ts';
 import { type Allocator, question } from './allocator.ts';
 import { freezeOf } from './freeze.ts';
 import { positionOf } from './messages.ts';
@@ -28,11 +28,7 @@ export async function getStatus(allocator: Allocator, context: CallContext): Pro
  * The first event that can be read: the very first where nothing is sealed or its archive is at hand, else the first live one. An
  * archive that is away, or damaged, is no reason not to say where the ledger stands.
  */
-export async function oldestOf(
-  ledger: Pick<Ledger, 'readEach'>,
-  live: Seq,
-  signal: AbortSignal,
-): Promise<Envelope | undefined> {
+export async function oldestOf(ledger: EventReader, live: Seq, signal: AbortSignal): Promise<Envelope | undefined> {
   const eventOf = async (seq: Seq): Promise<Envelope | undefined> => {
     const [line] = await ledger.readEach([seq], signal);
     return line && parseEvent(line.text).envelope;

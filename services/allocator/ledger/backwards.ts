@@ -6,7 +6,7 @@ import { IpledgerError, isGone, unlessGone } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { parseEvent, type StoredEvent } from './chain.ts';
 import { type EventFilter, quickLook, select } from './filter.ts';
-import type { Ledger, StoredLine } from './ledger.ts';
+import type { EventReader, Ledger, StoredLine } from './ledger.ts';
 
 /** One page of etcd's. */
 const eventsARead = 2_000;
@@ -66,7 +66,7 @@ export async function searchBackwards(
  * The part of the log that a call may look at, read a stretch at a time, each once. What an event goes back to is mostly in it, and would
  * otherwise cost a read an event.
  */
-class Tail implements Pick<Ledger, 'readEach'> {
+class Tail implements EventReader {
   readonly #ledger: Ledger;
   readonly #last: Seq;
   readonly #signal: AbortSignal;

@@ -1,7 +1,7 @@
 /** Which events are wanted. All that is said must match; what is '' (or empty) matches everything. */
 import { addressesOf, type Attachment, type Event, type Owner } from '../domain/event.ts';
 import type { StoredEvent } from './chain.ts';
-import type { Ledger } from './ledger.ts';
+import type { EventReader } from './ledger.ts';
 import { beginningsOf, grantsOf } from './origins.ts';
 
 export interface EventFilter {
@@ -36,7 +36,7 @@ const asksForOwner = ({ owner }: EventFilter): boolean => owner.kind !== '' || o
  * @throws what the ledger throws, where events before these have to be looked at.
  */
 export async function select(
-  ledger: Pick<Ledger, 'readEach'>,
+  ledger: EventReader,
   events: readonly StoredEvent[],
   filter: EventFilter,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ const matches = (wanted: string, found: string | undefined): boolean => wanted =
 const attachmentOf = ({ data }: Event): Attachment | undefined => ('attachment' in data ? data.attachment : undefined);
 
 async function onNode(
-  ledger: Pick<Ledger, 'readEach'>,
+  ledger: EventReader,
   events: readonly StoredEvent[],
   node: string,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ async function onNode(
 }
 
 async function ofOwner(
-  ledger: Pick<Ledger, 'readEach'>,
+  ledger: EventReader,
   events: readonly StoredEvent[],
   wanted: Owner,
   signal: AbortSignal,

@@ -124,6 +124,9 @@ export interface Ledger extends KeyReader {
   bell(signal: AbortSignal): AsyncIterable<void>;
 }
 
+/** Reads single events. */
+export type EventReader = Pick<Ledger, 'readEach'>;
+
 /** What is sealed: whoever moves the log's beginning into the archive, and reads on across the seam, needs it. As Ledger throws. */
 export interface SealedLog {
   /** The first event that is not sealed: from here on all events are live. Linearizable, and never less than before. */

@@ -4,7 +4,7 @@
  */
 import type { AddressBound, AddressUnbound, Event, Seq } from '../domain/event.ts';
 import { parseEvent, type StoredEvent } from './chain.ts';
-import type { Ledger } from './ledger.ts';
+import type { EventReader } from './ledger.ts';
 
 /** Between a container's two events few others are about the address. */
 const mostSteps = 100;
@@ -17,7 +17,7 @@ export type Origins = ReadonlyMap<Seq, StoredEvent>;
  * @throws what the ledger throws.
  */
 export async function beginningsOf(
-  ledger: Pick<Ledger, 'readEach'>,
+  ledger: EventReader,
   events: readonly StoredEvent[],
   signal: AbortSignal,
 ): Promise<Origins> {
@@ -54,7 +54,7 @@ const began = (event: Event, end: Event): event is AddressBound =>
  * @throws what the ledger throws.
  */
 export async function grantsOf(
-  ledger: Pick<Ledger, 'readEach'>,
+  ledger: EventReader,
   events: readonly StoredEvent[],
   signal: AbortSignal,
 ): Promise<Origins> {
@@ -82,7 +82,7 @@ export async function grantsOf(
 }
 
 /** These events; 0 is none. */
-async function readAll(ledger: Pick<Ledger, 'readEach'>, seqs: readonly Seq[], signal: AbortSignal): Promise<Origins> {
+async function readAll(ledger: EventReader, seqs: readonly Seq[], signal: AbortSignal): Promise<Origins> {
   const wanted = [...new Set(seqs)].filter((seq) => seq > 0);
   const lines = await ledger.readEach(wanted, signal);
   return new Map(wanted.flatMap((seq, index) => (lines[index] ? [[seq, parseEvent(lines[index].text)] as const] : [])));
