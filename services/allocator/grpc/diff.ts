@@ -55,6 +55,7 @@ async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal:
   const first = await travel.go(from, { signal });
   if (isBefore(to, first.head))
     throw new IpledgerError('INVALID_REQUEST', `to is before from, which is event ${first.head.seq}`);
+  const then = instantOf(from, first.head.at);
   const untouched = specsOf(first.state, subnet);
   const noted = new Map<string, AddressRecord>();
   const before = (events: readonly StoredEvent[]): void => {
@@ -62,7 +63,7 @@ async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal:
       if (subnet === '' || sequenced.subnet === subnet)
         for (const address of addressesOf(sequenced)) {
           const key = claimKey({ subnet: sequenced.subnet, address });
-          if (!noted.has(key)) noted.set(key, recordOf(first.state, sequenced.subnet, address, first.head.at));
+          if (!noted.has(key)) noted.set(key, recordOf(first.state, sequenced.subnet, address, then));
         }
   };
   const last = await travel.go(to, { signal, before }, first);

@@ -123,6 +123,22 @@ describe('The ledger at a moment of the past', () => {
       expect(last?.to?.seq).to.equal(12);
     });
 
+    it('says how an address stood at the earlier instant, and not at the last event before it', async () => {
+      await using quiet = await serveAllocator();
+      const candidates = [{ addresses: ['172.17.0.100'] }];
+      await applyMacvlan(quiet);
+      await allocate(quiet, 'a', { candidates });
+      await release(quiet, 'a');
+      quiet.pass(120_000);
+      const at = new Date(quiet.replica.clock.read().at).toISOString();
+      quiet.pass(1_000);
+      await allocate(quiet, 'b', { candidates });
+      const found: string[] = [];
+      for await (const { addresses } of stream(quiet.client, LedgerService.diff, { from: { at } }, options))
+        found.push(...addresses.map(({ before, after }) => `${shown(before)} → ${shown(after)}`));
+      expect(found).to.deep.equal(['macvlan 172.17.0.100 idle - → macvlan 172.17.0.100 allocated b']);
+    });
+
     it('says which subnets and pools changed', async () => {
       const [first] = await diff({ from: { seq: 5 } });
       expect(first?.subnets.map(({ name, before, after }) => [name, before, after?.cidrBlock])).to.deep.equal([
