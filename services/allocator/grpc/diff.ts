@@ -9,7 +9,7 @@ import { addressRecord, type AddressRecord } from '../domain/questions.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 import type { Place, Until } from '../ledger/fold.ts';
-import { instant, poolSpecMessage, positionOf, recordMessage } from './messages.ts';
+import { poolSpecMessage, positionOf, recordMessage, timeOf } from './messages.ts';
 import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { inPages, instantOf } from './state-at.ts';
@@ -67,9 +67,13 @@ async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal:
         }
   };
   const last = await travel.go(to, { signal, before }, first);
-  const [fromAt, toAt] = [first.head, last.head].map(({ seq, at }) => (seq === 0 ? '' : instant(at)));
   return {
-    moments: { from: positionOf(first.head), to: positionOf(last.head), fromAt, toAt },
+    moments: {
+      from: positionOf(first.head),
+      to: positionOf(last.head),
+      fromAt: timeOf(first.head),
+      toAt: timeOf(last.head),
+    },
     configuration: configurationChanges(untouched, specsOf(last.state, subnet)),
     changes: () => addressChanges(noted, last, instantOf(to, last.head.at)),
   };

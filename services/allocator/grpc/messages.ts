@@ -46,6 +46,9 @@ export const positionOf = ({ epoch, seq, hash }: Pick<Head, 'epoch' | 'seq' | 'h
   hash,
 });
 
+/** When the last event before it happened; '' before the first. */
+export const timeOf = ({ seq, at }: Head): string => (seq === 0 ? '' : instant(at));
+
 const bindingMessage = ({ containerId, interface: name, node, bootId, at }: Binding): Input<api.Binding> => ({
   containerId,
   interface: name,

@@ -6,7 +6,7 @@ import { addressMap } from '../domain/address-map.ts';
 import { usageOf, usageOfPool } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import type { Until } from '../ledger/fold.ts';
-import { instant, poolMessage, positionOf, recordMessage, subnetMessage } from './messages.ts';
+import { poolMessage, positionOf, recordMessage, subnetMessage, timeOf } from './messages.ts';
 import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
@@ -28,7 +28,7 @@ export async function* stateAt(
     const folding = travel.go(until, { signal });
     yield* patiently(folding, () => ({}));
     const { state, head } = await folding;
-    const place = { position: positionOf(head), at: head.seq === 0 ? '' : instant(head.at) };
+    const place = { position: positionOf(head), at: timeOf(head) };
     yield { ...place, ...configurationOf(state, subnet) };
     const now = instantOf(until, head.at);
     for await (const records of inPages(addressMap(state, subnet, now), recordsAReply))

@@ -8,7 +8,7 @@ import { type Envelope, parseEvent } from '../ledger/chain.ts';
 import type { EventReader } from '../ledger/ledger.ts';
 import { type Allocator, question } from './allocator.ts';
 import { freezeOf } from './freeze.ts';
-import { positionOf } from './messages.ts';
+import { positionOf, timeOf } from './messages.ts';
 
 /** @throws IpledgerError UNAVAILABLE. */
 export async function getStatus(allocator: Allocator, context: CallContext): Promise<Input<api.GetStatusReply>> {
@@ -17,7 +17,7 @@ export async function getStatus(allocator: Allocator, context: CallContext): Pro
   return {
     position: positionOf(head),
     ledger: head.ledger,
-    at: new Date(head.at).toISOString(),
+    at: timeOf(head),
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
     liveFromSeq: sealed + 1,
     ...(await freezeOf(allocator, context.signal)),
