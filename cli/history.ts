@@ -63,7 +63,7 @@ function requestOf(subject: string, name: string | undefined, options: HistoryOp
 }
 
 /** @throws Failure for what is nothing that has a history. */
-export function subjectOf(subject: string, name: string | undefined): Input<HistoryRequest> {
+function subjectOf(subject: string, name: string | undefined): Input<HistoryRequest> {
   if (name === undefined) {
     if (subject === 'all') return {};
     if (isIP(subject) !== 0) return { address: subject };

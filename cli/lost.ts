@@ -22,7 +22,7 @@ export async function lostAt(
 }
 
 /** What was lost behind an event, if that is where the backup ended. */
-export async function lostAfter(
+async function lostAfter(
   allocator: Allocator,
   { seq, at }: Pick<Event, 'seq' | 'at'>,
 ): Promise<Lost | undefined> {

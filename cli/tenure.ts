@@ -178,7 +178,7 @@ function mark(marks: Open<Mark>[], event: Event): void {
 }
 
 /** Whether a time holds an instant, as RFC 3339 text in UTC: from its beginning on, and not at its end. */
-export const holds = ({ from, until }: { readonly from: string; readonly until: string }, at: string): boolean =>
+const holds = ({ from, until }: { readonly from: string; readonly until: string }, at: string): boolean =>
   from <= at && (until === '' || at < until);
 
 /** What an address was at an instant. */

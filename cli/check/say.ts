@@ -13,7 +13,7 @@ export const podOf = (attachment: Attachment | undefined): string =>
 export const addressesOf = ({ addresses }: Allocation): string => addresses.map(({ address }) => address).join(',');
 
 /** A text as one argument of a shell's command. */
-export const quoted = (argument: string): string =>
+const quoted = (argument: string): string =>
   /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
 
 /** A command that a person can run as it stands, and behind a # what to know about it. */

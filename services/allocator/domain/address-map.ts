@@ -6,7 +6,7 @@ import { addressRecord, type AddressRecord } from './questions.ts';
 import type { State } from './state.ts';
 
 /** Whether an address is anything but free: held, still answered on by a container, reserved or quarantined. */
-export const isKept = (claim: Claim | undefined): claim is Claim =>
+const isKept = (claim: Claim | undefined): claim is Claim =>
   claim !== undefined &&
   (claim.allocation !== undefined ||
     claim.bindings.length > 0 ||
