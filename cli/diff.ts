@@ -13,7 +13,7 @@ import { join, subnetText } from './event.ts';
 import { exitStatus } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
-import { type Lost, lostAtMoment, lostText } from './lost.ts';
+import { type LostTime, lostAtMoment, lostTimeText } from './lost.ts';
 import { forText, placeText } from './state.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
@@ -89,7 +89,7 @@ const wholeOf = (parts: readonly DiffReply[]): Difference => ({
   addresses: parts.flatMap(({ addresses }) => addresses),
 });
 
-function shown(found: Difference, lost: readonly Lost[]): Answer {
+function shown(found: Difference, lost: readonly LostTime[]): Answer {
   const rows = [...found.subnets.map(subnetRow), ...found.pools.map(poolRow), ...found.addresses.map(addressRow)];
   if (rows.length === 0) process.exitCode = exitStatus.nothing;
   const listing = { columns, rows };
@@ -100,7 +100,7 @@ function shown(found: Difference, lost: readonly Lost[]): Answer {
       const lines = [
         `from: ${placeText(found.from, showTime(found.fromAt, zone, exactly))}`,
         `to:   ${placeText(found.to, showTime(found.toAt, zone, exactly))}`,
-        ...lost.map((each) => lostText(each, zone)),
+        ...lost.map((each) => lostTimeText(each, zone)),
       ];
       return `${rows.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${lines.join('\n')}\n`;
     },

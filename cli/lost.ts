@@ -3,7 +3,7 @@ import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { showTime, type Zone } from './times.ts';
 
-export interface Lost {
+export interface LostTime {
   /** When the last event happened that was not lost, and when the ledger went on. */
   readonly from: string;
   readonly until: string;
@@ -14,7 +14,7 @@ export async function lostAt(
   allocator: Allocator,
   position: Position | undefined,
   instant: string,
-): Promise<Lost | undefined> {
+): Promise<LostTime | undefined> {
   if (!position || position.epoch <= 1) return undefined;
   const until = new Date(Date.parse(instant) + 1).toISOString();
   const { events } = await allocator.ask(LedgerService.history, { until, pageSize: 1 });
@@ -22,10 +22,7 @@ export async function lostAt(
 }
 
 /** What was lost behind an event, if that is where the backup ended. */
-async function lostAfter(
-  allocator: Allocator,
-  { seq, at }: Pick<Event, 'seq' | 'at'>,
-): Promise<Lost | undefined> {
+async function lostAfter(allocator: Allocator, { seq, at }: Pick<Event, 'seq' | 'at'>): Promise<LostTime | undefined> {
   const next = await eventOf(allocator, seq + 1);
   return next?.ledgerRestored ? { from: at, until: next.at } : undefined;
 }
@@ -35,7 +32,7 @@ export async function lostAtMoment(
   allocator: Allocator,
   moment: { readonly at: string } | { readonly seq: number } | undefined,
   { position, at }: { readonly position?: Position | undefined; readonly at: string },
-): Promise<Lost | undefined> {
+): Promise<LostTime | undefined> {
   return moment && 'at' in moment && position ? lostAfter(allocator, { seq: position.seq, at }) : undefined;
 }
 
@@ -45,5 +42,5 @@ async function eventOf(allocator: Allocator, seq: number): Promise<Event | undef
 }
 
 /** For a person. */
-export const lostText = ({ from, until }: Lost, zone: Zone): string =>
+export const lostTimeText = ({ from, until }: LostTime, zone: Zone): string =>
   `what happened between ${showTime(from, zone)} and ${showTime(until, zone)} is lost: etcd was restored from a backup`;

@@ -12,7 +12,7 @@ import { podOf } from './event.ts';
 import { exitStatus } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
-import { type Lost, lostAtMoment, lostText } from './lost.ts';
+import { type LostTime, lostAtMoment, lostTimeText } from './lost.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
@@ -82,7 +82,7 @@ const wholeOf = (parts: readonly StateAtReply[]): AddressMap => ({
   records: parts.flatMap(({ records }) => records),
 });
 
-function shown(map: AddressMap, lost: Lost | undefined): Answer {
+function shown(map: AddressMap, lost: LostTime | undefined): Answer {
   const { position, at, records } = map;
   if (records.length === 0) process.exitCode = exitStatus.nothing;
   const listing = { columns, rows: records.map(row) };
@@ -90,7 +90,7 @@ function shown(map: AddressMap, lost: Lost | undefined): Answer {
     content: { ...map, lost },
     table: (zone, width) => {
       const place = placeText(position, showTime(at, zone, width === 'wide'));
-      return `${records.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${place}\n${lost ? `${lostText(lost, zone)}\n` : ''}`;
+      return `${records.length > 0 ? `${tableOf(listing, zone, width)}\n` : ''}${place}\n${lost ? `${lostTimeText(lost, zone)}\n` : ''}`;
     },
     listing: () => listing,
     note: records.length > 0 ? undefined : 'nobody had an address then',

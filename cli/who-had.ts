@@ -3,7 +3,7 @@ import { isIP, SocketAddress } from 'node:net';
 import type { Command } from 'commander';
 import type { Allocator } from './allocator.ts';
 import { exitStatus, Failure } from './failure.ts';
-import { lostAt, lostText as lostEventsText } from './lost.ts';
+import { lostAt, lostTimeText } from './lost.ts';
 import type { Answer } from './output.ts';
 import type { Column } from './table.ts';
 import { readTime, showTime, timeForms, type Zone } from './times.ts';
@@ -62,7 +62,7 @@ async function whoHad(allocator: Allocator, question: Question, zone: Zone): Pro
       return subnets.map((each) => tell({ address, instant: at }, each, style)).join('\n');
     },
     listing: () => ({ columns, rows: subnets.map((each) => row(address, each)) }),
-    note: lost && `${lostEventsText(lost, zone)}; others may have had it then`,
+    note: lost && `${lostTimeText(lost, zone)}; others may have had it then`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { GetStatusReply } from '../../proto/ipledger.ts';
-import { lostOf, stretchSentence } from './lost.ts';
+import { lostStretchOf, stretchSentence } from './lost.ts';
 
 const status = (seq: number, known?: { epoch: number; seq: number }): GetStatusReply => ({
   position: { epoch: 1, seq, hash: 'ab' },
@@ -16,19 +16,19 @@ const status = (seq: number, known?: { epoch: number; seq: number }): GetStatusR
 
 describe('The stretch of the log that a restored ledger lacks', () => {
   it('is from its last event to the last that anybody remembers', () => {
-    const lost = lostOf(status(33, { epoch: 1, seq: 39 }));
+    const lost = lostStretchOf(status(33, { epoch: 1, seq: 39 }));
     expect(lost && stretchSentence(lost, 'utc')).to.equal(
       'lost: events 34 to 39 are gone, 6 at least, of the time from 2026-11-17 14:05:00Z to 2026-11-17 14:30:00Z',
     );
-    const one = lostOf(status(38, { epoch: 1, seq: 39 }));
+    const one = lostStretchOf(status(38, { epoch: 1, seq: 39 }));
     expect(one && stretchSentence(one, 'utc')).to.match(/^lost: event 39 is gone, 1 at least, of the time/);
   });
 
   it('is not known where others were written in its place, where it goes on already, or was never frozen', () => {
-    expect(lostOf(status(40, { epoch: 1, seq: 39 }))).to.equal(undefined);
-    expect(lostOf({ ...status(33, { epoch: 1, seq: 39 }), position: { epoch: 2, seq: 34, hash: '' } })).to.equal(
+    expect(lostStretchOf(status(40, { epoch: 1, seq: 39 }))).to.equal(undefined);
+    expect(lostStretchOf({ ...status(33, { epoch: 1, seq: 39 }), position: { epoch: 2, seq: 34, hash: '' } })).to.equal(
       undefined,
     );
-    expect(lostOf(status(33))).to.equal(undefined);
+    expect(lostStretchOf(status(33))).to.equal(undefined);
   });
 });

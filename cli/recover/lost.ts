@@ -3,7 +3,7 @@ import type { GetStatusReply } from '../../proto/ipledger.ts';
 import { showTime, type Zone } from '../times.ts';
 
 /** Events that somebody remembers, and the ledger does not hold. */
-export interface Lost {
+export interface LostStretch {
   readonly fromSeq: number;
   /** The last that anybody remembers; there may have been more. */
   readonly toSeq: number;
@@ -13,14 +13,14 @@ export interface Lost {
 }
 
 /** Undefined where that cannot be told: it is not frozen, was restored already, or was written to since the backup. */
-export function lostOf({ position, at, freeze }: GetStatusReply): Lost | undefined {
+export function lostStretchOf({ position, at, freeze }: GetStatusReply): LostStretch | undefined {
   const { epoch = 0, seq = 0 } = position ?? {};
   const known = freeze?.known;
   if (!known || known.epoch !== epoch || known.seq <= seq) return undefined;
   return { fromSeq: seq + 1, toSeq: known.seq, after: at, before: freeze.at };
 }
 
-export function stretchSentence({ fromSeq, toSeq, after, before }: Lost, zone: Zone): string {
+export function stretchSentence({ fromSeq, toSeq, after, before }: LostStretch, zone: Zone): string {
   const count = toSeq - fromSeq + 1;
   const which = count === 1 ? `event ${fromSeq} is` : `events ${fromSeq} to ${toSeq} are`;
   return `lost: ${which} gone, ${count} at least, of the time from ${showTime(after, zone)} to ${showTime(before, zone)}`;

@@ -6,7 +6,7 @@ import { type Answer, counted } from '../output.ts';
 import type { Remembered } from '../record/remembered.ts';
 import { table } from '../table.ts';
 import { showTime, type Zone } from '../times.ts';
-import { lostOf, stretchSentence } from './lost.ts';
+import { lostStretchOf, stretchSentence } from './lost.ts';
 import type { Recovery } from './plan.ts';
 
 export interface Outcome {
@@ -24,7 +24,7 @@ export function told(recovery: Recovery, { status, remembered, applied, refused 
     content: {
       position: status.position,
       freeze: status.freeze,
-      lost: lostOf(status),
+      lost: lostStretchOf(status),
       remembered,
       applied,
       refused,
@@ -53,7 +53,7 @@ function standing(status: GetStatusReply, zone: Zone): string {
   if (!freeze) return `${here}, and not frozen: nobody remembers more of it\n`;
   const { known, by } = freeze;
   const since = `frozen since ${showTime(freeze.at, zone)}`;
-  const lost = lostOf(status);
+  const lost = lostStretchOf(status);
   return [
     `${here}, and ${since}: ${by} remembers event ${known?.seq ?? 0} of epoch ${known?.epoch ?? 0}\n`,
     ...(lost ? [`${stretchSentence(lost, zone)}\n`] : []),
