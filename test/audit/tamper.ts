@@ -1,7 +1,8 @@
 /** The thorough forger: whoever may write to etcd can mend all that follows from a change, as well as ipledger's own code. */
 import { addressesOf, type Event } from '../../services/allocator/domain/event.ts';
+import { evolve } from '../../services/allocator/domain/evolve.ts';
 import { Journal } from '../../services/allocator/domain/journal.ts';
-import { claimOf, evolve, initialState } from '../../services/allocator/domain/state.ts';
+import { claimOf, initialState } from '../../services/allocator/domain/state.ts';
 import { chain, emptyHead, type Envelope, parseEvent } from '../../services/allocator/ledger/chain.ts';
 import {
   addressKey,

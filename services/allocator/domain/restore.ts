@@ -1,9 +1,10 @@
 /** The state from its snapshot: the claim keys and the subnets in force hold all that deciding needs. */
 import type { Claim } from './claim.ts';
 import type { Segment, SourceObject, SubnetSpec } from './event.ts';
+import { configureSubnet, indexAllocation, putClaim } from './indexes.ts';
 import { type ClaimName, Journal } from './journal.ts';
 import type { ConfiguredPool } from './pool.ts';
-import { configureSubnet, indexAllocation, initialState, putClaim, type State } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { subnetOf } from './subnet.ts';
 
 /** Everything beside the log, at one revision. */

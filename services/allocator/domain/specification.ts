@@ -4,10 +4,11 @@ import type { Command } from './command.ts';
 import { decide } from './decide.ts';
 import { describeState } from './describe.ts';
 import type { Event, SubnetSpec, UnbindCause } from './event.ts';
+import { evolve } from './evolve.ts';
 import { Journal } from './journal.ts';
 import type { RefusalCode } from './refusal.ts';
 import { restore, type Snapshot } from './restore.ts';
-import { evolve, initialState, type State } from './state.ts';
+import { initialState, type State } from './state.ts';
 
 /** When the specs' first event happened; each further one a second later. */
 export const start = Date.parse('2026-01-31T08:00:00.000Z');

@@ -11,7 +11,8 @@ import { contains, formatRanges, type Interval, minus, size, union } from './int
 import { type Usage, usageOf } from './questions.ts';
 import { restore } from './restore.ts';
 import { allocateAll, fold, smallSubnet, snapshotOf, start, subnetConfigured, type Untimed } from './specification.ts';
-import { type ConfiguredSubnet, evolve, initialState, type State } from './state.ts';
+import { evolve } from './evolve.ts';
+import { type ConfiguredSubnet, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];
 const anyPod = fc.constantFrom(...pods);

@@ -4,9 +4,10 @@
  */
 import type { Claim } from '../domain/claim.ts';
 import { addressesOf, type Event } from '../domain/event.ts';
+import { evolve } from '../domain/evolve.ts';
 import { Journal, type Undo } from '../domain/journal.ts';
 import { Refused } from '../domain/refusal.ts';
-import { claimOf, evolve } from '../domain/state.ts';
+import { claimOf } from '../domain/state.ts';
 import { chain, type Head, headBytes, type StoredEvent } from './chain.ts';
 import type { Reading } from './clock.ts';
 import { configurationOf, type Names, noNames, note, segmentsOf } from './configured.ts';

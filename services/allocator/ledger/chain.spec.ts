@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { describeState } from '../domain/describe.ts';
 import type { Event } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
-import { evolve, initialState } from '../domain/state.ts';
+import { evolve } from '../domain/evolve.ts';
+import { initialState } from '../domain/state.ts';
 import { chain, emptyHead, type Envelope, follow, type Head, parseEvent } from './chain.ts';
 import { type EventVersion, eventVersions, firstVersionOf } from './upcast.ts';
 

@@ -9,7 +9,8 @@ import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
-import { evolve, initialState, type State } from '../domain/state.ts';
+import { evolve } from '../domain/evolve.ts';
+import { initialState, type State } from '../domain/state.ts';
 import { emptyHead, type Envelope, follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -5,8 +5,9 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { addressesOf, type Event } from '../domain/event.ts';
+import { evolve } from '../domain/evolve.ts';
 import { claimKey, type ClaimName, Journal } from '../domain/journal.ts';
-import { claimOf, evolve, initialState, type State } from '../domain/state.ts';
+import { claimOf, initialState, type State } from '../domain/state.ts';
 import { emptyHead, follow, type Head, parseEvent, type StoredEvent } from './chain.ts';
 import { configurationOf, noNames, note, segmentsOf } from './configured.ts';
 import { claimText, headText } from './keys.ts';

@@ -1,7 +1,8 @@
 /** The log under audit, line by line: it is folded as it is read, and the first line that is not as it should be ends it. */
 import type { Seq } from '../domain/event.ts';
 import { Journal } from '../domain/journal.ts';
-import { evolve, initialState, type State } from '../domain/state.ts';
+import { evolve } from '../domain/evolve.ts';
+import { initialState, type State } from '../domain/state.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import {
   emptyHead,

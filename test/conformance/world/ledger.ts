@@ -4,7 +4,7 @@ import type { Input } from '../../../proto/codec.ts';
 import { type SubnetSpec, SubnetsService } from '../../../proto/ipledger.ts';
 import type { SubnetSpec as SpecInForce } from '../../../services/allocator/domain/event.ts';
 import { Journal } from '../../../services/allocator/domain/journal.ts';
-import { configureSubnet } from '../../../services/allocator/domain/state.ts';
+import { configureSubnet } from '../../../services/allocator/domain/indexes.ts';
 import { subnetOf } from '../../../services/allocator/domain/subnet.ts';
 import type { Served } from '../../../services/allocator/grpc/specification.ts';
 import { CannotExecute, understandOnly } from '../case.ts';
