@@ -5,7 +5,8 @@ import { createLogger } from '../../lib/log.ts';
 import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
 import { openArchive } from '../../services/allocator/archive/open.ts';
 import { etcdAccess } from '../../services/allocator/ledger/access.ts';
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import type { Ledger } from '../../services/allocator/ledger/ledger.ts';
 import { Failure } from '../failure.ts';
 

@@ -7,7 +7,8 @@ import { openRun, type Run } from '../../test/harness/run.ts';
 import { describeState } from './domain/describe.ts';
 import { allocate, type Untimed } from './domain/specification.ts';
 import { campaign, currentWriter } from './ledger/election.ts';
-import { connectEtcd, EtcdLedger } from './ledger/etcd.ts';
+import { EtcdLedger } from './ledger/etcd.ts';
+import { connectEtcd } from './ledger/etcd-client.ts';
 import { headKey, logKey } from './ledger/keys.ts';
 import { Replica } from './ledger/replica.ts';
 import {

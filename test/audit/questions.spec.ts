@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import { runCommand } from '../harness/command.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { childEnvironment } from '../harness/launch.ts';

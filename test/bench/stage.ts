@@ -1,5 +1,6 @@
 /** What is measured on: a real etcd with a long history, and an allocator on it. */
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import { endOf, logPrefix, prefix } from '../../services/allocator/ledger/keys.ts';
 import type { StoredKey } from '../../services/allocator/ledger/ledger.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';

@@ -8,7 +8,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 import { call, connect, type Connection } from '../../lib/rpc.ts';
 import type { Input, Method } from '../../proto/codec.ts';
 import { IpamService, SubnetsService } from '../../proto/ipledger.ts';
-import { connectEtcd } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import { eventually } from '../e2e/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { type Proxy, startProxy } from '../harness/proxy.ts';

@@ -7,7 +7,8 @@ import { monotonicFactory } from 'ulid';
 import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
 import { FolderArchive } from '../../services/allocator/archive/folder.ts';
 import { prune, seal, type Sealing } from '../../services/allocator/archive/seal.ts';
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import { Replica } from '../../services/allocator/ledger/replica.ts';
 import { Writer } from '../../services/allocator/ledger/writer.ts';
 

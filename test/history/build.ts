@@ -5,7 +5,8 @@
 import { pino } from 'pino';
 import { monotonicFactory } from 'ulid';
 import type { Command } from '../../services/allocator/domain/command.ts';
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 import { Replica } from '../../services/allocator/ledger/replica.ts';
 import { eventVersions } from '../../services/allocator/ledger/upcast.ts';
 import { Writer } from '../../services/allocator/ledger/writer.ts';

@@ -2,7 +2,8 @@
  * The answers, found the plain way: every stored line is read and looked at, from the first to the last. It shares nothing with what it
  * is compared with but the ledger's own text.
  */
-import { connectEtcd, EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
+import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
 
 /** What is read of a stored event. */
 export interface Line {

@@ -15,7 +15,8 @@ import type { TlsFiles } from '../../../lib/tls.ts';
 import { accessOptions, type EtcdAccess, etcdAccess } from './access.ts';
 import { emptyHead } from './chain.ts';
 import { campaign } from './election.ts';
-import { connectEtcd, EtcdLedger } from './etcd.ts';
+import { EtcdLedger } from './etcd.ts';
+import { connectEtcd } from './etcd-client.ts';
 import { batchOf, never, silent } from './specification.ts';
 import { verifyKeys } from '../verify/verify.ts';
 

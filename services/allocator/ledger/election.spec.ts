@@ -5,7 +5,7 @@ import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
 import { type Proxy, startProxy } from '../../../test/harness/proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { campaign, type Candidate, currentWriter, observeWriter, type Term } from './election.ts';
-import { connectEtcd } from './etcd.ts';
+import { connectEtcd } from './etcd-client.ts';
 import { writerKey } from './keys.ts';
 import { failureOf, silent } from './specification.ts';
 

@@ -4,7 +4,7 @@ import type { Etcd3 } from 'etcd3';
 import { type Etcd, startEtcd } from '../../../test/harness/etcd.ts';
 import { type Proxy, startProxy } from '../../../test/harness/proxy.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
-import { connectEtcd } from './etcd.ts';
+import { connectEtcd } from './etcd-client.ts';
 import { memberKey, memberPrefix } from './keys.ts';
 import { type Member, Membership, type MembershipOptions, versionToWrite } from './members.ts';
 import { never, silent } from './specification.ts';
