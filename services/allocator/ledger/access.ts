@@ -83,7 +83,7 @@ interface Inside {
 }
 
 /** Has a client make its connections with certificates that follow their files. */
-export function follow(client: Etcd3, certificates: RenewedCertificates): void {
+export function useCertificates(client: Etcd3, certificates: RenewedCertificates): void {
   const { pool } = client as unknown as Inside;
   pool.authenticator.credentials = credentialsFor(certificates, undefined);
   for (const one of pool.hosts) {

@@ -4,7 +4,7 @@
  */
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
-import { accessOptions, type EtcdAccess, follow } from './access.ts';
+import { accessOptions, type EtcdAccess, useCertificates } from './access.ts';
 
 const callTimeoutMs = 5_000;
 
@@ -27,6 +27,6 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
     },
     defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + callTimeoutMs }),
   });
-  if (access.certificates) follow(client, access.certificates);
+  if (access.certificates) useCertificates(client, access.certificates);
   return client;
 }

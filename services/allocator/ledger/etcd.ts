@@ -72,9 +72,9 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
   }
 
   async load(signal: AbortSignal): Promise<LoadedSnapshot> {
-    const { headers, kvs } = await this.#range({ key: bytes(headKey) }, signal);
+    const { header, kvs } = await this.#range({ key: bytes(headKey) }, signal);
     const head = kvs[0] ? parseHead(textOf(kvs[0])) : emptyHead;
-    const at = headers.revision;
+    const at = header.revision;
     const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
     for await (const page of this.#under(addressPrefix, at, signal))
       for (const kv of page) {
@@ -210,8 +210,7 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
 
   async #range(request: IRangeRequest, signal: AbortSignal) {
     signal.throwIfAborted();
-    const { header, kvs, more } = await this.#try('read', this.#client.kv.range(request), signal);
-    return { headers: header, kvs, more };
+    return await this.#try('read', this.#client.kv.range(request), signal);
   }
 
   async #try<Reply>(what: string, reply: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
@@ -264,7 +263,7 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     const paging = { pageSize, floor: await this.#floorIn(range, signal) };
     let stretch = firstStretch(range, paging);
     let page = await read(stretch, asked);
-    const revision = asked ?? page.headers.revision;
+    const revision = asked ?? page.header.revision;
     for (;;) {
       const { kvs, more } = page;
       const last = kvs.at(-1)?.key.toString('utf8') ?? '';
