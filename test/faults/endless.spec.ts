@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
@@ -39,6 +40,7 @@ describe('etcd under endless coming and going, old events sealed', function () {
     run = openRun();
     etcd = await startEtcd(run);
     folder = join(run.folder, 'archive');
+    mkdirSync(folder);
     allocator = await startAllocator(run, { etcd, archive: { location: folder, keepEvents, segmentEvents } });
     client = connectEverywhere([allocator]);
     const spec = { cidrBlock: '172.17.0.0/22', gateway: '172.17.0.1', provider: 'macvlan.default', cooldownMs: 0 };

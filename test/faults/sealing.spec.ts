@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { connect, stream } from '../../lib/rpc.ts';
@@ -42,6 +43,7 @@ describe('Sealing that is killed', function () {
     run = openRun();
     etcd = await startEtcd(run);
     folder = join(run.folder, 'archive');
+    mkdirSync(folder);
     // It reads the archive, and has too few events to seal any itself.
     allocator = await startAllocator(run, { etcd, archive: { location: folder } });
     client = connectEverywhere([allocator]);

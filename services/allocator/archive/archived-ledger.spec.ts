@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeState } from '../domain/describe.ts';
@@ -165,6 +165,20 @@ describe('A ledger whose past is in the archive', () => {
     );
     rmSync(folder, { recursive: true });
     expect(past.memory.get(logKey(1))).to.equal(texts[0]);
+  });
+
+  it('stays where it is while the archive’s folder is not there, as a share that is not mounted', async () => {
+    const folder = join(past.folder, 'share');
+    const archive = new FolderArchive(folder);
+    const away = sealingBy({ ...past, archive, ledger: new ArchivedLedger(past.memory, archive) });
+    const { code, message } = await failureOf(seal(away, 20, never));
+    expect(code).to.equal('UNAVAILABLE');
+    expect(message).to.match(/^the archive: .*\/share\/.* could not be written: ENOENT/);
+    expect(existsSync(folder)).to.equal(false);
+    expect(past.memory.get(logKey(1))).to.equal(texts[0]);
+    mkdirSync(folder);
+    await seal(away, 20, never);
+    expect((await textsOf(away.ledger)).slice(0, texts.length)).to.deep.equal(texts);
   });
 
   it('loses nothing to a floor that somebody raised', async () => {

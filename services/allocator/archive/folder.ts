@@ -1,7 +1,7 @@
 /** An archive in a folder: of a disk that is not etcd's, or of a mounted share. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { access, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Archive } from './archive.ts';
@@ -15,11 +15,15 @@ export class FolderArchive implements Archive {
     this.location = `folder ${folder}`;
   }
 
-  /** Under its name there is nothing, or all of it: it is on disk before it gets the name. */
+  /**
+   * Under its name there is nothing, or all of it: it is on disk before it gets the name. A folder that is not there is not made:
+   * where a share is not mounted, the only copy of what is sealed would be on a disk that nobody meant.
+   */
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const file = join(this.#folder, name);
     try {
+      await access(this.#folder);
       await mkdir(dirname(file), { recursive: true });
       const fresh = `${file}.${randomBytes(6).toString('hex')}.new`;
       await onDisk(fresh, 'wx', (handle) => handle.writeFile(content));
