@@ -91,6 +91,13 @@ describe('The checkpoints of an allocator', () => {
     expect(there.checkpoints.signer).to.equal(undefined);
   });
 
+  it('are not promised a file without a key to sign them with', () => {
+    const settings = { checkpointKey: '', checkpointFile: join(folder, 'kept'), checkpointEvery: 1 };
+    const options = { replica: writing.replica, writer: () => undefined, log: silent };
+    expect(() => Checkpoints.by(settings, options)).to.throw(/--checkpoint-file.*--checkpoint-key/);
+    expect(Checkpoints.by({ ...settings, checkpointFile: '' }, options)).to.equal(undefined);
+  });
+
   it('are printed, also where their file cannot be written', async () => {
     putKey();
     const { checkpoints, printed } = keep(writing.replica, writing.writer, join(folder, 'no', 'folder'));

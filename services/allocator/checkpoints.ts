@@ -64,9 +64,13 @@ export class Checkpoints {
     options.log.info({ verifier: this.#key.verifier.text }, 'checkpoints are signed');
   }
 
-  /** undefined where there is no key to sign with. @throws Error when its file holds none. */
+  /** undefined where there is no key to sign with. @throws Error when its file holds none, or they would be kept and there is no key. */
   static by(settings: CheckpointSettings, options: CheckpointOptions): Checkpoints | undefined {
-    return settings.checkpointKey === '' ? undefined : new Checkpoints(settings, options);
+    if (settings.checkpointKey !== '') return new Checkpoints(settings, options);
+    if (settings.checkpointFile === '') return undefined;
+    throw new Error(
+      `--checkpoint-file ${settings.checkpointFile} keeps nothing without a key to sign with: --checkpoint-key`,
+    );
   }
 
   /** undefined while there is none to sign with, since it gives way to another. */
