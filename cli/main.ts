@@ -40,7 +40,7 @@ Environment:
   IPLEDGER_TLS_CA, _CERT and _KEY    files for TLS; none for plaintext
   IPLEDGER_INDEX                     where the read model is, for history and why; none to ask the allocator
   IPLEDGER_ETCD                      where etcd is, for verbs that need no allocator: http(s)://HOST:PORT, joined with commas
-  KUBECONFIG                         the cluster that check and why read, and that import and uninstall change
+  KUBECONFIG                         the cluster that check and why read, and that import, recover and uninstall change
 
 Exit status (check and verify have their own):
   0  done

@@ -3,9 +3,9 @@ import { type Command, Option } from 'commander';
 import { type AddressRecord, IpamService, type Position } from '../../proto/ipledger.ts';
 import type { Allocator } from '../allocator.ts';
 import { Failure } from '../failure.ts';
-import type { Answer } from '../output.ts';
+import { listed } from '../output.ts';
 import { everyPage } from '../pages.ts';
-import { table } from '../table.ts';
+import type { Column } from '../table.ts';
 import { answer } from '../verb.ts';
 import { confirm } from './confirm.ts';
 import { recordOf, subnetOf } from './subject.ts';
@@ -15,7 +15,14 @@ const pageSize = 1_000;
 /** So many the API ends at once. */
 const mostAtOnce = 64;
 
-const head = ['SUBNET', 'ADDRESS', 'FOR', 'STATE', 'REASON', 'SINCE'];
+const columns: readonly Column[] = [
+  { name: 'SUBNET' },
+  { name: 'ADDRESS' },
+  { name: 'FOR' },
+  { name: 'STATE' },
+  { name: 'REASON' },
+  { name: 'SINCE', time: true },
+];
 
 interface ReserveOptions extends OperationOptions {
   readonly for: string;
@@ -39,15 +46,10 @@ export function addReserve(program: Command): void {
         const subnet = await subnetOf(allocator, addresses, options.subnet);
         const request = { subnet, addresses, reservedFor, reason, mac, ipFamily };
         const { position, records } = await allocator.ask(IpamService.reserve, request);
-        return shown(position, records);
+        return listed({ columns, rows: records.map(row) }, { content: { position, records } });
       }),
     );
 }
-
-const shown = (position: Position | undefined, records: readonly AddressRecord[]): Answer => ({
-  content: { position, records },
-  table: () => table(head, records.map(row)),
-});
 
 const row = ({ subnet, address, state, reservation }: AddressRecord): string[] => [
   subnet,

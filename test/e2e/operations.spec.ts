@@ -77,7 +77,7 @@ describe('operations by hand', function () {
   it('reserve holds an address, and the event says who and why', async () => {
     const { code, stdout } = await operate('reserve', '10.0.0.9', '--subnet', 'lan', '--for', 'vip/web', ...because);
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^lan +10\.0\.0\.9 +vip\/web +reserved +as agreed +2/m);
+    expect(stdout).to.match(/^lan +10\.0\.0\.9 +vip\/web +reserved +as agreed +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
     expect(await newest(1)).to.deep.equal([
       {
         type: 'AddressReserved',
