@@ -11,7 +11,7 @@ import { takeLease } from './lease.ts';
 import type { Revision } from './ledger.ts';
 
 const lease = { seconds: 5, renewMs: 1_500, name: 'the writer lease' };
-/** After a try at which etcd did not answer. */
+/** After a try that failed. */
 const campaignAgainMs = 500;
 
 /** Who a writer says it is. */
@@ -43,7 +43,7 @@ export async function campaign(client: Etcd3, candidate: Candidate, signal: Abor
         return term;
       }
     } catch (error) {
-      log.warn({ err: error }, 'campaign: etcd does not answer');
+      log.warn({ err: error }, 'campaign: etcd does not answer, or takes no writes');
       await pause(campaignAgainMs, signal);
     }
   }

@@ -90,7 +90,7 @@ export class Membership {
       try {
         await this.#look(signal);
       } catch (error) {
-        this.#options.log.warn({ err: error }, 'members: etcd does not answer');
+        this.#options.log.warn({ err: error }, 'members: etcd does not answer, or takes no writes');
       }
       await pause(this.#lookMs, signal);
     }
