@@ -3,6 +3,9 @@ import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { showTime, type Zone } from './times.ts';
 
+/** So many events behind one are looked through: containers come and go on a ledger that is frozen. */
+const mostWhileFrozen = 1_000;
+
 export interface LostTime {
   /** When the last event happened that was not lost, and when the ledger went on. */
   readonly from: string;
@@ -21,10 +24,15 @@ export async function lostAt(
   return events[0] && lostAfter(allocator, events[0]);
 }
 
-/** What was lost behind an event, if that is where the backup ended. */
-async function lostAfter(allocator: Allocator, { seq, at }: Pick<Event, 'seq' | 'at'>): Promise<LostTime | undefined> {
-  const next = await eventOf(allocator, seq + 1);
-  return next?.ledgerRestored ? { from: at, until: next.at } : undefined;
+/** What was lost behind an event, if that is where the backup ended, or one that was written before the ledger went on. */
+async function lostAfter(allocator: Allocator, last: Pick<Event, 'seq' | 'at'>): Promise<LostTime | undefined> {
+  const pageToken = String(last.seq + mostWhileFrozen);
+  const { events } = await allocator.ask(LedgerService.history, { pageToken, pageSize: mostWhileFrozen });
+  const restored = events.findLast(({ seq, ledgerRestored }) => ledgerRestored && seq > last.seq);
+  const endSeq = restored?.ledgerRestored?.seq;
+  if (!restored || endSeq === undefined || endSeq > last.seq) return undefined;
+  const end = endSeq === last.seq ? last : await eventOf(allocator, endSeq);
+  return { from: end?.at ?? last.at, until: restored.at };
 }
 
 /** The same around a moment that was asked for, and after the last event before it. */
@@ -33,7 +41,9 @@ export async function lostAtMoment(
   moment: { readonly at: string } | { readonly seq: number } | undefined,
   { position, at }: { readonly position?: Position | undefined; readonly at: string },
 ): Promise<LostTime | undefined> {
-  return moment && 'at' in moment && position ? lostAfter(allocator, { seq: position.seq, at }) : undefined;
+  if (!moment || !('at' in moment) || !position) return undefined;
+  const now = await allocator.ask(LedgerService.history, { pageSize: 1 });
+  return (now.position?.epoch ?? 1) > 1 ? lostAfter(allocator, { seq: position.seq, at }) : undefined;
 }
 
 async function eventOf(allocator: Allocator, seq: number): Promise<Event | undefined> {

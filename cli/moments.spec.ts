@@ -23,10 +23,16 @@ const kept: Input<AddressRecord> = {
 
 const history = () => ({ position, events: [] });
 
-/** What was lost when a backup was restored: between event 7 and event 8. */
-const restoredBehind7 = ({ pageToken }: HistoryRequest) => ({
-  position,
-  events: pageToken === '8' ? [{ seq: 8, at: at(30), ledgerRestored: { epoch: 2 } }] : [],
+/** A backup that ended with event 7 was restored; a container went while the ledger was frozen, and it went on with event 9. */
+const restoredBehind7 = ({ pageToken, pageSize }: HistoryRequest) => ({
+  position: { ...position, epoch: 2 },
+  events: [
+    { seq: 9, at: at(30), ledgerRestored: { epoch: 2, seq: 7 } },
+    { seq: 8, at: at(25) },
+    { seq: 7, at: at(7) },
+  ]
+    .filter(({ seq }) => seq <= Number(pageToken))
+    .slice(0, pageSize),
 });
 const lostSentence =
   'what happened between 2026-11-17 14:07:00 and 2026-11-17 14:30:00 is lost: etcd was restored from a backup\n';
@@ -74,6 +80,12 @@ describe('ipledger state', () => {
     const answers = { stateAt, history: restoredBehind7 };
     const { stdout } = await ask(answers, 'state', '--at', '2026-11-17 14:20');
     expect(stdout).to.match(new RegExp(`\nas of event 7, .*\n${lostSentence}$`));
+    const frozen = () => [{ position: { ...position, seq: 8 }, at: at(25), records: [held] }];
+    const later = await ask({ ...answers, stateAt: frozen }, 'state', '--at', '2026-11-17 14:27');
+    expect(later.stdout).to.match(new RegExp(`\nas of event 8, .*\n${lostSentence}$`));
+    const before = () => [{ position: { ...position, seq: 6 }, at: at(6), records: [held] }];
+    const earlier = await ask({ ...answers, stateAt: before }, 'state', '--at', '2026-11-17 14:06');
+    expect(earlier.stdout).to.not.contain('lost');
     expect((await ask(answers, 'state', '--at', '7')).stdout).to.not.contain('lost');
   });
 

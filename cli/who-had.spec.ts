@@ -109,7 +109,7 @@ describe('ipledger who-had', () => {
       getStatus,
       history: ({ address, until, pageToken }: HistoryRequest) => {
         if (address !== '') return { ...history(), position: { ...position, epoch: 2 } };
-        if (pageToken === '31') return { events: [restored] };
+        if (pageToken !== '') return { events: [restored] };
         return { events: [event(30, { at: until < at(36) ? at(30) : at(40) })] };
       },
     };

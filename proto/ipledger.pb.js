@@ -16780,6 +16780,8 @@ export const ipledger = $root.ipledger = (() => {
             Freeze.prototype.known = null;
             Freeze.prototype.by = "";
             Freeze.prototype.at = "";
+            Freeze.prototype.found = null;
+            Freeze.prototype.foundAt = "";
 
             Freeze.create = function(properties) {
                 return new Freeze(properties);
@@ -16798,6 +16800,10 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(18).string(message.by);
                 if (message.at != null && $Object.hasOwnProperty.call(message, "at") && message.at !== "")
                     writer.uint32(26).string(message.at);
+                if (message.found != null && $Object.hasOwnProperty.call(message, "found"))
+                    $root.ipledger.v1.Position.encode(message.found, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.foundAt != null && $Object.hasOwnProperty.call(message, "foundAt") && message.foundAt !== "")
+                    writer.uint32(42).string(message.foundAt);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -16855,6 +16861,21 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.at;
                             continue;
                         }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.found = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.found);
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.foundAt = value;
+                            else
+                                delete message.foundAt;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -16893,6 +16914,14 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.at != null)
                     if (typeof object.at !== "string" || object.at.length)
                         message.at = $String(object.at);
+                if (object.found != null) {
+                    if (!$util.isObject(object.found))
+                        throw $TypeError(".ipledger.v1.Freeze.found: object expected");
+                    message.found = $root.ipledger.v1.Position.fromObject(object.found, _depth + 1);
+                }
+                if (object.foundAt != null)
+                    if (typeof object.foundAt !== "string" || object.foundAt.length)
+                        message.foundAt = $String(object.foundAt);
                 return message;
             };
 
@@ -16908,6 +16937,8 @@ export const ipledger = $root.ipledger = (() => {
                     object.known = null;
                     object.by = "";
                     object.at = "";
+                    object.found = null;
+                    object.foundAt = "";
                 }
                 if (message.known != null && $Object.hasOwnProperty.call(message, "known"))
                     object.known = $root.ipledger.v1.Position.toObject(message.known, options, _depth + 1);
@@ -16915,6 +16946,10 @@ export const ipledger = $root.ipledger = (() => {
                     object.by = message.by;
                 if (message.at != null && $Object.hasOwnProperty.call(message, "at"))
                     object.at = message.at;
+                if (message.found != null && $Object.hasOwnProperty.call(message, "found"))
+                    object.found = $root.ipledger.v1.Position.toObject(message.found, options, _depth + 1);
+                if (message.foundAt != null && $Object.hasOwnProperty.call(message, "foundAt"))
+                    object.foundAt = message.foundAt;
                 return object;
             };
 

@@ -929,7 +929,7 @@ export interface SegmentSealed {
 export interface LedgerRestored {
   /** The new one: positions are of this epoch from this event on. */
   epoch: number;
-  /** Where the ledger was found to end. */
+  /** Where the ledger was found to end when it was frozen: the events behind it, up to this one, were written since. */
   seq: number;
   hash: string;
   /** The last event that somebody remembers of the epoch before; 0: nobody does. */
@@ -1002,6 +1002,9 @@ export interface Freeze {
   /** Who remembers it, and when that was found. */
   by: string;
   at: string;
+  /** Where the ledger stood then, and when that event happened: what is behind it was written since, while it was frozen. */
+  found?: Position;
+  foundAt: string;
 }
 
 export interface RestoreRequest {

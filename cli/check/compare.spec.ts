@@ -25,7 +25,7 @@ describe('comparing the ledger with the cluster', () => {
   });
 
   it('tells of a frozen ledger only that it is: what mends the rest would destroy what brings it back', () => {
-    const freeze = { known: { epoch: 1, seq: 50, hash: '' }, by: 'ipledger://watcher', at: '' };
+    const freeze = { known: { epoch: 1, seq: 50, hash: '' }, by: 'ipledger://watcher', at: '', foundAt: '' };
     expect(told({ freeze, allocations: [] })).to.deep.equal([
       'frozen: the ledger: etcd was put back to an older state: ipledger://watcher remembers event 50 of epoch 1, which is not in it',
     ]);

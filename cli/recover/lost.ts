@@ -12,12 +12,16 @@ export interface LostStretch {
   readonly before: string;
 }
 
-/** Undefined where that cannot be told: it is not frozen, was restored already, or was written to since the backup. */
+/**
+ * Undefined where that cannot be told: it is not frozen, was restored already, or more was written since the backup than is
+ * remembered. What was written since it is frozen takes the place of what is lost, and is none of it.
+ */
 export function lostStretchOf({ position, at, freeze }: GetStatusReply): LostStretch | undefined {
-  const { epoch = 0, seq = 0 } = position ?? {};
   const known = freeze?.known;
-  if (!known || known.epoch !== epoch || known.seq <= seq) return undefined;
-  return { fromSeq: seq + 1, toSeq: known.seq, after: at, before: freeze.at };
+  if (!known || known.epoch !== position?.epoch) return undefined;
+  const { epoch, seq } = freeze.found ?? position;
+  if (known.epoch !== epoch || known.seq <= seq) return undefined;
+  return { fromSeq: seq + 1, toSeq: known.seq, after: freeze.found ? freeze.foundAt : at, before: freeze.at };
 }
 
 export function stretchSentence({ fromSeq, toSeq, after, before }: LostStretch, zone: Zone): string {

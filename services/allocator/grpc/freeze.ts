@@ -30,16 +30,25 @@ export async function holdTo(
       'POSITION_GONE',
       `the ledger was restored from a backup and goes on in a new epoch: event ${known.seq} of epoch ${known.epoch} may not be in it. Begin with a new snapshot`,
     );
-  if (!readsOnly.test(actor)) await freeze(brake, known, actor, signal);
+  if (!readsOnly.test(actor)) await freeze({ ledger: replica.ledger, brake }, known, actor, signal);
   throw new IpledgerError(
     'LEDGER_FROZEN',
     `event ${known.seq} of epoch ${known.epoch} is not in the ledger (any more): etcd was restored from a backup. Compare it with the cluster: ipledger recover`,
   );
 }
 
+interface Halted {
+  readonly ledger: Pick<Ledger, 'head'>;
+  readonly brake: Brake;
+}
+
 /** From now on no replica allocates. */
-export const freeze = (brake: Brake, known: Remembered, by: string, signal: AbortSignal): Promise<void> =>
-  brake.freeze({ epoch: known.epoch, seq: known.seq, hash: known.hash, by, at: new Date().toISOString() }, signal);
+async function freeze({ ledger, brake }: Halted, known: Remembered, by: string, signal: AbortSignal): Promise<void> {
+  const { epoch, seq, hash } = known;
+  const head = await ledger.head(signal);
+  const found = { epoch: head.epoch, seq: head.seq, hash: head.hash, at: new Date(head.at).toISOString() };
+  await brake.freeze({ epoch, seq, hash, by, at: new Date().toISOString(), found }, signal);
+}
 
 /** Freezes a ledger that lacks what a replica has seen of it. */
 export async function freezeIfRewound(
@@ -49,7 +58,7 @@ export async function freezeIfRewound(
   signal: AbortSignal,
 ): Promise<boolean> {
   const rewound = (await continuityOf(ledger, head, signal)) === 'rewound';
-  if (rewound) await freeze(brake, head, by, signal);
+  if (rewound) await freeze({ ledger, brake }, head, by, signal);
   return rewound;
 }
 
@@ -57,8 +66,9 @@ export async function freezeIfRewound(
 export async function freezeOf({ brake }: Allocator, signal: AbortSignal): Promise<{ freeze?: Input<api.Freeze> }> {
   const frozen = await brake.frozen(signal);
   if (!frozen) return {};
-  const { by, at, epoch, seq, hash } = frozen;
-  return { freeze: { known: { epoch, seq, hash }, by, at } };
+  const { by, at, epoch, seq, hash, found } = frozen;
+  const stood = found && { found: { epoch: found.epoch, seq: found.seq, hash: found.hash }, foundAt: found.at };
+  return { freeze: { known: { epoch, seq, hash }, by, at, ...stood } };
 }
 
 /** @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; NOT_WRITER; UNAVAILABLE. */
@@ -70,12 +80,13 @@ export async function restore(
   const reason = required('reason', request.reason);
   const writer = writerOf(allocator);
   const { head: found } = await writer.submit({ answer: () => undefined, actor, signal });
-  if (request.unnoticed) await freeze(allocator.brake, found, actor, signal);
-  const frozen = await allocator.brake.frozen(signal);
+  const { brake, replica } = allocator;
+  if (request.unnoticed) await freeze({ ledger: replica.ledger, brake }, found, actor, signal);
+  const frozen = await brake.frozen(signal);
   if (!frozen) throw notFrozen('it is not frozen: nobody remembers more of it than it holds');
   // Asked again after an answer that was lost: it went on already.
   if (found.epoch > frozen.epoch) return { position: positionOf(found) };
-  const { seq, hash } = found;
+  const { seq, hash } = frozen.found ?? found;
   const lostSeq = Math.max(frozen.seq, seq);
   const restored = { epoch: frozen.epoch + 1, seq, hash, lostSeq, reason };
   const command = (now: number) => ({ type: 'RestoreLedger', now, restored }) as const;

@@ -62,6 +62,6 @@ describe('Ledger.GetStatus', () => {
     const known = { epoch: 1, seq: 99, hash: 'ab' };
     await past.memory.freeze({ ...known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' }, never);
     const { freeze } = await served.call(LedgerService.getStatus, {});
-    expect(freeze).to.deep.equal({ known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' });
+    expect(freeze).to.deep.equal({ known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z', foundAt: '' });
   });
 });

@@ -240,10 +240,12 @@ export interface Frozen {
   /** Who remembers it, and when that was found. */
   readonly by: string;
   readonly at: string;
+  /** Where the ledger stood then: what is behind it was written since. Absent: nobody kept that. */
+  readonly found?: { readonly epoch: number; readonly seq: Seq; readonly hash: string; readonly at: string };
 }
 
-export const frozenText = ({ epoch, seq, hash, by, at }: Frozen): string =>
-  JSON.stringify({ epoch, seq, hash, by, at });
+export const frozenText = ({ epoch, seq, hash, by, at, found }: Frozen): string =>
+  JSON.stringify({ epoch, seq, hash, by, at, found });
 
 /** @throws IpledgerError LEDGER_DAMAGED for a value that is no position: what goes on behind it would have no place. */
 export function parseFrozen(text: string): Frozen {
