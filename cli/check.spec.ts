@@ -254,6 +254,15 @@ describe('ipledger check', function () {
     expect(disagreements[0]).to.have.all.keys('kind', 'where', 'what', 'remedy');
   });
 
+  it('gives a row for each disagreement as CSV', async () => {
+    listed['ips'] = () => [];
+    const { status, stdout } = await check('-o', 'csv');
+    expect(status).to.equal(1);
+    expect(stdout).to.match(
+      /^disagreement,where,what,what_to_do\r\nIP object missing,IP web\.default\.lan\.default,.*\r\n$/,
+    );
+  });
+
   describe('exits with 2 and says why when nothing can be compared:', () => {
     it('no allocator', async () => {
       await allocator[Symbol.asyncDispose]();

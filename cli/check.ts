@@ -13,13 +13,13 @@ import { podOf } from './check/say.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { connectKubernetes, type Kubernetes } from './kubernetes.ts';
 import { type Answer, counted } from './output.ts';
-import { table } from './table.ts';
+import { columnsOf, tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 /** The pod-watcher shows what happened within a second or two. */
 const againAfterMs = 3_000;
 
-const head = ['DISAGREEMENT', 'WHERE', 'WHAT', 'WHAT TO DO'];
+const columns = columnsOf('DISAGREEMENT', 'WHERE', 'WHAT', 'WHAT TO DO');
 
 export function addCheck(program: Command): void {
   addVerb(
@@ -85,6 +85,7 @@ function told({ picture: { ledger, cluster }, disagreements, moving }: Look): An
   const compared = { pods: cluster.pods.length, allocations: ledger.allocations.length, ipObjects: cluster.ips.length };
   const kept = heldBack(ledger);
   const rows = disagreements.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]);
+  const listing = { columns, rows };
   const result = disagreements.length === 0 ? 'no disagreement' : counted(disagreements.length, 'disagreement');
   const all = [
     counted(compared.pods, 'Pod'),
@@ -93,8 +94,9 @@ function told({ picture: { ledger, cluster }, disagreements, moving }: Look): An
   ].join(', ');
   return {
     content: { position: ledger.position, compared, disagreements, heldBack: kept, moving },
-    table: () =>
-      `${rows.length > 0 ? table(head, rows) : ''}${all} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
+    table: (zone) =>
+      `${rows.length > 0 ? tableOf(listing, zone) : ''}${all} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
+    listing: () => listing,
     note: [...kept.map(whyHeldBack), ...(moving > 0 ? [didNotLast(moving)] : [])].join('\n'),
   };
 }

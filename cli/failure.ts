@@ -1,6 +1,7 @@
 /** How the CLI ends when it can't do what it was asked: an exit status that scripts can use, and one line for a person. */
 import { CommanderError } from 'commander';
 import { IpledgerError } from '../lib/errors.ts';
+import { printable } from './printable.ts';
 
 export const exitStatus = {
   /** The ledger refused, or does not know what was asked for. */
@@ -40,6 +41,6 @@ export function explain(thrown: unknown): { status: number; line?: string } {
   return { status: exitStatus.refused, line: `ipledger: this is a bug: ${stackOf(thrown)}` };
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, '; ');
+const oneLine = (text: string): string => printable(text.replaceAll(/\s*\n\s*/g, '; '));
 
 const stackOf = (thrown: unknown): string => (thrown instanceof Error && thrown.stack) || String(thrown);

@@ -1,13 +1,14 @@
 /** `ipledger history`: what happened to an address, a Pod, a subnet, a node or an owner, newest first. */
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
+import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
-import { type Event, type HistoryRequest, LedgerService, type Position } from '../proto/ipledger.ts';
+import { type Event, type HistoryReply, type HistoryRequest, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
-import { eventColumns, eventColumnsOfOneAddress, eventRow } from './event.ts';
+import { eventColumns, eventColumnsOfOneAddress } from './event.ts';
+import { eventList } from './event-list.ts';
 import { exitStatus, Failure } from './failure.ts';
 import { longSearch } from './long-search.ts';
-import { print, rowWriter } from './output.ts';
 import { readTime, timeForms } from './times.ts';
 import { addIndexed, type IndexedOptions, styleOf, withAllocator, withIndex } from './verb.ts';
 
@@ -37,7 +38,7 @@ index, where --index or IPLEDGER_INDEX names it. Events are printed as they are 
 
 Exit status:
   0  there are some
-  ${exitStatus.nothing}  there are none`,
+  ${exitStatus.nothing}  there are none: none that match, or the address was never used`,
     )
     .action((subject: string, name: string | undefined, options: HistoryOptions) => {
       const request = requestOf(subject, name, options);
@@ -59,6 +60,11 @@ function requestOf(subject: string, name: string | undefined, options: HistoryOp
     since: options.since && readTime(options.since, zone),
     until: options.until && readTime(options.until, zone),
   };
+  if (period.since && period.until && period.since >= period.until)
+    throw new Failure(
+      'usage',
+      `--until ${options.until} is not after --since ${options.since}: nothing happened between`,
+    );
   return { subnet: options.subnet, ...period, ...subjectOf(subject, name) };
 }
 
@@ -92,28 +98,36 @@ function subjectOf(subject: string, name: string | undefined): Input<HistoryRequ
 
 async function tell(allocator: Allocator, request: Input<HistoryRequest>, options: HistoryOptions): Promise<void> {
   const style = styleOf(options);
-  const write = rowWriter(style, request.address === undefined ? eventColumns : eventColumnsOfOneAddress);
+  const list = eventList(style, request.address === undefined ? eventColumns : eventColumnsOfOneAddress);
   const searched = longSearch(options);
-  const events: Event[] = [];
   let [count, more] = [0, false];
   let position: Position | undefined;
+  let subnets: readonly string[] | undefined;
   for await (const page of historyOf(allocator, request, options.limit)) {
     position ??= page.position;
-    if (!write) events.push(...page.events);
-    else if (page.events.length > 0) process.stdout.write(write(page.events.map(eventRow)));
+    subnets ??= page.subnets;
+    process.stdout.write(list.next(page.events));
     count += page.events.length;
     more = page.more;
     if (more && count < options.limit && request.address === undefined) searched(position, page.searchedSeq);
   }
-  if (count === 0 && write && style.output === 'csv') process.stdout.write(write([]));
-  if (!write) print(style, { content: { position, events, more }, table: () => '' });
-  else if (more) process.stderr.write(`older events are left out: --limit is ${options.limit}\n`);
-  else if (count === 0) process.stderr.write('no such event\n');
+  process.stdout.write(list.end({ position, more }));
   if (count === 0) process.exitCode = exitStatus.nothing;
+  if (style.output === 'json' || style.output === 'yaml') return;
+  if (more) process.stderr.write(`older events are left out: --limit is ${options.limit}\n`);
+  else if (count === 0) process.stderr.write(`${nothing(request, subnets)}\n`);
 }
+
+const nothing = ({ address, subnet }: Input<HistoryRequest>, subnets: readonly string[] = []): string =>
+  address && subnets.length === 0 ? `${address} ${neverUsed(subnet)}` : 'no such event';
+
+/** Of an address that no subnet knows, or not this one. */
+export const neverUsed = (subnet: string | undefined): string =>
+  `was never used in ${subnet ? `subnet ${subnet}` : 'any subnet'}`;
 
 export interface HistoryPage {
   readonly position: Position | undefined;
+  /** Of an address: which know it, on the first page. */
   readonly subnets: readonly string[];
   /** How far back it looked. */
   readonly searchedSeq: number;
@@ -122,7 +136,7 @@ export interface HistoryPage {
   readonly more: boolean;
 }
 
-/** The pages of a history, up to so many events. A page may be empty and not be the last. */
+/** The pages of a history, up to so many events. A page may be empty and not be the last; that of an address that was never used is. */
 export async function* historyOf(
   allocator: Allocator,
   request: Input<HistoryRequest>,
@@ -132,10 +146,21 @@ export async function* historyOf(
   let left = limit;
   do {
     const pageSize = Math.min(pageSizeMost, left);
-    const reply = await allocator.ask(LedgerService.history, { ...request, pageSize, pageToken });
+    const reply = await unlessNeverUsed(allocator, { ...request, pageSize, pageToken });
     pageToken = reply.nextPageToken;
     left -= reply.events.length;
     const { position, events, subnets, searchedSeq } = reply;
     yield { position, events, subnets, searchedSeq, more: pageToken !== '' };
   } while (pageToken !== '' && left > 0);
+}
+
+/** For the allocator an address that was never used is one that it does not know; here it is one to which nothing happened. */
+async function unlessNeverUsed(allocator: Allocator, request: Input<HistoryRequest>): Promise<HistoryReply> {
+  try {
+    return await allocator.ask(LedgerService.history, request);
+  } catch (error) {
+    if (!(error instanceof IpledgerError && error.code === 'ADDRESS_UNKNOWN')) throw error;
+    const { position } = await allocator.ask(LedgerService.getStatus, {});
+    return { ...(position && { position }), events: [], nextPageToken: '', searchedSeq: 0, subnets: [] };
+  }
 }

@@ -12,7 +12,7 @@ import { type Plan, planOf } from './import/plan.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { connectKubernetes } from './kubernetes.ts';
 import { type Answer, counted } from './output.ts';
-import { type Listing, tableOf } from './table.ts';
+import { columnsOf, type Listing, tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 interface ImportOptions extends VerbOptions {
@@ -84,7 +84,7 @@ function told(plan: Plan, { applied, conflicts, refused }: Outcome): Answer {
 /** What stands against it; else what the ledger refused; else what there is to take over. */
 function listingOf(plan: Plan, conflicts: readonly Conflict[], refused: readonly Refused[]): Listing {
   const of = (head: readonly string[], rows: Listing['rows']): Listing => ({
-    columns: head.map((name) => ({ name })),
+    columns: columnsOf(...head),
     rows,
   });
   if (conflicts.length > 0)

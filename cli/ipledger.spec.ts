@@ -268,6 +268,18 @@ describe('ipledger history', () => {
     expect(stdout).to.contain('events 1 to 20 are in folder /archive');
   });
 
+  it('says that nothing happened to an address that was never used', async () => {
+    const history = () => {
+      throw new IpledgerError('ADDRESS_UNKNOWN', '172.17.0.99 was never used in any subnet');
+    };
+    const answers = { history, getStatus: () => ({ position }) };
+    const ended = await ask(answers, 'history', '172.17.0.99', '--subnet', 'lan');
+    expect(ended).to.deep.equal({ status: 4, stdout: '', stderr: '172.17.0.99 was never used in subnet lan\n' });
+    const json = await ask(answers, 'history', '172.17.0.99', '-o', 'json');
+    expect(json.status).to.equal(4);
+    expect(JSON.parse(json.stdout)).to.deep.equal({ events: [], position, more: false });
+  });
+
   it('asks for one subnet when told to', async () => {
     let asked: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {
@@ -295,6 +307,32 @@ describe('ipledger history', () => {
     expect(json.events[0]?.addressReleased?.cause).to.equal('RELEASE_CAUSE_GARBAGE_COLLECTED');
   });
 
+  it('writes JSON and YAML as it finds the events, and they are whole documents: of none, of one and of many', async () => {
+    for (const limit of ['1', '5']) {
+      const json = await ask({ history: paged }, 'history', '172.17.0.11', '--limit', limit, '-o', 'json');
+      const content = JSON.parse(json.stdout) as HistoryReply;
+      expect(content.events).to.have.length(Number(limit));
+      expect(json.stdout).to.equal(`${JSON.stringify(content, null, 2)}\n`);
+      const yaml = await ask({ history: paged }, 'history', '172.17.0.11', '--limit', limit, '-o', 'yaml');
+      expect(parse(yaml.stdout)).to.deep.equal(content);
+    }
+    const none = { events: [], position, more: false };
+    const history = () => ({ position });
+    const json = await ask({ history }, 'history', '172.17.0.11', '-o', 'json');
+    expect(json).to.deep.equal({ status: 4, stdout: `${JSON.stringify(none, null, 2)}\n`, stderr: '' });
+    expect(parse((await ask({ history }, 'history', '172.17.0.11', '-o', 'yaml')).stdout)).to.deep.equal(none);
+  });
+
+  it('gives YAML that is the same for a reader of YAML 1.1', async () => {
+    const seenMac = '52:54:00:12:34:56';
+    const seen = { type: 'AddressQuarantined', at: at(3), addressQuarantined: { seenMac, seenAt: 'on' } };
+    const history = () => ({ position, events: [seen] });
+    const { stdout } = await ask({ history }, 'history', '172.17.0.11', '-o', 'yaml');
+    const read = parse(stdout, { version: '1.1' }) as HistoryReply;
+    expect(read.events[0]).to.have.property('at', at(3));
+    expect(read.events[0]?.addressQuarantined).to.include({ seenMac, seenAt: 'on' });
+  });
+
   it('shows an event of a kind that it does not know', async () => {
     const history = () => ({ position, events: [{ seq: 3, type: 'AddressBlessed', at: at(3) }] });
     const { status, stdout } = await ask({ history }, 'history', '172.17.0.11');
@@ -314,13 +352,13 @@ describe('ipledger history', () => {
 describe('ipledger, when it cannot do what it was asked,', () => {
   it('exits with 1 and the sentence of the allocator that refuses', async () => {
     const history = () => {
-      throw new IpledgerError('ADDRESS_UNKNOWN', '172.17.0.99 was never used in any subnet');
+      throw new IpledgerError('POSITION_GONE', 'event 7 is sealed,\nand no archive is at hand\u001B[2J');
     };
     const ended = await ask({ history }, 'history', '172.17.0.99');
     expect(ended).to.deep.equal({
       status: 1,
       stdout: '',
-      stderr: 'ipledger: 172.17.0.99 was never used in any subnet\n',
+      stderr: 'ipledger: event 7 is sealed,; and no archive is at hand [2J\n',
     });
   });
 
@@ -358,6 +396,12 @@ describe('ipledger, when it cannot do what it was asked,', () => {
     ],
     ['no address', ['history'], somewhere, "ipledger: missing required argument 'subject'"],
     ['a limit that is no number', ['history', '::1', '--limit', 'all'], somewhere, "argument 'all' is invalid"],
+    [
+      'a time that ends before it begins',
+      ['history', 'all', '--since', '2026-11-17 15:00', '--until', '2026-11-17 14:00'],
+      somewhere,
+      'ipledger: --until 2026-11-17 14:00 is not after --since 2026-11-17 15:00',
+    ],
     ['a limit of nothing', ['history', '::1', '--limit', '0'], somewhere, 'It is a number from 1 to 1000000'],
     ['half of the TLS files', ['show'], { ...somewhere, IPLEDGER_TLS_CA: 'ca.pem' }, 'set all three for TLS'],
   ];

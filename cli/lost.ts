@@ -1,7 +1,7 @@
 /** What was lost when etcd was restored from a backup: a time of which the ledger tells less than happened. */
 import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
-import { showTime, type Zone } from './times.ts';
+import { type Moment, showTime, type Zone } from './times.ts';
 
 /** So many events behind one are looked through: containers come and go on a ledger that is frozen. */
 const mostWhileFrozen = 1_000;
@@ -38,7 +38,7 @@ async function lostAfter(allocator: Allocator, last: Pick<Event, 'seq' | 'at'>):
 /** The same around a moment that was asked for, and after the last event before it. */
 export async function lostAtMoment(
   allocator: Allocator,
-  moment: { readonly at: string } | { readonly seq: number } | undefined,
+  moment: Moment | undefined,
   { position, at }: { readonly position?: Position | undefined; readonly at: string },
 ): Promise<LostTime | undefined> {
   if (!moment || !('at' in moment) || !position) return undefined;

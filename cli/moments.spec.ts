@@ -90,12 +90,22 @@ describe('ipledger state', () => {
   });
 
   it('exits with 4 when nobody had an address', async () => {
-    const stateAt = () => [{ position: { epoch: 1, seq: 0, hash: '' } }];
-    const ended = await ask({ stateAt, history }, 'state', '--at', '2020-01-01');
+    const stateAt = () => [{ position: { ...position, seq: 1 }, at: at(1) }];
+    const ended = await ask({ stateAt, history }, 'state', '--at', '2026-11-17 14:20');
     expect(ended).to.deep.equal({
       status: 4,
-      stdout: 'before the first event of the ledger\n',
+      stdout: 'as of event 1, which happened at 2026-11-17 14:01:00\n',
       stderr: 'nobody had an address then\n',
+    });
+  });
+
+  it('does not say that nobody had one before the ledger began', async () => {
+    const stateAt = () => [{ position: { epoch: 1, seq: 0, hash: '' } }];
+    const getStatus = () => ({ position, oldestSeq: 1, oldestAt: at(1) });
+    expect(await ask({ stateAt, getStatus }, 'state', '--at', '2020-01-01')).to.deep.equal({
+      status: 1,
+      stdout: '',
+      stderr: 'ipledger: the ledger begins at 2026-11-17 14:01:00, and does not know who had which address before\n',
     });
   });
 

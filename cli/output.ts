@@ -1,6 +1,5 @@
 /** An answer in the format that was asked for. */
 import { stringify } from 'yaml';
-import { Failure } from './failure.ts';
 import {
   type Column,
   csvWriter,
@@ -26,8 +25,8 @@ export interface Answer {
   readonly content: object;
   /** The same for a person, ending in a newline; '' when there is nothing to show. */
   readonly table: (zone: Zone, width: TableWidth) => string;
-  /** What CSV is made of; absent: there is none. */
-  readonly listing?: () => Listing;
+  /** What CSV is made of. Every answer has it: an operation that is done must not end with a format that it has not. */
+  readonly listing: () => Listing;
   /** What a person should know beside the table, on stderr. */
   readonly note?: string | undefined;
 }
@@ -46,10 +45,9 @@ export function print({ output, zone }: Style, { content, table, listing, note }
       process.stdout.write(`${JSON.stringify(content, null, 2)}\n`);
       return;
     case 'yaml':
-      process.stdout.write(stringify(content));
+      process.stdout.write(yamlOf(content));
       return;
     case 'csv':
-      if (!listing) throw new Failure('usage', 'this answer has no rows to print as CSV: use -o json');
       process.stdout.write(csvOf(listing()));
       return;
     case 'wide':
@@ -58,6 +56,9 @@ export function print({ output, zone }: Style, { content, table, listing, note }
       if (note) process.stderr.write(`${note}\n`);
   }
 }
+
+/** YAML that also a reader of YAML 1.1 takes as it is meant: for it 52:54:00:12:34:56 would be a number, and a time no text. */
+export const yamlOf = (content: unknown): string => stringify(content, { compat: 'yaml-1.1' });
 
 const csvOf = ({ columns, rows }: Listing): string => csvWriter(columns)(rows);
 

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import { type ListSubnetsReply, type Position, type Subnet, SubnetsService } from '../proto/ipledger.ts';
 import type { Answer } from './output.ts';
-import { tableOf } from './table.ts';
+import { columnsOf, tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
-const columns = ['SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'].map((name) => ({ name }));
+const columns = columnsOf('SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE');
 
 export function addShow(program: Command): void {
   addVerb(program, 'show', "the subnets and how full they are, and the ledger's position").action(

@@ -9,13 +9,14 @@ import {
   type Subnet,
 } from '../proto/ipledger.ts';
 import { podOf } from './event.ts';
-import { exitStatus } from './failure.ts';
+import { exitStatus, Failure } from './failure.ts';
 import { gathered } from './gathered.ts';
 import type { Answer } from './output.ts';
 import { type LostTime, lostAtMoment, lostTimeText } from './lost.ts';
 import { type Column, tableOf } from './table.ts';
 import { readMoment, showTime, timeForms } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
+import { beginningAfter } from './who-had/look-up.ts';
 
 interface StateOptions extends VerbOptions {
   readonly at: string;
@@ -53,9 +54,18 @@ Exit status:
     )
     .action(({ at, subnet, ...options }: StateOptions) =>
       answer(options, async (allocator, signal) => {
-        const moment = at === 'now' ? undefined : readMoment(at, styleOf(options).zone);
+        const { zone } = styleOf(options);
+        const moment = at === 'now' ? undefined : readMoment(at, zone);
         const replies = allocator.listen(LedgerService.stateAt, { moment, subnet });
         const map = wholeOf(await gathered(replies, ({ position }) => position, signal));
+        // Of a time before there was a ledger it does not know who had what
+        const began =
+          moment && 'at' in moment && map.position?.seq === 0 && (await beginningAfter(allocator, moment.at));
+        if (began)
+          throw new Failure(
+            'refused',
+            `the ledger begins at ${showTime(began, zone)}, and does not know who had which address before`,
+          );
         const lost = await lostAtMoment(allocator, moment, map);
         if (subnet !== undefined && map.subnets.length === 0 && map.records.length === 0)
           return { ...shown(map, lost), note: `there was no subnet ${subnet} then` };

@@ -37,6 +37,15 @@ describe('ipledger status', () => {
     );
   });
 
+  it('gives all of it in one row of CSV', async () => {
+    const { status, stdout } = await ask({ getStatus }, 'status', '-o', 'csv');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,live_from_seq,frozen_at,by\r\n' +
+        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,\r\n`,
+    );
+  });
+
   it('gives all of it as JSON', async () => {
     const { stdout } = await ask({ getStatus }, 'status', '-o', 'json');
     expect(JSON.parse(stdout)).to.include({ oldestSeq: 1_001, oldestAt: at(1), liveFromSeq: 1_001 });

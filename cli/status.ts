@@ -1,6 +1,7 @@
 /** `ipledger status`: where the ledger stands, and how far back it can be asked. */
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../proto/ipledger.ts';
+import { columnsOf, type Listing } from './table.ts';
 import { showTime, type Zone } from './times.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
@@ -9,9 +10,29 @@ export function addStatus(program: Command): void {
     (options: VerbOptions) =>
       answer(options, async (allocator) => {
         const reply = await allocator.ask(LedgerService.getStatus, {});
-        return { content: reply, table: (zone) => told(reply, zone) };
+        return { content: reply, table: (zone) => told(reply, zone), listing: () => listingOf(reply) };
       }),
   );
+}
+
+const columns = columnsOf(
+  'LEDGER',
+  'EPOCH',
+  'SEQ',
+  'AT',
+  'HASH',
+  'OLDEST SEQ',
+  'OLDEST AT',
+  'LIVE FROM SEQ',
+  'FROZEN AT',
+  'BY',
+);
+
+/** One row of the same. */
+function listingOf({ position, ledger, at, oldestSeq, oldestAt, liveFromSeq, freeze }: GetStatusReply): Listing {
+  const { epoch = 0, seq = 0, hash = '' } = position ?? {};
+  const row = [ledger, epoch, seq, at, hash, oldestSeq, oldestAt, liveFromSeq, freeze?.at ?? '', freeze?.by ?? ''];
+  return { columns, rows: [row.map(String)] };
 }
 
 /** One fact a line, so that a person reads it at a glance and `grep` finds it. */

@@ -1,4 +1,5 @@
 /** Rows as kubectl prints them: columns two spaces apart, no lines, nothing behind the last word of a row. And as CSV (RFC 4180). */
+import { printable } from './printable.ts';
 import { showTime, type Zone } from './times.ts';
 
 export interface Column {
@@ -51,16 +52,16 @@ const layout = (widths: readonly number[], lines: readonly Row[]): string =>
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
 
-/** What the ledger quotes, as a message about a Pod, must not break the row or move the terminal's cursor. */
-const printable = (cell: string): string => cell.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-
 /** The whole table. */
 export const tableOf = ({ columns, rows }: Listing, zone: Zone, width?: TableWidth): string =>
   tableWriter(columns, zone, width)(rows);
 
+/** Columns of text alone. */
+export const columnsOf = (...names: readonly string[]): Column[] => names.map((name) => ({ name }));
+
 /** One of text alone. */
 export const table = (head: readonly string[], rows: readonly Row[]): string =>
-  tableOf({ columns: head.map((name) => ({ name })), rows }, 'local');
+  tableOf({ columns: columnsOf(...head), rows }, 'local');
 
 /** The rows for a program, with all columns; instants as the API writes them. */
 export function csvWriter(columns: readonly Column[]): RowWriter {

@@ -26,8 +26,11 @@ export function readTime(written: string, zone: Zone, now: number = Date.now()):
   throw new Failure('usage', `"${written}" was twice, since clocks were set back: write ${either.join(' or ')}`);
 }
 
-/** A moment of the ledger: after an event, where it is a number, else an instant. @throws Failure for what is neither. */
-export const readMoment = (written: string, zone: Zone): { seq: number } | { at: string } =>
+/** A moment of the ledger: after an event, or an instant. */
+export type Moment = { readonly seq: number } | { readonly at: string };
+
+/** An event, where it is a number. @throws Failure for what is neither. */
+export const readMoment = (written: string, zone: Zone): Moment =>
   /^[1-9]\d{0,15}$/.test(written) ? { seq: Number(written) } : { at: readTime(written, zone) };
 
 /** None for what is no time; two, the earlier first, for what a local clock showed twice. */

@@ -4,11 +4,10 @@ import { backoffMs, pause } from '../lib/deadline.ts';
 import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
 import { type Event, LedgerService, type WatchRequest } from '../proto/ipledger.ts';
-import { stringify } from 'yaml';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
-import { rowWriter, type Style } from './output.ts';
+import { rowWriter, type Style, yamlOf } from './output.ts';
 import { addVerb, styleOf, type VerbOptions, withAllocator } from './verb.ts';
 
 const againFirstMs = 200;
@@ -86,7 +85,7 @@ async function follow(allocator: Allocator, options: WatchOptions, signal: Abort
 function eventWriter(style: Style): (events: readonly Event[]) => string {
   const write = rowWriter(style, eventColumns);
   if (write) return (events) => write(events.map(eventRow));
-  const each = style.output === 'json' ? JSON.stringify : (event: Event) => `---\n${stringify(event).trimEnd()}`;
+  const each = style.output === 'json' ? JSON.stringify : (event: Event) => `---\n${yamlOf(event).trimEnd()}`;
   return (events) => events.map((event) => `${each(event)}\n`).join('');
 }
 

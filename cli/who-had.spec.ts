@@ -55,6 +55,39 @@ describe('ipledger who-had', () => {
     });
   });
 
+  const never = {
+    getStatus,
+    history: ({ address }: HistoryRequest) => {
+      if (address !== '') throw new IpledgerError('ADDRESS_UNKNOWN', `${address} was never used in any subnet`);
+      return { position, events: [] };
+    },
+  };
+
+  it('says that nobody had an address that was never used: the strayest of all', async () => {
+    const told = await ask(never, 'who-had', '172.17.0.99', '--at', '2026-11-17 14:20');
+    expect(told).to.deep.equal({
+      status: 4,
+      stdout: '172.17.0.99 at 2026-11-17 14:20:00: nobody had it\n  it was never used in any subnet\n',
+      stderr: '',
+    });
+    const json = await ask(never, 'who-had', '172.17.0.99', '--subnet', 'lan', '-o', 'json');
+    expect(json.status).to.equal(4);
+    expect(JSON.parse(json.stdout)).to.deep.include({ position, address: '172.17.0.99', subnets: [] });
+    const csv = await ask(never, 'who-had', '172.17.0.99', '-o', 'csv');
+    expect(csv.stdout).to.match(/^subnet,address,.*\r\n$/);
+    expect((await ask(never, 'who-had', '172.17.0.99', '--at', '2020-01-01')).status).to.equal(1);
+  });
+
+  it('keeps each fact in one line whatever the ledger quotes', async () => {
+    const reason = 'line one\nline two\u001B[2J';
+    const events = [event(5, { type: 'AddressQuarantined', addressQuarantined: { reason } })];
+    const { stdout } = await ask(
+      { getStatus, history: () => ({ position, events, subnets: ['macvlan'] }) },
+      ...['who-had', '172.17.0.100', '--at', '2026-11-17 14:20'],
+    );
+    expect(stdout).to.match(/^ {2}quarantined {2}line one line two \[2J, from 2026-11-17 14:05:00$/m);
+  });
+
   it('reads all that is known of the address, however long that is, and says how far it is', async () => {
     const reserved = event(1, { type: 'AddressReserved', addressReserved: { reservedFor: 'pod/default/web-0' } });
     const churn = (count: number) => Array.from({ length: count }, () => event(41, { addressBound: { alloc: 40 } }));
@@ -164,7 +197,7 @@ describe('ipledger who-had', () => {
         asked.push(subnet);
         if (subnet === '')
           return { position, events: life.slice(0, 1), subnets: ['macvlan', 'other'], nextPageToken: 'x' };
-        return subnet === 'macvlan' ? history() : { position, events: [] };
+        return subnet === 'macvlan' ? history() : { position, events: [], subnets: [subnet] };
       },
     };
     const { stdout } = await ask(answers, 'who-had', '172.17.0.100', '--at', '2026-11-17 14:20');

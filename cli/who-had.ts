@@ -3,9 +3,10 @@ import { isIP, SocketAddress } from 'node:net';
 import type { Command } from 'commander';
 import type { Allocator } from './allocator.ts';
 import { exitStatus, Failure } from './failure.ts';
+import { neverUsed } from './history.ts';
 import { lostAt, lostTimeText } from './lost.ts';
 import type { Answer } from './output.ts';
-import type { Column } from './table.ts';
+import { columnsOf } from './table.ts';
 import { readTime, showTime, timeForms, type Zone } from './times.ts';
 import { addVerb, answer, styleOf, type VerbOptions } from './verb.ts';
 import { beginningAfter, type Found, lookUp, type Progress, type Question } from './who-had/look-up.ts';
@@ -30,7 +31,7 @@ A time is ${timeForms}.
 
 Exit status:
   0  somebody had it
-  ${exitStatus.nothing}  nobody had it then: who did before and after is told`,
+  ${exitStatus.nothing}  nobody had it then: who did before and after is told, or that it was never used`,
     )
     .action((address: string, { at: when, subnet, ...options }: WhoHadOptions) => {
       if (isIP(address) === 0) throw new Failure('usage', `${address} is no IP address`);
@@ -59,6 +60,8 @@ async function whoHad(allocator: Allocator, question: Question, zone: Zone): Pro
     content: { position, address, at, subnets, lost },
     table: (shownIn, width) => {
       const style = { zone: shownIn, exactly: width === 'wide' };
+      if (subnets.length === 0)
+        return `${address} at ${showTime(at, shownIn, style.exactly)}: nobody had it\n  it ${neverUsed(question.subnet)}\n`;
       return subnets.map((each) => tell({ address, instant: at }, each, style)).join('\n');
     },
     listing: () => ({ columns, rows: subnets.map((each) => row(address, each)) }),
@@ -79,8 +82,19 @@ function progress(zone: Zone): Progress {
   };
 }
 
-const names = ['SUBNET', 'ADDRESS', 'POD', 'UID', 'OWNER', 'NODE', 'CONTAINERS', 'FROM', 'UNTIL', 'GIVEN', 'LOST'];
-const columns: readonly Column[] = names.map((name) => ({ name }));
+const columns = columnsOf(
+  'SUBNET',
+  'ADDRESS',
+  'POD',
+  'UID',
+  'OWNER',
+  'NODE',
+  'CONTAINERS',
+  'FROM',
+  'UNTIL',
+  'GIVEN',
+  'LOST',
+);
 
 /** Empty from the Pod on where nobody had it. */
 function row(address: string, { subnet, holder }: Found): string[] {

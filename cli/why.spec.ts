@@ -52,6 +52,13 @@ describe('ipledger why', () => {
       'default/web-0',
     );
     expect(stdout).to.contain('it waits for an address for macvlan.default: subnet macvlan has no free address\n');
+    const loud = { ...allocationRefused, message: '"\u001B[2J" is no address' };
+    const quoted = await ask(
+      why([event(3, { type: 'AllocationRefused', allocationRefused: loud })]),
+      'why',
+      'default/web-0',
+    );
+    expect(quoted.stdout).to.contain('it waits for an address for macvlan.default: " [2J" is no address\n');
   });
 
   it('knows from one attachment on which node the Pod of another is, and of none where nobody said', async () => {

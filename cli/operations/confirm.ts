@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { IpledgerError } from '../../lib/errors.ts';
 import { Failure } from '../failure.ts';
+import { printable } from '../printable.ts';
 
 /** Where a person sits. */
 export interface Terminal {
@@ -23,11 +24,12 @@ export interface Confirmation {
  * @throws Failure when it is anything else, or nobody can be asked; IpledgerError CANCELLED on Ctrl-C.
  */
 export async function confirm(
-  { lines, question, yes }: Confirmation,
+  { lines: said, question, yes }: Confirmation,
   signal: AbortSignal,
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   if (yes) return;
+  const lines = said.map(printable);
   const what = lines.join('; ');
   if (input.isTTY !== true)
     throw new Failure(

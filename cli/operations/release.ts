@@ -5,6 +5,8 @@ import { everyAllocation } from '../allocations.ts';
 import type { Allocator } from '../allocator.ts';
 import { addressesOf, podOf, said } from '../check/say.ts';
 import { Failure } from '../failure.ts';
+import type { Answer } from '../output.ts';
+import { columnsOf } from '../table.ts';
 import { answer } from '../verb.ts';
 import { confirm } from './confirm.ts';
 import { recordOf, subnetOf } from './subject.ts';
@@ -79,11 +81,26 @@ async function end(allocator: Allocator, held: readonly Allocation[], evidence: 
   return ended;
 }
 
-const released = ({ position, released: taken, gone }: Ended) => ({
+const columns = columnsOf('SUBNET', 'ADDRESS', 'POD', 'UID', 'PROVIDER', 'RELEASED');
+
+const row = (allocation: Allocation, isReleased: boolean): string[] => [
+  allocation.subnet,
+  addressesOf(allocation),
+  podOf(allocation.attachment),
+  allocation.podUid,
+  allocation.attachment?.provider ?? '',
+  isReleased ? 'yes' : 'no',
+];
+
+const released = ({ position, released: taken, gone }: Ended): Answer => ({
   content: { position, released: taken, gone },
   table: () =>
     taken
       .map((each) => `${addressesOf(each)} of subnet ${each.subnet} taken back from Pod ${podOf(each.attachment)}\n`)
       .join(''),
+  listing: () => ({
+    columns,
+    rows: [...taken.map((each) => row(each, true)), ...gone.map((each) => row(each, false))],
+  }),
   note: gone.length > 0 ? `given back or passed on meanwhile: ${gone.map(addressesOf).join(', ')}` : undefined,
 });

@@ -5,8 +5,9 @@ import type { Allocator } from '../allocator.ts';
 import { Failure } from '../failure.ts';
 import { listed } from '../output.ts';
 import { everyPage } from '../pages.ts';
-import type { Column } from '../table.ts';
-import { answer } from '../verb.ts';
+import type { Column, Listing } from '../table.ts';
+import { showTime, type Zone } from '../times.ts';
+import { answer, styleOf } from '../verb.ts';
 import { confirm } from './confirm.ts';
 import { recordOf, subnetOf } from './subject.ts';
 import { addDestructive, addOperation, type DestructiveOptions, type OperationOptions } from './verb.ts';
@@ -46,10 +47,12 @@ export function addReserve(program: Command): void {
         const subnet = await subnetOf(allocator, addresses, options.subnet);
         const request = { subnet, addresses, reservedFor, reason, mac, ipFamily };
         const { position, records } = await allocator.ask(IpamService.reserve, request);
-        return listed({ columns, rows: records.map(row) }, { content: { position, records } });
+        return listed(listingOf(records), { content: { position, records } });
       }),
     );
 }
+
+const listingOf = (records: readonly AddressRecord[]): Listing => ({ columns, rows: records.map(row) });
 
 const row = ({ subnet, address, state, reservation }: AddressRecord): string[] => [
   subnet,
@@ -73,9 +76,14 @@ export function addUnreserve(program: Command): void {
           throw new Failure('usage', 'name the addresses, or by --for what they are reserved for');
         const asked = { addresses, subnet: options.subnet, reservedFor };
         const records = await reserved(allocator, asked);
-        await confirm({ lines: records.map(sentence), question: 'End this?', yes }, signal);
+        const { zone } = styleOf(options);
+        await confirm({ lines: records.map((each) => sentence(each, zone)), question: 'End this?', yes }, signal);
         const position = await end(allocator, records, reason);
-        return { content: { position, ended: records }, table: () => ended(records) };
+        return {
+          content: { position, ended: records },
+          table: () => ended(records),
+          listing: () => listingOf(records),
+        };
       }),
     );
 }
@@ -124,8 +132,8 @@ async function end(allocator: Allocator, records: readonly AddressRecord[], reas
   return position;
 }
 
-const sentence = ({ subnet, address, reservation }: AddressRecord): string =>
-  `${address} of subnet ${subnet} is reserved for ${reservation?.reservedFor} since ${reservation?.at}`;
+const sentence = ({ subnet, address, reservation }: AddressRecord, zone: Zone): string =>
+  `${address} of subnet ${subnet} is reserved for ${reservation?.reservedFor} since ${showTime(reservation?.at ?? '', zone)}`;
 
 const ended = (records: readonly AddressRecord[]): string =>
   records

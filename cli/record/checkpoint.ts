@@ -4,7 +4,10 @@ import type { Command } from 'commander';
 import { LedgerService } from '../../proto/ipledger.ts';
 import { generateKey } from '../../services/allocator/checkpoint/key.ts';
 import { Failure } from '../failure.ts';
+import { columnsOf } from '../table.ts';
 import { addVerb, answer, type VerbOptions } from '../verb.ts';
+
+const columns = columnsOf('EPOCH', 'SEQ', 'HASH', 'VERIFIER KEY', 'NOTE');
 
 export function addCheckpoint(program: Command): void {
   addVerb(
@@ -14,7 +17,9 @@ export function addCheckpoint(program: Command): void {
   ).action((options: VerbOptions) =>
     answer(options, async (allocator) => {
       const reply = await allocator.ask(LedgerService.checkpoint, {});
-      return { content: reply, table: () => reply.note };
+      const { position, note, verifierKey } = reply;
+      const row = [position?.epoch, position?.seq, position?.hash, verifierKey, note].map((cell) => String(cell ?? ''));
+      return { content: reply, table: () => note, listing: () => ({ columns, rows: [row] }) };
     }),
   );
 }

@@ -16,7 +16,7 @@ import { openAllocator } from '../allocator.ts';
 import { exitStatus, Failure } from '../failure.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { type Answer, type OutputFormat, outputFormats, print } from '../output.ts';
-import { table } from '../table.ts';
+import { columnsOf, tableOf } from '../table.ts';
 import { addSource, etcdHelp, openEtcd, type Source } from './etcd.ts';
 import { linesOf } from './lines.ts';
 import { showProgress } from './progress.ts';
@@ -33,6 +33,8 @@ const mostSentBytes = 1_000_000;
 
 /** Of the head an allocator tells the position only. */
 type Verdict = Omit<Found, 'head'> & { readonly head: Pick<Found['head'], 'epoch' | 'seq' | 'hash'> };
+
+const columns = columnsOf('KEY', 'WHAT IS WRONG');
 
 const each = (value: string, before: string[]): string[] => [...before, value];
 
@@ -137,7 +139,7 @@ function refuseNothing({ head, findings }: Verdict, { file, etcd, allocator }: O
 
 function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options): Answer {
   if (findings.length > 0) process.exitCode = exitStatus.disagreement;
-  const rows = findings.map(({ key, what }) => [key, what]);
+  const listing = { columns, rows: findings.map(({ key, what }) => [key, what]) };
   const counted = [
     `${head.seq} events`,
     ...(keys === undefined ? [] : [`${keys} other keys`]),
@@ -147,8 +149,9 @@ function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options):
   const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
   return {
     content: { position, keys, findings },
-    table: () =>
-      `${rows.length > 0 ? table(['KEY', 'WHAT IS WRONG'], rows) : ''}${counted} verified, up to ${head.hash || 'no event'}: ${result}\n`,
+    table: (zone) =>
+      `${findings.length > 0 ? tableOf(listing, zone) : ''}${counted} verified, up to ${head.hash || 'no event'}: ${result}\n`,
+    listing: () => listing,
     note: noteOn(findings.length > 0 && keys === undefined && file === undefined),
   };
 }

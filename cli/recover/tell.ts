@@ -4,7 +4,7 @@ import { podOf, said } from '../check/say.ts';
 import type { Refused } from '../import/apply.ts';
 import { type Answer, counted } from '../output.ts';
 import type { Remembered } from '../record/remembered.ts';
-import { table } from '../table.ts';
+import { columnsOf, tableOf } from '../table.ts';
 import { showTime, type Zone } from '../times.ts';
 import { lostStretchOf, stretchSentence } from './lost.ts';
 import type { Recovery } from './plan.ts';
@@ -19,7 +19,10 @@ export interface Outcome {
 
 export function told(recovery: Recovery, { status, remembered, applied, refused }: Outcome): Answer {
   const { subnets, pools, releases, imports } = recovery;
-  const rows = rowsOf(recovery);
+  const listing =
+    refused.length > 0
+      ? { columns: refusedColumns, rows: refused.map(({ where, reason }) => [where, reason]) }
+      : { columns, rows: rowsOf(recovery) };
   return {
     content: {
       position: status.position,
@@ -34,18 +37,18 @@ export function told(recovery: Recovery, { status, remembered, applied, refused 
       imports: imports.map(({ holder, ip: _, ...claim }) => ({ ...holder, ...claim })),
     },
     table: (zone) => {
-      const left = refused.map(({ where, reason }) => [where, reason]);
-      const list = refused.length > 0 ? table(refusedHead, left) : rows.length > 0 ? table(head, rows) : '';
+      const list = listing.rows.length > 0 ? tableOf(listing, zone) : '';
       const end = applied && refused.length === 0 ? ': done' : '';
       const byHand = remembered ? lostByHand(remembered) : status.freeze ? notBroughtBack : '';
       return `${list}${standing(status, zone)}${summary(recovery)}${end}\n${byHand}`;
     },
+    listing: () => listing,
     note: applied ? undefined : 'nothing was changed: --apply --reason … does it',
   };
 }
 
-const head = ['WHAT', 'OF', 'HOW'];
-const refusedHead = ['NOT TAKEN OVER', 'WHY'];
+const columns = columnsOf('WHAT', 'OF', 'HOW');
+const refusedColumns = columnsOf('NOT TAKEN OVER', 'WHY');
 
 function standing(status: GetStatusReply, zone: Zone): string {
   const { position, at, freeze } = status;

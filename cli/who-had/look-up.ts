@@ -24,6 +24,7 @@ export interface LookedUp {
   readonly position: Position | undefined;
   /** Which instant it is true of. */
   readonly at: string;
+  /** None: the address was never used. */
   readonly subnets: readonly Found[];
 }
 
@@ -32,7 +33,7 @@ export type Progress = (events: number, at: string) => void;
 
 /**
  * Who had it then. All that is known of the address is read, however long that is: its first event may be what reserved it ever since.
- * @throws IpledgerError ADDRESS_UNKNOWN; POSITION_GONE where the events that tell it are sealed and not at hand.
+ * @throws IpledgerError POSITION_GONE where the events that tell it are sealed and not at hand.
  */
 export async function lookUp(
   allocator: Allocator,
@@ -43,7 +44,7 @@ export async function lookUp(
   // The ledger's clock may be ahead of this one
   const instant = asked ?? later(new Date().toISOString(), newest);
   const subnets: Found[] = [];
-  for (const name of subnet === undefined ? known : [subnet]) {
+  for (const name of known) {
     const { events, gone } = await wholeStory(allocator, { address, subnet: name }, onProgress);
     if (gone && !events.some((event) => event.at <= instant && saysWhose(event))) throw gone;
     const unknownBefore = gone ? (events.at(-1)?.at ?? '') : '';
@@ -53,8 +54,8 @@ export async function lookUp(
 }
 
 async function glance(allocator: Allocator, about: { readonly address: string; readonly subnet: string | undefined }) {
-  const { position, subnets, events } = await allocator.ask(LedgerService.history, { ...about, pageSize: 1 });
-  return { position, subnets, newest: events[0]?.at ?? '' };
+  const { value } = await historyOf(allocator, about, 1).next();
+  return { position: value?.position, subnets: value?.subnets ?? [], newest: value?.events[0]?.at ?? '' };
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b);

@@ -2,6 +2,7 @@
 import { causeText } from '../cause.ts';
 import { join, podOf, short } from '../event.ts';
 import type { Mark, Tenure, Use } from '../tenure.ts';
+import { printable } from '../printable.ts';
 import { showTime, type Zone } from '../times.ts';
 import type { Found } from './look-up.ts';
 
@@ -46,7 +47,7 @@ export function tell(
   const facts = then.holder ? ofHolder(then.holder, when) : ofNobody(then, when);
   const all = [...facts, ...then.marks.map((mark) => ofMark(mark, when)), ...ofUnknown(then, when)];
   const width = Math.max(...all.map(([name]) => name.length));
-  const lines = all.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`.trimEnd());
+  const lines = all.map(([name, text]) => `  ${name.padEnd(width)}  ${printable(text)}`.trimEnd());
   return `${[`${head}${then.holder ? '' : ': nobody had it'}`, ...lines].join('\n')}\n`;
 }
 

@@ -2,6 +2,7 @@
 import type { Event } from '../../proto/ipledger.ts';
 import { causeText } from '../cause.ts';
 import { join, short } from '../event.ts';
+import { printable } from '../printable.ts';
 import { showTime, type Zone } from '../times.ts';
 import type { PodInCluster } from './cluster.ts';
 import type { Life } from './story.ts';
@@ -17,7 +18,7 @@ export interface Told {
 export function tell({ name, lives, pod }: Told, zone: Zone): string {
   const [life] = lives;
   const blocks = [
-    [name, ...verdict({ life, pod }).map((sentence) => `  ${sentence}`)],
+    [name, ...verdict({ life, pod }).map((said) => `  ${printable(said)}`)],
     ...(pod ? [inCluster(pod, zone)] : []),
     ...lives.map((each) => [headOf(each), ...each.events.map((event) => lineOf(event, zone))]),
   ];
@@ -34,7 +35,7 @@ function inCluster({ uid, node, phase, waiting, createdAt, deletedAt, events }: 
   return [
     `in the cluster (uid ${uid})`,
     `  ${join(', ', state, times)}`,
-    ...events.map(({ at, reason, message }) => `  ${showTime(at, zone)}  Event ${reason}: ${oneLine(message)}`),
+    ...events.map(({ at, reason, message }) => `  ${showTime(at, zone)}  Event ${reason}: ${printable(message)}`),
   ];
 }
 
@@ -42,7 +43,7 @@ const headOf = ({ uid, owner }: Life): string =>
   `in the ledger (uid ${join(', ', uid || 'not known', owner ? `of ${owner.kind}/${owner.name}` : '')})`;
 
 const lineOf = (event: Event, zone: Zone): string =>
-  `  ${showTime(event.at, zone)}  ${oneLine(sentence(event))}  (event ${event.seq})`;
+  `  ${showTime(event.at, zone)}  ${printable(sentence(event))}  (event ${event.seq})`;
 
 /** What happened to the Pod. */
 function sentence(event: Event): string {
@@ -68,5 +69,3 @@ function sentence(event: Event): string {
     return `lost ${addresses}: ${join(': ', causeText(addressReleased.cause), addressReleased.evidence)}`;
   return event.type;
 }
-
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();

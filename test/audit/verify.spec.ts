@@ -108,10 +108,13 @@ describe('ipledger verify', function () {
     const text = await client.get(logKey(9)).string();
     await client.delete().key(logKey(9));
     const { code, stdout, stderr } = await ipledger(['verify', '--etcd', etcd.endpoint]);
+    const csv = await ipledger(['verify', '--etcd', etcd.endpoint, '-o', 'csv']);
     await client.put(logKey(9)).value(text ?? '');
     expect(code).to.equal(1);
     expect(stdout).to.match(/^\/ipledger\/v1\/log\/0000000000000009 +event 9 is missing: the next one there is 10$/m);
     expect(stderr).to.match(/^the keys beside the log were not compared/);
+    expect(csv.code).to.equal(1);
+    expect(csv.stdout).to.match(/^key,what_is_wrong\r\n.*0009,event 9 is missing: the next one there is 10\r\n$/);
   });
 
   it('ends with 2 when there is nothing to verify: no etcd, no file, no ledger named', async () => {

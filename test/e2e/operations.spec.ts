@@ -95,6 +95,31 @@ describe('operations by hand', function () {
     expect(six.stdout).to.contain('fd00::3').and.not.contain('10.9.');
   });
 
+  it('each gives what it did in CSV, too', async () => {
+    const csv = ['--subnet', 'lan', ...because, '-o', 'csv'];
+    const rows = async (...args: string[]): Promise<string[]> => {
+      const { code, stdout, stderr } = await operate(...args, ...csv);
+      expect([code, stderr]).to.deep.equal([0, '']);
+      return stdout.split('\r\n').map((row) => row.replace(/2\d{3}-.*Z/, 'TIME'));
+    };
+    await allocate('csv', '10.0.0.90');
+    expect(await rows('release', '10.0.0.90', '--yes')).to.deep.equal([
+      'subnet,address,pod,uid,provider,released',
+      'lan,10.0.0.90,default/csv,uid-csv,lan.default,yes',
+      '',
+    ]);
+    const reservation = ['subnet,address,for,state,reason,since', 'lan,10.0.0.91,vip/csv,reserved,as agreed,TIME', ''];
+    expect(await rows('reserve', '10.0.0.91', '--for', 'vip/csv')).to.deep.equal(reservation);
+    expect(await rows('unreserve', '10.0.0.91', '--yes')).to.deep.equal(reservation);
+    const quarantine = [
+      'subnet,address,state,seen_mac,seen_at,reason,since',
+      'lan,10.0.0.92,quarantined,,rack 7,as agreed,TIME',
+      '',
+    ];
+    expect(await rows('quarantine', '10.0.0.92', '--seen-at', 'rack 7')).to.deep.equal(quarantine);
+    expect(await rows('lift', '10.0.0.92', '--yes')).to.deep.equal(quarantine);
+  });
+
   it('unreserve ends all that is reserved for something, wherever it is', async () => {
     await operate('reserve', '10.0.0.10', '--subnet', 'lan', '--for', 'vip/both', ...because);
     const { code, stdout } = await operate('unreserve', '--for', 'vip/both', ...because, '--yes');
@@ -151,7 +176,7 @@ describe('operations by hand', function () {
     const seen = ['--seen-mac', '52:54:00:00:00:01', '--seen-at', 'node-2'];
     const held = await operate('quarantine', '10.0.0.30', '--subnet', 'lan', ...seen, '--reason', 'a printer');
     expect(held.stdout).to.match(
-      /^10\.0\.0\.30 of subnet lan is quarantined since \S+: 52:54:00:00:00:01 answers on it, seen at node-2, a printer\n$/,
+      /^10\.0\.0\.30 of subnet lan is quarantined since \S+ \S+: 52:54:00:00:00:01 answers on it, seen at node-2, a printer\n$/,
     );
     expect(held.stderr).to.equal('Pod default/held holds it, and keeps it until it is gone or `ipledger release`\n');
     await operate('release', 'default/held', ...because, '--yes');
