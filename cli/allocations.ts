@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Allocation, IpamService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { causeText } from './cause.ts';
+import { exitStatus } from './failure.ts';
 import { listed } from './output.ts';
 import { everyPage } from './pages.ts';
 import type { Column } from './table.ts';
@@ -40,9 +41,17 @@ export function addAllocations(program: Command): void {
     .option('-n, --namespace <name>', 'only of Pods in this namespace')
     .option('--pod <name>', 'only of Pods of this name')
     .option('--node <name>', 'only of Pods on this node')
+    .addHelpText(
+      'after',
+      `
+Exit status:
+  0  there are some
+  ${exitStatus.nothing}  there are none`,
+    )
     .action(({ subnet, namespace, pod, node, ...options }: VerbOptions & Filter) =>
       answer(options, async (allocator) => {
         const { position, allocations } = await everyAllocation(allocator, { subnet, namespace, pod, node });
+        if (allocations.length === 0) process.exitCode = exitStatus.nothing;
         return listed(
           { columns, rows: allocations.map(row) },
           { content: { position, allocations }, note: allocations.length > 0 ? undefined : 'no allocations' },

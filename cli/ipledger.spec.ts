@@ -134,7 +134,7 @@ describe('ipledger allocations', () => {
     const args = ['--subnet', 'macvlan', '-n', 'default', '--pod', 'samplepod', '--node', 'node-a'];
     const { status, stdout, stderr } = await ask({ list }, 'allocations', ...args);
     expect(asked).to.include({ subnet: 'macvlan', namespace: 'default', pod: 'samplepod', node: 'node-a' });
-    expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: '', stderr: 'no allocations\n' });
+    expect({ status, stdout, stderr }).to.deep.equal({ status: 4, stdout: '', stderr: 'no allocations\n' });
   });
 
   it('ends quietly when the reader of its output has gone', async () => {

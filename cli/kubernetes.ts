@@ -2,8 +2,10 @@
  * The Kubernetes API of the cluster that KUBECONFIG names (else ~/.kube/config, else the one that this runs in), as plain JSON.
  * @kubernetes/client-node gives the address and the credentials; its typed lists know no deadline.
  */
+import { existsSync } from 'node:fs';
 import { type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { type RequestOptions, request as httpsRequest } from 'node:https';
+import { join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { type Raw, record, text } from '../lib/raw.ts';
 import { Failure } from './failure.ts';
@@ -35,6 +37,10 @@ interface Reply {
   readonly status: number;
   readonly answer: Raw;
 }
+
+/** Whether there is a kubeconfig to be found. Without, it would be looked for at port 8080 of this machine. */
+export const isClusterNamed = ({ KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST }: NodeJS.ProcessEnv): boolean =>
+  Boolean(KUBECONFIG || KUBERNETES_SERVICE_HOST || (HOME && existsSync(join(HOME, '.kube', 'config'))));
 
 /**
  * To be awaited before anything is asked: the package takes a second of this process's time to load, in which no answer would be

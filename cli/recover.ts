@@ -42,7 +42,8 @@ Exit status:
 
 async function run(allocator: Allocator, options: RecoverOptions, signal: AbortSignal): Promise<Answer> {
   const { reason = '', unnoticed } = options;
-  if (options.apply && reason === '') throw new Failure('usage', '--apply needs --reason: it stays in the ledger');
+  if (options.apply && reason.trim() === '')
+    throw new Failure('usage', '--apply needs --reason: it stays in the ledger');
   const kubernetes = await connectKubernetes(signal);
   const status = await allocator.ask(LedgerService.getStatus, {});
   const remembered = options.remembered === undefined ? undefined : await rememberedIn(options.remembered, allocator);

@@ -8,6 +8,8 @@ import {
   type DiffReply,
   type DiffRequest,
   type Event,
+  type ExportReply,
+  type ExportRequest,
   type GetStatusReply,
   type HistoryReply,
   type HistoryRequest,
@@ -36,9 +38,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The environment without what the person who runs the tests has set for ipledger, in a time zone that all have. */
+/** The environment without what the person who runs the tests has set for ipledger, or as the cluster, in a time zone that all have. */
 export function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('IPLEDGER_'));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(IPLEDGER_|KUBE|HOME$)/.test(name));
   return { ...Object.fromEntries(inherited), TZ: 'UTC', ...added };
 }
 
@@ -65,6 +67,7 @@ export interface Answers {
   stateAt?: (request: StateAtRequest) => Iterable<Input<StateAtReply>>;
   diff?: (request: DiffRequest) => Iterable<Input<DiffReply>>;
   watch?: (request: WatchRequest) => Iterable<Input<WatchReply>>;
+  export?: (request: ExportRequest) => Iterable<Input<ExportReply>>;
   /** Whether streams never end by themselves. */
   endless?: true;
 }
@@ -107,6 +110,7 @@ export function allocatorThat(answers: Answers) {
         stateAt: streaming(LedgerService.stateAt, answers.stateAt),
         diff: streaming(LedgerService.diff, answers.diff),
         watch: streaming(LedgerService.watch, answers.watch),
+        export: streaming(LedgerService.export, answers.export),
       },
     ],
   );

@@ -1,8 +1,11 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
 import type { Event, HistoryRequest, WhyRequest } from '../proto/ipledger.ts';
-import { ask, at, attachment, event, life, position } from './specification.ts';
+import { allocatorThat, ask, at, attachment, event, life, position, run } from './specification.ts';
 
 describe('ipledger why', () => {
   const why = (events: Input<Event>[]) => ({ why: () => ({ position, events }) });
@@ -18,7 +21,7 @@ describe('ipledger why', () => {
     const { status, stdout, stderr } = await ask(answers, 'why', 'default/web-0');
     expect({ status, stderr }).to.deep.equal({
       status: 0,
-      stderr: 'the cluster was not asked: KUBECONFIG is not set\n',
+      stderr: 'the cluster was not asked: there is no kubeconfig\n',
     });
     expect(asked).to.include({ namespace: 'default', pod: 'web-0' });
     expect(stdout).to.equal(
@@ -37,6 +40,25 @@ describe('ipledger why', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('looks for the cluster where kubectl does, and tells the rest without one that does not answer', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'ipledger-home-'));
+    try {
+      await mkdir(join(home, '.kube'));
+      const cluster = { name: 'one', cluster: { server: 'http://127.0.0.1:1' } };
+      const context = { name: 'one', context: { cluster: 'one', user: 'one' } };
+      const config = { clusters: [cluster], contexts: [context], users: [{ name: 'one' }], 'current-context': 'one' };
+      await writeFile(join(home, '.kube', 'config'), JSON.stringify(config));
+      await using server = await allocatorThat(why(life));
+      const added = { IPLEDGER_ENDPOINT: server.endpoint, HOME: home };
+      const { status, stdout, stderr } = await run(['why', 'default/web-0'], added);
+      expect(status).to.equal(0);
+      expect(stdout).to.contain('in the ledger (uid two)');
+      expect(stderr).to.match(/^cannot read \/api\/v1\/\S+ of the Kubernetes API at http:\/\/127\.0\.0\.1:1 /);
+    } finally {
+      await rm(home, { recursive: true });
+    }
   });
 
   it('says what a Pod waits for that was refused', async () => {

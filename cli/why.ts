@@ -5,7 +5,7 @@ import { unlessGone } from '../lib/errors.ts';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
-import { connectKubernetes } from './kubernetes.ts';
+import { connectKubernetes, isClusterNamed } from './kubernetes.ts';
 import { longSearch } from './long-search.ts';
 import { print } from './output.ts';
 import { addIndexed, type IndexedOptions, styleOf, withIndex } from './verb.ts';
@@ -25,7 +25,7 @@ export function addWhy(program: Command): void {
     .addHelpText(
       'after',
       `
-For one that hangs in ContainerCreating, and for one that is long gone. Where KUBECONFIG is set it looks into the cluster, too.
+For one that hangs in ContainerCreating, and for one that is long gone. It looks into the cluster, too, where kubectl would: KUBECONFIG, else ~/.kube/config.
 It tells the last ${eventsMost} events of the name, and says so where there are more; \`ipledger history pod NAMESPACE/POD\` has them all.
 
 Exit status:
@@ -103,7 +103,8 @@ async function look(
   name: string,
   signal: AbortSignal,
 ): Promise<{ readonly pod: PodInCluster | null | undefined; readonly note?: string }> {
-  if (!process.env['KUBECONFIG']) return { pod: undefined, note: 'the cluster was not asked: KUBECONFIG is not set' };
+  if (!isClusterNamed(process.env))
+    return { pod: undefined, note: 'the cluster was not asked: there is no kubeconfig' };
   try {
     const kubernetes = await connectKubernetes(signal);
     return { pod: (await podInCluster(kubernetes, namespace, name)) ?? null };

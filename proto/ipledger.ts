@@ -960,7 +960,7 @@ export interface WatchRequest {
   node: string;
   /** Only events that touch this address. */
   address: string;
-  /** Only events of these types ("AddressAllocated"); none for all. */
+  /** Only events of these types ("AddressAllocated"); none for all. One that there is not is refused. */
   types: string[];
   /**
    * What the caller knows already: the event before `from_seq`. Who knows what is not in the ledger is told so (DATA_LOSS), and

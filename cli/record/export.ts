@@ -1,6 +1,7 @@
 /** `ipledger export`: the events as they are stored, a line each, byte by byte. */
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { IpledgerError } from '../../lib/errors.ts';
 import { LedgerService } from '../../proto/ipledger.ts';
 import { exportLines } from '../../services/allocator/ledger/export.ts';
 import { openAllocator } from '../allocator.ts';
@@ -27,10 +28,13 @@ The SHA-256 of each line is what the next one names as "prev". ipledger verify -
 ledger of it.`,
     )
     .action(async (options: Options) => {
-      for await (const lines of linesFrom(options, untilInterrupted())) {
+      const signal = untilInterrupted();
+      for await (const lines of linesFrom(options, signal)) {
         const text = lines.map((line) => `${line}\n`).join('');
         if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
       }
+      // A stretch that was broken off must not end like one that is whole
+      if (signal.aborted) throw new IpledgerError('CANCELLED', 'the export was ended before it was whole');
     });
 }
 

@@ -77,6 +77,19 @@ describe('The record', function () {
       const { code, stdout, stderr } = await ipledger(['export', '--to', '999', ...where]);
       expect([code, stdout]).to.deep.equal([1, '']);
       expect(stderr).to.match(/^ipledger: events 1 to 999: the ledger ends with event \d+$/m);
+      const last = /event (\d+)$/m.exec(stderr)?.[1];
+      expect(await exported('--from', String(Number(last) + 1), ...where), 'nothing new').to.equal('');
+      const never = await ipledger(['export', '--from', '999', ...where]);
+      expect([never.code, never.stdout, never.stderr]).to.deep.equal([
+        1,
+        '',
+        `ipledger: there is no event 999: the ledger ends with event ${last}\n`,
+      ]);
+      const backwards = await ipledger(['export', '--from', '7', '--to', '5', ...where]);
+      expect([backwards.code, backwards.stderr]).to.deep.equal([
+        1,
+        'ipledger: events 7 to 5: that ends before it begins\n',
+      ]);
     }
   });
 

@@ -260,6 +260,9 @@ describe('operations by hand', function () {
       const { code, stderr } = await operate(verb, '10.0.0.9');
       expect(code).to.equal(2);
       expect(stderr).to.contain("required option '--reason <text>' not specified");
+      const blank = await operate(verb, '10.0.0.9', '--reason', ' ');
+      expect(blank.code).to.equal(2);
+      expect(blank.stderr).to.contain("option '--reason <text>' argument ' ' is invalid");
     }
   });
 });

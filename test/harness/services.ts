@@ -293,6 +293,7 @@ export function ipledger(
   { allocator, tls, env, signal }: CommandLine = {},
 ): Promise<CommandResult> {
   const endpoint = allocator && { IPLEDGER_ENDPOINT: allocator.endpoint };
-  const variables = childEnvironment({ ...endpoint, ...tlsVariables(tls), ...env });
+  // No cluster but one that is named: a developer may have one at home
+  const variables = childEnvironment({ HOME: '', ...endpoint, ...tlsVariables(tls), ...env });
   return runCommand(join(root, 'cli', 'ipledger'), args, { env: variables, signal });
 }

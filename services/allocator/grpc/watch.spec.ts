@@ -154,6 +154,12 @@ describe('Ledger.Watch', () => {
     }
   });
 
+  it('refuses a type that no event has, and says which there are', async () => {
+    const error = await failureOf(next(watch({ types: ['AddressReleased', 'AddressGiven'] })));
+    expect(error).to.have.property('code', 'INVALID_REQUEST');
+    expect(error.message).to.match(/^types: there is no AddressGiven: they are LedgerCreated, .*, KeyRotated$/);
+  });
+
   it('refuses a position beyond the ledger: whoever knows more than it was there before a restore', async () => {
     const error = await failureOf(next(watch({ fromSeq: 5 })));
     expect(error).to.have.property('code', 'POSITION_GONE');

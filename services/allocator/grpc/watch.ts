@@ -4,7 +4,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Seq } from '../domain/event.ts';
-import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
+import { eventTypes, parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import { type EventFilter, everything, select } from '../ledger/filter.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, reached } from './allocator.ts';
@@ -17,7 +17,6 @@ import type { CallContext } from '../../../lib/serving/serve.ts';
 const signOfLifeMs = 5_000;
 const eventsAReply = 500;
 const mostBehindMs = 10_000;
-const mostTypes = 50;
 
 /**
  * Streams whole commands; of those, the events that are wanted.
@@ -73,8 +72,15 @@ const wanted = ({ subnet, namespace, pod, node, address, types }: api.WatchReque
   pod: limited('pod', pod),
   node: limited('node', node),
   address: address === '' ? '' : readAddress(address),
-  types: atMost('types', mostTypes, types),
+  types: readTypes(types),
 });
+
+/** A type that is misspelt would be waited for in vain. */
+function readTypes(types: readonly string[]): readonly string[] {
+  const unknown = types.find((type) => !eventTypes.includes(type));
+  if (unknown === undefined) return atMost('types', eventTypes.length, types);
+  throw new IpledgerError('INVALID_REQUEST', `types: there is no ${unknown}: they are ${eventTypes.join(', ')}`);
+}
 
 /** Who hears signs of life takes it that nothing has happened: a standby that cannot follow the log gives none. */
 function refuseBehind({ replica, follower }: Allocator): void {

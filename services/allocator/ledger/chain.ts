@@ -140,6 +140,9 @@ const known: Readonly<Record<Event['type'], true>> = {
   KeyRotated: true,
 };
 
+/** The names of all types. */
+export const eventTypes: readonly string[] = Object.keys(known);
+
 /** An event that a newer program wrote, and this one cannot read. */
 export class NewerEvent extends IpledgerError {
   readonly prev: string;

@@ -31,7 +31,12 @@ export async function* exportLines(
 ): AsyncGenerator<Piece> {
   const head = await ledger.head(signal);
   const end = to ?? head.seq;
-  if (end > head.seq || (to !== undefined && end < from))
+  if (to !== undefined && to < from)
+    throw new IpledgerError('INVALID_REQUEST', `events ${from} to ${to}: that ends before it begins`);
+  // Whoever goes on behind the last event has missed none; who would go on further behind remembers what is not there
+  if (from > head.seq + 1)
+    throw new IpledgerError('INVALID_REQUEST', `there is no event ${from}: the ledger ends with event ${head.seq}`);
+  if (end > head.seq)
     throw new IpledgerError('INVALID_REQUEST', `events ${from} to ${end}: the ledger ends with event ${head.seq}`);
   let last: Piece['position'] = { epoch: head.epoch, seq: from - 1, hash: '' };
   for await (const page of ledger.read(from, signal))
