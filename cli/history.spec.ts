@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../lib/errors.ts';
 import type { HistoryRequest } from '../proto/ipledger.ts';
 import { allocatorThat, ask, at, life, position, run } from './specification.ts';
 
@@ -95,4 +96,18 @@ describe('ipledger history of', () => {
       expect(status).to.equal(2);
       expect(stderr).to.contain(said);
     });
+});
+
+describe('ipledger history', () => {
+  it('says that nothing happened to an address that was never used', async () => {
+    const history = () => {
+      throw new IpledgerError('ADDRESS_UNKNOWN', '172.17.0.99 was never used in any subnet');
+    };
+    const answers = { history, getStatus: () => ({ position }) };
+    const ended = await ask(answers, 'history', '172.17.0.99', '--subnet', 'lan');
+    expect(ended).to.deep.equal({ status: 4, stdout: '', stderr: '172.17.0.99 was never used in subnet lan\n' });
+    const json = await ask(answers, 'history', '172.17.0.99', '-o', 'json');
+    expect(json.status).to.equal(4);
+    expect(JSON.parse(json.stdout)).to.deep.equal({ events: [], position, more: false });
+  });
 });

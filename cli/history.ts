@@ -146,7 +146,7 @@ export async function* historyOf(
   let left = limit;
   do {
     const pageSize = Math.min(pageSizeMost, left);
-    const reply = await unlessNeverUsed(allocator, { ...request, pageSize, pageToken });
+    const reply = await historyPage(allocator, { ...request, pageSize, pageToken });
     pageToken = reply.nextPageToken;
     left -= reply.events.length;
     const { position, events, subnets, searchedSeq } = reply;
@@ -154,8 +154,8 @@ export async function* historyOf(
   } while (pageToken !== '' && left > 0);
 }
 
-/** For the allocator an address that was never used is one that it does not know; here it is one to which nothing happened. */
-async function unlessNeverUsed(allocator: Allocator, request: Input<HistoryRequest>): Promise<HistoryReply> {
+/** One page. For the allocator an address that was never used is one that it does not know; here nothing happened to it. */
+export async function historyPage(allocator: Allocator, request: Input<HistoryRequest>): Promise<HistoryReply> {
   try {
     return await allocator.ask(LedgerService.history, request);
   } catch (error) {

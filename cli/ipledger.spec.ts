@@ -268,18 +268,6 @@ describe('ipledger history', () => {
     expect(stdout).to.contain('events 1 to 20 are in folder /archive');
   });
 
-  it('says that nothing happened to an address that was never used', async () => {
-    const history = () => {
-      throw new IpledgerError('ADDRESS_UNKNOWN', '172.17.0.99 was never used in any subnet');
-    };
-    const answers = { history, getStatus: () => ({ position }) };
-    const ended = await ask(answers, 'history', '172.17.0.99', '--subnet', 'lan');
-    expect(ended).to.deep.equal({ status: 4, stdout: '', stderr: '172.17.0.99 was never used in subnet lan\n' });
-    const json = await ask(answers, 'history', '172.17.0.99', '-o', 'json');
-    expect(json.status).to.equal(4);
-    expect(JSON.parse(json.stdout)).to.deep.equal({ events: [], position, more: false });
-  });
-
   it('asks for one subnet when told to', async () => {
     let asked: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {
@@ -305,32 +293,6 @@ describe('ipledger history', () => {
     expect(json).to.include({ more: false }).and.to.have.all.keys('position', 'events', 'more');
     expect(json.events.map(({ seq }) => seq)).to.deep.equal([9, 8, 7, 6, 5]);
     expect(json.events[0]?.addressReleased?.cause).to.equal('RELEASE_CAUSE_GARBAGE_COLLECTED');
-  });
-
-  it('writes JSON and YAML as it finds the events, and they are whole documents: of none, of one and of many', async () => {
-    for (const limit of ['1', '5']) {
-      const json = await ask({ history: paged }, 'history', '172.17.0.11', '--limit', limit, '-o', 'json');
-      const content = JSON.parse(json.stdout) as HistoryReply;
-      expect(content.events).to.have.length(Number(limit));
-      expect(json.stdout).to.equal(`${JSON.stringify(content, null, 2)}\n`);
-      const yaml = await ask({ history: paged }, 'history', '172.17.0.11', '--limit', limit, '-o', 'yaml');
-      expect(parse(yaml.stdout)).to.deep.equal(content);
-    }
-    const none = { events: [], position, more: false };
-    const history = () => ({ position });
-    const json = await ask({ history }, 'history', '172.17.0.11', '-o', 'json');
-    expect(json).to.deep.equal({ status: 4, stdout: `${JSON.stringify(none, null, 2)}\n`, stderr: '' });
-    expect(parse((await ask({ history }, 'history', '172.17.0.11', '-o', 'yaml')).stdout)).to.deep.equal(none);
-  });
-
-  it('gives YAML that is the same for a reader of YAML 1.1', async () => {
-    const seenMac = '52:54:00:12:34:56';
-    const seen = { type: 'AddressQuarantined', at: at(3), addressQuarantined: { seenMac, seenAt: 'on' } };
-    const history = () => ({ position, events: [seen] });
-    const { stdout } = await ask({ history }, 'history', '172.17.0.11', '-o', 'yaml');
-    const read = parse(stdout, { version: '1.1' }) as HistoryReply;
-    expect(read.events[0]).to.have.property('at', at(3));
-    expect(read.events[0]?.addressQuarantined).to.include({ seenMac, seenAt: 'on' });
   });
 
   it('shows an event of a kind that it does not know', async () => {

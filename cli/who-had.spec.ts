@@ -81,10 +81,8 @@ describe('ipledger who-had', () => {
   it('keeps each fact in one line whatever the ledger quotes', async () => {
     const reason = 'line one\nline two\u001B[2J';
     const events = [event(5, { type: 'AddressQuarantined', addressQuarantined: { reason } })];
-    const { stdout } = await ask(
-      { getStatus, history: () => ({ position, events, subnets: ['macvlan'] }) },
-      ...['who-had', '172.17.0.100', '--at', '2026-11-17 14:20'],
-    );
+    const answers = { getStatus, history: () => ({ position, events, subnets: ['macvlan'] }) };
+    const { stdout } = await ask(answers, 'who-had', '172.17.0.100', '--at', '2026-11-17 14:20');
     expect(stdout).to.match(/^ {2}quarantined {2}line one line two \[2J, from 2026-11-17 14:05:00$/m);
   });
 

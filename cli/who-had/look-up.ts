@@ -2,7 +2,7 @@
 import { type IpledgerError, isGone } from '../../lib/errors.ts';
 import { type Event, LedgerService, type Position } from '../../proto/ipledger.ts';
 import type { Allocator } from '../allocator.ts';
-import { historyOf } from '../history.ts';
+import { historyOf, historyPage } from '../history.ts';
 import { at, tenuresOf, type Then } from '../tenure.ts';
 
 export interface Question {
@@ -54,8 +54,8 @@ export async function lookUp(
 }
 
 async function glance(allocator: Allocator, about: { readonly address: string; readonly subnet: string | undefined }) {
-  const { value } = await historyOf(allocator, about, 1).next();
-  return { position: value?.position, subnets: value?.subnets ?? [], newest: value?.events[0]?.at ?? '' };
+  const { position, subnets, events } = await historyPage(allocator, { ...about, pageSize: 1 });
+  return { position, subnets, newest: events[0]?.at ?? '' };
 }
 
 const later = (a: string, b: string): string => (a > b ? a : b);
