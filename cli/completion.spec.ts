@@ -15,6 +15,7 @@ COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=
     expect(await complete('show', '-o', '')).to.deep.equal(['table', 'wide', 'json', 'yaml', 'csv']);
     expect(await complete('history', 'p')).to.deep.equal(['pod']);
     expect(await complete('import', 'k')).to.deep.equal(['kube-ovn']);
+    expect(await complete('verify', '--file', ''), 'left to the shell, which knows files').to.deep.equal(['']);
   });
 
   it('speaks of every verb in all three shells', async () => {
@@ -39,6 +40,8 @@ describe('kubectl ipledger', () => {
     expect(await complete('show', '-o', 'y')).to.equal('yaml\n:4\n');
     expect(await complete('diff', '--help', '--fr')).to.equal('--from\n:4\n');
     expect(await complete('replay', 'ledger.nd')).to.equal(':0\n');
+    expect(await complete('verify', '--file', '')).to.equal(':0\n');
+    expect(await complete('history', '--since', '')).to.equal(':4\n');
   });
 
   it('is ipledger', async () => {

@@ -37,16 +37,15 @@ export function addCompletion(program: Command): void {
 
 /**
  * What may stand for the last of these words, as kubectl wants it of plugins: a line each, and last a colon with what the shell may do
- * besides (as cobra numbers it): nothing where there are some, else complete names of files.
+ * besides (as cobra numbers it): nothing, or complete names of files where the value of an option is one, or nothing else is known.
  */
 function forKubectl(verbs: readonly Verb[], words: readonly string[]): string {
   const [typed = '', before = ''] = words.toReversed();
-  const values = choicesOf(verbs)
-    .find(([flags]) => flags.split('|').includes(before))?.[1]
-    .split(' ');
+  const value = valuesOf(verbs).find(({ flags }) => flags.includes(before));
   const ofVerb = words.length > 1 ? verbs.find(({ name }) => name === words[0])?.words : verbs.map(({ name }) => name);
-  const found = (values ?? ofVerb ?? []).filter((word) => word.startsWith(typed));
-  return [...found, found.length > 0 ? noFiles : orFiles].map((line) => `${line}\n`).join('');
+  const found = (value?.words ?? ofVerb ?? []).filter((word) => word.startsWith(typed));
+  const isFile = value ? value.isFile : found.length === 0;
+  return [...found, isFile ? orFiles : noFiles].map((line) => `${line}\n`).join('');
 }
 
 const noFiles = ':4';
@@ -57,6 +56,8 @@ interface Verb {
   readonly description: string;
   readonly options: readonly Option[];
   readonly words: readonly string[];
+  /** As an argument. */
+  readonly takesFile: boolean;
 }
 
 const verbsOf = (program: Command): Verb[] =>
@@ -66,6 +67,7 @@ const verbsOf = (program: Command): Verb[] =>
       name: command.name(),
       description: command.description(),
       options,
+      takesFile: command.registeredArguments.some((argument) => ['file', 'export'].includes(argument.name())),
       words: [
         ...(subjects[command.name()] ?? []),
         ...command.commands.map((each) => each.name()),
@@ -74,13 +76,31 @@ const verbsOf = (program: Command): Verb[] =>
     };
   });
 
-/** Options with a list of values, each once: a name has the same values with every verb. */
-function choicesOf(verbs: readonly Verb[]): (readonly [flags: string, values: string])[] {
-  const found = new Map<string, string>();
-  for (const { short, long, argChoices } of verbs.flatMap(({ options }) => options))
-    if (argChoices) found.set([short, long].flatMap((flag) => flag ?? []).join('|'), argChoices.join(' '));
-  return [...found];
+/** What an option is followed by. */
+interface Value {
+  readonly flags: readonly string[];
+  /** All that may be; none where anything may. */
+  readonly words: readonly string[];
+  readonly isFile: boolean;
 }
+
+const valueOf = ({ flags, short, long, argChoices }: Option): Value => ({
+  flags: [short, long].flatMap((flag) => flag ?? []),
+  words: argChoices ?? [],
+  isFile: /<(file|export|key|where)>/.test(flags),
+});
+
+/** Of all options that take one: of the same kind with every verb. */
+function valuesOf(verbs: readonly Verb[]): Value[] {
+  const all = verbs.flatMap(({ options }) => options).filter(({ required, optional }) => required || optional);
+  return all.map(valueOf);
+}
+
+/** What a shell does after them, by its own words for it: the patterns of a `case`. */
+const casesOf = (verbs: readonly Verb[], does: (value: Value) => string): string =>
+  [...Map.groupBy(valuesOf(verbs), does)]
+    .map(([what, values]) => `    ${[...new Set(values.flatMap(({ flags }) => flags))].join('|')}) ${what}return ;;`)
+    .join('\n');
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const names = (verbs: readonly Verb[]): string => verbs.map(({ name }) => name).join(' ');
@@ -90,9 +110,7 @@ _ipledger() {
   local words= cur=\${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
   case \${COMP_WORDS[COMP_CWORD-1]} in
-${choicesOf(verbs)
-  .map(([flags, values]) => `    ${flags}) COMPREPLY=($(compgen -W '${values}' -- "$cur")); return ;;`)
-  .join('\n')}
+${casesOf(verbs, ({ words }) => (words.length > 0 ? `COMPREPLY=($(compgen -W '${words.join(' ')}' -- "$cur")); ` : ''))}
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
     words='${names(verbs)}'
@@ -109,9 +127,7 @@ complete -o default -F _ipledger ipledger
 const zsh = (verbs: readonly Verb[]): string => `#compdef ipledger
 _ipledger() {
   case $words[CURRENT-1] in
-${choicesOf(verbs)
-  .map(([flags, values]) => `    ${flags}) compadd -- ${values}; return ;;`)
-  .join('\n')}
+${casesOf(verbs, ({ words, isFile }) => (isFile ? '_files; ' : words.length > 0 ? `compadd -- ${words.join(' ')}; ` : ''))}
   esac
   if (( CURRENT == 2 )); then
     local -a verbs=(
@@ -121,7 +137,7 @@ ${verbs.map(({ name, description }) => `      ${quoted(`${name}:${description}`)
     return
   fi
   case $words[2] in
-${verbs.map(({ name, words }) => `    ${name}) compadd -- ${words.join(' ')} ;;`).join('\n')}
+${verbs.map(({ name, words, takesFile }) => `    ${name}) compadd -- ${words.join(' ')}${takesFile ? '; _files' : ''} ;;`).join('\n')}
   esac
 }
 compdef _ipledger ipledger
@@ -132,22 +148,25 @@ complete -c ipledger -f
 ${verbs.flatMap(fishVerb).join('\n')}
 `;
 
-function fishVerb({ name, description, options }: Verb): string[] {
+function fishVerb({ name, description, options, takesFile }: Verb): string[] {
   const seen = `complete -c ipledger -n '__fish_seen_subcommand_from ${name}'`;
-  const ofOption = ({ short, long, required, optional, argChoices, description: what }: Option): string =>
-    [
+  const ofOption = (option: Option): string => {
+    const { short, long, required, optional, argChoices, description: what } = option;
+    return [
       seen,
       short && `-s ${short.slice(1)}`,
       long && `-l ${long.slice(2)}`,
-      (required || optional) && '-x',
+      (required || optional) && (valueOf(option).isFile ? '-r -F' : '-x'),
       argChoices && `-a ${quoted(argChoices.join(' '))}`,
       `-d ${quoted(what)}`,
     ]
       .filter(Boolean)
       .join(' ');
+  };
   const words = subjects[name];
   return [
     `complete -c ipledger -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
+    ...(takesFile ? [`${seen} -F`] : []),
     ...(words ? [`${seen} -a ${quoted(words.join(' '))}`] : []),
     ...options.map(ofOption),
   ];
