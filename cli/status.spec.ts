@@ -29,6 +29,11 @@ describe('ipledger status', () => {
     );
   });
 
+  it('says when exactly, where that is asked for', async () => {
+    const { stdout } = await ask({ getStatus }, 'status', '-o', 'wide', '--utc');
+    expect(stdout).to.contain('history since: event 1001, 2026-11-17 14:01:00.000Z\n');
+  });
+
   it('says that it is frozen, since when and by whose word', async () => {
     const freeze = { by: 'ipledger://watcher', at: at(9), known: { epoch: 2, seq: 4800, hash: 'ab' } };
     const { stdout } = await ask({ getStatus: () => ({ ...reply, freeze }) }, 'status');

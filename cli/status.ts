@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../proto/ipledger.ts';
 import { columnsOf, type Listing } from './table.ts';
-import { showTime, type Zone } from './times.ts';
+import { showTime } from './times.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
 export function addStatus(program: Command): void {
@@ -10,7 +10,11 @@ export function addStatus(program: Command): void {
     (options: VerbOptions) =>
       answer(options, async (allocator) => {
         const reply = await allocator.ask(LedgerService.getStatus, {});
-        return { content: reply, table: (zone) => told(reply, zone), listing: () => listingOf(reply) };
+        return {
+          content: reply,
+          table: (zone, width) => told(reply, (instant) => showTime(instant, zone, width === 'wide')),
+          listing: () => listingOf(reply),
+        };
       }),
   );
 }
@@ -36,14 +40,17 @@ function listingOf({ position, ledger, at, oldestSeq, oldestAt, liveFromSeq, fre
 }
 
 /** One fact a line, so that a person reads it at a glance and `grep` finds it. */
-function told({ position, ledger, at, oldestSeq, oldestAt, liveFromSeq, freeze }: GetStatusReply, zone: Zone): string {
-  const event = (seq: number, when: string): string => `event ${seq}, ${showTime(when, zone)}`;
+function told(
+  { position, ledger, at, oldestSeq, oldestAt, liveFromSeq, freeze }: GetStatusReply,
+  when: (instant: string) => string,
+): string {
+  const event = (seq: number, instant: string): string => `event ${seq}, ${when(instant)}`;
   const facts = [
     ['ledger', `${ledger}, epoch ${position?.epoch ?? 0}`],
     ['last', `${event(position?.seq ?? 0, at)}, hash ${position?.hash.slice(0, 12)}`],
     ['history since', oldestSeq === 0 ? 'nothing happened yet' : event(oldestSeq, oldestAt)],
     ['in etcd since', `event ${liveFromSeq}`],
-    ['frozen', freeze ? `since ${showTime(freeze.at, zone)}, by ${freeze.by}: see ipledger recover` : 'no'],
+    ['frozen', freeze ? `since ${when(freeze.at)}, by ${freeze.by}: see ipledger recover` : 'no'],
   ] as const;
   return facts.map(([name, fact]) => `${`${name}:`.padEnd(15)}${fact}\n`).join('');
 }

@@ -74,13 +74,16 @@ describe('ipledger why', () => {
       'default/web-0',
     );
     expect(stdout).to.contain('it waits for an address for macvlan.default: subnet macvlan has no free address\n');
-    const loud = { ...allocationRefused, message: '"\u001B[2J" is no address' };
-    const quoted = await ask(
-      why([event(3, { type: 'AllocationRefused', allocationRefused: loud })]),
-      'why',
-      'default/web-0',
+  });
+
+  it('keeps each fact in one line whatever the ledger quotes, and says when exactly where that is asked for', async () => {
+    const allocationRefused = { attachment, uid: 'one', reason: 'X', message: '"\u001B[2J" is\nno address' };
+    const events = [event(3, { type: 'AllocationRefused', allocationRefused })];
+    const { stdout } = await ask(why(events), 'why', 'default/web-0', '-o', 'wide', '--utc');
+    expect(stdout).to.contain('\n  it waits for an address for macvlan.default: " [2J" is no address\n');
+    expect(stdout).to.contain(
+      '\n  2026-11-17 14:03:00.000Z  asked for an address for macvlan.default, and was refused: ',
     );
-    expect(quoted.stdout).to.contain('it waits for an address for macvlan.default: " [2J" is no address\n');
   });
 
   it('knows from one attachment on which node the Pod of another is, and of none where nobody said', async () => {

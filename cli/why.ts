@@ -8,6 +8,7 @@ import { exitStatus, Failure } from './failure.ts';
 import { connectKubernetes, isClusterNamed } from './kubernetes.ts';
 import { longSearch } from './long-search.ts';
 import { print } from './output.ts';
+import { showTime } from './times.ts';
 import { addIndexed, type IndexedOptions, styleOf, withIndex } from './verb.ts';
 import { type PodInCluster, podInCluster } from './why/cluster.ts';
 import { livesOf } from './why/story.ts';
@@ -49,7 +50,8 @@ Exit status:
         if (lives.length === 0 && !found.pod) process.exitCode = exitStatus.nothing;
         print(styleOf(options), {
           content: { ...known, pod: found.pod, verdict: verdict({ life: lives[0], pod: found.pod }), lives },
-          table: (zone) => tell({ name, lives, pod: found.pod }, zone),
+          table: (zone, width) =>
+            tell({ name, lives, pod: found.pod }, (instant) => showTime(instant, zone, width === 'wide')),
           listing: () => ({ columns: eventColumns, rows: known.events.map(eventRow) }),
           note: notes.filter(Boolean).join('\n'),
         });

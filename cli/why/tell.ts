@@ -3,7 +3,6 @@ import type { Event } from '../../proto/ipledger.ts';
 import { causeText } from '../cause.ts';
 import { join, short } from '../event.ts';
 import { printable } from '../printable.ts';
-import { showTime, type Zone } from '../times.ts';
 import type { PodInCluster } from './cluster.ts';
 import type { Life } from './story.ts';
 import { verdict } from './verdict.ts';
@@ -14,36 +13,39 @@ export interface Told {
   readonly pod: PodInCluster | null | undefined;
 }
 
+/** How an instant is shown. */
+type When = (instant: string) => string;
+
 /** All of it, ending in a newline. */
-export function tell({ name, lives, pod }: Told, zone: Zone): string {
+export function tell({ name, lives, pod }: Told, when: When): string {
   const [life] = lives;
   const blocks = [
     [name, ...verdict({ life, pod }).map((said) => `  ${printable(said)}`)],
-    ...(pod ? [inCluster(pod, zone)] : []),
-    ...lives.map((each) => [headOf(each), ...each.events.map((event) => lineOf(event, zone))]),
+    ...(pod ? [inCluster(pod, when)] : []),
+    ...lives.map((each) => [headOf(each), ...each.events.map((event) => lineOf(event, when))]),
   ];
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function inCluster({ uid, node, phase, waiting, createdAt, deletedAt, events }: PodInCluster, zone: Zone): string[] {
+function inCluster({ uid, node, phase, waiting, createdAt, deletedAt, events }: PodInCluster, when: When): string[] {
   const state = join(', ', phase, ...waiting, node === '' ? 'not scheduled' : `on node ${node}`);
   const times = join(
     ', ',
-    `created ${showTime(createdAt, zone)}`,
-    deletedAt === '' ? '' : `being deleted since ${showTime(deletedAt, zone)}`,
+    `created ${when(createdAt)}`,
+    deletedAt === '' ? '' : `being deleted since ${when(deletedAt)}`,
   );
   return [
     `in the cluster (uid ${uid})`,
     `  ${join(', ', state, times)}`,
-    ...events.map(({ at, reason, message }) => `  ${showTime(at, zone)}  Event ${reason}: ${printable(message)}`),
+    ...events.map(({ at, reason, message }) => `  ${when(at)}  Event ${reason}: ${printable(message)}`),
   ];
 }
 
 const headOf = ({ uid, owner }: Life): string =>
   `in the ledger (uid ${join(', ', uid || 'not known', owner ? `of ${owner.kind}/${owner.name}` : '')})`;
 
-const lineOf = (event: Event, zone: Zone): string =>
-  `  ${showTime(event.at, zone)}  ${printable(sentence(event))}  (event ${event.seq})`;
+const lineOf = (event: Event, when: When): string =>
+  `  ${when(event.at)}  ${printable(sentence(event))}  (event ${event.seq})`;
 
 /** What happened to the Pod. */
 function sentence(event: Event): string {
