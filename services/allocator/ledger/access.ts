@@ -1,6 +1,6 @@
 /**
- * What the allocator shows etcd to be let in: a client certificate, a user and password, both or neither. The client package
- * takes certificates once and for all; here its channels get ours instead, which follow their files.
+ * How the allocator is let into etcd: by a client certificate, by user and password, by both or neither. The client package takes
+ * certificates once and for all; here its channels get ours instead, which are renewed when their files are.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

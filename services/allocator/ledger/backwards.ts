@@ -1,6 +1,6 @@
 /**
- * The log read from the end: what answers questions for which there is no index. Right always, and slow on a long log, so that
- * each call looks at a bounded number of events and says where to go on.
+ * The log searched from its end, for questions that no index answers. That is always right, and slow on a long log: so each call
+ * looks at a bounded number of events, and says where to go on.
  */
 import { IpledgerError, isGone, unlessGone } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
@@ -63,8 +63,8 @@ export async function searchBackwards(
 }
 
 /**
- * The part of the log that a call may look at, read a stretch at a time, each once. What an event goes back to is mostly in it, and would
- * otherwise cost a read an event.
+ * The part of the log that a call may look at, read in stretches, each once. Most of the earlier events that an event refers to
+ * are in it, and are then found without a read of their own.
  */
 class Tail implements EventReader {
   readonly #ledger: Ledger;
@@ -78,7 +78,7 @@ class Tail implements EventReader {
     this.#signal = signal;
   }
 
-  /** The lines of a stretch, oldest first; number 0 ends with the last event. Of one that is sealed in part, what is at hand. */
+  /** The lines of a stretch, oldest first; number 0 ends with the last event. Of a partly sealed one, the lines that are at hand. */
   async stretch(number: number): Promise<readonly StoredLine[]> {
     const last = this.#last - number * eventsARead;
     const first = Math.max(1, last - eventsARead + 1);
@@ -110,7 +110,7 @@ class Tail implements EventReader {
     return seqs.map((seq) => found.get(seq));
   }
 
-  /** Of this part. What is sealed, and not at hand, tells nothing any more. */
+  /** One line of this part; undefined for one that is sealed and not at hand. */
   async #lineOf(seq: Seq): Promise<StoredLine | undefined> {
     const number = Math.floor((this.#last - seq) / eventsARead);
     const fromItsEnd = this.#last - number * eventsARead - seq;
@@ -151,7 +151,7 @@ export async function lastBefore(ledger: Ledger, at: number, upTo: Seq, signal: 
   return lastThat(0, upTo, async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
-/** The last of the numbers behind `first` up to `last` of which it holds, where it holds of all before that; `first` for none. */
+/** Binary search: the last number from `first + 1` to `last` for which `holds`, which must hold for all before it; `first` for none. */
 async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<boolean>): Promise<Seq> {
   let [before, after] = [first, last + 1];
   while (after - before > 1) {
@@ -162,7 +162,7 @@ async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => Promise<bool
   return before;
 }
 
-/** An event that is gone happened before all that is left. */
+/** When an event happened, milliseconds since 1970; -Infinity for one that is sealed and not at hand: it is older than all others. */
 async function timeOf(ledger: Ledger, seq: Seq, signal: AbortSignal): Promise<number> {
   try {
     const [line] = await ledger.readEach([seq], signal);

@@ -1,6 +1,6 @@
-/** What is read for long may be compacted by etcd meanwhile: whoever reads it can go on at a newer revision. */
+/** etcd may compact the revision that somebody reads page by page: he can go on at a newer one. */
 import { IpledgerError } from '../../../lib/errors.ts';
 
-/** Whether etcd has not the revision any more that was read. */
+/** Whether reading failed because etcd has compacted the revision that was read. */
 export const wasCompacted = (error: unknown): boolean =>
   error instanceof IpledgerError && error.code === 'UNAVAILABLE' && error.message.includes('compacted');

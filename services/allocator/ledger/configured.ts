@@ -1,4 +1,4 @@
-/** What events do to the keys beside the log that are no claims: subnets and pools, put in force or retired, and what is sealed. */
+/** The keys beside log and claims that events change: subnets and pools that are put in force or retired, and sealed segments. */
 import type { Event, Segment } from '../domain/event.ts';
 import type { State } from '../domain/state.ts';
 import type { StoredEvent } from './chain.ts';

@@ -1,4 +1,4 @@
-/** The log as lines for a file: what stands in etcd (or in an archive), byte by byte, dense and chained from where it begins. */
+/** The log as lines for a file: the very bytes that stand in etcd or in the archive, checked to be dense and chained on the way. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { type Head, parseEvent } from './chain.ts';

@@ -47,7 +47,7 @@ export async function select(
   return left;
 }
 
-/** As far as an event says so by itself. */
+/** Whether an event matches, by what it says itself: not yet by node or owner. */
 function saysItself({ envelope, sequenced }: StoredEvent, filter: EventFilter): boolean {
   const attachment = attachmentOf(sequenced);
   return (
@@ -95,9 +95,7 @@ async function ofOwner(
   });
 }
 
-/**
- * A quick look at a stored line: false only when it cannot match. Spares parsing and hashing most of a long log.
- */
+/** A test on the stored text that is false only where an event cannot match: it spares parsing and hashing most of a long log. */
 export function quickLook({ subnet, namespace, pod, node, address }: EventFilter): (line: string) => boolean {
   const field = (name: string, value: string): string[] => (value === '' ? [] : [`"${name}":${JSON.stringify(value)}`]);
   const needles = [...field('subnet', subnet), ...field('namespace', namespace), ...field('pod', pod)];

@@ -1,4 +1,4 @@
-/** What a reader is told who asks for events that are sealed, where the archive is not at hand. */
+/** The refusal for whoever asks for sealed events where the archive is not at hand. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { parseEvent } from './chain.ts';

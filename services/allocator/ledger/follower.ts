@@ -2,7 +2,7 @@
  * A standby at work: follows the log, and answers questions from its state, which holds nothing but committed events.
  *
  * A question that must be answered as of now waits for a look at etcd's head that begins after it was asked, and for the events
- * up to there; all that were asked while one look was on its way share the next. Who cannot look answers nobody.
+ * up to there; all that were asked while one look was on its way share the next. While etcd does not answer, nobody is answered.
  */
 import { pause, untilCalled } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -13,9 +13,9 @@ import type { Proven } from './ask.ts';
 import type { Replica } from './replica.ts';
 
 const mostWaiting = 20_000;
-/** After a look that failed. */
+/** How long to wait after a look that failed. */
 const lookAgainMs = 200;
-/** How late it may be noticed that patience ended. */
+/** How often it is checked whose patience has ended. */
 const sweepMs = 100;
 
 /** What is read of the state, at the ledger's time (milliseconds since 1970). May throw Refused. */
@@ -49,7 +49,7 @@ export class Follower {
     this.#log = log;
   }
 
-  /** How long ago the state was all that there was, at least. */
+  /** The state holds everything that was in the ledger so long ago. */
   get behindMs(): number {
     return performance.now() - this.#lookedAt;
   }
@@ -136,7 +136,7 @@ export class Follower {
     }
   }
 
-  /** The bell is for what nobody asks for; it also has the log read where the head says that there is nothing new. */
+  /** Keeps the state warm while nobody asks. A ring has the log itself read, also where the head says that nothing is new. */
   async #listen(signal: AbortSignal): Promise<void> {
     const bell = this.#replica.ledger.bell(signal)[Symbol.asyncIterator]();
     while (!(await bell.next()).done) this.#ring('bell');

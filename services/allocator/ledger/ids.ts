@@ -4,7 +4,7 @@ import { monotonicFactory } from 'ulid';
 
 const poolBytes = 4_096;
 
-/** Gives a new one each time. Random bytes are drawn many at a time: one by one they cost more than all else in an id. */
+/** Gives a new one each time. Random bytes are drawn in bulk: one at a time they would cost more than the rest of the id. */
 export function idSource(): () => string {
   let pool = randomBytes(poolBytes);
   let used = 0;

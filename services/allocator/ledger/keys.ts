@@ -6,10 +6,10 @@
  *   /ipledger/v1/log/<seq>            one event; 16 digits, so that text order is number order
  *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
- *   /ipledger/v1/pool/<name>         the same of a pool
- *   /ipledger/v1/segment/<from>      a stretch of the log that stands in the archive
- *   /ipledger/v1/floor               the first event that is not sealed; none while nothing is
- *   /ipledger/v1/frozen              what is remembered of the ledger and not in it: while it is there nothing is allocated
+ *   /ipledger/v1/pool/<name>          the same of a pool
+ *   /ipledger/v1/segment/<from>       a stretch of the log that stands in the archive
+ *   /ipledger/v1/floor                the first event that is not sealed; no key while nothing is
+ *   /ipledger/v1/frozen               an event that somebody remembers and the log lacks: while it is there nothing is allocated
  *   /ipledger/v1/writer               the active writer, on a lease
  *   /ipledger/v1/member/<replica>     a live replica and what it can read, on a lease
  */
@@ -247,7 +247,7 @@ export interface Frozen {
 export const frozenText = ({ epoch, seq, hash, by, at, found }: Frozen): string =>
   JSON.stringify({ epoch, seq, hash, by, at, found });
 
-/** @throws IpledgerError LEDGER_DAMAGED for a value that is no position: what goes on behind it would have no place. */
+/** @throws IpledgerError LEDGER_DAMAGED for a value that names no position: there would be no epoch to go on in. */
 export function parseFrozen(text: string): Frozen {
   return parsed(frozenKey, text, 'reason', () => {
     const why = JSON.parse(text) as Frozen;

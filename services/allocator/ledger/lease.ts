@@ -9,7 +9,7 @@ import type { Logger } from '../../../lib/log.ts';
 /** After a renewal that failed. */
 const renewAgainMs = 300;
 const renewTimeoutMs = 1_500;
-/** Given up this long before etcd would, so that two never believe they hold it at once if their clocks run alike. */
+/** Given up this long before etcd would, so that two never believe they hold it at once, as long as their clocks run at one speed. */
 const marginMs = 500;
 /** Ending a lease is a courtesy: without it the lease ends by itself. */
 const endTimeoutMs = 1_000;

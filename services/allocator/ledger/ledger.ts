@@ -91,7 +91,7 @@ export interface KeyPage {
   readonly keys: readonly StoredKey[];
 }
 
-/** The keys themselves, for who takes nobody's word for what they mean. */
+/** The keys as they stand, for verification, which trusts no reading of them but its own. */
 export interface KeyReader {
   /**
    * The keys of a range with their values, in the order of the keys, in pages, of which there is at least one. All are of one
@@ -127,7 +127,7 @@ export interface Ledger extends KeyReader {
 /** Reads single events. */
 export type EventReader = Pick<Ledger, 'readEach'>;
 
-/** What is sealed: whoever moves the log's beginning into the archive, and reads on across the seam, needs it. As Ledger throws. */
+/** What sealing needs, and reading on across the seam between archive and etcd. Throws as Ledger does. */
 export interface SealedLog {
   /** The first event that is not sealed: from here on all events are live. Linearizable, and never less than before. */
   floor(signal: AbortSignal): Promise<Seq>;
@@ -137,7 +137,7 @@ export interface SealedLog {
   prune(signal: AbortSignal): Promise<boolean>;
 }
 
-/** The brake: a key that every replica sees, and that outlives them. As Ledger throws. */
+/** The brake: a key that every replica sees, and that outlives them. Throws as Ledger does. */
 export interface Brake {
   /** Why the ledger is frozen; undefined when it is not. Linearizable. */
   frozen(signal: AbortSignal): Promise<Frozen | undefined>;

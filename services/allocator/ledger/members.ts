@@ -4,7 +4,7 @@
  * own is far off those of most.
  *
  * A replica of a program from before there were these keys is not seen, nor is one that was started a moment ago, or whose lease
- * ran out while it lives. Written is then what such a one may not be able to read: it stops, and says that it has to be
+ * ran out while it lives. Then events may be written that such a replica cannot read: it stops, and says that it has to be
  * upgraded; it never skips an event, and never takes it for something else.
  */
 import type { Etcd3, IKeyValue } from 'etcd3';
@@ -20,9 +20,9 @@ const lease = { seconds: 10, renewMs: 3_000, name: 'the lease of the member key'
 /** How often the others are looked at; at the beginning, when many may have begun, more often. */
 const usualLookMs = 2_000;
 const eager = { looks: 4, everyMs: 250 };
-/** A clock is compared only where it is known to have been read since then. */
+/** A clock is compared only if its replica read it within this time. */
 const mostBetweenMs = 10_000;
-/** After so many looks nobody is waited for whose key does not change: its replica is gone. */
+/** After so many looks a replica whose key has not changed is taken for gone, and not waited for. */
 const looksToJudge = 3;
 
 /** What a replica says of itself. */
@@ -119,7 +119,7 @@ export class Membership {
     await this.#say(kvs.find(isOwn), signal);
   }
 
-  /** Each that was written since the last look was written at most so long ago: its clock and ours are that far apart. */
+  /** A key that was written since the last look is no older than that look: so its time, beside ours, shows how far the clocks differ. */
   #compare(others: readonly IKeyValue[]): void {
     const { log, wall = Date.now } = this.#options;
     const [now, monotonic] = [wall(), performance.now()];

@@ -1,19 +1,20 @@
 /**
- * What an event leaves unsaid, and an event before it says: on which node a container was whose binding ends, and whose Pod it was
- * that had the address.
+ * What an event leaves to an earlier one to say: the end of a binding names no node, which the binding's beginning does; and only
+ * the event that gave an address names the Pod's owner.
  */
 import type { AddressBound, AddressUnbound, Event, Seq } from '../domain/event.ts';
 import { parseEvent, type StoredEvent } from './chain.ts';
 import type { EventReader } from './ledger.ts';
 
-/** Between a container's two events few others are about the address. */
+/** Between the beginning and the end of a binding few other events touch the address. */
 const mostSteps = 100;
 
-/** The events that stand behind others, by the number of the later one. */
+/** The earlier events that others refer to, by the number of the later one. */
 export type Origins = ReadonlyMap<Seq, StoredEvent>;
 
 /**
- * Where each binding that ends began: a walk along `before`, of all of them at once. One of which nothing is found is left out.
+ * For each event that ends a binding, the event that began it: a walk back along `before`, for all of them at once. Those whose
+ * beginning is not found are left out.
  * @throws what the ledger throws.
  */
 export async function beginningsOf(

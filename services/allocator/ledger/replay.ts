@@ -1,7 +1,7 @@
 /**
- * A ledger written once more from its lines: the same bytes, and beside them what the writer would have put there. Whole
- * commands go into each transaction, behind a head that must be as the one before left it, so that what was interrupted is the
- * beginning of the same ledger, and goes on from there.
+ * A ledger written anew from the lines of its log: the same bytes, and with them the other keys as the writer would have put them.
+ * Each transaction holds whole commands and expects the head that the one before it left. So an interrupted replay leaves the
+ * beginning of the same ledger, and can be resumed.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { addressesOf, type Event } from '../domain/event.ts';
@@ -105,7 +105,7 @@ class Replay {
     return this.#head;
   }
 
-  /** An event that stands there already: of the last of them it is seen whether all are the same. */
+  /** Passes over an event that stands there already. The hash of the last of them tells whether all are the same. */
   #pass(): void {
     this.#written = this.#head;
     if (this.#head.seq === this.#there.seq && headText(this.#head) !== headText(this.#there))

@@ -98,7 +98,7 @@ export class Replica {
     await this.#readTo(await this.ledger.head(signal), signal);
   }
 
-  /** The same, by a look at the head alone where that is as known. An event that stands behind it is then not noticed. */
+  /** As `catchUp`, but the log is read only if the head has changed: a stray event behind an unchanged head goes unnoticed. */
   async refresh(signal: AbortSignal): Promise<void> {
     const there = await this.ledger.head(signal);
     if (headText(there) !== headText(this.#head)) await this.#readTo(there, signal);
@@ -116,7 +116,7 @@ export class Replica {
         'LEDGER_DAMAGED',
         `the ledger was rewound: this replica knows it up to ${placeText(this.#head)}, and etcd's head is ${placeText(there)}. Was etcd restored from a backup, or a key written by hand?`,
       );
-    // Not beyond what an unfinished command leaves open: it is read again with the rest.
+    // What was read of an unfinished command is read again, with the rest of it.
     this.#incomplete = [];
     for await (const lines of this.ledger.read(this.#head.seq + 1, signal))
       for (const line of lines) this.#follow(line);
@@ -142,7 +142,7 @@ export class Replica {
   }
 
   #follow(line: StoredLine): void {
-    // Its claims' revisions are not known any more, and whoever writes has to know them.
+    // From the archive: the revisions of its claims are not known any more, and a writer has to know them.
     if (line.revision === 0n)
       throw new IpledgerError(
         'POSITION_GONE',

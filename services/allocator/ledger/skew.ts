@@ -1,6 +1,6 @@
-/** Whose clock is wrong, by what replicas see of each other's. Pure. */
+/** Judges from what replicas see of each other's clocks whether ours is wrong. Pure. */
 
-/** So far may clocks be apart: wide of all that a network or a busy machine makes of a comparison. */
+/** Clocks may differ by this much: far more than a slow network or a busy machine adds to a comparison. */
 const mostSkewMs = 30_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Which ranges to ask etcd for, to read one in pages. etcd counts all keys of a range that it is asked for, however few of them it
- * may give: a page from the beginning of a long log would cost it as much as the log. But the log's keys are numbered, so that
- * just those are named that fill a page; and no other key's page reaches into the log.
+ * How a long range is cut into requests to etcd. For each request etcd counts all keys of the range that is named, however few it
+ * may return: asking for "the first page of the log" would cost as much as the whole log. But the log's keys are numbered, so a
+ * request can name exactly the keys that fill a page; and pages of other keys are cut so that none reaches into the log.
  */
 import type { Seq } from '../domain/event.ts';
 import { logKey, logPrefix, seqOfKey } from './keys.ts';
@@ -24,7 +24,7 @@ interface Given {
 export interface Paging {
   /** How many keys a page has. */
   readonly pageSize: number;
-  /** The first event of the log, as far as that is known: of another one the answers are the same, and cost more. */
+  /** The first event of the log, as far as that is known. A wrong one costs more reads, and changes no answer. */
   readonly floor: Seq;
 }
 
@@ -32,8 +32,8 @@ export interface Paging {
 export const firstStretch = ({ from, end }: Stretch, paging: Paging): Stretch => stretchFrom(from, end, paging);
 
 /**
- * The stretch behind one that was read, on the way to `end`; undefined when all is read. A stretch of the log with a key missing is
- * its end, or a gap: then all the rest is asked for.
+ * The stretch to read after another, on the way to `end`; undefined when all is read. Where a stretch of the log lacks a key, the
+ * log ends there or has a gap: then all the rest is asked for.
  */
 export function stretchAfter(
   read: Stretch,
@@ -52,7 +52,7 @@ function stretchFrom(from: string, end: string, paging: Paging): Stretch {
   return { from, end: filled < end ? filled : end };
 }
 
-/** Where a page from here on ends at the latest, if that is known. */
+/** The key before which a page that begins here ends at the latest, if that is known. */
 function filledFrom(from: string, { pageSize, floor }: Paging): string | undefined {
   if (from < logPrefix) return logPrefix;
   const seq = from === logPrefix ? floor : seqOfKey(from);

@@ -1,6 +1,6 @@
 /**
- * Appends of unknown outcome. All of them stand behind the same head and want the same place in the log: at most one of them
- * happens, and whatever the log has in that place is the end of all others.
+ * Appends of unknown outcome. All of them were made behind the same head, for the same place in the log: at most one of them
+ * happens, and once the log has an event in that place, it is known that no other one ever will.
  */
 import type { Seq } from '../domain/event.ts';
 import type { Decided, Queued } from './ask.ts';
