@@ -1,6 +1,6 @@
 /**
- * Checkpoints on a schedule: the writer signs where the ledger is, and says so on stdout and to a file, for whoever keeps them
- * elsewhere, and for itself when it is started again.
+ * Checkpoints on a schedule: the writer signs where the ledger stands, on stdout and to a file; for whoever keeps them elsewhere,
+ * and for itself when it is started again.
  */
 import { appendFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
@@ -73,7 +73,7 @@ export class Checkpoints {
     );
   }
 
-  /** undefined while there is none to sign with, since it gives way to another. */
+  /** undefined while the key is being replaced. */
   get signer(): SignerKey | undefined {
     return this.#key.signer;
   }

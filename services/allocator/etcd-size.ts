@@ -13,7 +13,7 @@ const mostRevisions = 1_000_000;
 export interface EtcdSize {
   /** Of the database on disk. */
   readonly bytes: number;
-  /** Of what in it is not free: a defragmentation leaves this. */
+  /** Of what is in use in it: what a defragmentation leaves. */
   readonly inUse: number;
 }
 
@@ -28,7 +28,7 @@ export interface EtcdSizeOptions {
   readonly pace?: { readonly lookMs: number; readonly mostRevisions: number };
 }
 
-/** Looks now and then, and warns each time that there is reason to, until the signal is aborted. */
+/** Looks now and then, and warns whenever there is reason to, until the signal is aborted. */
 export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSignal): Promise<void> {
   const { log, pace } = options;
   while (!signal.aborted) {

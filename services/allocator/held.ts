@@ -1,6 +1,6 @@
 /**
- * Before an allocator serves anybody, it holds the ledger to the last checkpoint that it kept. Where all were stopped while etcd was
- * restored from a backup, nobody else may remember that there was more.
+ * Before an allocator serves anybody, it holds the ledger to the last checkpoint that it kept. If all allocators were stopped while
+ * etcd was restored from a backup, nobody else may remember that there was more.
  */
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -22,8 +22,8 @@ export interface Keeping {
 }
 
 /**
- * Freezes a ledger that is behind the last checkpoint that was kept of it. What keeps us from looking is an error in our log, and
- * nobody goes without an address for it.
+ * Freezes a ledger that is behind the last checkpoint that was kept of it. If that cannot be looked at, it is an error in our log,
+ * and nobody goes without an address for it.
  * @param live what is in etcd: no archive is asked for what is sealed by now.
  * @throws IpledgerError UNAVAILABLE; AbortError
  */

@@ -1,6 +1,6 @@
 /**
- * The key that checkpoints are signed with: the one in its file. When another lies there, the old one vouches for it in the ledger,
- * and it is used from then on, by every replica that sees so in the log.
+ * The key that checkpoints are signed with: the one in its file. When a new one is put there, the old one vouches for it in the
+ * ledger, and every replica that reads so in the log signs with the new one from then on.
  */
 import { readFileSync } from 'node:fs';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -16,9 +16,9 @@ export class KeyInUse {
   readonly #replica: Replica;
   readonly #log: Logger;
   #signer: SignerKey;
-  /** From when the old key vouches for the new one until that is known to stand in the ledger nothing is signed. */
+  /** True while the old key vouches for a new one, until that is known to stand in the ledger: meanwhile nothing is signed. */
   #isGivingWay = false;
-  /** Id of the key that ours gave way to by what the log says, until it is at hand. */
+  /** Id of the key that has replaced ours by what the log says, as long as it is not at hand. */
   #successor: string | undefined;
 
   /** @throws Error when the file holds no key. */
@@ -30,7 +30,7 @@ export class KeyInUse {
     replica.onCommitted((events) => this.#learn(events));
   }
 
-  /** undefined while it gives way to another, or did, and that is not at hand. */
+  /** undefined while it gives way to another, and afterwards until that other is at hand. */
   get signer(): SignerKey | undefined {
     return this.#isGivingWay || this.#successor !== undefined ? undefined : this.#signer;
   }
@@ -58,7 +58,7 @@ export class KeyInUse {
     this.#isGivingWay = false;
   }
 
-  /** Whoever wrote it, a key that gave way signs nothing that is believed any more. */
+  /** Once the log says that a key gave way, nothing that it signs is believed any more, whoever wrote that event. */
   #learn(events: readonly StoredEvent[]): void {
     for (const { sequenced } of events) {
       if (sequenced.type !== 'KeyRotated') continue;

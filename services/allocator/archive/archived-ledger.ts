@@ -1,6 +1,6 @@
 /**
- * A ledger whose past is read from the archive: reads go on below the floor as if nothing had been sealed. Whoever loads,
- * appends or reads what is live never comes here.
+ * A ledger whose past is read from the archive: reads go on below the floor as if nothing had been sealed. Loading, appending and
+ * reading live events never touch the archive.
  */
 import { unlessAborted, within } from '../../../lib/deadline.ts';
 import { IpledgerError, isGone } from '../../../lib/errors.ts';
@@ -24,10 +24,10 @@ import type {
 import type { Archive } from './archive.ts';
 import { readEndState, readEvents, readManifest } from './segment.ts';
 
-/** Of the segments read last, so many are kept unpacked: a walk along an address's history comes back to the same ones. */
+/** So many of the segments read last are kept unpacked: a walk along an address's history comes back to the same ones. */
 const mostUnpacked = 4;
 const pageSize = 1_000;
-/** For one segment, whoever waits for it. */
+/** A segment is unpacked once for all who wait for it, so this is not bound to the signal of one of them. */
 const unpackWithinMs = 120_000;
 
 type Live = Ledger & SealedLog;
@@ -38,7 +38,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
   /** All that were sealed when it was last looked, oldest first; what is sealed stays so. */
   #segments: readonly Segment[] = [];
   #ledger = '';
-  /** By its first event, the one read last at the end. */
+  /** By first event; the segment that was read last comes last. */
   readonly #unpacked = new Map<Seq, Promise<readonly string[]>>();
 
   constructor(live: Live, archive: Archive) {
@@ -116,8 +116,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * For whoever is about to delete what is below the floor, and did not seal it: it may lie in another archive than this one, and
-   * the floor may be somebody else's.
+   * Asked before events below the floor are deleted that somebody else sealed: they may lie in another archive than this one, and
+   * the floor may be somebody else's work.
    * @throws IpledgerError LEDGER_DAMAGED unless each event there is in this archive, byte by byte; UNAVAILABLE
    */
   async refuseUnkept(signal: AbortSignal): Promise<void> {
@@ -199,7 +199,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return found && found.from <= seq ? found : undefined;
   }
 
-  /** Learns what was sealed since; throws on what that does not mend. */
+  /** After an error: learns what was sealed since, if that explains it; else throws it. */
   async #lookFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
     if (!isGone(error)) throw error;
     await this.#look(signal);

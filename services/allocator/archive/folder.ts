@@ -16,8 +16,8 @@ export class FolderArchive implements Archive {
   }
 
   /**
-   * Under its name there is nothing, or all of it: it is on disk before it gets the name. A folder that is not there is not made:
-   * where a share is not mounted, the only copy of what is sealed would be on a disk that nobody meant.
+   * Under the name there is nothing or all of it: the content is on disk before it gets the name. A folder that is not there is not
+   * made: where a share is not mounted, the only copy of what is sealed would be on a disk that nobody meant.
    */
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -34,7 +34,7 @@ export class FolderArchive implements Archive {
     }
   }
 
-  /** Of a folder that is not there, nothing is said: it may not be mounted, or be another than was meant. */
+  /** A folder that is not there is an error, and not an object that is not there: it may not be mounted, or be the wrong one. */
   async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
     const file = join(this.#folder, name);
     try {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 /** Between pieces everybody else in the process has a turn. */
 const linesAPiece = 500;
 
-/** However many there are, the process goes on meanwhile. */
+/** However many lines there are, the rest of the process goes on meanwhile. */
 export async function packLines(lines: readonly string[], signal: AbortSignal): Promise<Buffer> {
   async function* pieces(): AsyncGenerator<string> {
     for (let first = 0; first < lines.length; first += linesAPiece) {
@@ -21,7 +21,7 @@ export async function packLines(lines: readonly string[], signal: AbortSignal): 
   return collect(Readable.from(pieces()), createGzip(), signal);
 }
 
-/** @throws Error for what was not packed so. */
+/** @throws Error for what `packLines` did not make. */
 export async function unpackLines(packed: Buffer, signal: AbortSignal): Promise<string[]> {
   const lines = (await collect(Readable.from([packed]), createGunzip(), signal)).toString('utf8').split('\n');
   if (lines.pop() !== '') throw new Error('its last line does not end');

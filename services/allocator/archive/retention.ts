@@ -44,7 +44,7 @@ export async function keepBounded(options: RetentionOptions, signal: AbortSignal
     const here = writer();
     if (!here || signal.aborted) continue;
     try {
-      // What a writer before us sealed, and did not come to delete.
+      // What an earlier writer sealed and did not get to delete.
       if (pruned !== here) await prune({ ...options, submit }, signal);
       pruned = here;
       const to = sealedTo(replica.state) + retention.segmentEvents;

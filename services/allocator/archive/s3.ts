@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts';
 
 const requestTimeoutMs = 60_000;
 const retries = 3;
-/** Of an object: more than any segment's, so that no store can fill our memory. */
+/** No object of a segment is larger; so no store can fill our memory. */
 const mostBytes = 512 << 20;
 
 interface S3Options {
@@ -62,7 +62,7 @@ export class S3Archive implements Archive {
       );
     }
     const content = Buffer.from(await reply.arrayBuffer());
-    // Of a bucket that is not there, nothing is said: it may be another than was meant.
+    // A bucket that is not there is an error, and not an object that is not there: it may be the wrong one.
     if (reply.status === 404 && !content.includes('<Code>NoSuchBucket</Code>')) return undefined;
     if (!reply.ok) throw this.#refused('GET', name, reply);
     return content;

@@ -23,7 +23,7 @@ export interface Sealing {
 }
 
 /**
- * Deletes what some writer before sealed, and did not come to delete.
+ * Deletes what an earlier writer sealed and did not get to delete.
  * @throws IpledgerError LEDGER_DAMAGED unless all of it is in this archive: then nothing is deleted; UNAVAILABLE
  */
 export async function prune(sealing: Sealing, signal: AbortSignal): Promise<void> {

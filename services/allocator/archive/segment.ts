@@ -53,12 +53,12 @@ export interface Stretch {
   readonly since: string;
 }
 
-/** What there is to tell on the way, for whoever wants to know how far it came. */
+/** The steps of writing one, for whoever wants to know how far it came. */
 export type WritingStep = 'events-written' | 'state-written' | 'manifest-written' | 'read-back';
 
 /**
  * Writes a stretch to the archive and reads it back from there. Done again, it writes the same.
- * @returns what is to be said of it in the log.
+ * @returns what the log is to say of it.
  * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the archive gives back something else.
  */
 export async function writeSegment(

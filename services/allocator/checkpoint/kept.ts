@@ -9,7 +9,7 @@ import { signersOf } from './note.ts';
 const mostBytes = 64 << 10;
 
 export interface Kept {
-  /** The last that this key signed; else the last of all, which proves nothing. undefined where there is none. */
+  /** The last that this key signed; failing that, the last of all, which proves nothing; undefined where there is none. */
   readonly last: Checkpoint | undefined;
   readonly isSigned: boolean;
   /** What can't be read of it, each with its place. */
@@ -43,7 +43,7 @@ function isSignedBy(note: Checkpoint['note'], key: VerifierKey): boolean {
 
 function endOfFile(file: string): { readonly text: string; readonly isWhole: boolean } {
   try {
-    // Of a pipe, say, nothing was kept.
+    // A pipe, say, has kept nothing.
     if (statSync(file, { throwIfNoEntry: false })?.isFIFO() ?? true) return { text: '', isWhole: true };
     const descriptor = openSync(file, 'r');
     try {

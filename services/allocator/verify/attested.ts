@@ -1,6 +1,6 @@
 /**
- * The ledger held to checkpoints that were kept elsewhere. What the keys themselves cannot show, since whoever rewrote them
- * rewrote their hashes too, shows here: the ledger does not lead to what was attested.
+ * The ledger held to checkpoints that were kept elsewhere. Whoever rewrites the keys can rewrite their hashes too, so the keys alone
+ * do not show it; but such a ledger does not lead to the hashes that were attested.
  */
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { VerifierKey } from '../checkpoint/key.ts';

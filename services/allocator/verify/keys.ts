@@ -40,7 +40,7 @@ export const besideLog: readonly KeyRange[] = [
 export class KeyAudit {
   readonly #state: State;
   readonly #head: () => Head;
-  /** Of what the log says that there is. */
+  /** The keys that were there. */
   readonly #seen = new Set<string>();
 
   /** @param head that of the state, which may go on between looks. */
@@ -57,7 +57,7 @@ export class KeyAudit {
 
   /** What is wrong with a key that has this value, or (undefined) is not there. */
   wrong(key: string, text: string | undefined): Finding | undefined {
-    // Who writes, who lives and what is doubted is no fact of the ledger; but what none of us wrote there is in everybody's way.
+    // The log says nothing of writer, members and freeze; but a value there that no replica wrote is in everybody's way.
     if (key.startsWith(memberPrefix)) return undefined;
     if (key === writerKey) return text === undefined || isWriter(text) ? undefined : { key, what: noWriter };
     if (key === frozenKey) return text === undefined || isFreeze(text) ? undefined : { key, what: noFreeze };

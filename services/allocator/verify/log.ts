@@ -22,7 +22,7 @@ export class LogAudit {
   #head: Head = emptyHead;
   #unfinished: Envelope | undefined;
   #last: StoredEvent | undefined;
-  /** Right behind the head, where what follows has to tell whether it is as it was written. */
+  /** An event behind the head that only a newer program can read: the next one's `prev` tells whether it is as it was written. */
   #newer: NewerEvent | undefined;
 
   /** Behind the last event that is as it should be. */
@@ -75,7 +75,7 @@ export class LogAudit {
     return { key, what: `the log ends within command ${cmd}: only ${part[0]} of its ${part[1]} events are there` };
   }
 
-  /** Who edits an event may write any version into it; but what comes behind names the event as it was. */
+  /** Somebody who edits an event may write any version into it; but the next event still names the hash of the original. */
   #judgeNewer({ message, hash }: NewerEvent, named: string | undefined): Finding {
     const { seq } = this.#head;
     if (named === hash)
@@ -116,7 +116,7 @@ function prevOf(line: string): string | undefined {
   }
 }
 
-/** A line's number, for what has no keys. @throws IpledgerError INVALID_REQUEST for what is no event at all. */
+/** The key that a line of an export would stand under. @throws IpledgerError INVALID_REQUEST for what is no event at all. */
 export function keyOfLine(text: string): string {
   const seq = Number(/"seq":(\d{1,16}),/.exec(text)?.[1]);
   if (!Number.isSafeInteger(seq))

@@ -1,7 +1,6 @@
 /**
- * A standby on patrol. It follows the log anyway, so it judges each event as it comes; and it looks at one page of the other keys
- * after another, round and round, against the state that it has. What was there before it came it verifies once, as
- * `ipledger verify` does.
+ * A standby on patrol. It follows the log anyway, so it judges each event as it comes; and it compares the other keys with the
+ * state that it has, page by page, round and round. What was there before it started it verifies once, as `ipledger verify` does.
  *
  * A key and the state are not read at one instant. So a key that differs is read again after the state was brought up to the
  * present: one that stayed the same meanwhile was wrong all the time.
@@ -21,7 +20,7 @@ import { verifyKeys } from './verify.ts';
 
 const betweenPagesMs = 5_000;
 const patienceMs = 10_000;
-/** One alarm more says nothing. */
+/** Beyond so many, one more alarm tells nobody anything. */
 const mostFindings = 100;
 
 const notAsWritten = 'the ledger is not as it was written: ipledger verify says more';
@@ -37,9 +36,9 @@ export interface PatrolOptions {
 
 export class Patrol {
   readonly #options: PatrolOptions;
-  /** By key: what was noticed since we came, by the state that we came with. */
+  /** By key: what was noticed since the start, judged by the state that we started with. */
   readonly #findings = new Map<string, Finding>();
-  /** What was wrong before, and may be in that state itself. Once it was looked for. */
+  /** What was wrong before the start, and so may be in that state itself; undefined until it was looked for. */
   #before: readonly Finding[] | undefined;
 
   constructor(options: PatrolOptions) {
@@ -52,7 +51,7 @@ export class Patrol {
     };
   }
 
-  /** What is wrong, as far as it was noticed. A key that was right when we came, and is again, is none of them any more. */
+  /** What is wrong, as far as it was noticed. A key that was right at the start, and is right again, is not among it any more. */
   get findings(): readonly Finding[] {
     return [...(this.#before ?? []), ...this.#findings.values()];
   }
@@ -109,7 +108,7 @@ export class Patrol {
     }
   }
 
-  /** A page at a time, with time between them; each as it is when it is read. */
+  /** A page at a time, with pauses between them; each as it stands when it is read. */
   async *#pages({ from, end }: KeyRange, signal: AbortSignal): AsyncGenerator<readonly StoredKey[]> {
     for (let next: string | undefined = from; next !== undefined && !signal.aborted;) {
       const { keys }: KeyPage = await this.#page({ from: next, end }, signal);
@@ -136,7 +135,7 @@ export class Patrol {
     const patience = { until: performance.now() + patienceMs, signal: within(patienceMs, signal) };
     const { answer } = await follower.ask(() => audit.wrong(key, text), patience);
     const { keys } = await this.#page({ from: key, end: `${key}\0` }, signal);
-    if (keys[0]?.text !== text) return; // it moves: the next round sees
+    if (keys[0]?.text !== text) return; // it is changing just now: the next round looks again
     if (answer) this.#alarm(answer);
     else this.#findings.delete(key);
   }

@@ -1,6 +1,6 @@
 /**
  * What no command ever leads to. `evolve` accepts everything, so a log that somebody wrote anew, hashes and all, may say what
- * ipledger never does: then that shows, though the chain holds.
+ * ipledger never does: these rules find that, although the chain holds.
  */
 import type { Allocation } from '../domain/claim.ts';
 import type { Attachment, Event, SegmentSealed, Sequenced } from '../domain/event.ts';

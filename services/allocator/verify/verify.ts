@@ -25,7 +25,7 @@ import type { Finding } from './finding.ts';
 import { besideLog, KeyAudit } from './keys.ts';
 import { keyOfLine, LogAudit } from './log.ts';
 
-/** Where so many keys are wrong, one more says nothing. */
+/** Beyond so many, one more finding tells nobody anything. */
 const mostFindings = 100;
 /** How often etcd may compact the revision at which its keys are read. */
 const mostTries = 5;
@@ -70,13 +70,13 @@ export async function verifyKeys(reader: KeyReader, options: VerifyOptions): Pro
   }
 }
 
-/** Of a log that does not go on as it should nothing more is read. */
+/** The verdict on a log that does not go on as it should: nothing more of it is read. */
 async function stopped(reader: KeyReader, audit: LogAudit, options: VerifyOptions, finding: Finding): Promise<Verdict> {
   await refuseSealed(reader, audit.head.seq + 1, options.signal);
   return verdict(audit, options, [finding]);
 }
 
-/** That an event is not in etcd is no damage when it was sealed, before we came or while we read. */
+/** That an event is not in etcd is no damage if it was sealed, be it while we were reading. */
 async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
   // An archive shows what is sealed before a live event. There always is one: it says that the others are sealed.
   const next = await firstKey(reader, { from: logKey(seq), end: endOf(logPrefix) }, signal);
@@ -98,7 +98,7 @@ async function firstKey(reader: KeyReader, range: KeyRange, signal: AbortSignal)
   return undefined;
 }
 
-/** Begins anew, where it was, at a newer revision, when etcd compacted the one that was read. */
+/** When etcd compacts the revision that is being read, goes on from the same place at a newer one. */
 async function persistently<Result>(audit: LogAudit, read: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const { seq } = audit.head;
@@ -137,7 +137,7 @@ const verdict = (
   keys?: number,
 ): Verdict => ({ head, keys, findings: [...(attested?.findings ?? []), ...findings].slice(0, mostFindings) });
 
-/** Up to its present end, or to that of a revision. */
+/** Reads the log up to its present end, or to its end at a revision. */
 async function readLog(
   reader: KeyReader,
   audit: LogAudit,
@@ -187,7 +187,7 @@ async function presentHead(reader: KeyReader, signal: AbortSignal): Promise<{ re
   throw new Error('a range has at least one page');
 }
 
-/** Where the log does not end where the head says that it does, its fold is not what the other keys are to be held against. */
+/** Whether the log ends where the head says. Unless it does, its fold is no measure for the other keys. */
 function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
   if (text === undefined)
     return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, and there are ${end.seq} events` };
