@@ -2,7 +2,7 @@
 import { IpledgerError } from '../lib/errors.ts';
 
 /**
- * The replies of a stream that say something, all of them: one without `place` says only that the question is being worked on.
+ * All replies of a stream that say something; one without `place` only says that the question is being worked on.
  * @throws IpledgerError CANCELLED when the asking was ended first, so that half an answer is never taken for one; what the stream throws.
  */
 export async function gathered<Reply>(

@@ -88,7 +88,7 @@ describe('ipledger history of', () => {
     [['web-0'], 'web-0 is no address'],
     [['pod', 'web-0'], 'web-0 names no Pod: write NAMESPACE/NAME'],
     [['owner', 'web'], 'web names no owner'],
-    [['house', 'white'], 'history house white: it is pod, subnet, node or owner'],
+    [['house', 'white'], 'history house white: write pod, subnet, node or owner'],
     [['all', '--since', 'then'], '"then" is no time'],
   ] as const)
     it(`${args.join(' ')} exits with 2`, async () => {

@@ -92,7 +92,7 @@ function subjectOf(subject: string, name: string | undefined): Input<HistoryRequ
     case 'node':
       return { node: name };
     default:
-      throw new Failure('usage', `history ${subject} ${name}: it is pod, subnet, node or owner, and a name`);
+      throw new Failure('usage', `history ${subject} ${name}: write pod, subnet, node or owner, and then its name`);
   }
 }
 

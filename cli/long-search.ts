@@ -1,11 +1,11 @@
-/** Who waits for a search through a long log is told why, and what would spare it. */
+/** Tells a person who waits for a search through a long log why it takes so long, and what would be faster. */
 import type { Position } from '../proto/ipledger.ts';
 import type { IndexedOptions } from './verb.ts';
 
-/** Takes an allocator some seconds. */
+/** A search over so many events takes an allocator some seconds. */
 const eventsLong = 200_000;
 
-/** To be told of each page, how far back the log was looked through for it. Says it once, on stderr. */
+/** To be called with each page, and how far back the log was searched for it. Speaks once, on stderr. */
 export function longSearch({ index }: IndexedOptions): (at: Position | undefined, searchedSeq: number) => void {
   let isSaid = index !== undefined;
   return (at, searchedSeq) => {

@@ -1,4 +1,4 @@
-/** What was lost when etcd was restored from a backup: a time of which the ledger tells less than happened. */
+/** The time whose events were lost when etcd was restored from a backup: of it the ledger tells less than happened. */
 import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { type Moment, showTime, type Zone } from './times.ts';

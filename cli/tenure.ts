@@ -20,7 +20,7 @@ export interface Use {
   readonly from: string;
   /** "" while it lasts. */
   readonly until: string;
-  /** Unspecified also where it was never told to let go, and the address was given to somebody else. */
+  /** Unspecified also where it was never unbound before the address was given to somebody else. */
   readonly ended: UnbindCause;
 }
 
@@ -59,7 +59,7 @@ export interface Tenure {
   readonly until: string;
   readonly given: Given;
   readonly lost: Lost | undefined;
-  /** Oldest first. They may outlast it: who was told to let go has not yet. */
+  /** Oldest first. They may outlast it: a container may still run when its Pod has lost the address. */
   readonly uses: readonly Use[];
 }
 
@@ -87,7 +87,7 @@ interface Known {
   readonly tenures: OpenTenure[];
   /** The same, by the event that gave the address. */
   readonly byGrant: Map<number, OpenTenure>;
-  /** Those that last: whom the ledger takes for answering on the address. */
+  /** Those that have not ended: containers that, by the ledger, still answer on the address. */
   uses: OpenUse[];
   readonly marks: Open<Mark>[];
 }

@@ -62,7 +62,7 @@ Exit status:
 interface InLedger {
   readonly position: Position | undefined;
   readonly allocations: readonly Allocation[];
-  /** Newest first, the last of them; and those that gave what it holds, however old. */
+  /** Newest first: the latest ones, and those that gave what the Pod holds, however old. */
   readonly events: readonly Event[];
   /** Whether older ones are left out. */
   readonly more: boolean;

@@ -6,7 +6,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleepFor(ms, undefined, { signal });
   } catch {
-    // aborted: whoever waits looks at the signal
+    // aborted: the caller looks at the signal
   }
 }
 

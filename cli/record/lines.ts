@@ -6,8 +6,8 @@ import { Failure } from '../failure.ts';
 const mostCharacters = 1 << 20;
 
 /**
- * The lines of an export, without those that are empty. Only a line feed ends one, or a carriage return before it, which others
- * leave behind: an event may hold U+2028, at which Node's own reader of lines would cut it.
+ * The lines of an export, without empty ones. Only a line feed ends a line (and a carriage return before it, which some editors add):
+ * an event may hold U+2028, at which Node's own reader of lines would cut it.
  * @throws Failure for a file that cannot be read, or that has no lines.
  */
 export async function* linesOf(file: string): AsyncGenerator<string> {

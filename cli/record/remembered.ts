@@ -1,4 +1,4 @@
-/** What an export remembers that a restored ledger lacks: what was done by hand then, as the commands that do it again. */
+/** What an export holds and a restored ledger lacks: above all what was done by hand, as the commands that do it again. */
 import { LedgerService } from '../../proto/ipledger.ts';
 import { parseEvent, type StoredEvent } from '../../services/allocator/ledger/chain.ts';
 import type { Allocator } from '../allocator.ts';
@@ -56,7 +56,7 @@ async function* linesOfLedger(allocator: Pick<Allocator, 'listen'>, fromSeq: num
   for await (const { lines } of allocator.listen(LedgerService.export, { fromSeq })) yield* lines;
 }
 
-/** Nothing for what is brought back from the cluster, or not at all. */
+/** The command that does it again; none for what `recover` brings back from the cluster, or what cannot be brought back. */
 function again({ envelope: { seq, at, actor }, sequenced }: StoredEvent): string[] {
   const { subnet } = sequenced;
   const told = (words: readonly string[], reason: string): string[] => [

@@ -28,10 +28,10 @@ interface Options extends Source {
   readonly key: string[];
 }
 
-/** With all else that is asked it has to fit into a message. */
+/** Of checkpoints: the whole request has to fit into a message. */
 const mostSentBytes = 1_000_000;
 
-/** Of the head an allocator tells the position only. */
+/** As `verifyKeys` gives it; but of the head an allocator tells only the position. */
 type Verdict = Omit<Found, 'head'> & { readonly head: Pick<Found['head'], 'epoch' | 'seq' | 'hash'> };
 
 const columns = columnsOf('KEY', 'WHAT IS WRONG');
@@ -85,7 +85,7 @@ async function verify(options: Options): Promise<Verdict> {
   }
 }
 
-/** By the allocator, which is believed then. */
+/** Has the allocator verify, and believes what it says. */
 async function verifyThere(endpoint: string, held: Held | undefined, signal: AbortSignal): Promise<Verdict> {
   if (held && Buffer.byteLength(held.checkpoints) > mostSentBytes)
     throw new Failure(
@@ -131,7 +131,7 @@ function contentOf(file: string): string {
   }
 }
 
-/** Where there is no event nothing can be wrong, and nothing is proven: it may be the wrong place, or all of it was deleted. */
+/** Without a single event nothing is wrong and nothing is proven: it may be the wrong place, or all was deleted. */
 function refuseNothing({ head, findings }: Verdict, { file, etcd, allocator }: Options): void {
   if (head.seq > 0 || findings.length > 0) return;
   throw new Failure('notCompared', `there is no ledger in ${file ?? etcd ?? allocator}: it has not one event`);
@@ -159,7 +159,7 @@ function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options):
 const noteOn = (stopped: boolean): string | undefined =>
   stopped ? 'the keys beside the log were not compared: there is no whole log to compare them with' : undefined;
 
-/** 1 says that something is wrong with the ledger: nothing that went wrong here may look like that. */
+/** Exit status 1 says that something is wrong with the ledger: a failure to verify it must not look like that. */
 function notVerified(thrown: unknown): unknown {
   const error = thrown instanceof Failure ? thrown : IpledgerError.from(thrown);
   if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;

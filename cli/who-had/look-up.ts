@@ -32,7 +32,8 @@ export interface LookedUp {
 export type Progress = (events: number, at: string) => void;
 
 /**
- * Who had it then. All that is known of the address is read, however long that is: its first event may be what reserved it ever since.
+ * Who had it then. The whole history of the address is read, however long: its very first event may be a reservation that lasts
+ * until today.
  * @throws IpledgerError POSITION_GONE where the events that tell it are sealed and not at hand.
  */
 export async function lookUp(
@@ -86,7 +87,7 @@ async function wholeStory(
   }
 }
 
-/** Whether it is known from this event on whose the address was. */
+/** Whether it is known, from this event on, whose the address was. */
 const saysWhose = ({ addressAllocated, addressTransferred, addressReleased }: Event): boolean =>
   (addressAllocated ?? addressTransferred ?? addressReleased) !== undefined;
 

@@ -35,7 +35,7 @@ export function livesOf(events: readonly Event[]): Life[] {
   return lives.toSorted((a, b) => firstSeq(b) - firstSeq(a));
 }
 
-/** Where its life began: a container of an earlier Pod may end after that. Of which Pod something was is not always known. */
+/** Where its life began, for the order of lives: a container of an earlier Pod may end late. What is of no known Pod comes last. */
 const firstSeq = ({ uid, events }: Life): number => (uid === '' ? 0 : (events[0]?.seq ?? 0));
 
 /** What an event is about, as far as a Pod is concerned. */

@@ -5,9 +5,9 @@
 import { pause } from '../../lib/deadline.ts';
 import type { Office } from './office.ts';
 
-/** As long as a standby may go without reading the log to its end. */
+/** For so long a standby may fail to read the log to its end. */
 const mostBehindMs = 5_000;
-/** Longer than a takeover takes: until then what only the writer answers is waited for. */
+/** Longer than a takeover takes: until then requests that only a writer can answer wait for one. */
 const mostWriterlessMs = 10_000;
 const lookMs = 100;
 

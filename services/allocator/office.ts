@@ -8,7 +8,7 @@ import type { Replica } from './ledger/replica.ts';
 import type { EventVersion } from './ledger/upcast.ts';
 import { type Append, Writer } from './ledger/writer.ts';
 
-/** A writer that nobody has asked anything for so long looks at the ledger. */
+/** After so long without a request, a writer looks at the ledger by itself. */
 const lookMs = 5_000;
 
 /** Who answers here: one of them, or for a moment, between standing by and writing, neither. */
@@ -99,8 +99,8 @@ async function serveTerm(options: KeepUpOptions, term: Term): Promise<void> {
 }
 
 /**
- * Each answer is proven by a look at the head, and so it is noticed that the ledger was rewound. A backup of etcd may hold the
- * writer's own lease: who is asked nothing would go on renewing that, and notice nothing.
+ * Each answer is proven by a look at the head, and so it is noticed when the ledger was rewound. But a backup of etcd may hold the
+ * writer's own lease: a writer that is asked nothing would go on renewing that, and notice nothing.
  */
 async function lookWhenIdle(writer: Writer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

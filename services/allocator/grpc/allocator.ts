@@ -26,7 +26,7 @@ export interface Allocator {
   readonly signer: () => SignerKey | undefined;
 }
 
-/** How fresh an answer must be: that of the requests that may say so. */
+/** How fresh an answer must be, as some requests may say. */
 export interface Freshness {
   /** The answer holds this event. */
   readonly minSeq: number;
@@ -35,9 +35,9 @@ export interface Freshness {
 
 const now: Freshness = { minSeq: 0, consistency: 'CONSISTENCY_LINEARIZABLE' };
 
-/** How long a read waits for this replica to have come far enough. */
+/** How long a read waits until this replica knows the ledger far enough. */
 const mostWaitMs = 5_000;
-/** Who answers here is decided anew within milliseconds. */
+/** Between standing by and writing nobody answers here, for some milliseconds. */
 const lookAgainMs = 20;
 
 /**
@@ -70,8 +70,8 @@ export function writerOf({ writer, writerAddress }: Allocator): Writer {
 /**
  * Reads, as of one instant between request and reply unless less will do.
  *
- * The writer's state is ahead of what is committed, so all that is asked of it, also what less would do for, goes through its
- * queue: the answer is proven with the batch that it is in, by the batch's own transaction or one look at the head for all of
+ * The writer's state is ahead of what is committed, so every question to it goes through its queue, also one that would do with
+ * less: the answer is proven with the batch that it is in, by the batch's own transaction or by one look at the head for all of
  * them. A standby answers by itself.
  * @throws IpledgerError what `read` refuses, or why it could not be read; UNAVAILABLE when this replica has not come far enough
  *   within 5 s.

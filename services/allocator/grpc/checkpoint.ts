@@ -15,7 +15,7 @@ export async function checkpoint(
   allocator: Allocator,
   { actor, signal }: CallContext,
 ): Promise<Input<api.CheckpointReply>> {
-  // Nothing is asked: its proof says that we are the writer, and of what.
+  // A question about nothing: its proof tells that we are the writer, and at which head.
   const { head } = await writerOf(allocator).submit({ answer: () => undefined, actor, signal });
   const signer = allocator.signer();
   if (!signer)

@@ -50,7 +50,7 @@ interface Compared {
   readonly changes: () => Iterable<Input<api.AddressChange> | undefined>;
 }
 
-/** One state is enough for both: on the way from the one to the other, each address is noted before it is first touched. */
+/** One state is enough for both moments: on the way to the later one, each address is noted before it is first touched. */
 async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal: AbortSignal): Promise<Compared> {
   const first = await travel.go(from, { signal });
   if (isBefore(to, first.head))

@@ -19,11 +19,11 @@ import { elapsedKey, type Passage, passedOnKey } from '../../../lib/serving/serv
 const usualPatienceMs = 8_000;
 /** Between two tries, doubling. */
 const again = { firstMs: 20, mostMs: 250 };
-/** How long who is not the writer any more may take to say so, or to answer yet. */
+/** How long a former writer may take to say that it is none, or to give a last answer. */
 const usualGraceMs = 1_000;
 /** For callers that name no deadline. */
 const mostMs = 30_000;
-/** So that a standby does not drown in what nobody writes. */
+/** So that a standby does not drown in requests while nobody writes. */
 const usualMost = 4_096;
 
 /** Another replica that is the writer, or was it last. */
@@ -64,7 +64,7 @@ export class Forwarder {
   turnTo(address: string | undefined): void {
     if (address === this.#address) return;
     this.#address = address;
-    // As long as there is no other, who was the writer last may yet answer what it was asked.
+    // As long as there is no other, the last writer may yet answer what it was asked.
     if (address !== undefined && address !== this.#peer?.address) {
       this.#dismiss();
       this.#peer = { address, connection: this.#options.connect(address), replaced: new AbortController() };

@@ -1,4 +1,4 @@
-/** A ledger that was rewound: how that is told and found out, and how an operator lets it go on. */
+/** A ledger that was rewound: how that is found out and told, and how an operator lets it go on. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { required } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
@@ -10,7 +10,7 @@ import type { Brake, Ledger } from '../ledger/ledger.ts';
 import { type Allocator, question, writerOf } from './allocator.ts';
 import { positionOf } from './messages.ts';
 
-/** Who only reads may be wrong about what it remembers: on its word nothing is halted. */
+/** Callers who may only read: the ledger is not halted on their word. */
 const readsOnly = /^ipledger:\/\/(viewer|index)(\/|$)/;
 
 /**
@@ -62,7 +62,7 @@ export async function freezeIfRewound(
   return rewound;
 }
 
-/** The field of a reply that says so. */
+/** The field of a reply that says that the ledger is frozen. */
 export async function freezeOf({ brake }: Allocator, signal: AbortSignal): Promise<{ freeze?: Input<api.Freeze> }> {
   const frozen = await brake.frozen(signal);
   if (!frozen) return {};

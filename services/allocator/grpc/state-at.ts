@@ -36,7 +36,7 @@ export async function* stateAt(
   });
 }
 
-/** At which instant addresses are looked at: what cools down does so for a time. */
+/** At which instant addresses are looked at: whether one still cools down depends on it. */
 export const instantOf = (until: Until, headAt: number): number =>
   typeof until === 'object' && 'at' in until ? until.at : headAt;
 
@@ -53,8 +53,8 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Items in lists of a size, without those that are undefined; the last may be shorter. Everybody else has a turn each time that so many
- * were looked at.
+ * Items in lists of a size, without those that are undefined; the last may be shorter. After so many items that were looked at, the
+ * rest of the process has a turn.
  */
 export async function* inPages<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
   let page: Item[] = [];

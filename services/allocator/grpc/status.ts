@@ -25,8 +25,8 @@ export async function getStatus(allocator: Allocator, context: CallContext): Pro
 }
 
 /**
- * The first event that can be read: the very first where nothing is sealed or its archive is at hand, else the first live one. An
- * archive that is away, or damaged, is no reason not to say where the ledger stands.
+ * The first event that can be read: the very first where nothing is sealed or the archive is at hand, else the first live one. That
+ * the archive is away, or damaged, is no reason not to say where the ledger stands.
  */
 export async function oldestOf(ledger: EventReader, live: Seq, signal: AbortSignal): Promise<Envelope | undefined> {
   const eventOf = async (seq: Seq): Promise<Envelope | undefined> => {

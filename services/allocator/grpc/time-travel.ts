@@ -1,6 +1,6 @@
 /**
- * The ledger at a moment of the past: the log folded up to there. Each takes the memory of one more state and much of a processor,
- * so few are made at a time, and the next is refused rather than queued: the replica decides and answers as ever meanwhile.
+ * The ledger at a moment of the past: the log folded up to there. Each fold takes the memory of one more state and much of a
+ * processor, so only a few run at a time, and the next is refused rather than queued: the replica goes on deciding and answering.
  */
 import { pause } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -12,7 +12,7 @@ import { readInstant } from '../../../lib/serving/read.ts';
 
 const mostAtATime = 2;
 const signOfLifeMs = 5_000;
-/** A caller's clock may be this far ahead of the ledger's, which nobody compares. */
+/** A caller's clock may be this far ahead of the ledger's: nobody compares the two. */
 const mostAheadMs = 60_000;
 
 export class TimeTravel {
@@ -24,7 +24,7 @@ export class TimeTravel {
   }
 
   /**
-   * Runs what needs one; its replies are handed on.
+   * Runs what needs such a fold, and hands its replies on.
    * @throws IpledgerError OVERLOADED when as many are running as may.
    */
   async *run<Reply>(answer: () => AsyncIterable<Reply>): AsyncGenerator<Reply> {
@@ -65,7 +65,7 @@ export class TimeTravel {
   }
 }
 
-/** Signs of life until a promise is settled. The reader of a stream that is silent for long takes it for dead. */
+/** Signs of life until a promise is settled: whoever reads a stream takes a long silence for its end. */
 export async function* patiently<Sign>(work: Promise<unknown>, sign: () => Sign): AsyncGenerator<Sign> {
   const settled = new AbortController();
   const end = (): void => settled.abort();

@@ -14,7 +14,7 @@ import type { Waiting } from './waiting.ts';
 
 const usualWaitMs = 20_000;
 const mostWaitMs = 60_000;
-/** A Subnet may be created together with its Pod; nobody is kept waiting longer for one that is missing. */
+/** A Subnet may be created together with its Pod; for one that is missing nobody waits longer than this. */
 const unboundGraceMs = 2_000;
 
 /** @throws IpledgerError PROVIDER_UNBOUND, or NOT_ALLOCATED with why, as far as the ledger knows; PERMISSION_DENIED for another node's Pod */
@@ -64,7 +64,7 @@ function lookFor(state: State, sandbox: Sandbox, ownNode: string | undefined): S
   return { allocation: allocation && withBindings(state, allocation), bound, others, namesakeUid: namesake?.uid };
 }
 
-/** What the Pod wants of this network it has, under other names: waiting brings nothing. */
+/** The Pod has all that it wants of this network, on other interfaces: waiting would bring nothing. */
 const allOthers = (
   { namespace, pod, provider, interface: wanted }: Sandbox,
   others: readonly string[],

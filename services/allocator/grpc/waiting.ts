@@ -1,6 +1,6 @@
 /**
- * Who waits for what: CNI calls come before, with or after the allocation they need. Woken by committed events, without
- * polling; and told why a Pod was refused, when nothing comes.
+ * Who waits for which Pod: CNI calls come before, with or after the allocation that they need. They are woken by committed events,
+ * without polling, and are told why the Pod was refused if nothing comes.
  */
 import { untilCalled } from '../../../lib/deadline.ts';
 import { podKey } from '../domain/state.ts';

@@ -11,9 +11,9 @@ import { type Allocator, question } from './allocator.ts';
 import { eventMessage, positionOf } from './messages.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
-/** What is known to have happened after a period is walked over, and so costs as much as what is told. */
+/** Events that are younger than the period have to be walked over, and cost as much as those that are told. */
 const mostSteps = 1_000;
-/** A call is over long before its caller gives up, however slow etcd is: what it has by then is a page. */
+/** However slow etcd is, a call ends long before its caller gives up: what was found by then is its page. */
 const mostMs = 5_000;
 
 export interface Walk {
@@ -24,7 +24,7 @@ export interface Walk {
   readonly page: Page;
 }
 
-/** Where it stands: by subnet, the next event to read. */
+/** Where a walk stands: by subnet, the next event to read. */
 type Cursors = Map<string, Seq>;
 
 /**
@@ -107,7 +107,7 @@ function notOf({ address, page }: Walk, seq: Seq): IpledgerError {
 
 const writeCursors = (cursors: Cursors): string => [...cursors].map(([subnet, seq]) => `${subnet}=${seq}`).join(',');
 
-/** No page goes on behind the newest event, nor in another subnet. */
+/** @throws IpledgerError INVALID_REQUEST for a token that goes on behind the newest event, or in another subnet: no reply gave it. */
 function readCursors(token: string, newest: Cursors): Cursors {
   return new Map(
     token.split(',').map((part) => {

@@ -82,7 +82,7 @@ function readTypes(types: readonly string[]): readonly string[] {
   throw new IpledgerError('INVALID_REQUEST', `types: there is no ${unknown}: they are ${eventTypes.join(', ')}`);
 }
 
-/** Who hears signs of life takes it that nothing has happened: a standby that cannot follow the log gives none. */
+/** A sign of life means that nothing has happened: a standby that cannot follow the log must not give one. */
 function refuseBehind({ replica, follower }: Allocator): void {
   const behindMs = follower()?.behindMs ?? 0;
   if (behindMs > mostBehindMs)
@@ -92,7 +92,7 @@ function refuseBehind({ replica, follower }: Allocator): void {
     );
 }
 
-/** This replica may be behind, by little; whoever knows more than the ledger itself has to be told so. */
+/** A caller may know a little more than this replica; one that knows more than the ledger itself has to be told so. */
 async function refuseBeyond(replica: Replica, from: Seq, signal: AbortSignal): Promise<void> {
   const head = await replica.ledger.head(signal);
   if (from > head.seq + 1)

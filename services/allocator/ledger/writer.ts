@@ -22,7 +22,7 @@ import { Unsettled } from './unsettled.ts';
 const mostQueued = 20_000;
 /** Not more than a transaction could hold, so that what is decided is seldom undone for want of room. */
 const mostInBatch = 128;
-/** After so many appends of unknown outcome in a row somebody else may try. */
+/** After so many appends of unknown outcome in a row the term is given up: another replica may have more luck. */
 const mostUnsettled = 100;
 /** How long to wait after an append of unknown outcome, doubling. */
 const usualRetry = { firstMs: 50, mostMs: 1_000 };
@@ -49,7 +49,7 @@ export class Writer {
   #wake: () => void = () => undefined;
   #ended: IpledgerError | undefined;
   readonly #unsettled = new Unsettled();
-  /** So many of the queue's first are decided one in a batch, since together they were rejected. */
+  /** So many of the first in the queue get a batch of their own each, since together they were rejected. */
   #alone = 0;
   #turns = 0;
   #reason = 'it does not answer';
@@ -151,7 +151,7 @@ export class Writer {
     return this.#recover(appended, signal);
   }
 
-  /** What may not be done now is refused; the rest is decided again, without it. */
+  /** Refuses what a freeze forbids; the rest is decided again, without it. */
   #refuseFrozen(decided: readonly Decided[]): 'done' {
     const refused = decided.filter(({ writes, evenFrozen }) => writes && !evenFrozen);
     for (const { queued } of refused) queued.reject(frozen);
@@ -188,8 +188,8 @@ export class Writer {
   }
 
   /**
-   * Where nothing is written, a look at the head is the proof; but not for those of whom an append may still write something:
-   * they go back into the queue until that is settled.
+   * For a batch without events a look at the head is the proof. But not for requests for which an earlier append may still write
+   * something: they go back into the queue until that is settled.
    */
   #onlyProvable(builder: BatchBuilder, decided: readonly Decided[]): readonly Decided[] {
     if (builder.events.length > 0) return decided;
