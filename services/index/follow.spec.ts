@@ -7,10 +7,16 @@ import { follow } from './follow.ts';
 import { Model } from './model.ts';
 import { nowhere } from './store/file.ts';
 
+interface Logged {
+  readonly breaks?: number;
+}
+
 describe('Following the ledger', () => {
   let place: ReturnType<typeof temporaryFile>;
   let model: Model;
+  let logged: Logged[];
   beforeEach(() => {
+    logged = [];
     place = temporaryFile();
     model = new Model(place.file);
   });
@@ -23,7 +29,7 @@ describe('Following the ledger', () => {
   async function followed(...streams: (WatchReply | IpledgerError)[][]): Promise<number[]> {
     const asked: number[] = [];
     const over = new AbortController();
-    const log = pino({ level: 'silent' });
+    const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line) as Logged) });
     async function* watch(fromSeq: number): AsyncGenerator<WatchReply> {
       const replies = streams.shift();
       if (!replies) return over.abort();
@@ -95,9 +101,11 @@ describe('Following the ledger', () => {
     expect(model.position).to.deep.equal(position(1));
   });
 
-  it('keeps asking for a first event that is not there', async () => {
+  it('keeps asking for a first event that is not there, at longer and longer intervals', async () => {
     const gone = new IpledgerError('POSITION_GONE', 'event 1 is sealed: the first live one is event 900');
-    expect(await followed([gone], [gone])).to.deep.equal([1, 1]);
+    const stream = [signOfLife(950), gone];
+    expect(await followed(stream, stream, stream)).to.deep.equal([1, 1, 1]);
     expect(model.position).to.deep.equal(nowhere);
+    expect(logged.map(({ breaks }) => breaks)).to.deep.equal([0, 1, 2]);
   });
 });

@@ -26,7 +26,7 @@ export async function follow({ model, from, watch, log, signal }: FollowOptions)
     try {
       for await (const reply of watch(Math.max(from, model.position.seq + 1), signal)) {
         await take(model, reply, signal);
-        breaks = 0;
+        if (reply.events.length > 0) breaks = 0; // a sign of life also comes before what cannot be told
       }
     } catch (thrown) {
       if (signal.aborted) return;
