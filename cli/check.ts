@@ -32,8 +32,8 @@ export function addCheck(program: Command): void {
       'after',
       `
 Reads the cluster that KUBECONFIG names (it must be allowed to list Pods, Nodes, StatefulSets, NetworkAttachmentDefinitions, Subnets, IPPools,
-Vips and IPs), and changes nothing. What differs is looked at again after ${againAfterMs / 1_000} s; only
-what still differs is told, so that nothing that is just happening counts.
+Vips and IPs, and VirtualMachines where there is KubeVirt), and changes nothing. What differs is looked at again after
+${againAfterMs / 1_000} s; only what still differs is told, so that nothing that is just happening counts.
 
 Exit status:
   0  they agree
