@@ -144,6 +144,16 @@ describe('ipledger allocations', () => {
     const { stderr } = await run(['-c', line, ipledger], { IPLEDGER_ENDPOINT: server.endpoint }, '/bin/sh');
     expect(stderr).to.equal('status 0\n');
   });
+
+  it('ends with the status of its answer also then, and says so where that cannot be written', async () => {
+    await using server = await allocatorThat({ list: () => ({ position }) });
+    const there = { IPLEDGER_ENDPOINT: server.endpoint };
+    const none = '{ "$0" allocations -o json; echo "status $?" >&2; } | true';
+    expect((await run(['-c', none, ipledger], there, '/bin/sh')).stderr).to.equal('status 4\n');
+    const full = await run(['-c', '"$0" allocations -o json > /dev/full', ipledger], there, '/bin/sh');
+    expect(full.status).to.equal(1);
+    expect(full.stderr).to.match(/^ipledger: cannot write the answer: ENOSPC.*\n$/);
+  });
 });
 
 const at = (minute: number) => `2026-11-17T14:0${minute}:00.000Z`;

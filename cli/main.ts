@@ -75,8 +75,12 @@ addRecover(program);
 addUninstall(program);
 addCompletion(program);
 
-// Whoever reads only the head of a list has closed the pipe: nothing more to do
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads only the head of an answer has closed the pipe: nothing more to do, and the status is what it was to be
+  if (error.code === 'EPIPE') process.exit();
+  console.error(`ipledger: cannot write the answer: ${error.message}`);
+  process.exit(exitStatus.refused);
+});
 
 try {
   await program.parseAsync();
