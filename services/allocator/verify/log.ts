@@ -41,6 +41,17 @@ export class LogAudit {
   }
 
   /**
+   * The key that a line of an export would stand under; of one that is no event the next, so that it is found there.
+   * @throws IpledgerError INVALID_REQUEST when it is the first: then the file is something else.
+   */
+  keyOf(line: string): string {
+    const seq = Number(/"seq":(\d{1,16}),/.exec(line)?.[1]);
+    if (Number.isSafeInteger(seq)) return logKey(seq);
+    if (this.#head.seq > 0) return this.nextKey;
+    throw new IpledgerError('INVALID_REQUEST', `this is no line of an export: ${line.slice(0, 120)}`);
+  }
+
+  /**
    * Takes the next line, with the key that it stands under.
    * @throws IpledgerError NOT_IMPLEMENTED behind an event that only a newer program reads, where it is chained as it should be.
    */
@@ -114,12 +125,4 @@ function prevOf(line: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The key that a line of an export would stand under. @throws IpledgerError INVALID_REQUEST for what is no event at all. */
-export function keyOfLine(text: string): string {
-  const seq = Number(/"seq":(\d{1,16}),/.exec(text)?.[1]);
-  if (!Number.isSafeInteger(seq))
-    throw new IpledgerError('INVALID_REQUEST', `this is no line of an export: ${text.slice(0, 120)}`);
-  return logKey(seq);
 }

@@ -305,6 +305,18 @@ describe('Verification', () => {
       expect(findings[0]?.key).to.equal(logKey(6));
     });
 
+    it('finds a line that is no event any more, and where it was broken off', async () => {
+      const texts = textsOf(await ledgerOf(...story));
+      for (const [broken, seq] of [
+        [texts.with(4, 'gone'), 5],
+        [texts.toSpliced(-1, 1, texts.at(-1)?.slice(0, 9) ?? ''), texts.length],
+      ] as const) {
+        const { findings, head } = await verifyLines(lines(broken), { signal: never });
+        expect(head.seq).to.equal(seq - 1);
+        expect(findings.map(({ key }) => key)).to.deep.equal([logKey(seq)]);
+      }
+    });
+
     it('is refused for a file that is something else', async () => {
       const refused = await verifyLines(lines(['hello']), { signal: never }).catch((error: unknown) => error);
       expect(refused).to.be.instanceOf(IpledgerError).with.property('code', 'INVALID_REQUEST');

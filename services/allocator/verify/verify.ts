@@ -23,7 +23,7 @@ import type { KeyRange, KeyReader, Revision } from '../ledger/ledger.ts';
 import type { Attested } from './attested.ts';
 import type { Finding } from './finding.ts';
 import { besideLog, KeyAudit } from './keys.ts';
-import { keyOfLine, LogAudit } from './log.ts';
+import { LogAudit } from './log.ts';
 
 /** Beyond so many, one more finding tells nobody anything. */
 const mostFindings = 100;
@@ -115,7 +115,7 @@ export async function verifyLines(lines: AsyncIterable<string>, options: VerifyO
   const audit = new LogAudit();
   for await (const line of lines) {
     options.signal.throwIfAborted();
-    const finding = take(audit, keyOfLine(line), line, options);
+    const finding = take(audit, audit.keyOf(line), line, options);
     if (finding) return verdict(audit, options, [finding]);
     if (audit.head.seq % linesAProgress === 0) options.onProgress?.(audit.head);
   }
