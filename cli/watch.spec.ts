@@ -68,6 +68,22 @@ describe('ipledger watch', () => {
     expect(stderr).to.equal('this replica stops: go on at another; going on with event 6\n');
   });
 
+  it('says so when the ledger was restored meanwhile, and does not go on as if it were the same', async () => {
+    const known: (number | undefined)[] = [];
+    const watch = ({ after }: WatchRequest) => {
+      known.push(after?.seq);
+      if (after)
+        throw new IpledgerError('POSITION_GONE', `event ${after.seq} of epoch ${after.epoch} may not be in it`);
+      return [{ position: { ...position, seq: 5 }, events: told.slice(0, 1) }];
+    };
+    const { status, stderr } = await ask({ watch }, 'watch');
+    expect(known).to.deep.equal([undefined, 5]);
+    expect({ status, stderr }).to.deep.equal({
+      status: 1,
+      stderr: 'ipledger: event 5 of epoch 1 may not be in it\n',
+    });
+  });
+
   it('misses nothing when a stream breaks that has only said where the ledger stands', async () => {
     const from: number[] = [];
     const watch = ({ fromSeq }: WatchRequest) => {

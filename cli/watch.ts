@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { backoffMs, pause } from '../lib/deadline.ts';
 import { IpledgerError } from '../lib/errors.ts';
 import type { Input } from '../proto/codec.ts';
-import { type Event, LedgerService, type WatchRequest } from '../proto/ipledger.ts';
+import { type Event, LedgerService, type Position, type WatchRequest } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { eventColumns, eventRow } from './event.ts';
 import { exitStatus, Failure } from './failure.ts';
@@ -38,7 +38,7 @@ export function addWatch(program: Command): void {
       'after',
       `
 With -o json each event is one line. Where the allocator goes away, another replica is asked, or the same again, and no event is
-missed or told twice. On Ctrl-C it says with which event to go on.`,
+missed or told twice; of a ledger that was restored from a backup meanwhile that is said. On Ctrl-C it says with which event to go on.`,
     )
     .action((options: WatchOptions) =>
       withAllocator(options, (allocator, signal) => follow(allocator, options, signal)),
@@ -57,17 +57,21 @@ async function follow(allocator: Allocator, options: WatchOptions, signal: Abort
   const write = eventWriter(styleOf(options));
   const { from = 0, count = Infinity } = options;
   let [next, left] = [from, count];
+  // What was seen, the ledger is held to: of one that was restored meanwhile the numbers say nothing
+  let after: Position | undefined;
   for (let attempt = 0; left > 0 && !signal.aborted;) {
     try {
       // A stream begins with where the ledger stands, which may be far ahead of what it tells next
       let isAhead = next > 0;
-      for await (const { events, position } of allocator.listen(LedgerService.watch, { ...filter, fromSeq: next })) {
+      const request = { ...filter, fromSeq: next, after };
+      for await (const { events, position } of allocator.listen(LedgerService.watch, request)) {
         attempt = 0;
         const told = events.slice(0, left);
         if (told.length > 0) process.stdout.write(write(told));
         left -= told.length;
         if (left === 0) return;
-        if (!isAhead || told.length > 0) next = Math.max(next, (position?.seq ?? 0) + 1);
+        if (position && position.seq >= next - 1 && (!isAhead || told.length > 0))
+          [next, after] = [position.seq + 1, position];
         isAhead = false;
       }
     } catch (error) {
