@@ -1,4 +1,4 @@
-/** Stands between clients and allocators, passes every call on, and counts. */
+/** Stands between clients and allocators, passes calls on, and counts. */
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { IpledgerError } from '../../lib/errors.ts';
 import { call, connect, stream } from '../../lib/rpc.ts';
@@ -10,23 +10,31 @@ import type { Run } from '../harness/run.ts';
 const timeoutMs = 20_000;
 const silenceMs = 30_000;
 
+/** A request, and what came of it so far: 'unanswered' is also one whose caller did not wait for the answer. */
+export interface Counted {
+  readonly request: unknown;
+  readonly outcome: 'unanswered' | 'answered' | 'refused';
+}
+
 export interface Counter {
   /** Counts from now on what is asked of "host:port"; gives where to ask instead. */
   before(endpoint: string): Promise<string>;
-  /** The requests of a method since the last `reset`, in order. */
-  requestsOf(name: string): readonly unknown[];
+  /** The requests of a method since the last `reset`, in order. One that nobody answers may be made again, and counts each time. */
+  requestsOf(name: string): readonly Counted[];
   reset(): void;
 }
 
-/** A counter that ends with the run. */
-export function openCounter(run: Run): Counter {
-  const requests = new Map<string, unknown[]>();
-  const count = (name: string, request: unknown): void => {
-    requests.set(name, [...(requests.get(name) ?? []), request]);
+/** A counter that ends with the run. @param admits whether a call of a method is passed on; nobody answers it otherwise. */
+export function openCounter(run: Run, admits: (name: string) => boolean = () => true): Counter {
+  const requests = new Map<string, Counted[]>();
+  const count = (name: string, request: unknown): Noted => {
+    const counted: Noted = { request, outcome: 'unanswered' };
+    requests.set(name, [...(requests.get(name) ?? []), counted]);
+    return counted;
   };
   return {
     async before(endpoint) {
-      const passage = openPassage(endpoint, run.signal, count);
+      const passage = openPassage(endpoint, run.signal, { count, admits });
       const server = await serve(...[IpamService, SubnetsService, LedgerService].map(passage.serving));
       run.onEnd(async () => {
         await server[Symbol.asyncDispose]();
@@ -42,18 +50,37 @@ export function openCounter(run: Run): Counter {
 type Unary = Method<unknown, unknown, 'unary'>;
 type Streamed = Method<unknown, unknown, 'serverStream'>;
 
-/** The way to an allocator. @param count is told of each call. */
-function openPassage(endpoint: string, ending: AbortSignal, count: (name: string, request: unknown) => void) {
+interface Noted extends Counted {
+  outcome: Counted['outcome'];
+}
+
+interface Passage {
+  readonly count: (name: string, request: unknown) => Noted;
+  readonly admits: (name: string) => boolean;
+}
+
+const notAdmitted = new IpledgerError('UNAVAILABLE', 'nobody answers here any more');
+
+/** The way to an allocator. */
+function openPassage(endpoint: string, ending: AbortSignal, { count, admits }: Passage) {
   const connection = connect(endpoint, undefined);
 
   const unary =
     (name: string, method: Unary) =>
     (received: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): void => {
-      count(name, received.request);
-      const options = { timeoutMs, signal: signalOf(received, ending) };
-      call(connection, method, received.request, options).then(
-        (reply) => done(null, reply),
-        (error: unknown) => done(refusal(IpledgerError.from(error))),
+      if (!admits(name)) return done(refusal(notAdmitted));
+      const counted = count(name, received.request);
+      const signal = signalOf(received, ending);
+      call(connection, method, received.request, { timeoutMs, signal }).then(
+        (reply) => {
+          if (!signal.aborted) counted.outcome = 'answered';
+          done(null, reply);
+        },
+        (thrown: unknown) => {
+          const error = IpledgerError.from(thrown);
+          if (error.kind !== 'transient') counted.outcome = 'refused';
+          done(refusal(error));
+        },
       );
     };
   const streamed =

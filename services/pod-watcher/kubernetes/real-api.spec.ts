@@ -124,6 +124,21 @@ describe('on a real API server, with the watcher’s own permissions', function 
     expect(remembered).to.deep.equal(['graceful deleted', 'forced deleted', 'lost lost']);
   });
 
+  it('says how far it remembers, where it is asked for what was before', async () => {
+    const vip = (name: string): string => objectPath(vips.path, name);
+    const body = { apiVersion: 'kubeovn.io/v1', kind: 'Vip', metadata: { name: 'early' }, spec: { subnet: 'lan' } };
+    await create(admin, { path: vips.path, body, signal: stop.signal });
+    const { uid } = vips.parse(await read(admin, vip('early'), stop.signal));
+    await remove(admin, vip('early'), uid, stop.signal);
+    const version = '1'; // before there were Vips, let alone a server that watched them
+    let first = '';
+    for await (const { name } of deletedSince(api, vips, { version, signal: stop.signal })) {
+      first = name;
+      break;
+    }
+    expect(first).to.equal('early');
+  });
+
   it('takes no Events in a namespace that is being deleted, and annotations there all the same', async () => {
     await cluster.kubectl(['create', 'namespace', 'doomed']);
     const path = '/api/v1/namespaces/doomed/pods';
