@@ -31,7 +31,8 @@ export function addRecover(program: Command): void {
       `
 A ledger that was rewound is frozen as soon as anybody notices who has seen more of it: nothing is given or taken then. This compares it
 with the Subnets, IPPools, IP objects and Pods of the cluster that KUBECONFIG names. With --apply it begins a new epoch (LedgerRestored),
-takes back what nobody uses any more, imports what Pods use, and ends the freeze. A run that broke off is run again.
+takes back what nobody uses any more, imports what Pods use, and ends the freeze. A run that broke off is run again. Of two runs at
+once only one begins the epoch: the other one is told so, and does nothing.
 
 Exit status:
   0  done, or it could be
@@ -53,7 +54,8 @@ async function run(allocator: Allocator, options: RecoverOptions, signal: AbortS
   const { pools } = await allocator.ask(SubnetsService.listPools, {});
   const recovery = recoveryOf(snapshot, { allocations, subnets, pools });
   if (!options.apply) return told(recovery, { status, remembered, applied: false, refused: [] });
-  const refused = await recover(recovery, { reason, unnoticed }, { allocator, kubernetes });
+  const { position: compared = { epoch: 0, seq: 0, hash: '' } } = status;
+  const refused = await recover(recovery, { reason, unnoticed, compared }, { allocator, kubernetes });
   if (refused.length > 0) process.exitCode = exitStatus.refused;
   return told(recovery, { status, remembered, applied: true, refused });
 }

@@ -16971,6 +16971,7 @@ export const ipledger = $root.ipledger = (() => {
 
             RestoreRequest.prototype.reason = "";
             RestoreRequest.prototype.unnoticed = false;
+            RestoreRequest.prototype.compared = null;
 
             RestoreRequest.create = function(properties) {
                 return new RestoreRequest(properties);
@@ -16987,6 +16988,8 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(10).string(message.reason);
                 if (message.unnoticed != null && $Object.hasOwnProperty.call(message, "unnoticed") && message.unnoticed !== false)
                     writer.uint32(16).bool(message.unnoticed);
+                if (message.compared != null && $Object.hasOwnProperty.call(message, "compared"))
+                    $root.ipledger.v1.Position.encode(message.compared, writer.uint32(26).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -17038,6 +17041,12 @@ export const ipledger = $root.ipledger = (() => {
                                 delete message.unnoticed;
                             continue;
                         }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.compared = $root.ipledger.v1.Position.decode(reader, reader.size(), $undefined, _depth + 1, message.compared);
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -17071,6 +17080,11 @@ export const ipledger = $root.ipledger = (() => {
                 if (object.unnoticed != null)
                     if (object.unnoticed)
                         message.unnoticed = $Boolean(object.unnoticed);
+                if (object.compared != null) {
+                    if (!$util.isObject(object.compared))
+                        throw $TypeError(".ipledger.v1.RestoreRequest.compared: object expected");
+                    message.compared = $root.ipledger.v1.Position.fromObject(object.compared, _depth + 1);
+                }
                 return message;
             };
 
@@ -17085,11 +17099,14 @@ export const ipledger = $root.ipledger = (() => {
                 if (options.defaults) {
                     object.reason = "";
                     object.unnoticed = false;
+                    object.compared = null;
                 }
                 if (message.reason != null && $Object.hasOwnProperty.call(message, "reason"))
                     object.reason = message.reason;
                 if (message.unnoticed != null && $Object.hasOwnProperty.call(message, "unnoticed"))
                     object.unnoticed = message.unnoticed;
+                if (message.compared != null && $Object.hasOwnProperty.call(message, "compared"))
+                    object.compared = $root.ipledger.v1.Position.toObject(message.compared, options, _depth + 1);
                 return object;
             };
 

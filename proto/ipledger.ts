@@ -158,6 +158,7 @@ export const LedgerService = {
    * Lets a restored ledger go on: appends LedgerRestored, which begins an epoch. It stays frozen, so that an operator can first
    * bring back by imports, and take back by releases, what the cluster shows.
    * FAILED_PRECONDITION  it is not frozen, and `unnoticed` does not say that it should be
+   * OUT_OF_RANGE         it was restored since it was compared: nothing was done
    */
   restore: unary<RestoreRequest, RestoreReply>('/ipledger.v1.Ledger/Restore', 'RestoreRequest', 'RestoreReply'),
   /**
@@ -1011,6 +1012,11 @@ export interface RestoreRequest {
   reason: string;
   /** It is not frozen, since nobody is left who remembers more: it is frozen on this operator's word. */
   unnoticed: boolean;
+  /**
+   * Where the ledger stood when it was compared with the cluster. Only one of several who compared the same epoch begins the next;
+   * a run that broke off behind that compares it in the new epoch, and goes on in it.
+   */
+  compared?: Position;
 }
 
 export interface RestoreReply {

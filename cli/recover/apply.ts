@@ -2,7 +2,7 @@
  * Lets a restored ledger go on. Each step may be done again, so a run that broke off is simply run again; until the last one
  * the ledger stays frozen.
  */
-import { IpamService, LedgerService } from '../../proto/ipledger.ts';
+import { IpamService, LedgerService, type Position } from '../../proto/ipledger.ts';
 import { apply, type Refused, type Target } from '../import/apply.ts';
 import type { Recovery, Release } from './plan.ts';
 
@@ -11,11 +11,14 @@ export interface Because {
   readonly reason: string;
   /** Nobody noticed that it was rewound: it is taken on our word. */
   readonly unnoticed: boolean;
+  /** Where the ledger stood before it was compared: whoever else has let it go on since did so in our place. */
+  readonly compared: Position;
 }
 
 /**
  * @returns what the ledger did not take: it stays frozen then.
- * @throws Failure, IpledgerError when allocator or API do not answer; what was done until then stays.
+ * @throws Failure, IpledgerError when allocator or API do not answer; what was done until then stays. IpledgerError POSITION_GONE when
+ *   somebody else has begun a new epoch since it was compared: nothing was done.
  */
 export async function recover(recovery: Recovery, because: Because, target: Target): Promise<Refused[]> {
   const { allocator } = target;

@@ -57,7 +57,8 @@ describe('An allocator that kept checkpoints of a ledger that was rewound', func
   });
 
   it('leaves it alone once an operator has let it go on', async () => {
-    const { position } = await client.call(LedgerService.restore, { reason: 'the backup is all there is' });
+    const { position: compared } = await client.call(LedgerService.getStatus, {});
+    const { position } = await client.call(LedgerService.restore, { reason: 'the backup is all there is', compared });
     await client.call(LedgerService.thaw, {});
     await allocator.restart();
     expect(await freeze()).to.equal(undefined);

@@ -7,6 +7,7 @@ import { IpamService, LedgerService } from '../../proto/ipledger.ts';
 import { type CommandResult, runCommand } from '../harness/command.ts';
 import { childEnvironment } from '../harness/launch.ts';
 import { root } from '../harness/paths.ts';
+import { openCounter } from '../faults/counting.ts';
 import { expectAgreement } from './agreement.ts';
 import { backUp, restore } from './backup.ts';
 import { eventually } from './eventually.ts';
@@ -21,12 +22,21 @@ describe('A ledger that was restored from a backup', function () {
   });
   after(() => scene?.run.end());
 
-  function ipledger(...args: string[]): Promise<CommandResult> {
-    const { allocator, cluster } = scene.stack;
-    const env = childEnvironment({ IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: cluster.kubeconfig });
+  function ipledgerAt(endpoint: string, args: readonly string[]): Promise<CommandResult> {
+    const env = childEnvironment({ IPLEDGER_ENDPOINT: endpoint, KUBECONFIG: scene.stack.cluster.kubeconfig });
     return runCommand(join(root, 'cli', 'ipledger'), args, { env });
   }
+  const ipledger = (...args: string[]): Promise<CommandResult> => ipledgerAt(scene.stack.allocator.endpoint, args);
   const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...args);
+
+  /** A run that ends when it has changed something so many times, as one that is killed then. */
+  async function recoverUntil(changes: number, ...args: string[]): Promise<CommandResult> {
+    let left = changes;
+    const changing = ['restore', 'release', 'unbind', 'applySubnet', 'applyPool', 'allocate', 'thaw'];
+    const admits = (name: string): boolean => !changing.includes(name) || left-- > 0;
+    const counter = openCounter(scene.run, admits);
+    return ipledgerAt(await counter.before(scene.stack.allocator.endpoint), ['recover', ...args]);
+  }
 
   async function asked<T>(ask: (client: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
     const client = connect(scene.stack.allocator.endpoint, undefined);
@@ -150,7 +160,15 @@ describe('A ledger that was restored from a backup', function () {
       );
     });
 
-    it('goes on when an operator says so: nobody changes its address, and all agree', async () => {
+    it('stays frozen while a run to recover it breaks off, after whichever step', async () => {
+      for (const changes of [1, 2, 3]) {
+        const { code } = await recoverUntil(changes, '--apply', '--reason', 'the disk of etcd was lost');
+        expect(code, `after ${changes}`).to.not.equal(0);
+        expect(await isFrozen(), `after ${changes}`).to.have.property('by', 'anonymous');
+      }
+    });
+
+    it('goes on when an operator says so, from where that broke off: nobody changes its address, and all agree', async () => {
       const { stack } = scene;
       const { code, stdout, stderr } = await recover('--apply', '--reason', 'the disk of etcd was lost');
       expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
@@ -171,7 +189,8 @@ describe('A ledger that was restored from a backup', function () {
       const { events } = await asked((client) =>
         call(client, LedgerService.history, { pageSize: 1_000 }, { timeoutMs: 10_000 }),
       );
-      const restored = events.find(({ type }) => type === 'LedgerRestored');
+      const [restored, ...others] = events.filter(({ type }) => type === 'LedgerRestored');
+      expect(others).to.deep.equal([]);
       expect(restored?.ledgerRestored).to.include({ epoch: 2, reason: 'the disk of etcd was lost' });
       expect(restored?.ledgerRestored?.lostSeq).to.be.above(restored?.ledgerRestored?.seq ?? Infinity);
       const imported = events.filter(({ addressAllocated }) => addressAllocated?.cause === 'ALLOCATION_CAUSE_IMPORT');
@@ -191,7 +210,7 @@ describe('A ledger that was restored from a backup', function () {
   });
 
   describe('under an allocator that lives on', () => {
-    it('is noticed by it, and it leaves word for the next one', async () => {
+    it('is noticed by it, and it leaves word for the next one; of two who recover it at once only one begins an epoch', async () => {
       const { stack } = scene;
       const file = await backUp(scene.run, scene.stack.etcd);
       await makePod(scene, 'lost', 'lan');
@@ -202,8 +221,20 @@ describe('A ledger that was restored from a backup', function () {
       await eventually(() => expect(stack.allocator.alive).to.be.false);
       await stack.allocator.start();
       expect(await isFrozen()).to.have.property('by', 'ipledger://allocator/allocator');
-      const { code, stderr } = await recover('--apply', '--reason', 'again');
-      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const both = await Promise.all(['one', 'other'].map((reason) => recover('--apply', '--reason', reason)));
+      const told = JSON.stringify(both);
+      expect(
+        both.some(({ code }) => code === 0),
+        told,
+      ).to.be.true;
+      for (const { code, stderr } of both)
+        if (code !== 0) expect(stderr, told).to.match(/the ledger was recovered meanwhile: |: it is not frozen: /);
+      const { events } = await asked((client) =>
+        call(client, LedgerService.history, { pageSize: 1_000 }, { timeoutMs: 10_000 }),
+      );
+      const epochs = events.flatMap(({ ledgerRestored }) => ledgerRestored?.epoch ?? []);
+      expect(epochs, told).to.have.members([2, 3]);
+      expect(await isFrozen(), told).to.equal(undefined);
       await stack.watcher.start();
       expect(await addressOf(scene, 'lost', 'lan')).to.equal(lost);
       await expectAgreement(stack);

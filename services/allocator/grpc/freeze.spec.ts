@@ -26,7 +26,7 @@ describe('A ledger that was rewound', () => {
     const { position, freeze } = await served.call(LedgerService.getStatus, {});
     expect(position?.seq).to.equal(seq + 1);
     expect(freeze).to.deep.include({ found: { epoch, seq, hash }, foundAt: new Date(at).toISOString() });
-    await served.call(LedgerService.restore, { reason: 'a backup' });
+    await served.call(LedgerService.restore, { reason: 'a backup', ...(position && { compared: position }) });
     const [restored] = await memory.readEach([seq + 2], never);
     expect(restored && parseEvent(restored.text).sequenced).to.deep.include({
       type: 'LedgerRestored',

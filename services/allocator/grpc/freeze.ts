@@ -1,14 +1,13 @@
-/** A ledger that was rewound: how that is found out and told, and how an operator lets it go on. */
+/** A ledger that was rewound: how that is found out and told, and who halts it. */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { required } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Head } from '../ledger/chain.ts';
 import { continuityOf, type Remembered } from '../ledger/continuity.ts';
+import type { Frozen } from '../ledger/keys.ts';
 import type { Brake, Ledger } from '../ledger/ledger.ts';
-import { type Allocator, question, writerOf } from './allocator.ts';
-import { positionOf } from './messages.ts';
+import type { Allocator } from './allocator.ts';
 
 /** Callers who may only read: the ledger is not halted on their word. */
 const readsOnly = /^ipledger:\/\/(viewer|index)(\/|$)/;
@@ -23,6 +22,7 @@ export async function holdTo(
   { actor, signal }: CallContext,
 ): Promise<void> {
   if (!known) return;
+  const found = await replica.ledger.head(signal);
   const continuity = await continuityOf(replica.ledger, known, signal);
   if (continuity === 'holds') return;
   if (continuity === 'restored')
@@ -30,24 +30,17 @@ export async function holdTo(
       'POSITION_GONE',
       `the ledger was restored from a backup and goes on in a new epoch: event ${known.seq} of epoch ${known.epoch} may not be in it. Begin with a new snapshot`,
     );
-  if (!readsOnly.test(actor)) await freeze({ ledger: replica.ledger, brake }, known, actor, signal);
+  if (!readsOnly.test(actor)) await brake.freeze(whyFrozen(known, actor, found), found, signal);
   throw new IpledgerError(
     'LEDGER_FROZEN',
     `event ${known.seq} of epoch ${known.epoch} is not in the ledger (any more): etcd was restored from a backup. Compare it with the cluster: ipledger recover`,
   );
 }
 
-interface Halted {
-  readonly ledger: Pick<Ledger, 'head'>;
-  readonly brake: Brake;
-}
-
-/** From now on no replica allocates. */
-async function freeze({ ledger, brake }: Halted, known: Remembered, by: string, signal: AbortSignal): Promise<void> {
-  const { epoch, seq, hash } = known;
-  const head = await ledger.head(signal);
-  const found = { epoch: head.epoch, seq: head.seq, hash: head.hash, at: new Date(head.at).toISOString() };
-  await brake.freeze({ epoch, seq, hash, by, at: new Date().toISOString(), found }, signal);
+/** From now on no replica allocates. @param found where the ledger stands. */
+export function whyFrozen({ epoch, seq, hash }: Remembered, by: string, found: Head): Frozen {
+  const stands = { epoch: found.epoch, seq: found.seq, hash: found.hash, at: new Date(found.at).toISOString() };
+  return { epoch, seq, hash, by, at: new Date().toISOString(), found: stands };
 }
 
 /** Freezes a ledger that lacks what a replica has seen of it. */
@@ -57,8 +50,9 @@ export async function freezeIfRewound(
   { head, by }: { readonly head: Head; readonly by: string },
   signal: AbortSignal,
 ): Promise<boolean> {
+  const found = await ledger.head(signal);
   const rewound = (await continuityOf(ledger, head, signal)) === 'rewound';
-  if (rewound) await freeze({ ledger, brake }, head, by, signal);
+  if (rewound) await brake.freeze(whyFrozen(head, by, found), found, signal);
   return rewound;
 }
 
@@ -70,37 +64,3 @@ export async function freezeOf({ brake }: Allocator, signal: AbortSignal): Promi
   const stood = found && { found: { epoch: found.epoch, seq: found.seq, hash: found.hash }, foundAt: found.at };
   return { freeze: { known: { epoch, seq, hash }, by, at, ...stood } };
 }
-
-/** @throws IpledgerError INVALID_REQUEST; LEDGER_NOT_FROZEN; NOT_WRITER; UNAVAILABLE. */
-export async function restore(
-  allocator: Allocator,
-  request: api.RestoreRequest,
-  { actor, signal }: CallContext,
-): Promise<Input<api.RestoreReply>> {
-  const reason = required('reason', request.reason);
-  const writer = writerOf(allocator);
-  const { head: found } = await writer.submit({ answer: () => undefined, actor, signal });
-  const { brake, replica } = allocator;
-  if (request.unnoticed) await freeze({ ledger: replica.ledger, brake }, found, actor, signal);
-  const frozen = await brake.frozen(signal);
-  if (!frozen) throw notFrozen('it is not frozen: nobody remembers more of it than it holds');
-  // Asked again after an answer that was lost: it went on already.
-  if (found.epoch > frozen.epoch) return { position: positionOf(found) };
-  const { seq, hash } = frozen.found ?? found;
-  const lostSeq = Math.max(frozen.seq, seq);
-  const restored = { epoch: frozen.epoch + 1, seq, hash, lostSeq, reason };
-  const command = (now: number) => ({ type: 'RestoreLedger', now, restored }) as const;
-  const { head } = await writer.submit({ command, answer: () => undefined, actor, signal });
-  return { position: positionOf(head) };
-}
-
-/** @throws IpledgerError LEDGER_NOT_FROZEN; UNAVAILABLE. */
-export async function thaw(allocator: Allocator, context: CallContext): Promise<Input<api.ThawReply>> {
-  const { head } = await question(allocator, context, () => undefined);
-  const frozen = await allocator.brake.frozen(context.signal);
-  if (frozen && head.epoch <= frozen.epoch) throw notFrozen('it was not restored yet: it stays frozen');
-  if (frozen) await allocator.brake.thaw(context.signal);
-  return { position: positionOf(head) };
-}
-
-const notFrozen = (what: string): IpledgerError => new IpledgerError('LEDGER_NOT_FROZEN', `the ledger: ${what}`);

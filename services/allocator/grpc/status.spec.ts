@@ -60,7 +60,8 @@ describe('Ledger.GetStatus', () => {
   it('says that it is frozen', async () => {
     await using served = await serveAllocator(past.memory);
     const known = { epoch: 1, seq: 99, hash: 'ab' };
-    await past.memory.freeze({ ...known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' }, never);
+    const why = { ...known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
+    await past.memory.freeze(why, await past.memory.head(never), never);
     const { freeze } = await served.call(LedgerService.getStatus, {});
     expect(freeze).to.deep.equal({ known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z', foundAt: '' });
   });

@@ -7,8 +7,11 @@ import type { Head } from './chain.ts';
 
 /** A command built for a moment, or (command: undefined) a question. */
 export interface Ask<Answer> {
-  /** The command at the ledger's time (milliseconds since 1970); absent for a question. */
-  readonly command?: (now: number) => Command;
+  /**
+   * The command at the ledger's time (milliseconds since 1970), behind this head, which its events follow at once or not at all;
+   * undefined where there is nothing to do. Absent for a question.
+   */
+  readonly command?: (now: number, behind: Head) => Command | undefined;
   /** The answer, from the state with the command's events in it. May throw Refused. */
   readonly answer: (state: State, events: readonly Event[], now: number) => Answer;
   /** The authenticated identity. */

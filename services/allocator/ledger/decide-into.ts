@@ -31,7 +31,7 @@ export function decideInto(builder: BatchBuilder, queued: Queued, decider: Decid
   const reading = replica.clock.read(builder.head.at);
   let undo: Undo | undefined;
   try {
-    const command = ask.command?.(reading.at);
+    const command = ask.command?.(reading.at, builder.head);
     const decision = command ? decide(replica.state, command) : { kind: 'accepted' as const, events: [] };
     const evenFrozen = !command || goesOnWhileFrozen(command);
     const stamp = { command: newId(), newId, reading, actor: ask.actor, version: eventVersion(), evenFrozen };

@@ -1,8 +1,10 @@
 /** An append as one transaction of etcd: what it compares and puts, and what its answer means. */
 import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type IRequestOp, type ITxnResponse } from 'etcd3';
+import type { Head } from './chain.ts';
 import {
   addressKey,
   endOf,
+  epochText,
   floorKey,
   floorText,
   frozenKey,
@@ -49,6 +51,17 @@ export function comparesOf({ head, claims, segments, notWhileFrozen, writer }: B
   for (const { name, known } of claims)
     compares.push({ key: bytes(addressKey(name)), target: 'Mod', result: 'Equal', mod_revision: String(known) });
   return compares;
+}
+
+/** That the head is, wherever it is by now, still of the epoch of this one. */
+export function sameEpoch(head: Head): ICompare[] {
+  const key = bytes(headKey);
+  if (head.seq === 0) return [{ key, target: 'Create', result: 'Equal', create_revision: '0' }];
+  const prefix = epochText(head);
+  return [
+    { key, target: 'Value', result: 'Greater', value: bytes(prefix) },
+    { key, target: 'Value', result: 'Less', value: bytes(endOf(prefix)) },
+  ];
 }
 
 export function putsOf({ head, events, claims, subnets, pools, segments }: Batch): IRequestOp[] {

@@ -37,6 +37,7 @@ import {
   messageOf,
   outcomeOf,
   putsOf,
+  sameEpoch,
   textOf,
   whyNot,
 } from './etcd-transaction.ts';
@@ -187,9 +188,10 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     return kvs[0] && parseFrozen(textOf(kvs[0]));
   }
 
-  async freeze(why: Frozen, signal: AbortSignal): Promise<void> {
+  async freeze(why: Frozen, found: Head, signal: AbortSignal): Promise<void> {
     const key = bytes(frozenKey);
-    const compare: ICompare[] = [{ key, target: 'Create', result: 'Equal', create_revision: '0' }];
+    const isFirst: ICompare = { key, target: 'Create', result: 'Equal', create_revision: '0' };
+    const compare = [isFirst, ...sameEpoch(found)];
     const success = [{ request_put: { key, value: bytes(frozenText(why)) } }];
     await this.#try('written to', this.#client.kv.txn({ compare, success, failure: [] }), signal);
   }

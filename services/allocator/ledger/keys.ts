@@ -191,6 +191,12 @@ export function parsePool(key: string, text: string): ConfiguredPool {
 export const headText = ({ ledger, epoch, seq, hash, at }: Head): string =>
   JSON.stringify({ ledger, epoch, seq, hash, at: instant(at) });
 
+/** What the texts of all heads of a ledger's epoch begin with. */
+export function epochText(head: Head): string {
+  const text = headText(head);
+  return text.slice(0, text.indexOf('"seq"'));
+}
+
 /** @throws IpledgerError LEDGER_DAMAGED for a value that is no head, or not written as we write it: no append would find it as known. */
 export function parseHead(text: string): Head {
   return parsed(headKey, text, 'head', () => {

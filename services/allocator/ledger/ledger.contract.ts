@@ -141,8 +141,8 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
       it('nothing while it is frozen, but what may happen even then, until it is thawed', async () => {
         const why = { epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '2026-01-31T08:00:00.000Z' };
         expect(await ledger.frozen(never)).to.equal(undefined);
-        await ledger.freeze(why, never);
-        await ledger.freeze({ ...why, by: 'another' }, never);
+        await ledger.freeze(why, emptyHead, never);
+        await ledger.freeze({ ...why, by: 'another' }, emptyHead, never);
         expect(await ledger.frozen(never)).to.deep.equal(why);
         await turnsDown(batchOf(emptyHead, [created]), { kind: 'frozen' });
         const begun = batchOf(emptyHead, [created], { notWhileFrozen: false });
@@ -152,6 +152,23 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await ledger.thaw(never);
         await ledger.thaw(never);
         await appended(ledger, batchOf(begun.head.after, [configured]));
+      });
+
+      it('no freeze by somebody who looked at it in another epoch', async () => {
+        const why = { epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '2026-01-31T08:00:00.000Z' };
+        const begun = batchOf(emptyHead, [created]);
+        await appended(ledger, begun);
+        const data = { epoch: 12, seq: 1, hash: 'h', lostSeq: 1, reason: 'a backup' };
+        const restored = batchOf(begun.head.after, [{ type: 'LedgerRestored', subnet: '', data }]);
+        await appended(ledger, restored);
+        const there = restored.head.after;
+        for (const found of [emptyHead, begun.head.after, { ...there, epoch: 2 }, { ...there, ledger: 'other' }]) {
+          await ledger.freeze(why, found, never);
+          expect(await ledger.frozen(never), JSON.stringify(found)).to.equal(undefined);
+        }
+        await appended(ledger, batchOf(there, [configured]));
+        await ledger.freeze(why, there, never);
+        expect(await ledger.frozen(never)).to.deep.equal(why);
       });
 
       it('nothing that is too much for one transaction', async () => {

@@ -141,7 +141,10 @@ export interface SealedLog {
 export interface Brake {
   /** Why the ledger is frozen; undefined when it is not. Linearizable. */
   frozen(signal: AbortSignal): Promise<Frozen | undefined>;
-  /** Freezes it. Where it is frozen already, the first reason stays. */
-  freeze(why: Frozen, signal: AbortSignal): Promise<void>;
+  /**
+   * Freezes it, unless it is of another epoch by now than it was `found` in: somebody has let it go on since, who knew. Where it
+   * is frozen already, the first reason stays.
+   */
+  freeze(why: Frozen, found: Head, signal: AbortSignal): Promise<void>;
   thaw(signal: AbortSignal): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
   addressPrefix,
+  epochText,
   floorKey,
   floorText,
   type Frozen,
@@ -215,8 +216,11 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
     return text === undefined ? undefined : parseFrozen(text);
   }
 
-  async freeze(why: Frozen, signal: AbortSignal): Promise<void> {
-    if (!(await this.frozen(signal))) this.put(frozenKey, frozenText(why));
+  async freeze(why: Frozen, found: Head, signal: AbortSignal): Promise<void> {
+    if (await this.frozen(signal)) return;
+    const head = this.get(headKey);
+    const isSameEpoch = found.seq === 0 ? head === undefined : head?.startsWith(epochText(found));
+    if (isSameEpoch) this.put(frozenKey, frozenText(why));
   }
 
   async thaw(signal: AbortSignal): Promise<void> {

@@ -198,7 +198,7 @@ describe('The writer', () => {
 
   it('gives and takes nothing while the ledger is frozen; what an operator brings back goes on', async () => {
     await submit(allocate('a'));
-    await memory.freeze({ epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '' }, never);
+    await memory.freeze({ epoch: 1, seq: 99, hash: 'h', by: 'somebody', at: '' }, await memory.head(never), never);
     const imported = { ...allocate('c', { candidates: [['172.17.0.77']] }), import: true } as const;
     const [again, given, taken, brought] = await Promise.allSettled(
       [allocate('a'), allocate('b'), release('a'), imported].map((each) => submit(each)),
