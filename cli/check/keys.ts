@@ -2,9 +2,9 @@
 import { IpledgerError } from '../../lib/errors.ts';
 import { type Finding, LedgerService } from '../../proto/ipledger.ts';
 import { Failure } from '../failure.ts';
+import { mendingOf } from '../mending.ts';
 import type { Asked } from './ledger.ts';
 import type { Disagreement } from './picture.ts';
-import { command } from './say.ts';
 
 /**
  * Every key that is not as the log says.
@@ -17,10 +17,6 @@ export async function compareKeys({ allocator, signal }: Pick<Asked, 'allocator'
   throw new Failure('notCompared', 'the allocator ended its verification without a verdict');
 }
 
-function disagreement({ key, what, expected }: Finding): Disagreement {
-  const remedy =
-    expected === ''
-      ? command(['etcdctl', 'get', key], 'docs/audit.md tells what this proves; nothing but a backup mends the log')
-      : command(['etcdctl', 'put', key, expected], 'what the log says of it; then restart the allocators');
-  return { kind: 'key', where: key, what, remedy };
+function disagreement(finding: Finding): Disagreement {
+  return { kind: 'key', where: finding.key, what: finding.what, remedy: mendingOf(finding) };
 }

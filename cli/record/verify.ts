@@ -15,6 +15,7 @@ import {
 import { openAllocator } from '../allocator.ts';
 import { exitStatus, Failure } from '../failure.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { isMended, mendingOf } from '../mending.ts';
 import { type Answer, type OutputFormat, outputFormats, print } from '../output.ts';
 import { columnsOf, tableOf } from '../table.ts';
 import { addSource, etcdHelp, openEtcd, type Source } from './etcd.ts';
@@ -55,7 +56,7 @@ What it proves, and what nothing can, is told in docs/audit.md.
 
 Exit status:
   0  nothing is wrong
-  ${exitStatus.disagreement}  something is: each line names a key and says what
+  ${exitStatus.disagreement}  something is: each line names a key and says what, and behind them is what mends those that are not the log
   ${exitStatus.notCompared}  it could not be verified`,
     )
     .action(async (options: Options) => {
@@ -145,12 +146,15 @@ function told({ head, keys, findings }: Verdict, { file, checkpoint }: Options):
     ...(keys === undefined ? [] : [`${keys} other keys`]),
     ...(checkpoint.length === 0 ? [] : ['checkpoints']),
   ].join(', ');
+  const commands = findings.filter(({ key }) => file === undefined && isMended(key)).map(mendingOf);
+  const mending =
+    commands.length > 0 ? `\nwhat puts them right:\n${commands.map((each) => `  ${each}\n`).join('')}\n` : '';
   const result = findings.length === 0 ? 'nothing is wrong' : `${findings.length} wrong`;
   const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
   return {
     content: { position, keys, findings },
     table: (zone) =>
-      `${findings.length > 0 ? tableOf(listing, zone) : ''}${counted} verified, up to ${head.hash || 'no event'}: ${result}\n`,
+      `${findings.length > 0 ? tableOf(listing, zone) : ''}${mending}${counted} verified, up to ${head.hash || 'no event'}: ${result}\n`,
     listing: () => listing,
     note: noteOn(findings.length > 0 && keys === undefined && file === undefined),
   };

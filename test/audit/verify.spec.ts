@@ -1,17 +1,20 @@
 /** `ipledger verify` as a person or a script runs it, on a real etcd. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { signCheckpoint } from '../../services/allocator/checkpoint/checkpoint.ts';
 import { generateKey, parseSignerKey } from '../../services/allocator/checkpoint/key.ts';
 import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
 import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
-import { logKey, logPrefix } from '../../services/allocator/ledger/keys.ts';
+import { logKey, logPrefix, poolKey, segmentKey, subnetKey } from '../../services/allocator/ledger/keys.ts';
 import { never } from '../../services/allocator/ledger/specification.ts';
-import { type Etcd, startEtcd } from '../harness/etcd.ts';
+import { mustRun } from '../harness/command.ts';
+import { type Etcd, etcdctlVariables, startEtcd } from '../harness/etcd.ts';
+import { childEnvironment } from '../harness/launch.ts';
+import { findProgram } from '../harness/programs.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { ipledger } from '../harness/services.ts';
+import { ipledger, startAllocator } from '../harness/services.ts';
 import { keysOf } from './store.ts';
 import { tellStory } from './story.ts';
 
@@ -115,6 +118,24 @@ describe('ipledger verify', function () {
     expect(stderr).to.match(/^the keys beside the log were not compared/);
     expect(csv.code).to.equal(1);
     expect(csv.stdout).to.match(/^key,what_is_wrong\r\n.*0009,event 9 is missing: the next one there is 10\r\n$/);
+  });
+
+  it('gives the commands that mend what keeps an allocator from starting', async () => {
+    const keys = [subnetKey('macvlan'), poolKey('stray'), segmentKey(1)];
+    for (const key of keys) {
+      await client.put(key).value('garbage');
+      const started: unknown = await startAllocator(run, { etcd, name: 'refusing' }).catch((error: unknown) => error);
+      const told = `the value of ${key} is no \\w+: garbage; something else than ipledger wrote it: see ipledger verify --etcd`;
+      expect(started).to.have.property('message').that.matches(new RegExp(told));
+      const { code, stdout } = await ipledger(['verify', '--etcd', etcd.endpoint]);
+      expect(code).to.equal(1);
+      const commands = [...stdout.matchAll(/^ {2}(etcdctl .*)$/gm)].map(([, command]) => command ?? '');
+      expect(commands, stdout).to.have.length(1);
+      const bin = dirname(await findProgram('etcdctl'));
+      const env = { ...childEnvironment(etcdctlVariables(etcd.endpoint, undefined)) };
+      await mustRun('sh', ['-c', commands.join('\n')], { env: { ...env, PATH: `${bin}:${env['PATH']}` } });
+      expect((await ipledger(['verify', '--etcd', etcd.endpoint])).code, key).to.equal(0);
+    }
   });
 
   it('ends with 2 when there is nothing to verify: no etcd, no file, no ledger named', async () => {

@@ -130,7 +130,7 @@ describe('The value of a claim’s key', () => {
       `{"last":9,${at},"bindings":[{"at":""}]}`,
     ])
       expect(damaged(() => parseClaim(name, text))).to.equal(
-        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is no claim: ${text}`,
+        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is no claim: ${text}; something else than ipledger wrote it: see ipledger verify --etcd`,
       );
   });
 });
@@ -189,7 +189,7 @@ describe('The value of the head’s key', () => {
       'null',
       '',
     ])
-      expect(damaged(() => parseHead(other))).to.equal(`the value of /ipledger/v1/head is no head: ${other}`);
+      expect(damaged(() => parseHead(other))).to.match(/^the value of \/ipledger\/v1\/head is no head: /);
   });
 });
 

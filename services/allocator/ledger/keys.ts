@@ -141,7 +141,8 @@ function parsed<Value>(key: string, text: string, what: string, parse: () => Val
   try {
     return parse();
   } catch (error) {
-    const message = `the value of ${key} is no ${what}: ${text.slice(0, 200)}`;
+    const found = `the value of ${key} is no ${what}: ${text.slice(0, 200)}`;
+    const message = `${found}; something else than ipledger wrote it: see ipledger verify --etcd`;
     throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
   }
 }
