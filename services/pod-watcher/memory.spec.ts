@@ -24,13 +24,13 @@ describe('what a watcher leaves for the next one', () => {
   });
 
   it('names a version only once what it stands for had time to be done', async () => {
-    const keeper = new MemoryKeeper(seen('5'), 20);
+    const keeper = new MemoryKeeper(seen('5'), 300);
     const written = (pods: string): string => readMemory(keeper.write(seen(pods))).pods;
     expect(written('7')).to.equal('5');
-    await sleep(30);
+    await sleep(310);
     expect(written('9')).to.equal('7');
     expect(written('')).to.equal('7');
-    await sleep(30);
+    await sleep(310);
     expect(written('')).to.equal('9');
   });
 

@@ -9,7 +9,7 @@ export interface Stage {
 }
 
 /** A busy machine takes its time. */
-const usualPatienceMs = 20_000;
+const usualPatienceMs = 60_000;
 
 /**
  * Everything of it ends with the run.

@@ -7,7 +7,7 @@ import type { Allocator } from '../harness/services.ts';
 
 /** Whether this one says that it is the writer. */
 export const isWriter = ({ endpoint }: Pick<Allocator, 'endpoint'>): Promise<boolean> =>
-  grpcServing(endpoint, undefined, AbortSignal.timeout(2_000), { service: 'writer' }).then(
+  grpcServing(endpoint, undefined, AbortSignal.timeout(20_000), { service: 'writer' }).then(
     () => true,
     () => false,
   );

@@ -134,7 +134,7 @@ describe('bad input: Subnets', function () {
       client,
       SubnetsService.deleteSubnet,
       { name: 'doomed' },
-      { timeoutMs: 5_000 },
+      { timeoutMs: 20_000 },
     ).catch((error: unknown) => error);
     client.close();
     expect(refused).to.include({

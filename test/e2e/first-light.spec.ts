@@ -46,7 +46,7 @@ describe('first light', function () {
   async function recordOf(address: string, subnet = 'macvlan'): Promise<AddressRecord | undefined> {
     const client = connect(scene.stack.allocator.endpoint, undefined);
     try {
-      return (await call(client, IpamService.get, { subnet, address }, { timeoutMs: 5_000 })).record;
+      return (await call(client, IpamService.get, { subnet, address }, { timeoutMs: 20_000 })).record;
     } finally {
       client.close();
     }

@@ -172,7 +172,7 @@ describe('what a Pod may ask for', function () {
     const client = connect(scene.stack.allocator.endpoint, undefined);
     try {
       const request = { subnet: 'lan', addresses: ['10.31.0.240'], reservedFor: 'vip/web', reason: 'Vip web' };
-      await call(client, IpamService.reserve, request, { timeoutMs: 5_000 });
+      await call(client, IpamService.reserve, request, { timeoutMs: 20_000 });
     } finally {
       client.close();
     }

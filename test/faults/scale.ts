@@ -27,9 +27,9 @@ export const scale = {
   /** Events in the log through which readers page while it is compacted. */
   events: long ? 20_000 : 6_000,
   /** Nothing here is measured: this only ends what hangs. */
-  timeoutMs: long ? 30 * 60_000 : 4 * 60_000,
+  timeoutMs: long ? 30 * 60_000 : 10 * 60_000,
   /** How long all may take to agree again. A watcher's Lease and a left DEL take some of it. */
-  patienceMs: long ? 5 * 60_000 : 90_000,
+  patienceMs: long ? 5 * 60_000 : 3 * 60_000,
 };
 
 /** For the title of a test. */

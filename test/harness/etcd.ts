@@ -73,7 +73,7 @@ export async function etcdLaunch({ name, folder, port, fsync, tls, quotaBytes }:
       ...(tls ? tlsFlags(tls.server) : []),
     ],
     ready: (signal) => httpOk(`${endpoint}/readyz`, signal, tls && pemsOf(tls.client)),
-    readyWithinMs: 30_000,
+    readyWithinMs: 120_000,
   };
 }
 

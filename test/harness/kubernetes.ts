@@ -66,7 +66,7 @@ export async function controlPlane(settings: ControlPlaneSettings): Promise<Cont
       program: await findProgram('kube-apiserver'),
       args: apiServerFlags(settings, { authority, serving, accountKey }),
       ready: (signal) => httpOk(`${url}/readyz`, signal, adminPems),
-      readyWithinMs: 60_000,
+      readyWithinMs: 120_000,
     },
     controllerManager: {
       name: 'kube-controller-manager',
@@ -77,7 +77,7 @@ export async function controlPlane(settings: ControlPlaneSettings): Promise<Cont
         // Without it no Pod can be made.
         await httpOk(`${url}/api/v1/namespaces/default/serviceaccounts/default`, signal, adminPems);
       },
-      readyWithinMs: 60_000,
+      readyWithinMs: 120_000,
     },
   };
 }

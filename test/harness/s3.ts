@@ -48,7 +48,7 @@ export async function startObjectStore(run: Run): Promise<ObjectStore> {
       // It has nothing to say to strangers, but says that.
       await (await fetch(endpoint, { signal })).arrayBuffer();
     },
-    readyWithinMs: 30_000,
+    readyWithinMs: 120_000,
   };
   const env = {
     IPLEDGER_ARCHIVE_ENDPOINT: endpoint,

@@ -11,7 +11,7 @@ import { grpcServing, httpOk, socketAnswers } from './probes.ts';
 import type { Run } from './run.ts';
 import { type Server, startServer } from './server.ts';
 
-const readyWithinMs = 30_000;
+const readyWithinMs = 120_000;
 /** It may have a long log to read. */
 const catchUpWithinMs = 3_600_000;
 

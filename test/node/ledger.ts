@@ -8,7 +8,7 @@ import type { NodeScene } from './scene.ts';
 export async function addressRecord({ stack, run }: NodeScene, address: string): Promise<AddressRecord> {
   const client = connect(stack.allocator.endpoint, undefined);
   try {
-    const options = { timeoutMs: 5_000, signal: run.signal };
+    const options = { timeoutMs: 20_000, signal: run.signal };
     const { record } = await call(client, IpamService.get, { subnet: podNetwork, address }, options);
     if (!record) throw new Error(`the ledger has no record of ${address}`);
     return record;

@@ -72,7 +72,7 @@ async function powerCycle(scene: NodeScene, powerOn: () => Promise<void>): Promi
   expect(before).to.have.length(2);
   await scene.b.powerCut();
   await powerOn();
-  await eventually(() => expect(sandboxes().filter((id) => !before.includes(id))).to.have.length(2), 60_000);
+  await eventually(() => expect(sandboxes().filter((id) => !before.includes(id))).to.have.length(2), 180_000);
 }
 
 /** A Pod on node-b that will be lost, and one on node-a that sees whether it still answers. */

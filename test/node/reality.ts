@@ -12,7 +12,7 @@ import { linksIn, networksOn, type Sandbox, sandboxesOn } from './sandboxes.ts';
 import type { NodeScene } from './scene.ts';
 
 /** A kubelet looks after what it missed once a minute. */
-const patienceMs = 90_000;
+const patienceMs = 180_000;
 
 /** What a node itself has; more is somebody's link that was left behind. */
 const ownLinks = ['lo', 'eth0', 'eth1'];
@@ -25,7 +25,7 @@ const podInterface = 'eth0';
 export async function expectReality({ a, b, stack }: NodeScene): Promise<void> {
   await eventually(async () => {
     const nodes = [a, b].filter(({ kubelet }) => kubelet.alive);
-    const picture = await takePicture(stack, AbortSignal.timeout(20_000));
+    const picture = await takePicture(stack, AbortSignal.timeout(60_000));
     const found = (await Promise.all(nodes.map((node) => differences(node, picture)))).flat();
     if (found.length > 0) throw new Error(`it is not as the ledger says:\n  - ${found.join('\n  - ')}`);
   }, patienceMs);

@@ -47,7 +47,7 @@ describeOnNodes('real nodes: restarts', (it) => {
     await members(scene, 'web', 0);
     expect(leftOn(scene.a)).to.not.deep.equal([]);
     await scene.a.agent.start();
-    await eventually(() => expect(leftOn(scene.a)).to.deep.equal([]), 60_000);
+    await eventually(() => expect(leftOn(scene.a)).to.deep.equal([]), 180_000);
   });
 });
 

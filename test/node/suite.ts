@@ -9,7 +9,7 @@ import { expectReality } from './reality.ts';
 import { type NodeScene, openScene } from './scene.ts';
 
 /** Starting a whole cluster, or the slowest of tests. */
-const limitMs = 300_000;
+const limitMs = 600_000;
 
 /** A test of a suite on nodes. Behind it all must agree: ledger, Kubernetes objects, and the NICs that are really there. */
 export type NodeTest = (title: string, work: (scene: NodeScene) => Promise<void>) => void;

@@ -9,7 +9,7 @@ import { type Sandbox, sandboxesOn } from './sandboxes.ts';
 import type { NodeScene } from './scene.ts';
 
 /** From creation, or from the boot of a node, until all of a workload runs. */
-const patienceMs = 90_000;
+const patienceMs = 180_000;
 
 /** The annotation by which a Pod names the network of its main NIC. */
 const defaultNetwork = 'v1.multus-cni.io/default-network';

@@ -115,11 +115,11 @@ for (const { count, networks, rounds } of [
       return (JSON.parse(head) as { seq: number }).seq;
     };
 
-    /** Each is asked for once; what the API server was too slow to answer is asked for again. */
+    /** Each is asked for once, not twice; what the API server was too slow to answer is asked for again, however many these are. */
     const expectOnce = ([before, after]: readonly [Requests, Requests], kind: string, times: number): void => {
       const found = between(before, after, kind);
       notes.push([`${kind}, requests`, String(found)]);
-      expect(found, kind).to.be.within(times, Math.ceil(times * 1.01));
+      expect(found, kind).to.be.within(times, Math.ceil(times * 1.2));
     };
 
     const noteHeaps = async (when: string): Promise<void> => {

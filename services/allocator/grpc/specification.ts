@@ -53,7 +53,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     follower: undefined,
   };
   const ended = new AbortController();
-  const forwarder = new Forwarder({ connect: (address) => connect(address, undefined), patienceMs: 500, graceMs: 50 });
+  const forwarder = new Forwarder({ connect: (address) => connect(address, undefined), patienceMs: 500, graceMs: 500 });
   const server = new Server();
   const allocator: Allocator = {
     replica,

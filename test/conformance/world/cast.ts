@@ -161,7 +161,7 @@ export async function lookAt(trial: Trial, pod: KubeObject): Promise<PodSeen> {
 }
 
 /** Waits, outside any case's patience, until a Pod holds something. @throws Error when it gets nothing. */
-export async function untilHolding(trial: Trial, pod: KubeObject, patienceMs = 30_000): Promise<Allocation> {
+export async function untilHolding(trial: Trial, pod: KubeObject, patienceMs = 60_000): Promise<Allocation> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const { allocations, error } = await lookAt(trial, pod);
