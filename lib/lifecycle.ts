@@ -19,7 +19,7 @@ export interface Lifecycle {
 }
 
 /**
- * Runs a program. Resolves never: the process exits, with 0 after a signal and 1 after an error.
+ * Runs a program. Never resolves: the process exits, with 0 after a signal and 1 after an error.
  * @param start wires and starts everything; it may return, what it started goes on.
  */
 export async function run(log: Logger, start: (life: Lifecycle) => Promise<void>): Promise<void> {

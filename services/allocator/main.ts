@@ -20,6 +20,7 @@ import { openArchive } from './archive/open.ts';
 import { keepBounded, type RetentionOptions } from './archive/retention.ts';
 import { archiveOptions, type ArchiveSettings, retentionOf, wholeNumber } from './archive/settings.ts';
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
+import type { State } from './domain/state.ts';
 import { watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
@@ -136,20 +137,21 @@ await run(log, async (life) => {
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
   const server = await serveAll({ allocator, forwarder, health, tls, metrics }, life);
   log.info({ listen: options.listen, server }, 'listening');
-  for (const name of replica.state.fenced)
-    log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
-  if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
-    log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
+  warnOperator(replica.state, tls);
 
-  const elect = candidacy(etcd, self, membership, life.signal);
-  const onOffice = (writing: boolean): void => (writing ? forwarder.turnHere() : undefined);
-  const eventVersion = () => membership.eventVersion;
-  const newId = idSource();
-  const { onAppend } = metrics;
-  const onWriting = { onWriter: onOffice, onAppend };
-  const { onEtcdSize: onSize } = metrics;
-  working.push(watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, over.signal));
-  const kept = keepUp({ replica, office, newId, elect, eventVersion, ...onWriting, log, signal: over.signal });
+  const size = { client: etcd, quotaBytes: options.etcdQuota, log, onSize: metrics.onEtcdSize };
+  working.push(watchEtcdSize(size, over.signal));
+  const kept = keepUp({
+    replica,
+    office,
+    newId: idSource(),
+    elect: candidacy(etcd, self, membership, life.signal),
+    eventVersion: () => membership.eventVersion,
+    onWriter: (writing) => (writing ? forwarder.turnHere() : undefined),
+    onAppend: metrics.onAppend,
+    log,
+    signal: over.signal,
+  });
   working.push(kept.catch((error: unknown) => freezeAndFail({ replica, brake: live, by }, life, error)));
   if (archive && archived) working.push(sealing({ ledger: archived, archive, replica, office }, over.signal));
   const writerlessMs = (): number => performance.now() - writerSeenAt;
@@ -158,6 +160,14 @@ await run(log, async (life) => {
   );
   ready = () => isFit(office, writerlessMs()) === true || 'behind the ledger, or nobody is the writer';
 });
+
+/** Of what is served all the same. */
+function warnOperator({ fenced }: State, tls: Tls): void {
+  for (const name of fenced)
+    log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
+  if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
+    log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
+}
 
 /** Where the ledger was rewound, whoever starts next finds nothing amiss in it: it has to be told before we go. */
 async function freezeAndFail(
@@ -200,7 +210,7 @@ function candidacy(etcd: Etcd3, self: Candidate, membership: Membership, stoppin
     while (!standing.aborted) {
       await membership.agreed(standing);
       const fit = AbortSignal.any([standing, membership.off]);
-      const term = await campaign(etcd, self, fit, log).catch(() => undefined); // which is the signal’s doing
+      const term = await campaign(etcd, self, fit, log).catch(() => undefined); // which is the signal's doing
       if (term) return term;
     }
     if (!signal.aborted) await once(signal, 'abort');

@@ -162,8 +162,8 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
     const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => lineOf(value));
     const [first] = found.map(([key]) => key).toSorted();
     if (from < this.#floor && first !== logKey(from)) refuseBelow(from, this.#floor, this.get(logKey(this.#floor)));
-    for (let first = 0; first < lines.length; first += this.#pageSize) {
-      yield lines.slice(first, first + this.#pageSize);
+    for (let start = 0; start < lines.length; start += this.#pageSize) {
+      yield lines.slice(start, start + this.#pageSize);
       await sleep(0);
       signal.throwIfAborted();
     }
