@@ -3,7 +3,7 @@ import type { Attachment, Event, SubnetSpec } from '../proto/ipledger.ts';
 import { causeText } from './cause.ts';
 import type { Column } from './table.ts';
 
-/** What is long and seldom looked at is only shown when asked for. */
+/** Columns that are long and seldom needed are only shown with `-o wide`. */
 export const eventColumns: readonly Column[] = [
   { name: 'SEQ' },
   { name: 'TIME', time: true },
@@ -18,7 +18,7 @@ export const eventColumns: readonly Column[] = [
   { name: 'COMMAND', wide: true },
 ];
 
-/** The same where it goes without saying which address it is. */
+/** The same for the history of one address, which every row would repeat. */
 export const eventColumnsOfOneAddress: readonly Column[] = eventColumns.map((column) =>
   column.name === 'ADDRESS' ? { ...column, wide: true } : column,
 );

@@ -3,7 +3,7 @@ import { type Event, LedgerService, type Position } from '../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
 import { type Moment, showTime, type Zone } from './times.ts';
 
-/** So many events behind one are looked through: containers come and go on a ledger that is frozen. */
+/** How many events after one are searched for the restoration: on a frozen ledger containers still come and go. */
 const mostWhileFrozen = 1_000;
 
 export interface LostTime {

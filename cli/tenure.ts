@@ -197,7 +197,7 @@ export interface Then {
 /** What they say of an instant, RFC 3339 in UTC with milliseconds. */
 export function at(instant: string, { tenures, marks }: Tenures): Then {
   const holder = tenures.find((tenure) => holds(tenure, instant));
-  // One that went on with a transfer is of both Pods
+  // A container that lived on through a transfer is listed with both Pods
   const uses = [...new Set(tenures.flatMap((tenure) => tenure.uses))];
   return {
     holder: holder && { ...holder, node: nodeAt(holder, instant) },

@@ -61,7 +61,7 @@ async function follow(allocator: Allocator, options: WatchOptions, signal: Abort
   let after: Position | undefined;
   for (let attempt = 0; left > 0 && !signal.aborted;) {
     try {
-      // A stream begins with where the ledger stands, which may be far ahead of what it tells next
+      // The first reply says where the ledger stands, which may be far ahead of the events that follow
       let isAhead = next > 0;
       const request = { ...filter, fromSeq: next, after };
       for await (const { events, position } of allocator.listen(LedgerService.watch, request)) {

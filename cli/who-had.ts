@@ -96,7 +96,7 @@ const columns = columnsOf(
   'LOST',
 );
 
-/** Empty from the Pod on where nobody had it. */
+/** From POD on its cells are empty where nobody had the address. */
 function row(address: string, { subnet, holder }: Found): string[] {
   if (!holder) return [subnet, address, ...columns.slice(2).map(() => '')];
   return [

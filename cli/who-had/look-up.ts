@@ -76,7 +76,7 @@ async function wholeStory(
   const events: Event[] = [];
   try {
     for await (const page of historyOf(allocator, about, Infinity)) {
-      // As it is stored an event takes as much memory as all the rest of it
+      // The stored line takes as much memory as all else of an event
       for (const event of page.events) events.push({ ...event, stored: '' });
       onProgress?.(events.length, events.at(-1)?.at ?? '');
     }

@@ -13,7 +13,7 @@ const isKept = (claim: Claim | undefined): claim is Claim =>
     claim.reservation !== undefined ||
     claim.quarantine !== undefined);
 
-/** Of one subnet, or ('') of all, by name; the addresses in their own order, IPv4 first. At an instant, since what is left cools down. */
+/** The map of one subnet, or ('') of all, by name; addresses in numeric order, IPv4 first. Which of them still cool down depends on `now`. */
 export function* addressMap(state: State, subnet: string, now: number): Generator<AddressRecord> {
   const subnets = subnet === '' ? [...state.claims.keys()].toSorted() : [subnet];
   for (const name of subnets) {
@@ -30,7 +30,7 @@ export function inOrder(addresses: readonly string[]): string[] {
     .map(({ address }) => address);
 }
 
-/** Whether who has an address, where it is used and why it is kept back is the same at two moments. */
+/** Whether two claims agree on who has the address, where it is used and why it is kept back. */
 export const isSame = (one: Claim | undefined, other: Claim | undefined): boolean => facts(one) === facts(other);
 
 function facts(claim: Claim | undefined): string {

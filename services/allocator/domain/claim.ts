@@ -10,7 +10,7 @@ export interface Allocation extends Grant {
   readonly at: number;
 }
 
-/** A container that was told to use the address, and was not told to stop. */
+/** A container that was told to use the address, and not yet told to stop. */
 export interface Binding {
   readonly alloc: Seq;
   readonly attachment: Attachment;

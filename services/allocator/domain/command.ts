@@ -194,7 +194,7 @@ export interface CreateLedger extends Timed {
   readonly ledger: string;
 }
 
-/** Checkpoints are signed with another key. Whether the key before vouches for it is for those who verify to see. */
+/** Checkpoints are signed with another key. Whether the old key vouches for it is judged by those who verify. */
 export type RotateKey = Timed & { readonly type: 'RotateKey' } & KeyRotated['data'];
 
 export type Command =

@@ -1,7 +1,7 @@
 /**
- * What goes on while the ledger is frozen, because somebody remembers more of it than it holds: nothing that gives an address to a
- * Pod, or takes away what somebody holds; what containers do goes on. Only a person does that then, who has seen what is missing: by imports, and by
- * releases in their own name.
+ * What goes on while the ledger is frozen, because somebody remembers more of it than it holds. What containers do goes on; but no
+ * Pod is given an address, and nothing is taken from anybody, unless by an operator who has seen what is missing: by imports, and
+ * by releases in their own name.
  */
 import type { Command } from './command.ts';
 

@@ -54,7 +54,7 @@ function refuseOverlap(state: State, subnet: Subnet): void {
       );
 }
 
-/** Two would answer on it. */
+/** An address that somebody uses, or that is reserved, becomes no gateway: two would answer on it. */
 function refuseTakenGateway(state: State, subnet: Subnet): void {
   for (const { gatewayText } of subnet.families) {
     const claim = claimOf(state, subnet.name, gatewayText);
