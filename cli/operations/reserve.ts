@@ -5,6 +5,7 @@ import type { Allocator } from '../allocator.ts';
 import { Failure } from '../failure.ts';
 import { listed } from '../output.ts';
 import { everyPage } from '../pages.ts';
+import { printable } from '../printable.ts';
 import type { Column, Listing } from '../table.ts';
 import { showTime, type Zone } from '../times.ts';
 import { answer, styleOf } from '../verb.ts';
@@ -139,6 +140,6 @@ const ended = (records: readonly AddressRecord[]): string =>
   records
     .map(
       ({ subnet, address, reservation }) =>
-        `${address} of subnet ${subnet} is no longer reserved for ${reservation?.reservedFor}\n`,
+        `${address} of subnet ${subnet} is no longer reserved for ${printable(reservation?.reservedFor ?? '')}\n`,
     )
     .join('');
