@@ -29,10 +29,14 @@ export async function restore(
   const meanwhile = (): Promise<IpledgerError> => restoredSince(allocator, compared, signal);
   const { head } = await writer.submit({ answer: () => undefined, actor, signal });
   if (head.epoch !== compared.epoch) throw await meanwhile();
-  const { brake } = allocator;
+  const { brake, replica } = allocator;
   if (request.unnoticed) await brake.freeze(whyFrozen(head, actor, head), head, signal);
   const frozen = await brake.frozen(signal);
-  if (!frozen) throw notFrozen('it is not frozen: nobody remembers more of it than it holds');
+  if (!frozen) {
+    const { epoch } = await replica.ledger.head(signal);
+    if (epoch !== compared.epoch) throw await meanwhile();
+    throw notFrozen('it is not frozen: nobody remembers more of it than it holds');
+  }
   if (compared.epoch > frozen.epoch) return { position: positionOf(head) };
   const command = (now: number, behind: Head): Command | undefined => {
     if (behind.epoch !== compared.epoch) return undefined;
