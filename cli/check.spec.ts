@@ -208,6 +208,7 @@ describe('ipledger check', function () {
     const findings = [
       { key: '/ipledger/v1/addr/lan/10.0.0.2', what: 'the log says otherwise', expected: '{"last": 7}' },
       { key: '/ipledger/v1/log/0000000000000007', what: 'it is no event' },
+      { key: '/ipledger/v1/pool/stray', what: 'the log says nothing of it' },
     ];
     verdict = () => [{}, { done: true, findings }];
     const { status, stdout } = await check('--claims');
@@ -216,6 +217,9 @@ describe('ipledger check', function () {
       /^key +\/ipledger\/v1\/addr\/lan\/10\.0\.0\.2 +the log says otherwise +etcdctl put \/ipledger\/v1\/addr\/lan\/10\.0\.0\.2 '\{"last": 7\}' {2}# what the log says of it/m,
     );
     expect(stdout).to.match(/^key +\S+0007 +it is no event +etcdctl get \/ipledger\/v1\/log\/0000000000000007 {2}# /m);
+    expect(stdout).to.match(
+      /^key +\S+stray +the log says nothing of it +etcdctl del \/ipledger\/v1\/pool\/stray {2}# /m,
+    );
     verdict = () => [{}];
     expect(await check('--claims')).to.include({ status: 2, stdout: '' });
   });
