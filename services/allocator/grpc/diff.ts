@@ -53,9 +53,9 @@ interface Compared {
 /** One state is enough for both moments: on the way to the later one, each address is noted before it is first touched. */
 async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal: AbortSignal): Promise<Compared> {
   const first = await travel.go(from, { signal });
-  if (isBefore(to, first.head))
-    throw new IpledgerError('INVALID_REQUEST', `to is before from, which is event ${first.head.seq}`);
   const then = instantOf(from, first.head.at);
+  if (isBefore(to, { seq: first.head.seq, at: then }))
+    throw new IpledgerError('INVALID_REQUEST', `to is before from, which is event ${first.head.seq}`);
   const untouched = specsOf(first.state, subnet);
   const noted = new Map<string, AddressRecord>();
   const before = (events: readonly StoredEvent[]): void => {
@@ -79,7 +79,7 @@ async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal:
   };
 }
 
-const isBefore = (to: Until, { seq, at }: Head): boolean =>
+const isBefore = (to: Until, { seq, at }: Pick<Head, 'seq' | 'at'>): boolean =>
   typeof to === 'object' && ('seq' in to ? to.seq < seq : to.at < at);
 
 /** Also of an address that was never used, in a subnet that is not there yet. */

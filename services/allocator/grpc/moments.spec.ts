@@ -163,6 +163,11 @@ describe('The ledger at a moment of the past', () => {
       code: 'INVALID_REQUEST',
       message: 'to is before from, which is event 5',
     });
+    const [earlier, later] = [100, 200].map((ms) => new Date(Date.parse(times[4] ?? '') + ms).toISOString());
+    expect(await failureOf(diff({ from: { at: later }, to: { at: earlier } }))).to.include({
+      code: 'INVALID_REQUEST',
+      message: 'to is before from, which is event 5',
+    });
   });
 
   it('takes two such questions at a time, and refuses the third at once', async () => {
