@@ -188,7 +188,9 @@ function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSign
 
 function statusOf(path: string, thrown: unknown, log: Logger) {
   const error = IpledgerError.from(thrown);
-  if (error.kind === 'bug' || error.kind === 'damaged') log.error({ err: error, path }, 'a call failed');
+  if (error.kind === 'bug') log.error({ err: error, path }, 'a call failed');
+  // Each Pod that waits is told that a ledger is frozen, again and again: a line each, and no stack.
+  if (error.kind === 'damaged') log.error({ code: error.code, reason: error.message, path }, 'a call was refused');
   const metadata = new Metadata();
   metadata.set(errorCodeMetadata, error.code);
   const details =

@@ -1,10 +1,11 @@
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, connect, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
-import { afterAWhile, failureOf, gate, never, silent } from '../ledger/specification.ts';
+import { afterAWhile, failureOf, gate, never } from '../ledger/specification.ts';
 import { type CallContext, type Handlers, serve } from '../../../lib/serving/serve.ts';
 import { type Served, serveAllocator } from './specification.ts';
 
@@ -45,11 +46,13 @@ describe('The API', () => {
 describe('A service', () => {
   let server: Server;
   let client: Connection;
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line) => logged.push(JSON.parse(line) as Record<string, unknown>) });
 
   async function start(list: Handlers<typeof IpamService>['list'], watch?: Handlers<typeof LedgerService>['watch']) {
     server = new Server();
-    serve(server, IpamService, { ...(list && { list }) }, { log: silent });
-    serve(server, LedgerService, { ...(watch && { watch }) }, { log: silent });
+    serve(server, IpamService, { ...(list && { list }) }, { log });
+    serve(server, LedgerService, { ...(watch && { watch }) }, { log });
     const port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),
@@ -60,6 +63,7 @@ describe('A service', () => {
   afterEach(() => {
     client.close();
     server.forceShutdown();
+    logged.length = 0;
   });
 
   const list = (options = {}): Promise<ListReply> =>
@@ -94,6 +98,31 @@ describe('A service', () => {
     const error = await failureOf(list());
     expect(error).to.include({ code: 'BUG', message: 'x is not a function' });
     expect(error.cause).to.have.property('code', status.INTERNAL);
+  });
+
+  it('logs a bug with where it happened', async () => {
+    await start(refuse(new TypeError('x is not a function')));
+    await failureOf(list());
+    expect(logged.map(({ msg }) => msg)).to.deep.equal(['a call failed']);
+    expect(logged[0]?.['err']).to.have.property('stack');
+  });
+
+  it('logs a line of what somebody must look at', async () => {
+    await start(refuse(new IpledgerError('LEDGER_FROZEN', 'the ledger is frozen')));
+    await failureOf(list());
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.include({
+      code: 'LEDGER_FROZEN',
+      reason: 'the ledger is frozen',
+      path: '/ipledger.v1.Ipam/List',
+    });
+    expect(logged[0]).to.not.have.property('err');
+  });
+
+  it('logs nothing of what callers see to themselves', async () => {
+    await start(refuse(new IpledgerError('SUBNET_FULL', 'subnet macvlan is full')));
+    await failureOf(list());
+    expect(logged).to.deep.equal([]);
   });
 
   it('shortens a sentence that no header could hold', async () => {
