@@ -141,48 +141,68 @@ async function modelOf(served: Served, file: string): Promise<Model> {
   return model;
 }
 
+/** All that happened, told by both. */
+async function expectSameAnswers(acts: readonly Act[], questions: readonly Question[]): Promise<void> {
+  const place = temporaryFile();
+  await using served = await serveAllocator();
+  await applySubnet(served, 'lan', { cidrBlock: '10.1.0.0/29', cooldownMs: 1 });
+  await applySubnet(served, 'san', { cidrBlock: '10.2.0.0/29', cooldownMs: 1 });
+  const lives: number[] = [];
+  for (const each of acts) await happen(served, lives, each);
+  const model = await modelOf(served, place.file);
+  const answers = answersOf(model, () => Promise.reject(new Error('nobody asks what a Pod holds')));
+  const allocator: Ask = (request) => served.call(LedgerService.history, request);
+  const index: Ask = async (request) => {
+    const whole = decode('HistoryRequest', encode('HistoryRequest', request)) as HistoryRequest;
+    const reply = (await answers.history?.(whole, context)) ?? {};
+    return decode('HistoryReply', encode('HistoryReply', reply)) as HistoryReply;
+  };
+  try {
+    const events = (await everyEvent(allocator, { pageSize: 100 })).toReversed();
+    expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, position) => position + 1));
+    for (const each of questions) {
+      const request = requestOf(each, events);
+      const known = await everyEvent(allocator, request);
+      const found = await everyEvent(index, request);
+      const what = JSON.stringify(request);
+      expect(
+        found.map(({ seq, type }) => `${seq} ${type}`),
+        what,
+      ).to.deep.equal(known.map(({ seq, type }) => `${seq} ${type}`));
+      expect(found, what).to.deep.equal(known);
+    }
+  } finally {
+    model.close();
+    place.remove();
+  }
+}
+
 describe('A question to the allocator and to the read model', () => {
   it('has the same answer, page by page, whatever happened', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(act, { minLength: 80, maxLength: 80 }),
         fc.array(question, { minLength: 20, maxLength: 20 }),
-        async (acts, questions) => {
-          const place = temporaryFile();
-          await using served = await serveAllocator();
-          await applySubnet(served, 'lan', { cidrBlock: '10.1.0.0/29', cooldownMs: 1 });
-          await applySubnet(served, 'san', { cidrBlock: '10.2.0.0/29', cooldownMs: 1 });
-          const lives: number[] = [];
-          for (const each of acts) await happen(served, lives, each);
-          const model = await modelOf(served, place.file);
-          const answers = answersOf(model, () => Promise.reject(new Error('nobody asks what a Pod holds')));
-          const allocator: Ask = (request) => served.call(LedgerService.history, request);
-          const index: Ask = async (request) => {
-            const whole = decode('HistoryRequest', encode('HistoryRequest', request)) as HistoryRequest;
-            const reply = (await answers.history?.(whole, context)) ?? {};
-            return decode('HistoryReply', encode('HistoryReply', reply)) as HistoryReply;
-          };
-          try {
-            const events = (await everyEvent(allocator, { pageSize: 100 })).toReversed();
-            expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, position) => position + 1));
-            for (const each of questions) {
-              const request = requestOf(each, events);
-              const known = await everyEvent(allocator, request);
-              const found = await everyEvent(index, request);
-              const what = JSON.stringify(request);
-              expect(
-                found.map(({ seq, type }) => `${seq} ${type}`),
-                what,
-              ).to.deep.equal(known.map(({ seq, type }) => `${seq} ${type}`));
-              expect(found, what).to.deep.equal(known);
-            }
-          } finally {
-            model.close();
-            place.remove();
-          }
-        },
+        expectSameAnswers,
       ),
       { numRuns: 8, endOnFailure: true },
     );
+  });
+
+  it('has the same answer about a container that is bound twice before all of it ends', async () => {
+    const pod = { pod: 0, isLate: false };
+    const acts: Act[] = [
+      { ...pod, what: 'allocate', node: 1 },
+      { ...pod, what: 'bind', node: 1 },
+      { ...pod, what: 'release', node: 1 },
+      { ...pod, what: 'allocate', node: 2 },
+      { ...pod, what: 'bind', node: 2 },
+      { ...pod, what: 'unbind', node: 2 },
+    ];
+    const whole = { subnet: '', since: undefined, until: undefined, after: false, pageSize: 7 };
+    await expectSameAnswers(acts, [
+      { ...whole, about: { node: 'node-1' } },
+      { ...whole, about: { node: 'node-2' } },
+    ]);
   });
 });

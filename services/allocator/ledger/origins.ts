@@ -13,8 +13,8 @@ const mostSteps = 100;
 export type Origins = ReadonlyMap<Seq, StoredEvent>;
 
 /**
- * For each event that ends a binding, the event that began it: a walk back along `before`, for all of them at once. Those whose
- * beginning is not found are left out.
+ * For each event that ends a container's bindings, the last event that began one of them: a walk back along `before`, for all of
+ * them and all of their addresses at once. Those whose beginning is not found are left out.
  * @throws what the ledger throws.
  */
 export async function beginningsOf(
@@ -25,8 +25,8 @@ export async function beginningsOf(
   const found = new Map<Seq, StoredEvent>();
   let walks = events.flatMap((event) => {
     const { type, data } = event.sequenced;
-    const address = type === 'AddressUnbound' ? data.addresses[0] : undefined;
-    return address === undefined ? [] : [{ of: event, address, at: event.envelope.before[address] ?? 0 }];
+    const addresses = type === 'AddressUnbound' ? data.addresses : [];
+    return addresses.map((address) => ({ of: event, address, at: event.envelope.before[address] ?? 0 }));
   });
   for (let step = 0; step < mostSteps && walks.length > 0; step++) {
     const read = await readAll(
@@ -36,7 +36,8 @@ export async function beginningsOf(
     );
     walks = walks.flatMap(({ of, address, at }) => {
       const event = read.get(at);
-      if (!event) return [];
+      const last = found.get(of.envelope.seq);
+      if (!event || (last && last.envelope.seq >= at)) return [];
       if (!began(event.sequenced, of.sequenced)) return [{ of, address, at: event.envelope.before[address] ?? 0 }];
       found.set(of.envelope.seq, event);
       return [];

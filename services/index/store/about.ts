@@ -36,7 +36,7 @@ export function aboutSource(database: DatabaseSync): (event: Event) => About {
     }
     if (addressBound) {
       const found = { owner: grants.of(addressBound.alloc), node: nodes(addressBound.node) };
-      bindings.remember(addressBound, found);
+      bindings.remember(event.subnet, addressBound, found);
       return found;
     }
     if (addressReleased) {
@@ -44,7 +44,7 @@ export function aboutSource(database: DatabaseSync): (event: Event) => About {
       grants.forget(addressReleased.alloc);
       return { owner, node: null };
     }
-    return addressUnbound ? bindings.end(addressUnbound) : { owner: null, node: null };
+    return addressUnbound ? bindings.end(event.subnet, addressUnbound) : { owner: null, node: null };
   }
 
   return (event) => {
@@ -96,14 +96,19 @@ interface Sandbox {
 
 function bindingsOf(database: DatabaseSync) {
   const add = database.prepare(
-    'INSERT OR REPLACE INTO bindings (container, interface, node, owner) VALUES (?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO bindings (subnet, container, interface, node, owner) VALUES (?, ?, ?, ?, ?)',
   );
-  const remove = database.prepare('DELETE FROM bindings WHERE container = ? AND interface = ? RETURNING node, owner');
+  const remove = database.prepare(
+    'DELETE FROM bindings WHERE subnet = ? AND container = ? AND interface = ? RETURNING node, owner',
+  );
   return {
-    remember: ({ containerId, interface: name }: Sandbox, { node, owner }: Pick<About, 'node' | 'owner'>): void =>
-      void add.run(containerId, name, node, owner),
-    end: ({ containerId, interface: name }: Sandbox): Pick<About, 'node' | 'owner'> => {
-      const found = remove.get(containerId, name) as Pick<About, 'node' | 'owner'> | undefined;
+    remember: (
+      subnet: string,
+      { containerId, interface: name }: Sandbox,
+      { node, owner }: Pick<About, 'node' | 'owner'>,
+    ): void => void add.run(subnet, containerId, name, node, owner),
+    end: (subnet: string, { containerId, interface: name }: Sandbox): Pick<About, 'node' | 'owner'> => {
+      const found = remove.get(subnet, containerId, name) as Pick<About, 'node' | 'owner'> | undefined;
       return { node: found?.node ?? null, owner: found?.owner ?? null };
     },
   };

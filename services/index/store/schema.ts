@@ -5,7 +5,7 @@
  */
 
 /** Another one makes the file anew. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -34,7 +34,7 @@ export const schema = `
   -- Of allocations and bindings in force: what later events about them do not say themselves.
   CREATE TABLE grants (seq INTEGER PRIMARY KEY, owner INTEGER NOT NULL);
   CREATE TABLE bindings (
-    container TEXT NOT NULL, interface TEXT NOT NULL, node INTEGER, owner INTEGER,
-    PRIMARY KEY (container, interface)
+    subnet TEXT NOT NULL, container TEXT NOT NULL, interface TEXT NOT NULL, node INTEGER, owner INTEGER,
+    PRIMARY KEY (subnet, container, interface)
   ) WITHOUT ROWID;
 `;

@@ -134,6 +134,15 @@ describe('The file of the read model', () => {
       expect(await seqs({})).to.have.length(13);
     });
 
+    it('knows where the bindings of one container in two subnets ended', async () => {
+      const both = { pod: 'both', node: 'node-3' };
+      const addressUnbound = { containerId: 'container-of-both', interface: 'net1' };
+      const lastEnd = event(21, { subnet: 'lan', type: 'AddressUnbound', addressUnbound });
+      const notEnded = life(14, { ...both, subnet: 'lan' }).slice(0, 3);
+      store.append([...notEnded, ...life(17, { ...both, subnet: 'san' }), lastEnd], position(21));
+      expect(await seqs(by('node', 'nodes', { name: 'node-3' }))).to.deep.equal([21, 20, 18, 15]);
+    });
+
     it('keeps to a subnet, and to a stretch', async () => {
       const [subnet] = store.keys('subnets', { name: 'san' }, 1);
       const ofReplicaSets = by('owner', 'owners', { kind: 'ReplicaSet' });
