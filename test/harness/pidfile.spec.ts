@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
 import { livingRecord, type PidRecord, startTimeOf, writePidFile } from './pidfile.ts';
 
@@ -52,11 +53,15 @@ describe('a pid file', () => {
   });
 
   it('takes a process that ended but was not waited for as ended', async () => {
-    // The shell becomes a `sleep` that knows nothing of the child that it has, and so never waits for it.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    // The shell becomes a `sleep` that knows nothing of the child that it has, and so never waits for it. The child ends after that.
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    });
     try {
-      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const [line] = (await once(parent.stdio[1] as Readable, 'data')) as [Buffer];
       const zombie = Number(line.toString());
+      while (readFileSync(`/proc/${pidOf(parent)}/comm`, 'utf8') !== 'sleep\n') await new Promise(setImmediate);
+      (parent.stdio[3] as Writable).end();
       while (!/\) Z /.test(readFileSync(`/proc/${zombie}/stat`, 'utf8'))) await new Promise(setImmediate);
       expect(startTimeOf(zombie)).to.equal(undefined);
     } finally {
