@@ -28,8 +28,11 @@ export interface Paging {
   readonly floor: Seq;
 }
 
-/** Where to begin. */
-export const firstStretch = ({ from, end }: Stretch, paging: Paging): Stretch => stretchFrom(from, end, paging);
+/** Where to begin: with what fills a page, as far as that is known. */
+export function firstStretch({ from, end }: Stretch, paging: Paging): Stretch {
+  const filled = filledFrom(from, paging) ?? end;
+  return { from, end: filled < end ? filled : end };
+}
 
 /**
  * The stretch to read after another, on the way to `end`; undefined when all is read. Where a stretch of the log lacks a key, the
@@ -41,15 +44,11 @@ export function stretchAfter(
   end: string,
   paging: Paging,
 ): Stretch | undefined {
-  if (more) return stretchFrom(keyAfter(last), end, paging);
+  if (more) return firstStretch({ from: keyAfter(last), end }, paging);
   if (read.end === end) return undefined;
   const isOfLog = read.from >= logPrefix;
-  return isOfLog && keys !== paging.pageSize ? { from: read.end, end } : stretchFrom(read.end, end, paging);
-}
-
-function stretchFrom(from: string, end: string, paging: Paging): Stretch {
-  const filled = filledFrom(from, paging) ?? end;
-  return { from, end: filled < end ? filled : end };
+  const rest = { from: read.end, end };
+  return isOfLog && keys !== paging.pageSize ? rest : firstStretch(rest, paging);
 }
 
 /** The key before which a page that begins here ends at the latest, if that is known. */
