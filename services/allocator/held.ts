@@ -56,7 +56,7 @@ async function hold(
   } else if (isSigned) {
     if (await freezeIfRewound(live, live, { head, by }, signal))
       log.error(told, 'the ledger lacks what was kept of it and is frozen: see ipledger recover');
-  } else if ((await continuityOf(live, head, signal)) === 'rewound')
+  } else if ((await continuityOf(live, { known: head, head: await live.head(signal) }, signal)) === 'rewound')
     log.error(
       told,
       'the ledger lacks what was kept of it; but that is not signed by our key, so it goes on: see ipledger recover --unnoticed',

@@ -23,7 +23,7 @@ export async function holdTo(
 ): Promise<void> {
   if (!known) return;
   const found = await replica.ledger.head(signal);
-  const continuity = await continuityOf(replica.ledger, known, signal);
+  const continuity = await continuityOf(replica.ledger, { known, head: found }, signal);
   if (continuity === 'holds') return;
   if (continuity === 'restored')
     throw new IpledgerError(
@@ -51,7 +51,7 @@ export async function freezeIfRewound(
   signal: AbortSignal,
 ): Promise<boolean> {
   const found = await ledger.head(signal);
-  const rewound = (await continuityOf(ledger, head, signal)) === 'rewound';
+  const rewound = (await continuityOf(ledger, { known: head, head: found }, signal)) === 'rewound';
   if (rewound) await brake.freeze(whyFrozen(head, by, found), found, signal);
   return rewound;
 }

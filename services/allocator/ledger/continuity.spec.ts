@@ -22,7 +22,7 @@ describe('What somebody remembers of the ledger', () => {
   afterEach(async () => void (await working.stop()));
 
   const at = (seq: number): Head => heads[seq - 1] as Head;
-  const continuity = (known: Head) => continuityOf(memory, known, never);
+  const continuity = async (known: Head) => continuityOf(memory, { known, head: await memory.head(never) }, never);
   /** As if etcd held only what was there by then. */
   function rewindTo(seq: number): void {
     memory.put(headKey, headText(at(seq)));

@@ -12,9 +12,12 @@ export type Remembered = Pick<Head, 'epoch' | 'seq' | 'hash'>;
 /** `restored`: it was rewound, and an operator has let it go on since, in a new epoch. */
 export type Continuity = 'holds' | 'rewound' | 'restored';
 
-/** Linearizable. @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED */
-export async function continuityOf(ledger: Ledger, known: Remembered, signal: AbortSignal): Promise<Continuity> {
-  const head = await ledger.head(signal);
+/** @param head where the ledger stands, read just now. @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED */
+export async function continuityOf(
+  ledger: Ledger,
+  { known, head }: { readonly known: Remembered; readonly head: Head },
+  signal: AbortSignal,
+): Promise<Continuity> {
   if (known.seq === 0) return 'holds';
   if (head.epoch !== known.epoch) return head.epoch > known.epoch ? 'restored' : 'rewound';
   if (known.seq > head.seq) return 'rewound';
