@@ -1,5 +1,5 @@
 /** How an operator lets a ledger go on that was rewound. */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError, isGone } from '../../../lib/errors.ts';
 import { required } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import type { Input } from '../../../proto/codec.ts';
@@ -80,7 +80,7 @@ async function beginningOf(ledger: Ledger, from: number, signal: AbortSignal) {
     }
   } catch (error) {
     // Sealed by now, and not at hand: it is told without.
-    if (IpledgerError.from(error).code !== 'POSITION_GONE') throw error;
+    if (!isGone(error)) throw error;
   }
   return undefined;
 }
