@@ -1,4 +1,5 @@
 /** Questions that are asked one by one, each beside a read of the same events at once. */
+import { everyPage } from '../../cli/pages.ts';
 import { call, type Connection } from '../../lib/rpc.ts';
 import type { Input } from '../../proto/codec.ts';
 import { type HistoryRequest, LedgerService } from '../../proto/ipledger.ts';
@@ -36,13 +37,10 @@ export async function measureQuestions(name: string, rounds: number, ask: Round)
 
 /** A history to its end, page after page; gives the numbers of its events. */
 export async function seqsOf(connection: Connection, request: Input<HistoryRequest>): Promise<number[]> {
+  const read = (pageToken: string) =>
+    call(connection, LedgerService.history, { ...request, pageSize: 1_000, pageToken }, { timeoutMs });
   const seqs: number[] = [];
-  for (let pageToken = '', more = true; more; more = pageToken !== '') {
-    const asked = { ...request, pageSize: 1_000, pageToken };
-    const page = await call(connection, LedgerService.history, asked, { timeoutMs });
-    seqs.push(...page.events.map(({ seq }) => seq));
-    pageToken = page.nextPageToken;
-  }
+  for await (const { events } of everyPage(read)) seqs.push(...events.map(({ seq }) => seq));
   return seqs;
 }
 

@@ -1,6 +1,7 @@
 /** Allocator and read model give the same answers, whatever happened and whatever is asked: histories and questions at random. */
 import { pino } from 'pino';
 import fc from 'fast-check';
+import { everyPage } from '../../cli/pages.ts';
 import { decode, encode, type Input } from '../../proto/codec.ts';
 import {
   type Event,
@@ -114,13 +115,10 @@ type Ask = (request: Input<HistoryRequest>) => Promise<HistoryReply>;
 
 async function everyEvent(ask: Ask, request: Input<HistoryRequest>): Promise<Event[]> {
   const found: Event[] = [];
-  let pageToken = '';
-  do {
-    const reply = await ask({ ...request, pageToken });
-    expect(reply.events.length).to.be.at.most(request.pageSize ?? 100);
-    found.push(...reply.events);
-    pageToken = reply.nextPageToken;
-  } while (pageToken !== '');
+  for await (const { events } of everyPage((pageToken) => ask({ ...request, pageToken }))) {
+    expect(events.length).to.be.at.most(request.pageSize ?? 100);
+    found.push(...events);
+  }
   return found;
 }
 
