@@ -34,6 +34,7 @@ const meanings = {
   SUBNET_FULL: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
   SUBNET_IN_USE: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SUBNET_OVERLAP: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
+  POD_SUPERSEDED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   POOL_UNKNOWN: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   POOL_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   POOL_CONFLICT: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },

@@ -1757,6 +1757,7 @@ export const ipledger = $root.ipledger = (() => {
             Allocation.prototype.defaultRoute = null;
             Allocation.prototype.at = "";
             Allocation.prototype.bindings = $util.emptyArray;
+            Allocation.prototype.network = "";
 
             let $oneOfFields;
 
@@ -1808,6 +1809,8 @@ export const ipledger = $root.ipledger = (() => {
                 if (message.bindings != null && message.bindings.length)
                     for (let i = 0; i < message.bindings.length; ++i)
                         $root.ipledger.v1.Binding.encode(message.bindings[i], writer.uint32(114).fork(), _depth + 1).ldelim();
+                if (message.network != null && $Object.hasOwnProperty.call(message, "network") && message.network !== "")
+                    writer.uint32(122).string(message.network);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -1956,6 +1959,15 @@ export const ipledger = $root.ipledger = (() => {
                             message.bindings.push($root.ipledger.v1.Binding.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
+                    case 15: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.network = value;
+                            else
+                                delete message.network;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -2083,6 +2095,9 @@ export const ipledger = $root.ipledger = (() => {
                         message.bindings[i] = $root.ipledger.v1.Binding.fromObject(object.bindings[i], _depth + 1);
                     }
                 }
+                if (object.network != null)
+                    if (typeof object.network !== "string" || object.network.length)
+                        message.network = $String(object.network);
                 return message;
             };
 
@@ -2114,6 +2129,7 @@ export const ipledger = $root.ipledger = (() => {
                     object["interface"] = "";
                     object.cause = options.enums === $String ? "ALLOCATION_CAUSE_UNSPECIFIED" : 0;
                     object.at = "";
+                    object.network = "";
                 }
                 if (message.seq != null && $Object.hasOwnProperty.call(message, "seq"))
                     if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
@@ -2157,6 +2173,8 @@ export const ipledger = $root.ipledger = (() => {
                     for (let j = 0; j < message.bindings.length; ++j)
                         object.bindings[j] = $root.ipledger.v1.Binding.toObject(message.bindings[j], options, _depth + 1);
                 }
+                if (message.network != null && $Object.hasOwnProperty.call(message, "network"))
+                    object.network = message.network;
                 return object;
             };
 
@@ -12723,6 +12741,7 @@ export const ipledger = $root.ipledger = (() => {
             AddressAllocated.prototype.cause = 0;
             AddressAllocated.prototype.routes = $util.emptyArray;
             AddressAllocated.prototype.defaultRoute = null;
+            AddressAllocated.prototype.supersedes = "";
 
             let $oneOfFields;
 
@@ -12765,6 +12784,8 @@ export const ipledger = $root.ipledger = (() => {
                         $root.ipledger.v1.Route.encode(message.routes[i], writer.uint32(74).fork(), _depth + 1).ldelim();
                 if (message.defaultRoute != null && $Object.hasOwnProperty.call(message, "defaultRoute"))
                     writer.uint32(80).bool(message.defaultRoute);
+                if (message.supersedes != null && $Object.hasOwnProperty.call(message, "supersedes") && message.supersedes !== "")
+                    writer.uint32(90).string(message.supersedes);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -12878,6 +12899,15 @@ export const ipledger = $root.ipledger = (() => {
                             message._defaultRoute = "defaultRoute";
                             continue;
                         }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.supersedes = value;
+                            else
+                                delete message.supersedes;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -12979,6 +13009,9 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (object.defaultRoute != null)
                     message.defaultRoute = $Boolean(object.defaultRoute);
+                if (object.supersedes != null)
+                    if (typeof object.supersedes !== "string" || object.supersedes.length)
+                        message.supersedes = $String(object.supersedes);
                 return message;
             };
 
@@ -13002,6 +13035,7 @@ export const ipledger = $root.ipledger = (() => {
                     object.mac = "";
                     object["interface"] = "";
                     object.cause = options.enums === $String ? "ALLOCATION_CAUSE_UNSPECIFIED" : 0;
+                    object.supersedes = "";
                 }
                 if (message.attachment != null && $Object.hasOwnProperty.call(message, "attachment"))
                     object.attachment = $root.ipledger.v1.Attachment.toObject(message.attachment, options, _depth + 1);
@@ -13029,6 +13063,8 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (message.defaultRoute != null && $Object.hasOwnProperty.call(message, "defaultRoute"))
                     object.defaultRoute = message.defaultRoute;
+                if (message.supersedes != null && $Object.hasOwnProperty.call(message, "supersedes"))
+                    object.supersedes = message.supersedes;
                 return object;
             };
 

@@ -318,6 +318,8 @@ export interface Allocation {
   /** Since when. */
   at: string;
   bindings: Binding[];
+  /** The network on which the address has no other holder: the provider, or "switch/<subnet>" for a NIC of Kube-OVN's own type. */
+  network: string;
 }
 
 /** What is known of one address. */
@@ -818,6 +820,8 @@ export interface AddressAllocated {
   cause: AllocationCause;
   routes: Route[];
   defaultRoute?: boolean;
+  /** The uid of the earlier Pod of the same name whose addresses the same command released; "" for none. */
+  supersedes: string;
 }
 
 /** Its event is of the one subnet that was asked for; of none, where any of several would have done. */

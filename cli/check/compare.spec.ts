@@ -46,12 +46,16 @@ describe('comparing the ledger with the cluster', () => {
 
     it('so is one on the same network in two subnets, and a MAC', () => {
       const elsewhere = { ...rival, subnet: 'lan2', mac: '' };
-      expect(told({ allocations: [allocation, elsewhere] })[0]).to.match(
-        /^held twice: 10.0.0.2 on network lan.default: /,
+      expect(told({ allocations: [allocation, elsewhere] })[0]).to.equal(
+        'held twice: 10.0.0.2 on network lan.default: Pod default/web (subnet lan, event 7) and Pod default/db (subnet lan2, event 9) both hold it',
+      );
+      const lent = { ...elsewhere, subnet: 'overlay', attachment: { ...attachmentOf('db'), provider: 'ovn' } };
+      expect(told({ allocations: [allocation, { ...lent, network: 'switch/overlay' }] }).join()).to.not.contain(
+        'held twice',
       );
       const sameMac = { ...rival, addresses: [{ address: '10.0.0.3', cidr: '', gateway: '' }] };
       expect(told({ allocations: [allocation, sameMac] })[0]).to.match(
-        /^held twice: MAC 02:00:00:00:00:0a in subnet lan: /,
+        /^held twice: MAC 02:00:00:00:00:0a on network lan.default: /,
       );
     });
 

@@ -27,7 +27,7 @@ export function compareHolders({ ledger }: Picture): Disagreement[] {
     // One line for each two, though they may share an address, its network and a MAC.
     return [...new Map(others.toReversed().map((each) => [each.other.seq, each])).values()].map(
       ({ thing, other }): Disagreement => {
-        const [one, two] = [other, allocation].map((each) => `Pod ${podOf(each.attachment)} (event ${each.seq})`);
+        const [one, two] = [other, allocation].map((each) => holderOf(each, other.subnet !== allocation.subnet));
         const remedy = command(
           ['etcdctl', 'snapshot', 'save', 'held-twice.db'],
           'this must never happen: stop one of them, keep this copy, and report it',
@@ -38,13 +38,16 @@ export function compareHolders({ ledger }: Picture): Disagreement[] {
   });
 }
 
-function thingsHeld({ attachment, subnet, addresses, mac }: Allocation): string[] {
+const holderOf = ({ attachment, subnet, seq }: Allocation, namesSubnet: boolean): string =>
+  `Pod ${podOf(attachment)} (${namesSubnet ? `subnet ${subnet}, ` : ''}event ${seq})`;
+
+function thingsHeld({ attachment, subnet, network, addresses, mac }: Allocation): string[] {
   const things = addresses.flatMap(({ address }) => [
     `${address} of subnet ${subnet}`,
-    `${address} on network ${attachment?.provider}`,
+    `${address} on network ${network}`,
   ]);
   things.push(`attachment ${attachment?.ordinal} to ${attachment?.provider} of Pod ${podOf(attachment)}`);
-  if (mac !== '') things.push(`MAC ${mac} in subnet ${subnet}`);
+  if (mac !== '') things.push(`MAC ${mac} on network ${network}`);
   return things;
 }
 

@@ -16,6 +16,7 @@ export const allocation: Allocation = {
   routes: [],
   at: '2026-01-31T08:00:00.000Z',
   bindings: [],
+  network: 'lan.default',
 };
 export const subnet: Subnet = {
   name: 'lan',

@@ -43,6 +43,7 @@ const allocation = (name: string, address: string, more: Partial<Allocation> = {
   routes: [],
   at: '',
   bindings: [],
+  network: 'lan.default',
   ...more,
 });
 

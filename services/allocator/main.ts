@@ -20,6 +20,7 @@ import { openArchive } from './archive/open.ts';
 import { keepBounded, type RetentionOptions } from './archive/retention.ts';
 import { archiveOptions, type ArchiveSettings, retentionOf, wholeNumber } from './archive/settings.ts';
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
+import { heldTwice } from './domain/on-network.ts';
 import type { State } from './domain/state.ts';
 import { watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
@@ -162,9 +163,18 @@ await run(log, async (life) => {
 });
 
 /** Of what is served all the same. */
-function warnOperator({ fenced }: State, tls: Tls): void {
-  for (const name of fenced)
+function warnOperator(state: State, tls: Tls): void {
+  for (const name of state.fenced)
     log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
+  for (const { network, address, holders } of heldTwice(state))
+    log.error(
+      {
+        network,
+        address,
+        holders: holders.map(({ seq, subnet, attachment, uid }) => ({ seq, subnet, attachment, uid })),
+      },
+      'held twice: two Pods hold this address on one network. Delete one of them; ipledger check names both',
+    );
   if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
     log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
 }

@@ -27,6 +27,7 @@ export const allocation: Allocation = {
   routes: [],
   at: '',
   bindings: [],
+  network: 'macvlan.default',
 };
 
 /** The request of container c1, interface net1, of that Pod. */

@@ -37,6 +37,7 @@ const allocation = (changes: Partial<Allocation> = {}): Allocation => ({
   routes: [],
   at: '',
   bindings: [],
+  network: 'macvlan.default',
   ...changes,
 });
 

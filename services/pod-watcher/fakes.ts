@@ -149,6 +149,7 @@ export class FakeAllocator {
       routes: [],
       at: '',
       bindings: [],
+      network: 'macvlan.default',
     };
   }
 }

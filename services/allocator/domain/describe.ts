@@ -18,6 +18,8 @@ export function describeState(state: State): object {
     ledger: state.ledger,
     segments: state.segments,
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
+    networks: sorted(state.networks).map(([network, counts]) => [network, sorted(counts)]),
+    homes: sorted(state.homes),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
     sandboxes: index(state.sandboxes),
     macs: sorted(state.macs),

@@ -86,7 +86,8 @@ export interface Grant {
 export type LedgerCreated = Typed<'LedgerCreated', { readonly ledger: string }>;
 export type SubnetConfigured = Typed<'SubnetConfigured', { readonly spec: SubnetSpec; readonly source?: SourceObject }>;
 export type SubnetRetired = Typed<'SubnetRetired', Record<never, never>>;
-export type AddressAllocated = Typed<'AddressAllocated', Grant>;
+/** `supersedes`: the uid of the earlier Pod of the same name whose addresses the same command released; absent for none. */
+export type AddressAllocated = Typed<'AddressAllocated', Grant & { readonly supersedes?: string }>;
 export type AddressTransferred = Typed<'AddressTransferred', Grant & { readonly alloc: Seq; readonly fromUid: string }>;
 export type AllocationRefused = Typed<
   'AllocationRefused',

@@ -4,9 +4,10 @@
  */
 import type { Allocation, Binding, Claim } from './claim.ts';
 import { addressesOf, type Event, type Sequenced } from './event.ts';
-import { configureSubnet, forgetAllocation, indexAllocation, putClaim } from './indexes.ts';
+import { configureSubnet, forgetAllocation, indexAllocation, putClaim, retireSubnet } from './indexes.ts';
 import { deleteKey, type Journal, setKey } from './journal.ts';
-import { allocationOf, claimOf, type State } from './state.ts';
+import { networkOf } from './network.ts';
+import { allocationOf, claimOf, podKey, type State } from './state.ts';
 import { subnetOf } from './subnet.ts';
 
 /** Applies one event. The journal can take it back. */
@@ -33,7 +34,7 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
       return configureSubnet(state, { subnet: subnetOf(event.subnet, spec), ...(source && { source }) }, journal);
     }
     case 'SubnetRetired':
-      return journal.record(deleteKey(state.subnets, event.subnet));
+      return retireSubnet(state, event.subnet, journal);
     case 'PoolConfigured': {
       const { pool: name, spec, source } = event.data;
       journal.record(setKey(state.pools, name, { name, spec, ...(source && { source }) }));
@@ -94,6 +95,7 @@ function grant(
   journal: Journal,
 ): void {
   const { attachment, uid, owner, node, addresses, mac, cause, routes, defaultRoute } = event.data;
+  const superseded = supersededBy(state, event);
   const allocation: Allocation = {
     seq: event.seq,
     at: event.at,
@@ -108,23 +110,44 @@ function grant(
     cause,
     routes,
     ...(defaultRoute !== undefined && { defaultRoute }),
+    ...(superseded.length > 0 && { superseded }),
   };
   const previous = allocationOf(state, attachment);
   if (previous) forgetAllocation(state, previous, journal);
   indexAllocation(state, allocation, journal);
-  // A transfer is to the same Pod by name: what its containers were told stays true. Anybody else starts without bindings.
-  const keepsBindings = event.type === 'AddressTransferred';
+  // The containers of an earlier Pod of the same name may still answer. Of another Pod's, `decide` knows that none does.
+  const passesOn = event.type === 'AddressTransferred' || event.data.supersedes !== undefined;
+  const isOfPod = ({ attachment: its }: Binding): boolean =>
+    its.namespace === attachment.namespace && its.pod === attachment.pod;
   changeClaims(state, event, journal, (claim) => ({
     ...claim,
     allocation,
-    bindings: keepsBindings ? claim.bindings : [],
+    bindings: passesOn ? claim.bindings.filter(isOfPod) : [],
   }));
+}
+
+const mostSuperseded = 8;
+
+/** The uids that can ask for nothing any more of what the event gives, the latest last. */
+function supersededBy(
+  state: State,
+  { subnet, data }: Extract<Event, { type: 'AddressAllocated' | 'AddressTransferred' }>,
+): readonly string[] {
+  const { attachment, addresses } = data;
+  const pod = podKey(attachment.namespace, attachment.pod);
+  const released = addresses.flatMap(({ address }) => claimOf(state, subnet, address)?.released ?? []);
+  const earlier =
+    'fromUid' in data
+      ? [...(allocationOf(state, attachment)?.superseded ?? []), data.fromUid]
+      : [...released.filter((each) => each.pod === pod).map(({ uid }) => uid), data.supersedes ?? data.uid];
+  return [...new Set(earlier)].filter((uid) => uid !== data.uid).slice(-mostSuperseded);
 }
 
 function release(state: State, event: Sequenced<Extract<Event, { type: 'AddressReleased' }>>, journal: Journal): void {
   const allocation = allocationOf(state, event.data.attachment);
   if (allocation?.seq === event.data.alloc) forgetAllocation(state, allocation, journal);
-  const released = { seq: event.seq, at: event.at, uid: event.data.uid };
+  const { uid, attachment } = event.data;
+  const released = { seq: event.seq, at: event.at, uid, pod: podKey(attachment.namespace, attachment.pod) };
   changeClaims(state, event, journal, ({ allocation: _, ...claim }) => ({ ...claim, released }));
 }
 
@@ -156,10 +179,22 @@ function bind(state: State, event: Sequenced<Extract<Event, { type: 'AddressBoun
 function changeClaims(state: State, event: Sequenced, journal: Journal, change: (claim: Claim) => Claim): void {
   // In the order of their texts, in which they are made out again where one event put several behind the others.
   for (const address of [...addressesOf(event)].toSorted()) {
-    const before: Claim = claimOf(state, event.subnet, address) ?? { last: 0, lastAt: 0, bindings: [] };
-    const after = { ...change(before), last: event.seq, lastAt: event.at };
+    const before = claimOf(state, event.subnet, address) ?? { last: 0, lastAt: 0, networks: [], bindings: [] };
+    const networks = networksAfter(state, event, before.networks);
+    const after = { ...change(before), last: event.seq, lastAt: event.at, networks };
     putClaim(state, { subnet: event.subnet, address }, after, journal);
   }
+}
+
+/** Who is given an address decides on which networks it is used; whatever else happens to it adds to them only. */
+function networksAfter(state: State, event: Sequenced, before: readonly string[]): readonly string[] {
+  const home = state.subnets.get(event.subnet)?.subnet.network;
+  const provider = 'attachment' in event.data ? event.data.attachment.provider : undefined;
+  const networks = new Set<string>(home === undefined ? [] : [home]);
+  if (event.type !== 'AddressAllocated') for (const network of before) networks.add(network);
+  if (provider !== undefined) networks.add(networkOf(provider, event.subnet));
+  const isSame = networks.size === before.length && [...networks].every((network, at) => before[at] === network);
+  return isSame ? before : [...networks];
 }
 
 function unknownEvent(event: never): never {

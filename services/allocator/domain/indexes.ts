@@ -3,29 +3,58 @@
  * The log and the keys in etcd lead to the same state by it.
  */
 import { AddressSpace } from './address-space.ts';
-import type { Allocation, Binding, Claim, Reservation } from './claim.ts';
+import type { Allocation, Binding, Claim } from './claim.ts';
 import { familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
+import { networkOf } from './network.ts';
+import { claimInForce } from './on-network.ts';
 import { rangesOf } from './pool.ts';
 import { attachmentKey, type ConfiguredSubnet, podKey, sandboxKey, type State } from './state.ts';
+import type { Subnet } from './subnet.ts';
 
-/** Puts a subnet in force: its spaces are made anew from the pools and the claims that it has. */
+/** Puts a subnet in force: its spaces are made anew from the pools and from the claims on its network. */
 export function configureSubnet(state: State, configured: Omit<ConfiguredSubnet, 'spaces'>, journal: Journal): void {
-  const { name, families } = configured.subnet;
+  const { subnet } = configured;
+  const { name, network, families } = subnet;
   const pools = [...state.pools.values()].filter(({ spec }) => spec.subnet === name);
   const spaces = families.map((subnetFamily) => {
     const ranges = pools.map(({ name: pool, spec }) => ({ pool, ranges: rangesOf(spec, subnetFamily.family) }));
     return new AddressSpace(subnetFamily, ranges);
   });
-  // In the order of their last event, which is the order in which addresses were left, and so of their reuse.
-  const claims = [...(state.claims.get(name) ?? [])].toSorted(
-    ([one, a], [other, b]) => a.last - b.last || (one < other ? -1 : 1),
-  );
   const whole = { ...configured, spaces };
   // What is made here is taken back as a whole.
   const own = new Journal();
-  for (const [address, claim] of claims) spaceOf(whole, address)?.move(address, undefined, claim, own);
+  for (const [address, claim] of claimsFor(state, subnet))
+    spaceOf(whole, address)?.move(address, undefined, claim, own);
+  const known = state.subnets.get(name);
+  if (known && known.subnet.network !== network) leaveHome(state, known.subnet, journal);
+  if (known?.subnet.network !== network)
+    journal.record(setKey(state.homes, network, [...(state.homes.get(network) ?? []), name].toSorted()));
   journal.record(setKey(state.subnets, name, whole));
+}
+
+/** Takes a subnet out of force; its claims stay. */
+export function retireSubnet(state: State, name: string, journal: Journal): void {
+  const known = state.subnets.get(name);
+  if (known) leaveHome(state, known.subnet, journal);
+  journal.record(deleteKey(state.subnets, name));
+}
+
+function leaveHome(state: State, { name, network }: Subnet, journal: Journal): void {
+  const rest = (state.homes.get(network) ?? []).filter((other) => other !== name);
+  journal.record(rest.length > 0 ? setKey(state.homes, network, rest) : deleteKey(state.homes, network));
+}
+
+/** The claims that decide what a subnet can give, in the order of their last event: addresses are given again in that order. */
+function claimsFor(state: State, subnet: Subnet): (readonly [string, Claim])[] {
+  const addresses = new Set(state.claims.get(subnet.name)?.keys());
+  // Usually the network has no other subnet's claims, and this adds nothing.
+  for (const name of state.networks.get(subnet.network)?.keys() ?? [])
+    if (name !== subnet.name)
+      for (const [address, { networks }] of state.claims.get(name) ?? [])
+        if (networks.includes(subnet.network)) addresses.add(address);
+  const claims = [...addresses].map((address) => [address, claimInForce(state, subnet, address) as Claim] as const);
+  return claims.toSorted(([one, a], [other, b]) => a.last - b.last || (one < other ? -1 : 1));
 }
 
 /** Puts a claim in place of the one before, in every index that follows from it. */
@@ -33,14 +62,68 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
   let claims = state.claims.get(name.subnet);
   if (!claims) journal.record(setKey(state.claims, name.subnet, (claims = new Map())));
   const before = claims.get(name.address);
+  const affected = subnetsAffected(state, name.subnet, claim.networks).map((configured) => ({
+    configured,
+    known: claimInForce(state, configured.subnet, name.address),
+  }));
   journal.record(setKey(claims, name.address, claim));
   journal.touch(name);
-  const configured = state.subnets.get(name.subnet);
-  if (configured) spaceOf(configured, name.address)?.move(name.address, before, claim, journal);
+  indexNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
+  for (const { configured, known } of affected) {
+    const now = claimInForce(state, configured.subnet, name.address) as Claim;
+    spaceOf(configured, name.address)?.move(name.address, known, now, journal);
+  }
+  leaveNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
   if (before?.bindings !== claim.bindings)
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
-  if (before?.reservation !== claim.reservation)
-    indexReservation(state, name, { before: before?.reservation, after: claim.reservation }, journal);
+  if (before?.reservation !== claim.reservation || before?.networks[0] !== claim.networks[0])
+    indexReservation(state, name, { before, after: claim }, journal);
+}
+
+/** The subnets in force that a claim decides about: its own, and those whose network it is on. */
+function subnetsAffected(state: State, own: string, networks: readonly string[]): ConfiguredSubnet[] {
+  const names = new Set([own]);
+  for (const network of networks) for (const name of state.homes.get(network) ?? []) names.add(name);
+  return [...names].flatMap((name) => state.subnets.get(name) ?? []);
+}
+
+interface NetworkChange {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/**
+ * A subnet that lends an address to another network than before: it is at rest no longer on the earlier one. There the place of
+ * the address is an older one, which is found by making the spaces anew. That is rare.
+ */
+function leaveNetworks(state: State, own: string, { before, after }: NetworkChange, journal: Journal): void {
+  if (before === after) return;
+  for (const network of before)
+    for (const name of after.includes(network) ? [] : (state.homes.get(network) ?? [])) {
+      const { spaces: _, ...configured } = state.subnets.get(name) as ConfiguredSubnet;
+      if (name !== own) configureSubnet(state, configured, journal);
+    }
+}
+
+function indexNetworks(state: State, subnet: string, { before, after }: NetworkChange, journal: Journal): void {
+  if (before === after) return;
+  for (const network of before) if (!after.includes(network)) count(state, { network, subnet, change: -1 }, journal);
+  for (const network of after) if (!before.includes(network)) count(state, { network, subnet, change: 1 }, journal);
+}
+
+interface Change {
+  readonly network: string;
+  readonly subnet: string;
+  /** Of the number of the subnet's claims on the network. */
+  readonly change: 1 | -1;
+}
+
+function count(state: State, { network, subnet, change }: Change, journal: Journal): void {
+  let counts = state.networks.get(network);
+  if (!counts) journal.record(setKey(state.networks, network, (counts = new Map())));
+  const now = (counts.get(subnet) ?? 0) + change;
+  journal.record(now === 0 ? deleteKey(counts, subnet) : setKey(counts, subnet, now));
+  if (counts.size === 0) journal.record(deleteKey(state.networks, network));
 }
 
 /** Makes an allocation the one that its attachment holds. */
@@ -49,21 +132,24 @@ export function indexAllocation(state: State, allocation: Allocation, journal: J
   let held = state.pods.get(podKey(namespace, pod));
   if (!held) journal.record(setKey(state.pods, podKey(namespace, pod), (held = new Map())));
   journal.record(setKey(held, attachmentKey(allocation.attachment), allocation));
-  if (allocation.mac !== '')
-    journal.record(setKey(state.macs, `${allocation.subnet}/${allocation.mac}`, allocation.attachment));
+  if (allocation.mac !== '') journal.record(setKey(state.macs, macKeyOf(allocation), allocation.attachment));
 }
 
 const spaceOf = (configured: ConfiguredSubnet, address: string): AddressSpace | undefined =>
   configured.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
 
 /** Takes it from its attachment; its claims are changed by themselves. */
-export function forgetAllocation(state: State, { attachment, subnet, mac }: Allocation, journal: Journal): void {
+export function forgetAllocation(state: State, allocation: Allocation, journal: Journal): void {
+  const { attachment, mac } = allocation;
   const key = podKey(attachment.namespace, attachment.pod);
   const held = state.pods.get(key);
   if (held) journal.record(deleteKey(held, attachmentKey(attachment)));
   if (held?.size === 0) journal.record(deleteKey(state.pods, key));
-  if (mac !== '') journal.record(deleteKey(state.macs, `${subnet}/${mac}`));
+  if (mac !== '') journal.record(deleteKey(state.macs, macKeyOf(allocation)));
 }
+
+const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
+  `${networkOf(attachment.provider, subnet)}/${mac}`;
 
 function indexSandboxes(
   state: State,
@@ -79,13 +165,18 @@ function indexSandboxes(
 function indexReservation(
   state: State,
   name: ClaimName,
-  { before, after }: { readonly before: Reservation | undefined; readonly after: Reservation | undefined },
+  { before, after }: { readonly before: Claim | undefined; readonly after: Claim },
   journal: Journal,
 ): void {
-  if (before) takeFrom(state.reservations, before.reservedFor, name, journal);
-  if (before?.mac) takeFrom(state.reservedMacs, `${name.subnet}/${before.mac}`, name, journal);
-  if (after) addTo(state.reservations, after.reservedFor, name, journal);
-  if (after?.mac) addTo(state.reservedMacs, `${name.subnet}/${after.mac}`, name, journal);
+  const macKey = ({ networks: [home = ''] }: Claim, mac: string): string => `${home}/${mac}`;
+  if (before?.reservation) {
+    takeFrom(state.reservations, before.reservation.reservedFor, name, journal);
+    if (before.reservation.mac) takeFrom(state.reservedMacs, macKey(before, before.reservation.mac), name, journal);
+  }
+  if (after.reservation) {
+    addTo(state.reservations, after.reservation.reservedFor, name, journal);
+    if (after.reservation.mac) addTo(state.reservedMacs, macKey(after, after.reservation.mac), name, journal);
+  }
 }
 
 type ClaimIndex = Map<string, readonly ClaimName[]>;

@@ -13,6 +13,7 @@ export type RefusalCode =
   | 'MAC_IN_USE'
   | 'NOT_ALLOCATED'
   | 'PERMISSION_DENIED'
+  | 'POD_SUPERSEDED'
   | 'POOL_CONFLICT'
   | 'POOL_INVALID'
   | 'POOL_UNKNOWN'

@@ -3,6 +3,7 @@ import type { Claim } from './claim.ts';
 import type { Segment, SourceObject, SubnetSpec } from './event.ts';
 import { configureSubnet, indexAllocation, putClaim } from './indexes.ts';
 import { type ClaimName, Journal } from './journal.ts';
+import { networkOf } from './network.ts';
 import type { ConfiguredPool } from './pool.ts';
 import { initialState, type State } from './state.ts';
 import { subnetOf } from './subnet.ts';
@@ -22,7 +23,9 @@ export function restore({ ledger, segments, subnets, pools, claims }: Snapshot):
   const journal = new Journal();
   state.ledger = ledger;
   state.segments = segments;
-  for (const { subnet, address, claim } of claims) {
+  const homes = new Map(subnets.map(({ name, spec }) => [name, networkOf(spec.provider, name)]));
+  for (const { subnet, address, claim: stored } of claims) {
+    const claim = stored.networks.length > 0 ? stored : { ...stored, networks: networksOf(subnet, stored, homes) };
     putClaim(state, { subnet, address }, claim, journal);
     if (claim.allocation) indexAllocation(state, claim.allocation, journal);
   }
@@ -30,4 +33,12 @@ export function restore({ ledger, segments, subnets, pools, claims }: Snapshot):
   for (const { name, spec, source } of subnets)
     configureSubnet(state, { subnet: subnetOf(name, spec), ...(source && { source }) }, journal);
   return state;
+}
+
+/** The networks of a claim whose key was written before it named them. */
+function networksOf(subnet: string, { allocation, bindings }: Claim, homes: ReadonlyMap<string, string>): string[] {
+  const users = [...(allocation ? [allocation] : []), ...bindings];
+  const used = users.map(({ attachment }) => networkOf(attachment.provider, subnet));
+  const home = homes.get(subnet);
+  return [...new Set(home === undefined ? used : [home, ...used])];
 }

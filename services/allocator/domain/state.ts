@@ -25,15 +25,19 @@ export interface State {
   readonly pools: Map<string, ConfiguredPool>;
   /** By subnet, then by canonical address; also of retired subnets, whose cooldowns and history go on. */
   readonly claims: Map<string, Map<string, Claim>>;
+  /** How many claims each Subnet has on a network, by network, then by Subnet. */
+  readonly networks: Map<string, Map<string, number>>;
+  /** The Subnets in force whose own network it is, by network. */
+  readonly homes: Map<string, readonly string[]>;
   /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
   readonly pods: Map<string, Map<string, Allocation>>;
   /** Which claims a CNI DEL of "container/interface" ends. */
   readonly sandboxes: Map<string, readonly ClaimName[]>;
-  /** Which attachment has a MAC, by "subnet/mac". */
+  /** Which attachment has a MAC, by "network/mac". */
   readonly macs: Map<string, Attachment>;
   /** Which claims are reserved, by what for. */
   readonly reservations: Map<string, readonly ClaimName[]>;
-  /** The claims whose reservation a MAC goes with, by "subnet/mac". */
+  /** The claims whose reservation a MAC goes with, by "network/mac", the Subnet's own network. */
   readonly reservedMacs: Map<string, readonly ClaimName[]>;
   /** Claims ("subnet/address") whose key somebody else changed: nothing is decided about them. Not from the log, but from a failed append. */
   readonly fenced: Set<string>;
@@ -47,6 +51,8 @@ export function initialState(): State {
     subnets: new Map(),
     pools: new Map(),
     claims: new Map(),
+    networks: new Map(),
+    homes: new Map(),
     pods: new Map(),
     sandboxes: new Map(),
     macs: new Map(),

@@ -20,9 +20,10 @@ import {
 import type { RequestedSubnet } from './command.ts';
 import type { SubnetSpec } from './event.ts';
 import { type Interval, minus, union } from './interval.ts';
+import { networkOf } from './network.ts';
 
-const defaultCooldownMs = 60_000;
-const defaultBindingTimeoutMs = 3_600_000;
+export const defaultCooldownMs = 60_000;
+export const defaultBindingTimeoutMs = 3_600_000;
 
 /** One family of a subnet, ready for arithmetic. */
 export interface SubnetFamily {
@@ -41,6 +42,8 @@ export interface SubnetFamily {
 export interface Subnet {
   readonly name: string;
   readonly spec: SubnetSpec;
+  /** That of the NICs of its provider. */
+  readonly network: string;
   /** IPv4 before IPv6. */
   readonly families: readonly SubnetFamily[];
 }
@@ -103,7 +106,7 @@ export function subnetOf(name: string, spec: SubnetSpec): Subnet {
     const gatewayText = formatAddress(gateway);
     return { family: cidr.family, cidr, cidrText, gateway: gateway.value, gatewayText, hosts, usable };
   });
-  return { name, spec, families };
+  return { name, spec, network: networkOf(spec.provider, name), families };
 }
 
 /** Whether two subnets of one network would give the same address twice. */

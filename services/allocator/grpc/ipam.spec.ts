@@ -40,6 +40,7 @@ describe('Ipam.Allocate', () => {
           routes: [],
           at,
           bindings: [],
+          network: 'macvlan.default',
         },
       ],
     });

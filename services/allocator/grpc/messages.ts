@@ -3,6 +3,7 @@ import type { Input } from '../../../proto/codec.ts';
 import type * as api from '../../../proto/ipledger.ts';
 import type { Binding } from '../domain/claim.ts';
 import type { AllocationCause, Event, PoolSpec, ReleaseCause, UnbindCause } from '../domain/event.ts';
+import { networkOf } from '../domain/network.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
 import type { AddressRecord, BoundAllocation, Usage } from '../domain/questions.ts';
 import type { BoundSandbox } from '../domain/sandboxes.ts';
@@ -76,6 +77,7 @@ export function allocationMessage(allocation: BoundAllocation): Input<api.Alloca
     defaultRoute,
     at: instant(at),
     bindings: bindings.map(bindingMessage),
+    network: networkOf(attachment.provider, subnet),
   };
 }
 

@@ -6,6 +6,7 @@ import { allocateAll } from '../domain/specification.ts';
 import { logKey } from '../ledger/keys.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
 import { Replica } from '../ledger/replica.ts';
+import { eventVersions } from '../ledger/upcast.ts';
 import {
   afterAWhile,
   carryOut,
@@ -247,8 +248,11 @@ describe('Ledger.Watch', () => {
     ],
     [
       'an event of a newer version',
-      (memory) => memory.put(logKey(2), '{"v":5,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 5; this program reads 1, 2, 3, 4: upgrade it' },
+      (memory) => memory.put(logKey(2), '{"v":99,"seq":2}'),
+      {
+        code: 'LEDGER_DAMAGED',
+        message: `event 2 has schema version 99; this program reads ${eventVersions.join(', ')}: upgrade it`,
+      },
     ],
   ];
   for (const [what, damage, refusal] of damages)

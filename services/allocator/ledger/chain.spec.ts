@@ -21,6 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
+  5: '9dbcdfef1a8eedb86664ea547a8f83a437a9de01b046d336933e7a2acc8984b7',
 };
 const golden = goldenOf(2);
 
@@ -84,7 +85,10 @@ for (const version of eventVersions)
         pods: ['default/db-0', 'default/dual'],
       });
       expect(macs).to.deep.equal([
-        ['macvlan/02:00:00:53:6b:bb', { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 }],
+        [
+          'macvlan.default/02:00:00:53:6b:bb',
+          { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 },
+        ],
       ]);
       expect(sandboxes).to.deep.equal([['container-of-db-0/net1', ['macvlan/172.17.0.100']]]);
       expect(subnets?.map((subnet) => (subnet as { name: string }).name)).to.deep.equal(['dual', 'macvlan']);
@@ -130,7 +134,7 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(4);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(5);
   });
 });
 
@@ -141,7 +145,7 @@ describe('Events of version 3', () => {
     const { pools, reservations, reservedMacs } = describeState(state) as Record<string, unknown[]>;
     expect(pools?.map((pool) => (pool as [string])[0])).to.deep.equal(['blue']);
     expect(reservations).to.deep.equal([['vip/web', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
-    expect(reservedMacs).to.deep.equal([['dual/02:00:00:00:00:09', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
+    expect(reservedMacs).to.deep.equal([['dual.default/02:00:00:00:00:09', ['dual/10.16.0.9', 'dual/fd00:10:16::9']]]);
     const quarantined = [...(state.claims.get('macvlan') ?? [])].filter(([, { quarantine }]) => quarantine);
     expect(quarantined.map(([address]) => address)).to.deep.equal(['172.17.0.13']);
   });
@@ -202,9 +206,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 5 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 6 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it',
+      message: 'event 5 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it',
     });
   });
 

@@ -70,6 +70,7 @@ const anyClaim: fc.Arbitrary<Claim> = fc
   .record({
     last: anySeq,
     lastAt: anyInstant,
+    networks: fc.array(anyText, { maxLength: 2 }),
     allocation: optional(anyAllocation),
     bindings: fc.array(anyBinding, { maxLength: 3 }),
     released: optional(fc.record({ seq: anySeq, at: anyInstant, uid: anyText })),
@@ -111,9 +112,10 @@ describe('The value of a claim’s key', () => {
   });
 
   it('reads well: "alloc" beside the holder, times as text', () => {
-    const claim: Claim = { last: 9, lastAt: 0, bindings: [], released: { seq: 9, at: 0, uid: 'uid-of-a-pod' } };
+    const released = { seq: 9, at: 0, uid: 'uid-of-a-pod' };
+    const claim: Claim = { last: 9, lastAt: 0, networks: ['lan.default'], bindings: [], released };
     expect(claimText(claim)).to.equal(
-      '{"last":9,"at":"1970-01-01T00:00:00.000Z","bindings":[],"released":{"seq":9,"at":"1970-01-01T00:00:00.000Z","uid":"uid-of-a-pod"}}',
+      '{"last":9,"at":"1970-01-01T00:00:00.000Z","networks":["lan.default"],"bindings":[],"released":{"seq":9,"at":"1970-01-01T00:00:00.000Z","uid":"uid-of-a-pod"}}',
     );
   });
 

@@ -87,10 +87,12 @@ interface StoredBinding extends Omit<Binding, 'at'> {
 interface StoredClaim {
   readonly last: Seq;
   readonly at: string;
+  /** Absent in keys that were last written before claims named them. */
+  readonly networks?: readonly string[];
   readonly alloc?: Seq;
   readonly holder?: Omit<Allocation, 'seq' | 'subnet' | 'at'> & { readonly at: string };
   readonly bindings: readonly StoredBinding[];
-  readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string };
+  readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string; readonly pod?: string };
   readonly reservation?: Omit<Reservation, 'at'> & { readonly at: string };
   readonly quarantine?: Omit<Quarantine, 'at'> & { readonly at: string };
 }
@@ -99,8 +101,8 @@ const instant = (at: number): string => new Date(at).toISOString();
 
 /** A claim as its key holds it. */
 export function claimText(claim: Claim): string {
-  const { last, lastAt, allocation, bindings, released, reservation, quarantine } = claim;
-  const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: instant(lastAt) };
+  const { last, lastAt, networks, allocation, bindings, released, reservation, quarantine } = claim;
+  const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: instant(lastAt), networks };
   if (allocation) {
     const { seq, subnet: _, at, ...holder } = allocation;
     stored.alloc = seq;
@@ -113,15 +115,37 @@ export function claimText(claim: Claim): string {
   return JSON.stringify(stored);
 }
 
+/**
+ * A claim as a key holds it that has this text. Keys that were last written before claims named their networks say neither these nor
+ * the Pod of the last release.
+ */
+export function claimTextAs(text: string, claim: Claim): string {
+  if (text.includes('"networks":')) return claimText(claim);
+  const { networks: _, released, holder, ...rest } = JSON.parse(claimText(claim)) as StoredClaim;
+  const { last, at, alloc, bindings, ...others } = rest;
+  const { superseded: _superseded, ...held } = holder ?? ({} as NonNullable<typeof holder>);
+  const { pod: _pod, ...ended } = released ?? ({} as NonNullable<typeof released>);
+  return JSON.stringify({
+    last,
+    at,
+    ...(holder && { alloc, holder: held }),
+    bindings,
+    ...(released && { released: ended }),
+    ...others,
+  });
+}
+
 /** The claim that a key's value says. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
 export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
   return parsed(addressKey({ subnet, address }), text, 'claim', () => {
-    const { last, at, alloc, holder, bindings, released, reservation, quarantine } = JSON.parse(text) as StoredClaim;
+    const stored = JSON.parse(text) as StoredClaim;
+    const { last, at, networks = [], alloc, holder, bindings, released, reservation, quarantine } = stored;
     if (!Number.isSafeInteger(last)) throw new TypeError('it has no "last"');
     if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder and no "alloc"');
     return {
       last,
       lastAt: time(at),
+      networks,
       ...(holder && { allocation: { ...holder, seq: alloc as Seq, subnet, at: time(holder.at) } }),
       bindings: bindings.map((binding) => ({ ...binding, at: time(binding.at) })),
       ...(released && { released: { ...released, at: time(released.at) } }),

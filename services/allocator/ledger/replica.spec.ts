@@ -21,6 +21,7 @@ import {
   type Working,
 } from './specification.ts';
 import { UnreliableLedger } from './unreliable.ts';
+import { eventVersions } from './upcast.ts';
 
 describe('A replica that stands by', () => {
   let memory: MemoryLedger;
@@ -130,9 +131,10 @@ describe('A replica that stands by', () => {
     });
 
     it('at an event of a version or a type that it does not know', async () => {
-      edit(5, '"v":4', '"v":5');
-      expect(await damage()).to.equal('event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it');
-      edit(5, '"v":5', '"v":4');
+      const newest = `"v":${eventVersions.at(-1)}`;
+      edit(5, newest, '"v":99');
+      expect(await damage()).to.match(/^event 5 has schema version 99; this program reads [1-9, ]+: upgrade it$/);
+      edit(5, '"v":99', newest);
       edit(5, 'AddressAllocated', 'AddressTeleported');
       expect(await damage()).to.contain('of type AddressTeleported');
     });

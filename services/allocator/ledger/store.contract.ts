@@ -17,7 +17,7 @@ export interface LedgerUnderTest {
 }
 
 export const name = { subnet: 'macvlan', address: '172.17.0.11' };
-export const claim = { last: 2, lastAt: 1_000, bindings: [] };
+export const claim = { last: 2, lastAt: 1_000, networks: ['macvlan.default'], bindings: [] };
 export const created = { type: 'LedgerCreated', subnet: '', data: { ledger: '01J00000000000000000000000' } } as const;
 export const given: Event = allocated('samplepod', name.address);
 export const configured = subnetConfigured();

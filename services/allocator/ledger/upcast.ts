@@ -6,13 +6,14 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
+ *   5  AddressAllocated says which earlier Pod uid it supersedes
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
-export type EventVersion = 1 | 2 | 3 | 4;
+export type EventVersion = 1 | 2 | 3 | 4 | 5;
 
 /** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
-export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4];
+export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4, 5];
 
 const since3: ReadonlySet<Event['type']> = new Set([
   'PoolConfigured',
@@ -51,6 +52,10 @@ export function upcast(version: EventVersion, type: Event['type'], data: StoredD
 export function downcast(version: EventVersion, event: Event): StoredData {
   if (version < 4 && event.type === 'AddressReleased' && event.data.cause === 'detached')
     return { ...event.data, cause: detachedBefore4 };
+  if (version < 5 && event.type === 'AddressAllocated') {
+    const { supersedes: _, ...data } = event.data;
+    return data;
+  }
   if (version >= 2 || event.type !== 'AddressUnbound') return event.data;
   const { cause: _, ...data } = event.data;
   return data;

@@ -1,4 +1,9 @@
 /** Every key that is not the log, held against the fold of the log. */
+import type { Allocation } from '../domain/claim.ts';
+import type { Attachment } from '../domain/event.ts';
+import type { ClaimName } from '../domain/journal.ts';
+import { networkOf } from '../domain/network.ts';
+import { otherClaims } from '../domain/on-network.ts';
 import { claimOf, sealedTo, type State } from '../domain/state.ts';
 import type { Head } from '../ledger/chain.ts';
 import type { Candidate } from '../ledger/election.ts';
@@ -7,6 +12,7 @@ import {
   addressPrefix,
   claimNameOf,
   claimText,
+  claimTextAs,
   configuredText,
   endOf,
   floorKey,
@@ -21,6 +27,7 @@ import {
   poolPrefix,
   poolText,
   prefix,
+  readClaim,
   segmentKey,
   segmentPrefix,
   segmentText,
@@ -61,11 +68,11 @@ export class KeyAudit {
     if (key.startsWith(memberPrefix)) return undefined;
     if (key === writerKey) return text === undefined || isWriter(text) ? undefined : { key, what: noWriter };
     if (key === frozenKey) return text === undefined || isFreeze(text) ? undefined : { key, what: noFreeze };
-    const expected = this.#expected(key);
+    const expected = this.#expected(key, text);
     if (text === undefined) return expected === undefined ? undefined : this.#finding(key, 'it is missing');
-    if (expected === undefined) return { key, what: strange(key) };
+    if (expected === undefined) return { key, what: strange(key) + this.#secondHolder(key, text) };
     const difference = differenceOf(text, expected);
-    return difference === undefined ? undefined : this.#finding(key, difference);
+    return difference === undefined ? undefined : this.#finding(key, difference + this.#secondHolder(key, text));
   }
 
   /** Looks, after all that are there, for those that are not. */
@@ -93,9 +100,9 @@ export class KeyAudit {
     return { key, what, ...(expected !== undefined && { expected }) };
   }
 
-  #expected(key: string): string | undefined {
+  #expected(key: string, text = ''): string | undefined {
     if (key === headKey) return headText(this.#head());
-    if (key.startsWith(addressPrefix)) return this.#expectedClaim(key);
+    if (key.startsWith(addressPrefix)) return this.#expectedClaim(key, text);
     if (key === floorKey && this.#state.segments.length > 0) return floorText(sealedTo(this.#state) + 1);
     if (key.startsWith(segmentPrefix)) {
       const segment = this.#state.segments.find(({ from }) => segmentKey(from) === key);
@@ -109,14 +116,41 @@ export class KeyAudit {
     return pool && poolText(pool);
   }
 
-  #expectedClaim(key: string): string | undefined {
+  /** Where a key that is not as the log says names a Pod for an address that another Pod holds: both, as the end of a sentence. */
+  #secondHolder(key: string, text: string): string {
+    if (!key.startsWith(addressPrefix)) return '';
+    const found = holderIn(key, text);
+    if (!found) return '';
+    const { subnet, address, attachment } = found;
+    const network = networkOf(attachment.provider, subnet);
+    const claims = [
+      { subnet, claim: claimOf(this.#state, subnet, address) },
+      ...otherClaims(this.#state, network, address, subnet),
+    ];
+    const other = claims.find(({ claim }) => claim?.allocation && claim.allocation.seq !== found.seq);
+    if (!other?.claim?.allocation) return '';
+    const pod = ({ namespace, pod: name }: Attachment): string => `Pod ${namespace}/${name}`;
+    return `: ${address} on network ${network} is held twice, by ${pod(attachment)} and, from subnet ${other.subnet}, by ${pod(other.claim.allocation.attachment)}`;
+  }
+
+  #expectedClaim(key: string, text: string): string | undefined {
     try {
       const { subnet, address } = claimNameOf(key);
       const claim = claimOf(this.#state, subnet, address);
-      return claim && claimText(claim);
+      return claim && (text === '' ? claimText(claim) : claimTextAs(text, claim));
     } catch {
       return undefined; // no address is named so
     }
+  }
+}
+
+/** The Pod that the value of an address key names as the holder; undefined for none. */
+function holderIn(key: string, text: string): (ClaimName & Pick<Allocation, 'attachment' | 'seq'>) | undefined {
+  try {
+    const { name, claim } = readClaim(key, text);
+    return claim?.allocation && { ...name, attachment: claim.allocation.attachment, seq: claim.allocation.seq };
+  } catch {
+    return undefined; // no address is named so
   }
 }
 

@@ -36,6 +36,11 @@ describe('A rule of the ledger', () => {
       actor: 'spec',
       signal: never,
     });
+    await carryOut(writer, {
+      type: 'ApplySubnet',
+      name: 'overlay',
+      spec: { cidrBlock: '172.17.0.0/16', gateway: '', excludeIps: [], provider: 'ovn', protocol: '' },
+    });
     await stop();
     ({ state, head } = replica);
     events = await logOf(memory);
@@ -53,6 +58,13 @@ describe('A rule of the ledger', () => {
     'gives nobody what another holds': [
       () => again(3, { attachment: { namespace: 'default', pod: 'x', provider: 'macvlan.default', ordinal: 0 } }),
       /^gives 172.17.0.11 of subnet macvlan, which attachment macvlan.default\/0 of Pod default\/a has since event 3$/,
+    ],
+    'gives no address that a Pod holds on the same network, from another subnet': [
+      () => {
+        const lent = { namespace: 'default', pod: 'x', provider: 'macvlan.default', ordinal: 0 };
+        return { ...again(3, { attachment: lent }), subnet: 'overlay' };
+      },
+      /^gives 172.17.0.11 of subnet overlay on network macvlan.default, where attachment macvlan.default\/0 of Pod default\/a has it from subnet macvlan since event 3$/,
     ],
     'gives nobody twice': [() => again(3), /^gives addresses to .* default\/a, which has those of event 3$/],
     'gives nothing of a subnet that is not there': [

@@ -4,6 +4,9 @@
  */
 import type { Allocation } from '../domain/claim.ts';
 import type { Attachment, Event, SegmentSealed, Sequenced } from '../domain/event.ts';
+import type { ClaimName } from '../domain/journal.ts';
+import { networkOf } from '../domain/network.ts';
+import { otherClaims } from '../domain/on-network.ts';
 import { allocationOf, claimOf, sealedTo, type State } from '../domain/state.ts';
 
 const named = ({ namespace, pod, provider, ordinal }: Attachment): string =>
@@ -63,9 +66,25 @@ function brokenGrant(state: State, event: Sequenced<Extract<Event, { type: 'Addr
     if (holder)
       return `gives ${address} of subnet ${subnet}, which ${named(holder.attachment)} has since event ${holder.seq}`;
     if (claim?.quarantine) return `gives ${address} of subnet ${subnet}, which is quarantined`;
+    const elsewhere = brokenOnNetwork(state, { subnet, address }, attachment.provider);
+    if (elsewhere !== undefined) return elsewhere;
   }
-  const sameMac = mac === '' ? undefined : state.macs.get(`${subnet}/${mac}`);
+  const sameMac = mac === '' ? undefined : state.macs.get(`${networkOf(attachment.provider, subnet)}/${mac}`);
   return sameMac && `gives MAC ${mac} in subnet ${subnet}, which ${named(sameMac)} has`;
+}
+
+/** On the network of the NIC, and on the subnet's own, no other subnet's claim has a holder or a quarantine at the address. */
+function brokenOnNetwork(state: State, { subnet, address }: ClaimName, provider: string): string | undefined {
+  const own = state.subnets.get(subnet)?.subnet.network;
+  for (const network of new Set([networkOf(provider, subnet), ...(own === undefined ? [] : [own])]))
+    for (const { subnet: other, claim } of otherClaims(state, network, address, subnet)) {
+      const gives = `gives ${address} of subnet ${subnet} on network ${network}`;
+      const holder = claim.allocation;
+      if (holder)
+        return `${gives}, where ${named(holder.attachment)} has it from subnet ${other} since event ${holder.seq}`;
+      if (claim.quarantine) return `${gives}, where it is quarantined in subnet ${other}`;
+    }
+  return undefined;
 }
 
 interface Named {

@@ -185,6 +185,15 @@ describe('Verification', () => {
       '/ipledger/v1/addr/macvlan/172.17.0.99',
       /^the log says nothing of it: something else than ipledger put it there$/,
     ],
+    'a claim that somebody made of an address that another Pod holds on the same network': [
+      (ledger) => {
+        const text = ledger.get('/ipledger/v1/addr/macvlan/172.17.0.12') ?? '';
+        const forged = text.replaceAll('"pod":"b"', '"pod":"forged"').replace('"alloc":6', '"alloc":99');
+        ledger.put('/ipledger/v1/addr/overlay/172.17.0.12', forged);
+      },
+      '/ipledger/v1/addr/overlay/172.17.0.12',
+      /: 172\.17\.0\.12 on network macvlan\.default is held twice, by Pod default\/forged and, from subnet macvlan, by Pod default\/b$/,
+    ],
     'a key that is not of ours': [
       (ledger) => ledger.put('/ipledger/v1/note', 'hello'),
       '/ipledger/v1/note',

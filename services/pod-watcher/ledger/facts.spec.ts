@@ -47,7 +47,9 @@ function event(data: Partial<Event>): Event {
 describe('what an event says', () => {
   it('gives, ends, and passes on', () => {
     const data = { ...given, addresses: [...addresses], routes: [] };
-    expect(factsOf(event({ addressAllocated: { ...data, uid: 'new' } }))).to.deep.equal([{ kind: 'given', holding }]);
+    expect(factsOf(event({ addressAllocated: { ...data, uid: 'new', supersedes: '' } }))).to.deep.equal([
+      { kind: 'given', holding },
+    ]);
     const ended = { kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'web-0', uid: 'old' };
     expect(factsOf(event({ addressTransferred: { ...data, alloc: 7, fromUid: 'old', uid: 'new' } }))).to.deep.equal([
       ended,
@@ -176,6 +178,7 @@ describe('what an event says', () => {
       routes: [],
       at: '',
       bindings: [],
+      network: 'macvlan.default',
     };
     expect(holdingOf(listed)).to.deep.equal(holding);
     const at = '2026-01-31T08:00:00.000Z';

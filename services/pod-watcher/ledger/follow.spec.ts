@@ -22,6 +22,7 @@ function allocation(seq: number): Allocation {
     routes: [],
     at: '',
     bindings: [],
+    network: 'macvlan.default',
   };
 }
 
@@ -59,6 +60,7 @@ const allocated = (seq: number, parts?: [number, number]): Event =>
         interface: 'net1',
         cause: 'ALLOCATION_CAUSE_STATIC',
         routes: [],
+        supersedes: '',
       },
     },
     parts,

@@ -311,8 +311,9 @@ describe('Allocate, a Pod of the same name', () => {
   it('releases what does not fit any more, and gives what is asked for', () => {
     const one = allocated('one', '172.17.0.11');
     const evidence = 'the name belongs to Pod uid uid-new now, which asks for something else';
+    const moved = allocated('one', '172.17.0.99', { ...recreated, cause: 'static' });
     given([subnetConfigured(), one])
       .when(allocate('one', { candidates: [['172.17.0.99']] }, recreated))
-      .then([released(one, 2, { evidence }), allocated('one', '172.17.0.99', { ...recreated, cause: 'static' })]);
+      .then([released(one, 2, { evidence }), { ...moved, data: { ...moved.data, supersedes: 'uid-one' } }]);
   });
 });

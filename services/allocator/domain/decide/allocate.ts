@@ -1,15 +1,23 @@
 /** Gives a Pod the addresses of all its attachments, or none. */
 import type { Allocate, AttachmentRequest } from '../command.ts';
 import type { Allocation } from '../claim.ts';
-import { type AssignedAddress, type Attachment, type Event, familyOf, type Grant } from '../event.ts';
+import {
+  type AddressAllocated,
+  type AssignedAddress,
+  type Attachment,
+  type Event,
+  familyOf,
+  type Grant,
+} from '../event.ts';
 import { claimKey } from '../journal.ts';
+import { networkOf } from '../network.ts';
 import { Refused } from '../refusal.ts';
 import { allocationOf, attachmentKey, claimOf, type State } from '../state.ts';
 import { entitlementsOf, reservedIn } from './entitlement.ts';
 import { isOf } from './family.ts';
 import { refuseFenced } from './fence.ts';
 import { macFor, readMac } from './mac.ts';
-import { assigned, isInPool, isKeepable, pick, type Picked, type Search } from './pick.ts';
+import { assigned, isInPool, isKeepable, keysTaken, pick, type Picked, type Search } from './pick.ts';
 import { noSubnet } from './reasons.ts';
 
 /**
@@ -31,6 +39,7 @@ export function allocate(state: State, command: Allocate): Event[] {
     };
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
+    if (held) refuseSuperseded(held, command);
     events.push(...naming(attachment, command, () => eventsFor(state, command, { request, attachment, held, taken })));
   }
   return events;
@@ -53,7 +62,7 @@ interface Wanted {
   readonly attachment: Attachment;
   /** What an earlier Pod of the same name holds still. */
   readonly held: Allocation | undefined;
-  /** "subnet/address" and "subnet/mac" that earlier attachments of this command take; added to. */
+  /** Addresses (`keysTaken`) and MACs ("network/mac") that earlier attachments of this command take; added to. */
   readonly taken: Set<string>;
 }
 
@@ -74,14 +83,26 @@ function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
   const { configured, addresses } = choose(state, command, wanted, entitlements);
   const subnet = configured.subnet.name;
   const mac = macFor(state, request, { ...search, subnet, addresses });
-  for (const { address } of addresses) taken.add(claimKey({ subnet, address }));
+  for (const { address } of addresses)
+    for (const key of keysTaken(subnet, networkOf(attachment.provider, subnet), address)) taken.add(key);
   const cause = causeOf(state, command, request, { subnet, addresses });
-  const allocated: Event = {
+  const allocated: AddressAllocated = {
     type: 'AddressAllocated',
     subnet,
     data: grantOf(command, { request, attachment, mac }, addresses, cause),
   };
-  return held ? [supersede(held, command.pod.uid), allocated] : [allocated];
+  if (!held) return [allocated];
+  const instead = { ...allocated, data: { ...allocated.data, supersedes: held.uid } };
+  return [supersede(held, command.pod.uid), instead];
+}
+
+/** A request that was under way while the Pod was deleted and made again. @throws Refused POD_SUPERSEDED */
+function refuseSuperseded({ uid, superseded = [] }: Allocation, command: Allocate): void {
+  if (superseded.includes(command.pod.uid))
+    throw new Refused(
+      'POD_SUPERSEDED',
+      `Pod ${describe(command)} was superseded by uid ${uid}, which holds what it asks for: nothing is given to a Pod that is gone`,
+    );
 }
 
 function causeOf(
@@ -106,7 +127,8 @@ function choose(
   const { candidates, pool, ipFamily } = request;
   const { now, import: imports = false } = command;
   const subnets = subnetsFor(state, command, request);
-  const search = { subnets, pool, ipFamily, entitlements, own: held, taken, exactly: imports, now };
+  const networkIn = (subnet: string): string => networkOf(attachment.provider, subnet);
+  const search = { subnets, networkIn, pool, ipFamily, entitlements, own: held, taken, exactly: imports, now };
   if (imports && candidates.length !== 1)
     throw new Refused('INVALID_REQUEST', 'an import names the addresses that the attachment has, and no others');
   if (candidates.length > 0) return pick(state, search, candidates);

@@ -1,14 +1,17 @@
 /** Subnets come, change and go. */
+import type { RestTimes } from '../address-part.ts';
 import { parseAddress } from '../address.ts';
 import type { Claim } from '../claim.ts';
 import type { ApplySubnet, RetireSubnet } from '../command.ts';
 import type { Attachment, Event } from '../event.ts';
+import { claimInForce } from '../on-network.ts';
 import { Refused } from '../refusal.ts';
-import { claimOf, type State } from '../state.ts';
-import { normaliseSubnet, overlaps, type Subnet } from '../subnet.ts';
+import type { State } from '../state.ts';
+import { defaultBindingTimeoutMs, defaultCooldownMs, normaliseSubnet, overlaps, type Subnet } from '../subnet.ts';
+import { instant } from './reasons.ts';
 
 /** @throws Refused SUBNET_INVALID, SUBNET_OVERLAP, SUBNET_IN_USE */
-export function applySubnet(state: State, { name, spec: requested, source }: ApplySubnet): Event[] {
+export function applySubnet(state: State, { name, spec: requested, source, now }: ApplySubnet): Event[] {
   if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
     throw new Refused(
       'SUBNET_INVALID',
@@ -19,12 +22,16 @@ export function applySubnet(state: State, { name, spec: requested, source }: App
   const known = state.subnets.get(name);
   if (known && JSON.stringify(known.subnet.spec) === JSON.stringify(subnet.spec)) return [];
   refuseOverlap(state, subnet);
+  refuseOtherNetwork(state, subnet, now);
   refuseStranding(state, subnet);
   refuseTakenGateway(state, subnet);
   return [{ type: 'SubnetConfigured', subnet: name, data: { spec: subnet.spec, ...(source && { source }) } }];
 }
 
-/** @throws Refused SUBNET_IN_USE while Pods hold addresses of it, or some are reserved. */
+/**
+ * What may still answer, rests or is quarantined stays so for the next subnet of that network.
+ * @throws Refused SUBNET_IN_USE while Pods hold addresses of it, or some are reserved.
+ */
 export function retireSubnet(state: State, { name }: RetireSubnet): Event[] {
   if (!state.subnets.has(name)) return [];
   const claims = [...(state.claims.get(name) ?? [])];
@@ -54,10 +61,51 @@ function refuseOverlap(state: State, subnet: Subnet): void {
       );
 }
 
-/** An address that somebody uses, or that is reserved, becomes no gateway: two would answer on it. */
+/**
+ * A subnet stays on its network while addresses of it are in use there: another subnet of that network would give them again.
+ * That is so for a retired subnet's name, too.
+ */
+function refuseOtherNetwork(state: State, subnet: Subnet, now: number): void {
+  const { name, network, spec } = subnet;
+  const known = state.subnets.get(name)?.subnet;
+  if (known?.network === network) return;
+  const rest = {
+    cooldownMs: Math.max(spec.cooldownMs, known?.spec.cooldownMs ?? defaultCooldownMs),
+    bindingTimeoutMs: Math.max(spec.bindingTimeoutMs, known?.spec.bindingTimeoutMs ?? defaultBindingTimeoutMs),
+  };
+  const uses = [...(state.claims.get(name) ?? [])].flatMap(([address, claim]) => {
+    const use = claim.networks[0] === network ? undefined : useOf(claim, rest, now);
+    return use === undefined ? [] : [`${address} ${use}`];
+  });
+  if (uses[0] === undefined) return;
+  const change = known
+    ? `subnet ${name} can't change its provider from ${known.spec.provider} to ${spec.provider}`
+    : `subnet ${name} can't come back with provider ${spec.provider}`;
+  throw new Refused(
+    'SUBNET_IN_USE',
+    `${change}: ${uses.length} of its addresses are in use on another network, the first: ${uses[0]}. Free them first, or make a subnet of another name`,
+  );
+}
+
+/** How an address is in use, as the rest of a sentence; undefined when it is free again. */
+function useOf(
+  { allocation, reservation, quarantine, bindings: [binding], lastAt }: Claim,
+  { cooldownMs, bindingTimeoutMs }: RestTimes,
+  now: number,
+): string | undefined {
+  if (allocation) return `is held by Pod ${podOf(allocation.attachment)}`;
+  if (reservation) return `is reserved for ${reservation.reservedFor}`;
+  if (quarantine) return `is quarantined since ${instant(quarantine.at)}`;
+  if (binding && lastAt > now - bindingTimeoutMs)
+    return `may still be answered on by container ${binding.containerId} on node ${binding.node}, until ${instant(lastAt + bindingTimeoutMs)}`;
+  if (lastAt > now - cooldownMs) return `cools down until ${instant(lastAt + cooldownMs)}`;
+  return undefined;
+}
+
+/** An address that is in use on the network, or reserved, becomes no gateway: two would answer on it. */
 function refuseTakenGateway(state: State, subnet: Subnet): void {
   for (const { gatewayText } of subnet.families) {
-    const claim = claimOf(state, subnet.name, gatewayText);
+    const claim = claimInForce(state, subnet, gatewayText);
     const user = claim && userOf(claim);
     if (user !== undefined)
       throw new Refused('SUBNET_IN_USE', `${gatewayText} can't become the gateway of subnet ${subnet.name}: ${user}`);

@@ -3,6 +3,7 @@ import { canonicalMac } from '../address.ts';
 import type { AttachmentRequest } from '../command.ts';
 import type { Allocation } from '../claim.ts';
 import type { AssignedAddress, Attachment } from '../event.ts';
+import { networkOf } from '../network.ts';
 import { Refused } from '../refusal.ts';
 import { attachmentKey, claimOf, type State } from '../state.ts';
 
@@ -15,7 +16,7 @@ export interface MacSearch {
   readonly entitlements: ReadonlySet<string>;
   /** What an earlier Pod of the same name has. */
   readonly held: Allocation | undefined;
-  /** "subnet/mac" of what this command takes for other attachments; added to. */
+  /** "network/mac" of what this command takes for other attachments; added to. */
   readonly taken: Set<string>;
 }
 
@@ -24,13 +25,13 @@ export interface MacSearch {
  * @throws Refused MAC_IN_USE, INVALID_REQUEST
  */
 export function macFor(state: State, { mac: text, macSeed }: AttachmentRequest, search: MacSearch): string {
-  const { subnet, addresses, held, taken } = search;
+  const { subnet, addresses, held } = search;
   const named = readMac(text) || reservedMac(state, subnet, addresses);
   const own = held?.subnet === subnet ? held.mac : '';
   const mac = named !== '' || macSeed === undefined ? named : own || newMac(state, macSeed, search);
   if (mac === '') return '';
   if (mac !== own) refuseTaken(state, mac, search);
-  taken.add(`${subnet}/${mac}`);
+  search.taken.add(keyOf(search, mac));
   return mac;
 }
 
@@ -50,11 +51,11 @@ export function readMac(text: string): string {
 const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
   addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
 
-/** The first from the seed on that nobody has in the subnet, and nobody is to have. */
-function newMac(state: State, seed: number, { subnet, taken }: MacSearch): string {
+/** The first from the seed on that is neither in use nor reserved on the network. */
+function newMac(state: State, seed: number, search: MacSearch): string {
   for (let next = seed; ; next += 1) {
-    const key = `${subnet}/${localMac(next)}`;
-    if (!state.macs.has(key) && !state.reservedMacs.has(key) && !taken.has(key)) return localMac(next);
+    const key = keyOf(search, localMac(next));
+    if (!state.macs.has(key) && !state.reservedMacs.has(key) && !search.taken.has(key)) return localMac(next);
   }
 }
 
@@ -67,10 +68,15 @@ function localMac(value: number): string {
   return [first, ...octets.slice(1)].join(':');
 }
 
-function refuseTaken(state: State, mac: string, { subnet, attachment, entitlements, taken }: MacSearch): void {
-  const key = `${subnet}/${mac}`;
+/** A MAC is one station's on the network of the NIC. */
+const keyOf = ({ subnet, attachment: { provider } }: MacSearch, mac: string): string =>
+  `${networkOf(provider, subnet)}/${mac}`;
+
+function refuseTaken(state: State, mac: string, search: MacSearch): void {
+  const { subnet, attachment, entitlements, taken } = search;
+  const key = keyOf(search, mac);
   const reservedTo = (state.reservedMacs.get(key) ?? []).map(
-    ({ address }) => claimOf(state, subnet, address)?.reservation?.reservedFor ?? '',
+    ({ subnet: its, address }) => claimOf(state, its, address)?.reservation?.reservedFor ?? '',
   );
   if (reservedTo.length > 0 && !reservedTo.some((text) => entitlements.has(text)))
     throw new Refused(

@@ -1,14 +1,16 @@
 /** Which address? The one asked for if it can be given, or the best free one. */
 import type { AddressSpace } from '../address-space.ts';
 import { type Address, formatAddress, parseAddress } from '../address.ts';
-import type { Allocation, Claim } from '../claim.ts';
+import { type Allocation, type Claim, standingOf } from '../claim.ts';
 import type { IpFamily } from '../command.ts';
-import { type AssignedAddress, familyOf } from '../event.ts';
+import { type AssignedAddress, familyOf, type SubnetSpec } from '../event.ts';
 import { contains } from '../interval.ts';
 import { claimKey } from '../journal.ts';
+import { claimInForce, otherClaims } from '../on-network.ts';
 import { rangesOf } from '../pool.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
+import type { Subnet } from '../subnet.ts';
 import { isOf, spacesFor } from './family.ts';
 import { isFenced, refuseFenced } from './fence.ts';
 import { answering, explainFull, instant, outOfPool, outOfRange } from './reasons.ts';
@@ -20,6 +22,8 @@ const mostReasons = 3;
 export interface Search {
   /** Best first; at least one. */
   readonly subnets: readonly ConfiguredSubnet[];
+  /** That of the NIC, as `network.ts` has it; it is the subnet's own, or one to which the subnet lends addresses. */
+  readonly networkIn: (subnet: string) => string;
   /** From which alone; '' for the rest that belongs to no pool, and where addresses are named for all of the subnet. */
   readonly pool: string;
   readonly ipFamily: IpFamily;
@@ -27,7 +31,7 @@ export interface Search {
   readonly entitlements: ReadonlySet<string>;
   /** What is given up for this: where it will do, it is kept. */
   readonly own: Allocation | undefined;
-  /** "subnet/address" of what this command takes for other attachments. */
+  /** What this command takes for other attachments: keys as `keysTaken` makes them. */
   readonly taken: ReadonlySet<string>;
   /** Nothing but what is named: no other family beside it. */
   readonly exactly: boolean;
@@ -121,16 +125,28 @@ function grantable(
   const address = formatAddress({ family: space.subnetFamily.family, value });
   refuseNoHost(configured, space, value);
   if (!isInPool(state, search.pool, address)) throw outOfPool(address, configured, search.pool);
-  if (search.taken.has(claimKey({ subnet: name, address })))
+  if (isTaken(configured, address, search))
     throw new Refused(
       'ADDRESS_IN_USE',
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
     );
   refuseFenced(state, name, address);
-  const objection = objectionTo(configured, address, claimOf(state, name, address), search);
+  const objection = objectionTo(state, configured, address, search);
   if (objection !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${objection}`);
   return address;
 }
+
+/** The keys of an address in `taken`: in its subnet, and on the network of the NIC. */
+export const keysTaken = (subnet: string, network: string, address: string): readonly string[] => [
+  claimKey({ subnet, address }),
+  `on ${network}/${address}`,
+];
+
+const isTaken = (
+  { subnet: { name } }: ConfiguredSubnet,
+  address: string,
+  { taken, networkIn }: Pick<Search, 'taken' | 'networkIn'>,
+): boolean => keysTaken(name, networkIn(name), address).some((key) => taken.has(key));
 
 /** @throws Refused ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway) */
 export function refuseNoHost(configured: ConfiguredSubnet, { subnetFamily }: AddressSpace, value: bigint): void {
@@ -144,34 +160,51 @@ export function refuseNoHost(configured: ConfiguredSubnet, { subnetFamily }: Add
     );
 }
 
-/** Why an address can't be given to this search; undefined when it can. */
-function objectionTo(
-  { subnet: { name, spec } }: ConfiguredSubnet,
-  address: string,
-  claim: Claim | undefined,
+/** Why an address can't be given to this search; undefined when it can. Every claim on the subnet's network and on the NIC's counts. */
+function objectionTo(state: State, { subnet }: ConfiguredSubnet, address: string, search: Search): string | undefined {
+  const { name, spec } = subnet;
+  const own = claimOf(state, name, address);
+  const ofOwn = own && objectionIn(own, `${address} of subnet ${name}`, spec, search);
+  if (ofOwn !== undefined) return ofOwn;
+  for (const network of new Set([subnet.network, search.networkIn(name)]))
+    for (const { subnet: other, claim } of otherClaims(state, network, address, name)) {
+      const objection = objectionIn(
+        claim,
+        `${address} of subnet ${other}, on the same network ${network},`,
+        spec,
+        search,
+      );
+      if (objection !== undefined) return objection;
+    }
+  return undefined;
+}
+
+function objectionIn(
+  claim: Claim,
+  what: string,
+  spec: SubnetSpec,
   { now, own, entitlements }: Search,
 ): string | undefined {
-  if (!claim) return undefined;
   const { allocation, quarantine, reservation } = claim;
-  const what = `${address} of subnet ${name}`;
   const isOwn = allocation !== undefined && allocation.seq === own?.seq;
   if (quarantine)
-    return `${what} is quarantined since ${instant(quarantine.at)}: ${quarantine.seenMac || 'somebody'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}; lift the quarantine once that is gone`;
+    return `${what} is quarantined since ${instant(quarantine.at)}: ${quarantine.seenMac || 'another host'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}; lift the quarantine once that is gone`;
   if (reservation && !entitlements.has(reservation.reservedFor))
     return `${what} is reserved for ${reservation.reservedFor} since ${instant(reservation.at)}${reservation.reason && `: ${reservation.reason}`}`;
   if (isOwn) return undefined;
-  if (allocation) {
-    const { attachment, uid, at } = allocation;
-    const pod = `${attachment.namespace}/${attachment.pod}`;
-    // Kube-OVN's sentence for a Vip, which people search for.
-    const vip = /^vip\/(.+)$/.exec(reservation?.reservedFor ?? '')?.[1];
-    const found = vip === undefined ? '' : `vip '${vip}' is in use by pod ${pod}: `;
-    const reserved = reservation ? ` (reserved for ${reservation.reservedFor})` : '';
-    return `${found}${what}${reserved} is in use by Pod ${pod} (uid ${uid}, ${attachment.provider}) since ${instant(at)}`;
-  }
+  if (allocation) return heldBy(allocation, what, reservation);
   return claim.bindings.length > 0 && claim.lastAt > now - spec.bindingTimeoutMs
     ? answering(what, claim, spec.bindingTimeoutMs)
     : undefined;
+}
+
+function heldBy({ attachment, uid, at }: Allocation, what: string, reservation: Claim['reservation']): string {
+  const pod = `${attachment.namespace}/${attachment.pod}`;
+  // Kube-OVN's sentence for a Vip, which people search for.
+  const vip = /^vip\/(.+)$/.exec(reservation?.reservedFor ?? '')?.[1];
+  const found = vip === undefined ? '' : `vip '${vip}' is in use by pod ${pod}: `;
+  const reserved = reservation ? ` (reserved for ${reservation.reservedFor})` : '';
+  return `${found}${what}${reserved} is in use by Pod ${pod} (uid ${uid}, ${attachment.provider}) since ${instant(at)}`;
 }
 
 /** What is given up for this, of that family, where it will do. */
@@ -181,11 +214,11 @@ function ownAddress(
   space: AddressSpace,
   search: Search,
 ): string | undefined {
-  const { own, pool, taken } = search;
+  const { own, pool } = search;
   const { name } = configured.subnet;
   if (own?.subnet !== name) return undefined;
   const address = own.addresses.find((held) => familyOf(held.address) === space.subnetFamily.family)?.address;
-  if (address === undefined || taken.has(claimKey({ subnet: name, address }))) return undefined;
+  if (address === undefined || isTaken(configured, address, search)) return undefined;
   if (isFenced(state, name, address) || !isKeepable(state, { subnet: name, address }, search)) return undefined;
   return isInPool(state, pool, address) ? address : undefined;
 }
@@ -198,30 +231,61 @@ export function isInPool(state: State, pool: string, address: string): boolean {
   return contains(rangesOf(spec, family), value);
 }
 
-/** Whether who asks may go on with an address that it had: it is not quarantined, and not reserved for others. */
+/** Whether an address that the Pod had may stay the Pod's: it is not quarantined, and not reserved for others, in its subnet or on its networks. */
 export function isKeepable(
   state: State,
   { subnet, address }: { readonly subnet: string; readonly address: string },
   { entitlements }: Pick<Search, 'entitlements'>,
 ): boolean {
-  const claim = claimOf(state, subnet, address);
-  return !claim?.quarantine && (!claim?.reservation || entitlements.has(claim.reservation.reservedFor));
+  const own = claimOf(state, subnet, address);
+  const others = (own?.networks ?? []).flatMap((network) => otherClaims(state, network, address, subnet));
+  return [own, ...others.map(({ claim }) => claim)].every(
+    (claim) => !claim?.quarantine && (!claim?.reservation || entitlements.has(claim.reservation.reservedFor)),
+  );
 }
 
-/** The free address of a pool, or of what belongs to none, that is to be given next. */
+/** So many free addresses of a subnet are held against the NIC's network, where that is not the subnet's own. */
+const mostLooks = 1_024;
+
+/**
+ * The free address of a pool, or of what belongs to none, that is to be given next.
+ * @throws Refused SUBNET_FULL when too many of the subnet's free addresses are in use on the network of the NIC.
+ */
 export function bestFree(
   state: State,
   configured: ConfiguredSubnet,
   space: AddressSpace,
-  { pool, taken, now }: Pick<Search, 'pool' | 'taken' | 'now'>,
+  search: Pick<Search, 'pool' | 'taken' | 'now' | 'networkIn'>,
 ): string | undefined {
-  const { name, spec } = configured.subnet;
-  for (const address of space.part(pool)?.candidates(now, spec, (text) => claimOf(state, name, text)) ?? []) {
-    const key = claimKey({ subnet: name, address });
-    if (!taken.has(key) && !state.fenced.has(key)) return address;
+  const { subnet } = configured;
+  const { name, spec } = subnet;
+  const network = search.networkIn(name);
+  let looks = 0;
+  const inForce = (address: string): Claim | undefined => claimInForce(state, subnet, address);
+  for (const address of space.part(search.pool)?.candidates(search.now, spec, inForce) ?? []) {
+    if (isTaken(configured, address, search) || isFenced(state, name, address)) continue;
+    if (network === subnet.network || isFreeOn(state, network, { subnet, address }, search.now)) return address;
+    if (++looks === mostLooks)
+      throw new Refused(
+        'SUBNET_FULL',
+        `NoAvailableAddress: the next ${mostLooks} free addresses of subnet ${name} are in use on network ${network}: ask for an address that is free there, or give network ${network} a subnet of its own`,
+      );
   }
   return undefined;
 }
+
+/** Whether no claim of another subnet keeps an address back on a network. */
+const isFreeOn = (
+  state: State,
+  network: string,
+  { subnet: { name, spec }, address }: { readonly subnet: Subnet; readonly address: string },
+  now: number,
+): boolean =>
+  otherClaims(state, network, address, name).every(({ claim }) => {
+    const standing = standingOf(claim);
+    if (standing === 'idle') return claim.lastAt <= now - spec.cooldownMs;
+    return standing === 'held' && claim.lastAt <= now - spec.bindingTimeoutMs;
+  });
 
 /** An address with what its subnet puts beside it. */
 export const assigned = (space: AddressSpace, address: string): AssignedAddress => ({

@@ -3,7 +3,8 @@ import type { AddressSpace } from '../address-space.ts';
 import type { Claim } from '../claim.ts';
 import type { IpFamily } from '../command.ts';
 import { Refused } from '../refusal.ts';
-import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
+import { claimInForce } from '../on-network.ts';
+import type { ConfiguredSubnet, State } from '../state.ts';
 import { isOf } from './family.ts';
 
 export const instant = (at: number): string => new Date(at).toISOString();
@@ -39,7 +40,7 @@ function explainPart(
   if (!part || part.total === 0n)
     return pool === '' ? 'it has none to give' : 'none of its addresses can be given here';
   const resting = part.released.count;
-  const at = part.nextAvailableAt(subnet.spec, (address) => claimOf(state, subnet.name, address));
+  const at = part.nextAvailableAt(subnet.spec, (address) => claimInForce(state, subnet, address));
   const pooled = space.total - part.total;
   return [
     `${part.inUse} of ${part.total} addresses in use`,

@@ -5,6 +5,7 @@ import type { Claim } from '../claim.ts';
 import type { Reserve, Unreserve } from '../command.ts';
 import { type Event, familyOf } from '../event.ts';
 import type { ClaimName } from '../journal.ts';
+import { otherClaims } from '../on-network.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, heldBy, type State } from '../state.ts';
 import { reservedForAttachment, reservedIn } from './entitlement.ts';
@@ -26,7 +27,7 @@ export function reserve(state: State, command: Reserve): Event[] {
   if (mac === undefined) throw new Refused('INVALID_REQUEST', `${command.mac} is not a valid unicast MAC address`);
   const addresses = command.addresses.length > 0 ? named(state, configured, command) : any(state, configured, command);
   if (addresses.length === 0) return [];
-  if (mac !== '') refuseTakenMac(state, subnet, mac, reservedFor);
+  if (mac !== '') refuseTakenMac(state, configured, mac, reservedFor);
   return [{ type: 'AddressReserved', subnet, data: { addresses, reservedFor, reason, mac } }];
 }
 
@@ -76,11 +77,25 @@ function named(state: State, configured: ConfiguredSubnet, { addresses, reserved
     if (claim?.reservation?.reservedFor === reservedFor) return false;
     refuseNoHost(configured, space, parsed.value);
     refuseFenced(state, name, address);
-    const objection = objectionTo(claim, reservedFor);
-    if (objection !== undefined)
-      throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${address} of subnet ${name} ${objection}`);
+    refuseUsed(state, configured, { address, claim }, reservedFor);
     return true;
   });
+}
+
+/** @throws Refused ADDRESS_IN_USE for an address that another Pod, or another reservation, has on the subnet's network. */
+function refuseUsed(
+  state: State,
+  { subnet: { name, network } }: ConfiguredSubnet,
+  { address, claim }: { readonly address: string; readonly claim: Claim | undefined },
+  reservedFor: string,
+): void {
+  const claims = [{ subnet: name, claim }, ...otherClaims(state, network, address, name)];
+  for (const { subnet, claim: each } of claims) {
+    const objection = objectionTo(each, reservedFor);
+    const where = subnet === name ? '' : `, on the same network ${network},`;
+    if (objection !== undefined)
+      throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${address} of subnet ${subnet}${where} ${objection}`);
+  }
 }
 
 /** Why an address can't be reserved; undefined when it can. */
@@ -99,7 +114,8 @@ function any(state: State, configured: ConfiguredSubnet, command: Reserve): stri
   const { reservedFor, ipFamily, now } = command;
   const { name } = configured.subnet;
   const known = new Set(reservedIn(state, name, reservedFor).map(({ address }) => familyOf(address)));
-  const search = { pool: '', ipFamily, taken: new Set<string>(), now };
+  const networkIn = (): string => configured.subnet.network;
+  const search = { pool: '', ipFamily, taken: new Set<string>(), networkIn, now };
   return spacesFor(configured, ipFamily)
     .filter(({ subnetFamily }) => !known.has(subnetFamily.family))
     .map((space) => {
@@ -127,16 +143,21 @@ function heldFor(
   });
 }
 
-function refuseTakenMac(state: State, subnet: string, mac: string, reservedFor: string): void {
-  const holder = state.macs.get(`${subnet}/${mac}`);
+function refuseTakenMac(
+  state: State,
+  { subnet: { name, network } }: ConfiguredSubnet,
+  mac: string,
+  reservedFor: string,
+): void {
+  const holder = state.macs.get(`${network}/${mac}`);
   if (holder && reservedForAttachment(holder) !== reservedFor)
     throw new Refused(
       'MAC_IN_USE',
-      `AddressConflict: MAC ${mac} is in use in subnet ${subnet} by Pod ${holder.namespace}/${holder.pod} (${holder.provider})`,
+      `AddressConflict: MAC ${mac} is in use in subnet ${name} by Pod ${holder.namespace}/${holder.pod} (${holder.provider})`,
     );
-  const forWhat = ({ address }: ClaimName): string | undefined =>
+  const forWhat = ({ subnet, address }: ClaimName): string | undefined =>
     claimOf(state, subnet, address)?.reservation?.reservedFor;
-  const other = (state.reservedMacs.get(`${subnet}/${mac}`) ?? []).map(forWhat).find((text) => text !== reservedFor);
+  const other = (state.reservedMacs.get(`${network}/${mac}`) ?? []).map(forWhat).find((text) => text !== reservedFor);
   if (other !== undefined)
-    throw new Refused('MAC_IN_USE', `AddressConflict: MAC ${mac} is reserved for ${other} in subnet ${subnet}`);
+    throw new Refused('MAC_IN_USE', `AddressConflict: MAC ${mac} is reserved for ${other} in subnet ${name}`);
 }
