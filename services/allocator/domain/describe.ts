@@ -18,6 +18,7 @@ export function describeState(state: State): object {
     ledger: state.ledger,
     segments: state.segments,
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
+    dropped: sorted(state.dropped),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
     sandboxes: index(state.sandboxes),
     macs: sorted(state.macs),

@@ -3,8 +3,8 @@
  * written: rules belong to `decide`.
  */
 import type { Allocation, Binding, Claim } from './claim.ts';
-import { addressesOf, type Event, type Sequenced } from './event.ts';
-import { configureSubnet, forgetAllocation, indexAllocation, putClaim } from './indexes.ts';
+import { addressesOf, type Event, mostDropsNamed, type Sequenced } from './event.ts';
+import { configureSubnet, dropClaim, forgetAllocation, indexAllocation, putClaim } from './indexes.ts';
 import { deleteKey, type Journal, setKey } from './journal.ts';
 import { allocationOf, claimOf, type State } from './state.ts';
 import { subnetOf } from './subnet.ts';
@@ -71,6 +71,11 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     }
     case 'QuarantineLifted':
       return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
+    case 'ClaimsDropped': {
+      const { subnet, seq, data } = event;
+      for (const address of data.addresses) dropClaim(state, { subnet, address }, journal);
+      return journal.record(setKey(state.dropped, subnet, [seq, ...data.previous].slice(0, mostDropsNamed)));
+    }
     case 'AllocationRefused':
     case 'LedgerRestored':
     case 'KeyRotated':

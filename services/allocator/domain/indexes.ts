@@ -43,6 +43,20 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
     indexReservation(state, name, { before: before?.reservation, after: claim.reservation }, journal);
 }
 
+/** Deletes a claim from every index: the address is as one that was never used. */
+export function dropClaim(state: State, name: ClaimName, journal: Journal): void {
+  const claims = state.claims.get(name.subnet);
+  const before = claims?.get(name.address);
+  if (!claims || !before) return;
+  journal.record(deleteKey(claims, name.address));
+  if (claims.size === 0) journal.record(deleteKey(state.claims, name.subnet));
+  journal.touch(name);
+  const configured = state.subnets.get(name.subnet);
+  if (configured) spaceOf(configured, name.address)?.forget(name.address, before, journal);
+  indexSandboxes(state, name, { before: before.bindings, after: [] }, journal);
+  indexReservation(state, name, { before: before.reservation, after: undefined }, journal);
+}
+
 /** Makes an allocation the one that its attachment holds. */
 export function indexAllocation(state: State, allocation: Allocation, journal: Journal): void {
   const { namespace, pod } = allocation.attachment;

@@ -25,6 +25,8 @@ export interface State {
   readonly pools: Map<string, ConfiguredPool>;
   /** By subnet, then by canonical address; also of retired subnets, whose cooldowns and history go on. */
   readonly claims: Map<string, Map<string, Claim>>;
+  /** By subnet, the last events that dropped claims of it, newest first; also of retired subnets. */
+  readonly dropped: Map<string, readonly Seq[]>;
   /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
   readonly pods: Map<string, Map<string, Allocation>>;
   /** Which claims a CNI DEL of "container/interface" ends. */
@@ -47,6 +49,7 @@ export function initialState(): State {
     subnets: new Map(),
     pools: new Map(),
     claims: new Map(),
+    dropped: new Map(),
     pods: new Map(),
     sandboxes: new Map(),
     macs: new Map(),
@@ -64,7 +67,7 @@ export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal
   `${provider}/${ordinal}`;
 export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
 
-/** The claim of an address in a subnet, if it was ever used. */
+/** The claim of an address in a subnet; undefined when it was never used, or its claim was dropped. */
 export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
   state.claims.get(subnet)?.get(address);
 

@@ -6,13 +6,14 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
+ *   5  one more: ClaimsDropped
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
-export type EventVersion = 1 | 2 | 3 | 4;
+export type EventVersion = 1 | 2 | 3 | 4 | 5;
 
 /** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
-export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4];
+export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4, 5];
 
 const since3: ReadonlySet<Event['type']> = new Set([
   'PoolConfigured',
@@ -25,8 +26,11 @@ const since3: ReadonlySet<Event['type']> = new Set([
 
 const since4: ReadonlySet<Event['type']> = new Set(['SegmentSealed', 'LedgerRestored', 'KeyRotated'] as const);
 
+const since5: ReadonlySet<Event['type']> = new Set(['ClaimsDropped'] as const);
+
 /** The first version that has events of a type: it can't be written as any before. */
 export function firstVersionOf(type: Event['type']): EventVersion {
+  if (since5.has(type)) return 5;
   if (since4.has(type)) return 4;
   return since3.has(type) ? 3 : 1;
 }
