@@ -325,8 +325,8 @@ export interface AddressRecord {
   subnet: string;
   address: string;
   /**
-   * One of: fresh (never used), allocated, bound, held (released, but a container may still answer on it), cooling, idle
-   * (free again), reserved, quarantined, excluded.
+   * One of: fresh (never used, or idle for so long that nothing is kept of it), allocated, bound, held (released, but a container
+   * may still answer on it), cooling, idle (free again), reserved, quarantined, excluded.
    */
   state: string;
   /** Present while held by a Pod. */

@@ -3,7 +3,7 @@
  * written: rules belong to `decide`.
  */
 import type { Allocation, Binding, Claim } from './claim.ts';
-import { addressesOf, type Event, mostDropsNamed, type Sequenced } from './event.ts';
+import { addressesOf, type ClaimsDropped, type Event, mostDropsNamed, type Sequenced } from './event.ts';
 import { configureSubnet, dropClaim, forgetAllocation, indexAllocation, putClaim } from './indexes.ts';
 import { deleteKey, type Journal, setKey } from './journal.ts';
 import { allocationOf, claimOf, type State } from './state.ts';
@@ -23,10 +23,9 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     case 'SegmentSealed': {
       const previous = state.segments;
       state.segments = [...previous, { seq: event.seq, ...event.data }];
-      journal.record(() => {
+      return journal.record(() => {
         state.segments = previous;
       });
-      return;
     }
     case 'SubnetConfigured': {
       const { spec, source } = event.data;
@@ -71,11 +70,8 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     }
     case 'QuarantineLifted':
       return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
-    case 'ClaimsDropped': {
-      const { subnet, seq, data } = event;
-      for (const address of data.addresses) dropClaim(state, { subnet, address }, journal);
-      return journal.record(setKey(state.dropped, subnet, [seq, ...data.previous].slice(0, mostDropsNamed)));
-    }
+    case 'ClaimsDropped':
+      return drop(state, event, journal);
     case 'AllocationRefused':
     case 'LedgerRestored':
     case 'KeyRotated':
@@ -156,6 +152,11 @@ function bind(state: State, event: Sequenced<Extract<Event, { type: 'AddressBoun
     ...(allocation && claim.allocation && { allocation }),
     bindings: [...claim.bindings.filter(goesOn), binding],
   }));
+}
+
+function drop(state: State, { seq, subnet, data }: Sequenced<ClaimsDropped>, journal: Journal): void {
+  for (const address of data.addresses) dropClaim(state, { subnet, address }, journal);
+  journal.record(setKey(state.dropped, subnet, [seq, ...data.previous].slice(0, mostDropsNamed)));
 }
 
 function changeClaims(state: State, event: Sequenced, journal: Journal, change: (claim: Claim) => Claim): void {

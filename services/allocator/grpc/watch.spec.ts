@@ -248,7 +248,10 @@ describe('Ledger.Watch', () => {
     [
       'an event of a newer version',
       (memory) => memory.put(logKey(2), '{"v":99,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 99; this program reads 1, 2, 3, 4, 5: upgrade it' },
+      {
+        code: 'LEDGER_DAMAGED',
+        message: 'event 2 has schema version 99; this program reads 1, 2, 3, 4, 5: upgrade it',
+      },
     ],
   ];
   for (const [what, damage, refusal] of damages)

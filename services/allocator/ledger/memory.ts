@@ -119,9 +119,10 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
     }));
     const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
     const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
-    const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
-    const pools = [...this.#withPrefix(poolPrefix)].map(([key, { text }]) => parsePool(key, text));
-    const dropped = [...this.#withPrefix(droppedPrefix)].map(([key, { text }]) => parseDropped(key, text));
+    const under = <Value>(prefix: string, parse: (key: string, text: string) => Value): Value[] =>
+      [...this.#withPrefix(prefix)].map(([key, { text }]) => parse(key, text));
+    const [subnets, pools] = [under(subnetPrefix, parseSubnet), under(poolPrefix, parsePool)];
+    const dropped = under(droppedPrefix, parseDropped);
     const segments = this.#segmentsFrom(1);
     return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
   }
