@@ -1,22 +1,25 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { stream } from '../../../lib/rpc.ts';
 import { type HistoryReply, IpamService, LedgerService } from '../../../proto/ipledger.ts';
+import type { Untimed } from '../domain/specification.ts';
 import { floorKey, floorText, logKey } from '../ledger/keys.ts';
-import { logOf } from '../ledger/specification.ts';
+import { ask, logOf, never } from '../ledger/specification.ts';
 import { allocate, applyMacvlan, applySubnet, release, type Served, serveAllocator } from './specification.ts';
 
 const address = '172.17.0.11';
 const hour = 3_600_000;
 
+async function submit(served: Served, untimed: Untimed): Promise<void> {
+  await served.allocator.writer()?.submit(ask(untimed));
+}
+
+const retire = (served: Served, name: string): Promise<void> => submit(served, { type: 'RetireSubnet', name });
+
 /** Has the writer drop what rests of these. */
-async function drop(served: Served, subnet: string, ...addresses: readonly string[]): Promise<void> {
+function drop(served: Served, subnet: string, ...addresses: readonly string[]): Promise<void> {
   served.pass(hour + 1);
-  await served.allocator.writer()?.submit({
-    command: (now) => ({ type: 'DropClaims', now, subnet, addresses }),
-    answer: () => undefined,
-    actor: 'allocator',
-    signal: new AbortController().signal,
-  });
+  return submit(served, { type: 'DropClaims', subnet, addresses });
 }
 
 /** The pages of an address's history. */
@@ -85,12 +88,7 @@ describe('The history of an address whose claim was dropped', () => {
   it('is told when its subnet is retired, and nothing else of it is kept', async () => {
     await applySubnet(served, 'gone', { cidrBlock: '10.9.0.0/24' }); // 4
     await live('a', { provider: 'gone.default', subnets: ['gone'], candidates: [{ addresses: ['10.9.0.2'] }] }); // 5, 6
-    await served.allocator.writer()?.submit({
-      command: (now) => ({ type: 'RetireSubnet', now, name: 'gone' }),
-      answer: () => undefined,
-      actor: 'spec',
-      signal: new AbortController().signal,
-    }); // 7
+    await retire(served, 'gone'); // 7
     await drop(served, 'gone', '10.9.0.2'); // 8
     expect(seqsOf(await pagesOf(served, { address: '10.9.0.2' }))).to.deep.equal([8, 6, 5]);
   });
@@ -125,6 +123,28 @@ describe('The history of an address whose claim was dropped', () => {
     expect(await served.refusal(LedgerService.history, { address: '172.17.0.99' })).to.include({
       code: 'POSITION_GONE',
     });
+  });
+
+  it('is no part of what differs between two moments, also when the address is none of the subnet any more', async () => {
+    await allocate(served, 'a', here); // 4
+    await release(served, 'a'); // 5
+    await drop(served, 'macvlan', address); // 6
+    await applySubnet(served, 'other', { cidrBlock: '172.17.0.0/24', excludeIps: ['172.17.0.200'] }); // 7
+    const changes = async (from: number, to: number): Promise<string[]> => {
+      const found: string[] = [];
+      const request = { from: { seq: from }, to: { seq: to } };
+      for await (const { addresses } of stream(served.client, LedgerService.diff, request, {
+        silenceMs: 20_000,
+        signal: never,
+      }))
+        found.push(...addresses.map(({ before, after }) => `${before?.state} to ${after?.state}`));
+      return found;
+    };
+    expect(await changes(5, 7)).to.deep.equal([]);
+    expect(await changes(4, 7)).to.deep.equal(['allocated to fresh']);
+    expect(await changes(3, 4)).to.deep.equal(['fresh to allocated']);
+    await retire(served, 'macvlan'); // 8
+    expect(await changes(4, 8)).to.deep.equal(['allocated to fresh']);
   });
 
   it('refuses a page token that no reply gave', async () => {
