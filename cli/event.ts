@@ -30,7 +30,7 @@ export function eventRow(event: Event): string[] {
     String(event.seq),
     event.at,
     event.type,
-    addressesOf(event).join(','),
+    addressText(event),
     attachment ? podOf(attachment) : '',
     detail,
     event.subnet,
@@ -43,6 +43,12 @@ export function eventRow(event: Event): string[] {
 
 /** The addresses that an event touches. */
 export const addressesOf = ({ before }: Event): string[] => before.map(({ address }) => address);
+
+/** Of very many addresses the first stands for all. */
+function addressText(event: Event): string {
+  const [first = '', ...others] = addressesOf(event);
+  return event.claimsDropped && others.length > 0 ? `${first} and ${others.length} more` : [first, ...others].join(',');
+}
 
 export const podOf = ({ namespace, pod }: Attachment): string => `${namespace}/${pod}`;
 
@@ -71,7 +77,8 @@ function told(event: Event): { attachment?: Attachment | undefined; uid?: string
 }
 
 /** What an event says that is about an address, and about no Pod. */
-function withoutPod({ addressReserved, reservationCancelled, addressQuarantined, quarantineLifted }: Event): string {
+function withoutPod(event: Event): string {
+  const { addressReserved, reservationCancelled, addressQuarantined, quarantineLifted, claimsDropped } = event;
   if (addressReserved) return join(': ', `for ${addressReserved.reservedFor}`, addressReserved.reason);
   if (reservationCancelled)
     return join(': ', `no more for ${reservationCancelled.reservedFor}`, reservationCancelled.reason);
@@ -80,6 +87,7 @@ function withoutPod({ addressReserved, reservationCancelled, addressQuarantined,
     const who = seenMac === '' && seenAt === '' ? '' : join(' at ', `${seenMac || 'somebody'} seen`, seenAt);
     return join(': ', who, reason);
   }
+  if (claimsDropped) return `idle for long, no key is kept: ${claimsDropped.addresses.length} in all`;
   return quarantineLifted?.reason ?? '';
 }
 

@@ -255,6 +255,7 @@ describe('ipledger history', () => {
       { type: 'AddressQuarantined', addressQuarantined: { seenAt: 'node-2' } },
       { type: 'ReservationCancelled', reservationCancelled: { reservedFor: 'vip/web', reason: 'moved' } },
       { type: 'AddressReserved', addressReserved: { reservedFor: 'vip/web', reason: 'for the front' } },
+      { type: 'ClaimsDropped', claimsDropped: { addresses: ['172.17.0.11', '172.17.0.12'] } },
     ];
     const { stdout } = await ask({ history: () => ({ position, events: told }) }, 'history', '172.17.0.11');
     expect(stdout).to.match(/QuarantineLifted +- +the printer moved +/);
@@ -262,6 +263,7 @@ describe('ipledger history', () => {
     expect(stdout).to.match(/AddressQuarantined +- +somebody seen at node-2 +/);
     expect(stdout).to.match(/ReservationCancelled +- +no more for vip\/web: moved +/);
     expect(stdout).to.match(/AddressReserved +- +for vip\/web: for the front +/);
+    expect(stdout).to.match(/ClaimsDropped +- +idle for long, no key is kept: 2 in all +/);
   });
 
   it('says what was done to the ledger itself', async () => {

@@ -11523,11 +11523,12 @@ export const ipledger = $root.ipledger = (() => {
             Event.prototype.segmentSealed = null;
             Event.prototype.ledgerRestored = null;
             Event.prototype.keyRotated = null;
+            Event.prototype.claimsDropped = null;
 
             let $oneOfFields;
 
             $Object.defineProperty(Event.prototype, "data", {
-                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased", "poolConfigured", "poolRetired", "addressReserved", "reservationCancelled", "addressQuarantined", "quarantineLifted", "segmentSealed", "ledgerRestored", "keyRotated"]),
+                get: $util.oneOfGetter($oneOfFields = ["ledgerCreated", "subnetConfigured", "subnetRetired", "addressAllocated", "allocationRefused", "addressBound", "addressUnbound", "addressTransferred", "addressReleased", "poolConfigured", "poolRetired", "addressReserved", "reservationCancelled", "addressQuarantined", "quarantineLifted", "segmentSealed", "ledgerRestored", "keyRotated", "claimsDropped"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -11605,6 +11606,8 @@ export const ipledger = $root.ipledger = (() => {
                     $root.ipledger.v1.LedgerRestored.encode(message.ledgerRestored, writer.uint32(290).fork(), _depth + 1).ldelim();
                 if (message.keyRotated != null && $Object.hasOwnProperty.call(message, "keyRotated"))
                     $root.ipledger.v1.KeyRotated.encode(message.keyRotated, writer.uint32(298).fork(), _depth + 1).ldelim();
+                if (message.claimsDropped != null && $Object.hasOwnProperty.call(message, "claimsDropped"))
+                    $root.ipledger.v1.ClaimsDropped.encode(message.claimsDropped, writer.uint32(306).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -11880,6 +11883,13 @@ export const ipledger = $root.ipledger = (() => {
                             message.data = "keyRotated";
                             continue;
                         }
+                    case 38: {
+                            if (wireType !== 2)
+                                break;
+                            message.claimsDropped = $root.ipledger.v1.ClaimsDropped.decode(reader, reader.size(), $undefined, _depth + 1, message.claimsDropped);
+                            message.data = "claimsDropped";
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -12050,6 +12060,11 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.Event.keyRotated: object expected");
                     message.keyRotated = $root.ipledger.v1.KeyRotated.fromObject(object.keyRotated, _depth + 1);
                 }
+                if (object.claimsDropped != null) {
+                    if (!$util.isObject(object.claimsDropped))
+                        throw $TypeError(".ipledger.v1.Event.claimsDropped: object expected");
+                    message.claimsDropped = $root.ipledger.v1.ClaimsDropped.fromObject(object.claimsDropped, _depth + 1);
+                }
                 return message;
             };
 
@@ -12204,6 +12219,11 @@ export const ipledger = $root.ipledger = (() => {
                     object.keyRotated = $root.ipledger.v1.KeyRotated.toObject(message.keyRotated, options, _depth + 1);
                     if (options.oneofs)
                         object.data = "keyRotated";
+                }
+                if (message.claimsDropped != null && $Object.hasOwnProperty.call(message, "claimsDropped")) {
+                    object.claimsDropped = $root.ipledger.v1.ClaimsDropped.toObject(message.claimsDropped, options, _depth + 1);
+                    if (options.oneofs)
+                        object.data = "claimsDropped";
                 }
                 return object;
             };
@@ -15350,6 +15370,179 @@ export const ipledger = $root.ipledger = (() => {
             };
 
             return QuarantineLifted;
+        })();
+
+        v1.ClaimsDropped = (function() {
+
+            const ClaimsDropped = function (properties) {
+                this.addresses = [];
+                this.previous = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ClaimsDropped.prototype.addresses = $util.emptyArray;
+            ClaimsDropped.prototype.previous = $util.emptyArray;
+
+            ClaimsDropped.create = function(properties) {
+                return new ClaimsDropped(properties);
+            };
+
+            ClaimsDropped.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.addresses != null && message.addresses.length)
+                    for (let i = 0; i < message.addresses.length; ++i)
+                        writer.uint32(10).string(message.addresses[i]);
+                if (message.previous != null && message.previous.length)
+                    writer.uint32(18).uint64s(message.previous);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ClaimsDropped.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.ipledger.v1.ClaimsDropped();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.addresses && message.addresses.length))
+                                message.addresses = [];
+                            message.addresses.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType === 2) {
+                                if (!(message.previous && message.previous.length))
+                                    message.previous = [];
+                                reader.uint64s(message.previous);
+                                continue;
+                            }
+                            if (wireType !== 0)
+                                break;
+                            if (!(message.previous && message.previous.length))
+                                message.previous = [];
+                            message.previous.push(reader.uint64());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            ClaimsDropped.fromObject = function (object, _depth) {
+                if (object instanceof $root.ipledger.v1.ClaimsDropped)
+                    return object;
+                if (!$util.isObject(object))
+                    throw $TypeError(".ipledger.v1.ClaimsDropped: object expected");
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let message = new $root.ipledger.v1.ClaimsDropped();
+                if (object.addresses) {
+                    if (!$Array.isArray(object.addresses))
+                        throw $TypeError(".ipledger.v1.ClaimsDropped.addresses: array expected");
+                    message.addresses = $Array(object.addresses.length);
+                    for (let i = 0; i < object.addresses.length; ++i)
+                        message.addresses[i] = $String(object.addresses[i]);
+                }
+                if (object.previous) {
+                    if (!$Array.isArray(object.previous))
+                        throw $TypeError(".ipledger.v1.ClaimsDropped.previous: array expected");
+                    message.previous = $Array(object.previous.length);
+                    for (let i = 0; i < object.previous.length; ++i)
+                        if ($util.Long)
+                            message.previous[i] = $util.Long.fromValue(object.previous[i], true);
+                        else if (typeof object.previous[i] === "string")
+                            message.previous[i] = $parseInt(object.previous[i], 10);
+                        else if (typeof object.previous[i] === "number")
+                            message.previous[i] = object.previous[i];
+                        else if (typeof object.previous[i] === "object")
+                            message.previous[i] = new $util.LongBits(object.previous[i].low >>> 0, object.previous[i].high >>> 0).toNumber(true);
+                }
+                return message;
+            };
+
+            ClaimsDropped.toObject = function (message, options, _depth) {
+                if (!options)
+                    options = {};
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let object = {};
+                if (options.arrays || options.defaults) {
+                    object.addresses = [];
+                    object.previous = [];
+                }
+                if (message.addresses && message.addresses.length) {
+                    object.addresses = $Array(message.addresses.length);
+                    for (let j = 0; j < message.addresses.length; ++j)
+                        object.addresses[j] = message.addresses[j];
+                }
+                if (message.previous && message.previous.length) {
+                    object.previous = $Array(message.previous.length);
+                    for (let j = 0; j < message.previous.length; ++j)
+                        if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                            object.previous[j] = typeof message.previous[j] === "number" ? $BigInt(message.previous[j]) : $util.Long.fromBits(message.previous[j].low >>> 0, message.previous[j].high >>> 0, true).toBigInt();
+                        else if (typeof message.previous[j] === "number")
+                            object.previous[j] = options.longs === $String ? $String(message.previous[j]) : message.previous[j];
+                        else
+                            object.previous[j] = options.longs === $String ? $util.Long.prototype.toString.call(message.previous[j]) : options.longs === $Number ? new $util.LongBits(message.previous[j].low >>> 0, message.previous[j].high >>> 0).toNumber(true) : message.previous[j];
+                }
+                return object;
+            };
+
+            ClaimsDropped.prototype.toJSON = function() {
+                return ClaimsDropped.toObject(this, $protobuf.util.toJSONOptions);
+            };
+
+            return ClaimsDropped;
         })();
 
         v1.SegmentSealed = (function() {

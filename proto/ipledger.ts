@@ -327,8 +327,8 @@ export interface AddressRecord {
   subnet: string;
   address: string;
   /**
-   * One of: fresh (never used), allocated, bound, held (released, but a container may still answer on it), cooling, idle
-   * (free again), reserved, quarantined, excluded.
+   * One of: fresh (never used, or idle for so long that nothing is kept of it), allocated, bound, held (released, but a container
+   * may still answer on it), cooling, idle (free again), reserved, quarantined, excluded.
    */
   state: string;
   /** Present while held by a Pod. */
@@ -786,12 +786,13 @@ export interface Event {
   segmentSealed?: SegmentSealed;
   ledgerRestored?: LedgerRestored;
   keyRotated?: KeyRotated;
+  claimsDropped?: ClaimsDropped;
 }
 
 /** The event before an event, of one address that both touch: a step back in that address's history. */
 export interface EventBefore {
   address: string;
-  /** 0: there is none, the address was never used before. */
+  /** 0: there is none: the address was never used before, or its claim was dropped (ClaimsDropped) before. */
   seq: number;
 }
 
@@ -912,6 +913,16 @@ export interface AddressQuarantined {
 export interface QuarantineLifted {
   address: string;
   reason: string;
+}
+
+/**
+ * The ledger keeps no claim of these addresses any more: they were idle for long. Their history stays in the log, and `before` of
+ * this event leads to it.
+ */
+export interface ClaimsDropped {
+  addresses: string[];
+  /** The events of this type before it in the same subnet, newest first; at most 64. */
+  previous: number[];
 }
 
 /** A stretch of the log stands in the archive now, and will go from etcd. */

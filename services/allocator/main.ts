@@ -15,6 +15,7 @@ import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
 import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import type { Archive } from './archive/archive.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
 import { keepBounded, type RetentionOptions } from './archive/retention.ts';
@@ -22,6 +23,7 @@ import { archiveOptions, type ArchiveSettings, retentionOf, wholeNumber } from '
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
 import { heldTwice } from './domain/on-network.ts';
 import type { State } from './domain/state.ts';
+import { dropRestingClaims } from './drop-claims.ts';
 import { watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
@@ -154,7 +156,7 @@ await run(log, async (life) => {
     signal: over.signal,
   });
   working.push(kept.catch((error: unknown) => freezeAndFail({ replica, brake: live, by }, life, error)));
-  if (archive && archived) working.push(sealing({ ledger: archived, archive, replica, office }, over.signal));
+  working.push(...upkeep({ ledger: archived, archive, replica, office }, over.signal));
   const writerlessMs = (): number => performance.now() - writerSeenAt;
   working.push(
     keepHealth({ office, writerlessMs, set: (service, status) => health.setStatus(service, status) }, over.signal),
@@ -191,15 +193,20 @@ async function freezeAndFail(
   life.fail(error);
 }
 
-interface Sealed extends Pick<RetentionOptions, 'ledger' | 'archive' | 'replica'> {
+interface Kept extends Pick<RetentionOptions, 'replica'> {
+  readonly ledger: ArchivedLedger | undefined;
+  readonly archive: Archive | undefined;
   readonly office: Office;
 }
 
-/** Moves old events to the archive, while we are the writer. */
-function sealing({ office, ...sealed }: Sealed, signal: AbortSignal): Promise<void> {
+/** Drops claims that rest and moves old events to the archive (if there is one), while this replica is the writer. */
+function upkeep({ office, replica, ledger, archive }: Kept, signal: AbortSignal): Promise<void>[] {
+  const writing = { replica, writer: () => office.writer, log };
+  const dropping = dropRestingClaims(writing, signal);
+  if (!ledger || !archive) return [dropping];
   const retention = retentionOf(options);
-  log.info({ archive: sealed.archive.location, ...retention }, 'old events are sealed');
-  return keepBounded({ ...sealed, writer: () => office.writer, retention, log }, signal);
+  log.info({ archive: archive.location, ...retention }, 'old events are sealed');
+  return [dropping, keepBounded({ ...writing, ledger, archive, retention }, signal)];
 }
 
 /** The same over HTTP, for whoever speaks no gRPC, and what is counted; where it is asked for. */

@@ -36,12 +36,24 @@ const told: readonly (readonly [at: number, actor: string, command: Untimed])[] 
   [21, 'ipledger://agent/node-1', bind('db-0')],
 ];
 
+const drop: Untimed = { type: 'DropClaims', subnet: 'macvlan', addresses: ['172.17.0.11', '172.17.0.13'] };
+
+/** The days after: the addresses rest, and their claims are dropped; one is used once more, and rests again. */
+export const daysAfter: typeof told = [
+  [1_500, 'ipledger://watcher', release('db-0')],
+  [1_500, 'ipledger://agent/node-1', unbind('db-0')],
+  [1_600, 'allocator', drop],
+  [1_601, 'ipledger://watcher', allocate('late', { candidates: [['172.17.0.11']] })],
+  [1_602, 'ipledger://watcher', release('late')],
+  [1_700, 'allocator', drop],
+];
+
 /** Has it all happened, at these times; what is refused is refused. */
-export async function liveThrough(ledger: EtcdLedger): Promise<void> {
+export async function liveThrough(ledger: EtcdLedger, day = told): Promise<void> {
   let now = begin;
   const clock = new LedgerClock({ wall: () => now, monotonic: () => now - begin });
   const { writer, stop } = await startWriter(ledger, { replica: await Replica.load(ledger, never, clock) });
-  for (const [at, actor, command] of told) {
+  for (const [at, actor, command] of day) {
     now = begin + at * minute;
     await writer.submit({ ...ask(command), actor }).catch(() => undefined);
   }

@@ -10,7 +10,7 @@ import { childEnvironment } from '../harness/launch.ts';
 import { root } from '../harness/paths.ts';
 import { findProgram } from '../harness/programs.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { liveThrough } from './day.ts';
+import { daysAfter, liveThrough } from './day.ts';
 
 const page = readFileSync(join(root, 'docs/audit.md'), 'utf8');
 const section = /<!-- questions -->([^]*)<!-- \/questions -->/.exec(page)?.[1] ?? '';
@@ -40,13 +40,33 @@ describe('docs/audit.md, with etcdctl and jq alone', function () {
     expect(questions).to.have.length(10);
   });
 
+  async function ask(commands: string): Promise<string> {
+    const path = `${dirname(await findProgram('etcdctl'))}:${process.env['PATH']}`;
+    const env = childEnvironment({ ETCDCTL_ENDPOINTS: etcd.endpoint, PATH: path });
+    const { stdout, stderr, code } = await runCommand('sh', ['-eu', '-c', commands], { env });
+    expect([code, stderr]).to.deep.equal([0, '']);
+    return stdout;
+  }
+
   for (const { name, commands, answer } of questions)
     it(`answers: ${name}`, async () => {
       expect(commands).to.not.equal('');
-      const path = `${dirname(await findProgram('etcdctl'))}:${process.env['PATH']}`;
-      const env = childEnvironment({ ETCDCTL_ENDPOINTS: etcd.endpoint, PATH: path });
-      const { stdout, stderr, code } = await runCommand('sh', ['-eu', '-c', commands], { env });
-      expect([code, stderr]).to.deep.equal([0, '']);
-      expect(stdout).to.equal(answer);
+      expect(await ask(commands)).to.equal(answer);
     });
+
+  it('answers what happened to an address also when its claim was dropped, twice', async () => {
+    const client = connectEtcd([etcd.endpoint]);
+    await liveThrough(new EtcdLedger(client), daysAfter);
+    client.close();
+    const { commands, answer } = questions[2] as (typeof questions)[number];
+    const later = [
+      '20 2026-11-18T18:41:00.000Z ClaimsDropped -',
+      '19 2026-11-18T17:03:00.000Z AddressReleased late',
+      '18 2026-11-18T17:02:00.000Z AddressAllocated late',
+      '17 2026-11-18T17:01:00.000Z ClaimsDropped -',
+      '16 2026-11-18T15:21:00.000Z AddressUnbound db-0',
+      '15 2026-11-18T15:21:00.000Z AddressReleased db-0',
+    ];
+    expect(await ask(commands)).to.equal(`${later.join('\n')}\n${answer}`);
+  });
 });

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import fc from 'fast-check';
 import { everyPage } from '../../cli/pages.ts';
+import { at, tenuresOf } from '../../cli/tenure.ts';
 import { decode, encode, type Input } from '../../proto/codec.ts';
 import {
   type Event,
@@ -14,10 +15,12 @@ import { expect } from 'chai';
 import { stream } from '../../lib/rpc.ts';
 import type { CallContext } from '../../lib/serving/serve.ts';
 import { applySubnet, type Served, serveAllocator } from '../../services/allocator/grpc/specification.ts';
+import { logOf } from '../../services/allocator/ledger/specification.ts';
 import { answersOf } from '../../services/index/answers.ts';
 import { temporaryFile } from '../../services/index/fakes.ts';
 import { follow } from '../../services/index/follow.ts';
 import { Model } from '../../services/index/model.ts';
+import { type Line, standingAfter } from './scan.ts';
 
 const never = new AbortController().signal;
 const context: CallContext = { actor: 'anonymous', signal: never };
@@ -31,7 +34,7 @@ interface Act {
 }
 
 const few = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
-const kinds = ['allocate', 'bind', 'unbind', 'release', 'make again', 'reserve', 'quarantine', 'pass'] as const;
+const kinds = ['allocate', 'bind', 'unbind', 'release', 'make again', 'reserve', 'quarantine', 'pass', 'drop'] as const;
 const act: fc.Arbitrary<Act> = fc.record({
   what: fc.oneof(
     { arbitrary: fc.constantFrom(...kinds.slice(0, 3)), weight: 3 },
@@ -67,8 +70,21 @@ async function happen(served: Served, lives: number[], { what, pod: number, isLa
     reserve: () => served.call(IpamService.reserve, { subnet, addresses, reservedFor: 'vip/web' }),
     quarantine: () => served.call(IpamService.quarantine, { subnet, address: addresses[0] ?? '', reason: 'a printer' }),
     pass: async () => served.pass(61_000),
+    drop: () => drop(served, subnet),
   };
   await acts[what]().catch(() => undefined);
+}
+
+/** Has the writer drop whatever rests in a subnet. */
+async function drop(served: Served, subnet: string): Promise<void> {
+  served.pass(3_601_000);
+  const addresses = [...(served.replica.state.claims.get(subnet)?.keys() ?? [])];
+  await served.allocator.writer()?.submit({
+    command: (now) => ({ type: 'DropClaims', now, subnet, addresses }),
+    answer: () => undefined,
+    actor: 'allocator',
+    signal: never,
+  });
 }
 
 interface Question {
@@ -174,6 +190,37 @@ async function expectSameAnswers(acts: readonly Act[], questions: readonly Quest
     place.remove();
   }
 }
+
+/** Who had each address, at each instant at which something happened, by its history and by a look through the whole log. */
+async function expectWhoHad(acts: readonly Act[]): Promise<void> {
+  await using served = await serveAllocator();
+  await applySubnet(served, 'lan', { cidrBlock: '10.1.0.0/29', cooldownMs: 1 });
+  await applySubnet(served, 'san', { cidrBlock: '10.2.0.0/29', cooldownMs: 1 });
+  const lives: number[] = [];
+  for (const each of acts) await happen(served, lives, each);
+  const lines = (await logOf(served.memory)).map(({ text }) => JSON.parse(text) as Line);
+  const ask: Ask = (request) => served.call(LedgerService.history, request);
+  for (const address of new Set(lines.flatMap(({ before }) => Object.keys(before)))) {
+    const touching = lines.filter(({ before }) => address in before);
+    const events = await everyEvent(ask, { address, pageSize: 3 });
+    expect(events.map(({ seq }) => seq)).to.deep.equal(touching.map(({ seq }) => seq).toReversed());
+    const tenures = tenuresOf(events);
+    for (const [index, { at: instant, subnet }] of touching.entries()) {
+      if (touching[index + 1]?.at === instant) continue;
+      const then = standingAfter(touching.slice(0, index + 1)).get(`${subnet}/${address}`);
+      expect(at(instant, tenures).holder?.podUid ?? '', `${address} at ${instant}`).to.equal(then?.uid ?? '');
+    }
+  }
+}
+
+describe('Who had an address', () => {
+  it('has the answer of the whole log, also where claims were dropped', async () => {
+    await fc.assert(fc.asyncProperty(fc.array(act, { minLength: 80, maxLength: 80 }), expectWhoHad), {
+      numRuns: 8,
+      endOnFailure: true,
+    });
+  });
+});
 
 describe('A question to the allocator and to the read model', () => {
   it('has the same answer, page by page, whatever happened', async () => {

@@ -8,11 +8,15 @@ import {
   claimNameOf,
   claimText,
   configuredText,
+  droppedKey,
+  droppedPrefix,
+  droppedText,
   floorKey,
   floorText,
   headKey,
   headText,
   parseClaim,
+  parseDropped,
   parseHead,
   parsePool,
   parseSegment,
@@ -39,6 +43,7 @@ export function endStateLines({ state, head }: Place): string[] {
     ...[...state.subnets].map(([name, subnet]) => line(subnetKey(name), configuredText(subnet))),
     ...[...state.pools].map(([name, pool]) => line(poolKey(name), poolText(pool))),
     ...claimLines(state),
+    ...[...state.dropped].map(([subnet, seqs]) => line(droppedKey(subnet), droppedText(seqs))),
   ];
 }
 
@@ -66,6 +71,7 @@ export function parseEndState(lines: readonly string[]): Place {
       const name = claimNameOf(key);
       return { ...name, claim: parseClaim(name, text) };
     }),
+    dropped: under(droppedPrefix).map(([key, text]) => parseDropped(key, text)),
   };
   return { state: restore(snapshot), head };
 }

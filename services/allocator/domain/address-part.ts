@@ -93,6 +93,12 @@ export class AddressPart {
     journal.record(this.#enter(value, standingOf(to)));
   }
 
+  /** Makes a usable address fresh whose claim is dropped. */
+  forget(value: bigint, from: Claim, journal: Journal): void {
+    journal.record(this.#leave(value, standingOf(from)));
+    journal.record(this.#fresh.give(value));
+  }
+
   /** The addresses that may be given at `now`, best first; lazily, since almost always the first is taken. */
   *candidates(now: number, rest: RestTimes, claimOf: ClaimOf): Generator<string> {
     if (this.#idle.size >= mostIdleBeforeFresh) yield* this.#rested(this.#idle, now - rest.cooldownMs, claimOf);

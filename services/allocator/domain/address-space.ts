@@ -59,4 +59,10 @@ export class AddressSpace {
     const { value } = parseAddress(address) as { value: bigint };
     this.partOf(value)?.move(value, from, to, journal);
   }
+
+  /** Makes an address fresh whose claim is dropped. */
+  forget(address: string, from: Claim, journal: Journal): void {
+    const { value } = parseAddress(address) as { value: bigint };
+    this.partOf(value)?.forget(value, from, journal);
+  }
 }

@@ -176,6 +176,14 @@ export interface LiftQuarantine extends Timed {
   readonly reason: string;
 }
 
+/** The ledger need not keep these claims any more. Those of them that do not rest are left as they are. */
+export interface DropClaims extends Timed {
+  readonly type: 'DropClaims';
+  readonly subnet: string;
+  /** Canonical text; at most `mostClaimsADrop`. */
+  readonly addresses: readonly string[];
+}
+
 /** The events right behind those that were sealed last stand in the archive, and were read back from there. */
 export interface SealSegment extends Timed {
   readonly type: 'SealSegment';
@@ -210,6 +218,7 @@ export type Command =
   | Unreserve
   | QuarantineAddress
   | LiftQuarantine
+  | DropClaims
   | SealSegment
   | RestoreLedger
   | RotateKey

@@ -6,6 +6,7 @@ import type { Allocate, Command } from './command.ts';
 import { allocate } from './decide/allocate.ts';
 import { bind, unbind } from './decide/bind.ts';
 import { applySubnet, retireSubnet } from './decide/configure.ts';
+import { dropClaims } from './decide/drop.ts';
 import { applyPool, retirePool } from './decide/pool.ts';
 import { lift, quarantine } from './decide/quarantine.ts';
 import { release } from './decide/release.ts';
@@ -83,6 +84,8 @@ function eventsOf(state: State, command: Command): readonly Event[] {
       return unbind(state, command);
     case 'RestoreLedger':
       return [{ type: 'LedgerRestored', subnet: '', data: command.restored }];
+    case 'DropClaims':
+      return dropClaims(state, command);
     case 'SealSegment':
       return sealSegment(state, command);
   }

@@ -20,6 +20,7 @@ export function describeState(state: State): object {
     claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
     networks: sorted(state.networks).map(([network, counts]) => [network, sorted(counts)]),
     homes: sorted(state.homes),
+    dropped: sorted(state.dropped),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
     sandboxes: index(state.sandboxes),
     macs: sorted(state.macs),

@@ -153,6 +153,21 @@ export type AddressQuarantined = Typed<
 >;
 export type QuarantineLifted = Typed<'QuarantineLifted', { readonly address: string; readonly reason: string }>;
 
+/**
+ * The ledger keeps no claim of these addresses any more: they were idle and had rested for long. Their history stays in the
+ * log; `before` of this event leads to it.
+ */
+export type ClaimsDropped = Typed<
+  'ClaimsDropped',
+  {
+    readonly addresses: readonly string[];
+    /** The events of this type before it in the same subnet, newest first; at most `mostDropsNamed`. */
+    readonly previous: readonly Seq[];
+  }
+>;
+/** Of the last drops so many are named, so that a reader gets them by one round of reads. */
+export const mostDropsNamed = 64;
+
 /** A stretch of the log stands in the archive: `hash` is its last event's, `manifest` the SHA-256 of what describes it. */
 export type SegmentSealed = Typed<
   'SegmentSealed',
@@ -221,6 +236,7 @@ export type Event =
   | ReservationCancelled
   | AddressQuarantined
   | QuarantineLifted
+  | ClaimsDropped
   | SegmentSealed
   | LedgerRestored
   | KeyRotated;
@@ -243,6 +259,7 @@ export function addressesOf(event: Event): readonly string[] {
     case 'AddressReleased':
     case 'AddressReserved':
     case 'ReservationCancelled':
+    case 'ClaimsDropped':
       return event.data.addresses;
     case 'AddressQuarantined':
     case 'QuarantineLifted':

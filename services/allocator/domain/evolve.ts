@@ -3,8 +3,8 @@
  * written: rules belong to `decide`.
  */
 import type { Allocation, Binding, Claim } from './claim.ts';
-import { addressesOf, type Event, type Sequenced } from './event.ts';
-import { configureSubnet, forgetAllocation, indexAllocation, putClaim, retireSubnet } from './indexes.ts';
+import { addressesOf, type ClaimsDropped, type Event, mostDropsNamed, type Sequenced } from './event.ts';
+import { configureSubnet, dropClaim, forgetAllocation, indexAllocation, putClaim, retireSubnet } from './indexes.ts';
 import { deleteKey, type Journal, setKey } from './journal.ts';
 import { networkOf } from './network.ts';
 import { allocationOf, claimOf, podKey, type State } from './state.ts';
@@ -24,10 +24,9 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     case 'SegmentSealed': {
       const previous = state.segments;
       state.segments = [...previous, { seq: event.seq, ...event.data }];
-      journal.record(() => {
+      return journal.record(() => {
         state.segments = previous;
       });
-      return;
     }
     case 'SubnetConfigured': {
       const { spec, source } = event.data;
@@ -72,6 +71,8 @@ export function evolve(state: State, event: Sequenced, journal: Journal): void {
     }
     case 'QuarantineLifted':
       return changeClaims(state, event, journal, ({ quarantine: _, ...claim }) => claim);
+    case 'ClaimsDropped':
+      return drop(state, event, journal);
     case 'AllocationRefused':
     case 'LedgerRestored':
     case 'KeyRotated':
@@ -174,6 +175,11 @@ function bind(state: State, event: Sequenced<Extract<Event, { type: 'AddressBoun
     ...(allocation && claim.allocation && { allocation }),
     bindings: [...claim.bindings.filter(goesOn), binding],
   }));
+}
+
+function drop(state: State, { seq, subnet, data }: Sequenced<ClaimsDropped>, journal: Journal): void {
+  for (const address of data.addresses) dropClaim(state, { subnet, address }, journal);
+  journal.record(setKey(state.dropped, subnet, [seq, ...data.previous].slice(0, mostDropsNamed)));
 }
 
 function changeClaims(state: State, event: Sequenced, journal: Journal, change: (claim: Claim) => Claim): void {

@@ -13,17 +13,24 @@ const usable = [
   { first: 5n * page, last: 5n * page + 3n },
 ];
 
-type Step = { readonly take: bigint } | { readonly takeLowest: bigint } | { readonly undo: number };
+type Step =
+  | { readonly take: bigint }
+  | { readonly takeLowest: bigint; readonly times: number }
+  | { readonly give: bigint }
+  | { readonly undo: number };
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom(...seams).map((take) => ({ take })),
-  fc.constantFrom(...seams).map((takeLowest) => ({ takeLowest })),
-  fc.integer({ min: 1, max: 5 }).map((undo) => ({ undo })),
+  fc.constantFrom(...seams).map((takeLowest) => ({ takeLowest, times: 1 })),
+  // So many that a page becomes a bitmap on the way.
+  fc.constantFrom(...seams).map((takeLowest) => ({ takeLowest, times: 100 })),
+  fc.constantFrom(...seams).map((give) => ({ give })),
+  fc.integer({ min: 1, max: 150 }).map((undo) => ({ undo })),
 );
 
 describe('Fresh addresses', () => {
   it('behave like a sorted set, whatever is taken and taken back', () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 80 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 30 }), (steps) => {
         const fresh = new FreshAddresses(usable);
         const model = new Set(
           usable.flatMap(({ first, last }) =>
@@ -36,6 +43,14 @@ describe('Fresh addresses', () => {
             undefined,
           );
         const undos: Undo[] = [];
+        const isUsable = (value: bigint): boolean => usable.some(({ first, last }) => first <= value && value <= last);
+        const give = (value: bigint): void => {
+          if (!isUsable(value)) return;
+          const undo = fresh.give(value);
+          expect(undo === undefined).to.equal(model.has(value));
+          model.add(value);
+          if (undo) undos.push(() => (undo(), model.delete(value)));
+        };
         const take = (value: bigint): void => {
           const undo = fresh.take(value);
           expect(undo !== undefined).to.equal(model.delete(value));
@@ -44,11 +59,13 @@ describe('Fresh addresses', () => {
         for (const step of steps) {
           if ('take' in step) take(step.take);
           else if ('undo' in step) for (const undo of undos.splice(-step.undo).reverse()) undo();
-          else {
-            const found = fresh.lowest(step.takeLowest);
-            expect(found).to.equal(lowest(step.takeLowest));
-            if (found !== undefined) take(found);
-          }
+          else if ('give' in step) give(step.give);
+          else
+            for (let time = 0; time < step.times; time++) {
+              const found = fresh.lowest(step.takeLowest);
+              expect(found).to.equal(lowest(step.takeLowest));
+              if (found !== undefined) take(found);
+            }
           expect(fresh.lowest()).to.equal(lowest(0n));
         }
       }),
@@ -59,6 +76,15 @@ describe('Fresh addresses', () => {
     const base = 0xfd00n << 112n;
     const fresh = new FreshAddresses([{ first: base + (1n << 60n), last: base + (1n << 64n) - 2n }]);
     expect(fresh.lowest()).to.equal(base + (1n << 60n));
+  });
+
+  it('take no bitmap each where taken ones are far apart', () => {
+    const base = 0xfd00n << 112n;
+    const fresh = new FreshAddresses([{ first: base, last: base + (1n << 64n) - 1n }]);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let index = 0n; index < 10_000n; index++) fresh.take(base + index * 5n * page);
+    expect(fresh.lowest()).to.equal(base + 1n);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
   });
 
   it('of a full subnet are none, and stay found to be none', () => {

@@ -1,21 +1,27 @@
 /**
- * The addresses of one family that were never used, lowest first, in flat time whatever the fill.
+ * The addresses of one family that were never used, or of which nothing is kept any more, lowest first, in flat time whatever
+ * the fill.
  *
- *   page 0               page 1                           a page covers 32,768 addresses (value >> 15) and is
- *   ┌──────────────────┐ ┌──────────────────┐             made when it is first looked into, so a /64 costs
- *   │ top    32 bits   │ │                  │   …         what is used of it, not what it spans
- *   │ middle 32 words  │ │                  │
- *   │ leaves 1,024 w.  │ │                  │             bit set = free; a bit of `top` or `middle` is set
- *   └──────────────────┘ └──────────────────┘             while any bit below it is
+ *   page 0               page 1          page 2           a page covers 32,768 addresses (value >> 15). One with few
+ *   ┌──────────────────┐ ┌─────────────┐                  taken addresses is a sorted array of these; with more it
+ *   │ top    32 bits   │ │ taken: 3, 9 │    nothing   …   becomes a bitmap; with none it is not there. So a /64
+ *   │ middle 32 words  │ └─────────────┘                  costs what is used of it, not what it spans.
+ *   │ leaves 1,024 w.  │
+ *   └──────────────────┘                                  bit set = free; a bit of `top` or `middle` is set
+ *                                                         while any bit below it is
  */
 import { bitsFrom, lowestBit } from './bits.ts';
-import { indexAtOrAfter, type Interval } from './interval.ts';
+import { contains, indexAtOrAfter, type Interval } from './interval.ts';
 import type { Undo } from './journal.ts';
+import { flipSlot, hasSlot, mostFewSlots, slotIndex } from './slots.ts';
 
 const pageBits = 15n;
 const pageSize = 1 << 15;
+const pageMask = BigInt(pageSize - 1);
 
-interface Page {
+interface Bitmap {
+  /** How many usable addresses of the page are not free. */
+  taken: number;
   top: number;
   readonly middle: Uint32Array;
   readonly leaves: Uint32Array;
@@ -23,7 +29,9 @@ interface Page {
 
 export class FreshAddresses {
   readonly #usable: readonly Interval[];
-  readonly #pages = new Map<bigint, Page>();
+  /** Slots that are not free, sorted. */
+  readonly #few = new Map<bigint, number[]>();
+  readonly #bitmaps = new Map<bigint, Bitmap>();
   /** No page below this one has a free address. */
   #lowestPage: bigint;
 
@@ -39,11 +47,11 @@ export class FreshAddresses {
     let slot = 0;
     if (from >> pageBits >= page) {
       page = from >> pageBits;
-      slot = Number(from & BigInt(pageSize - 1));
+      slot = Number(from & pageMask);
     }
     for (let next: bigint | undefined = page; next !== undefined; next = this.#pageAfter(next), slot = 0) {
-      const found = lowestSlot(this.#page(next), slot);
-      if (found !== undefined) return (next << pageBits) + BigInt(found);
+      const found = this.#lowestIn(next, slot);
+      if (found !== undefined) return found;
       if (next === this.#lowestPage && slot === 0) this.#lowestPage = this.#pageAfter(next) ?? next;
     }
     return undefined;
@@ -51,30 +59,78 @@ export class FreshAddresses {
 
   /** Whether the address is fresh. */
   has(value: bigint): boolean {
-    const slot = Number(value & BigInt(pageSize - 1));
-    return (((this.#page(value >> pageBits).leaves[slot >> 5] as number) >>> (slot & 31)) & 1) === 1;
+    const slot = Number(value & pageMask);
+    const bitmap = this.#bitmaps.get(value >> pageBits);
+    if (bitmap) return (((bitmap.leaves[slot >> 5] as number) >>> (slot & 31)) & 1) === 1;
+    return contains(this.#usable, value) && !hasSlot(this.#few.get(value >> pageBits) ?? [], slot);
   }
 
   /** The address is fresh no more; undefined when it was not. */
   take(value: bigint): Undo | undefined {
     if (!this.has(value)) return undefined;
-    const page = this.#page(value >> pageBits);
-    const slot = Number(value & BigInt(pageSize - 1));
-    const leaf = slot >> 5;
-    page.leaves[leaf] = (page.leaves[leaf] as number) & ~(1 << (slot & 31));
-    if (page.leaves[leaf] === 0) {
-      const middle = leaf >> 5;
-      page.middle[middle] = (page.middle[middle] as number) & ~(1 << (leaf & 31));
-      if (page.middle[middle] === 0) page.top = (page.top & ~(1 << middle)) >>> 0;
-    }
+    this.#take(value);
     return () => this.#give(value);
+  }
+
+  /** The address, one of the usable ones, is fresh again; undefined when it is. */
+  give(value: bigint): Undo | undefined {
+    if (this.has(value)) return undefined;
+    this.#give(value);
+    return () => this.#take(value);
+  }
+
+  #take(value: bigint): void {
+    const number = value >> pageBits;
+    const slot = Number(value & pageMask);
+    const bitmap = this.#bitmaps.get(number);
+    if (bitmap) return clearBit(bitmap, slot);
+    const slots = this.#few.get(number) ?? [];
+    flipSlot(slots, slot);
+    if (slots.length === 1) this.#few.set(number, slots);
+    if (slots.length <= mostFewSlots) return;
+    this.#few.delete(number);
+    this.#bitmaps.set(number, this.#bitmapOf(number, slots));
   }
 
   #give(value: bigint): void {
     const number = value >> pageBits;
-    const page = this.#page(number);
-    setBit(page, Number(value & BigInt(pageSize - 1)));
+    const slot = Number(value & pageMask);
+    const bitmap = this.#bitmaps.get(number);
+    if (bitmap) {
+      setBit(bitmap, slot);
+      // Until nothing is taken, so that an address that comes and goes does not turn the page over again and again.
+      if (--bitmap.taken === 0) this.#bitmaps.delete(number);
+    } else {
+      const slots = this.#few.get(number) ?? [];
+      flipSlot(slots, slot);
+      if (slots.length === 0) this.#few.delete(number);
+    }
     if (number < this.#lowestPage) this.#lowestPage = number;
+  }
+
+  #lowestIn(number: bigint, from: number): bigint | undefined {
+    const bitmap = this.#bitmaps.get(number);
+    const base = number << pageBits;
+    if (!bitmap) return this.#lowestAmongFew(base + BigInt(from), base + pageMask);
+    const slot = lowestSlot(bitmap, from);
+    return slot === undefined ? undefined : base + BigInt(slot);
+  }
+
+  /** The lowest fresh address of a page without bitmap: at most the few that are taken are stepped over. */
+  #lowestAmongFew(from: bigint, last: bigint): bigint | undefined {
+    const taken = this.#few.get(from >> pageBits) ?? [];
+    let next = slotIndex(taken, Number(from & pageMask));
+    let value = from;
+    for (let index = indexAtOrAfter(this.#usable, from); index < this.#usable.length; index++) {
+      const interval = this.#usable[index] as Interval;
+      if (interval.first > value) value = interval.first;
+      if (value > last) return undefined;
+      while (next < taken.length && (taken[next] as number) < Number(value & pageMask)) next++;
+      for (; value <= interval.last && taken[next] === Number(value & pageMask); next++) value++;
+      if (value > last) return undefined;
+      if (value <= interval.last) return value;
+    }
+    return undefined;
   }
 
   /** The next page above `page` that has usable addresses at all: what is excluded is stepped over, not walked. */
@@ -85,12 +141,10 @@ export class FreshAddresses {
     return (interval.first > from ? interval.first : from) >> pageBits;
   }
 
-  #page(number: bigint): Page {
-    const known = this.#pages.get(number);
-    if (known) return known;
-    const page: Page = { top: 0, middle: new Uint32Array(32), leaves: new Uint32Array(1024) };
+  #bitmapOf(number: bigint, taken: readonly number[]): Bitmap {
+    const page: Bitmap = { taken: 0, top: 0, middle: new Uint32Array(32), leaves: new Uint32Array(1024) };
     const first = number << pageBits;
-    const last = first + BigInt(pageSize - 1);
+    const last = first + pageMask;
     for (let index = indexAtOrAfter(this.#usable, first); index < this.#usable.length; index++) {
       const interval = this.#usable[index] as Interval;
       if (interval.first > last) break;
@@ -98,12 +152,22 @@ export class FreshAddresses {
       const to = interval.last < last ? Number(interval.last - first) : pageSize - 1;
       for (let slot = from; slot <= to; slot++) setBit(page, slot);
     }
-    this.#pages.set(number, page);
+    for (const slot of taken) clearBit(page, slot);
     return page;
   }
 }
 
-function setBit(page: Page, slot: number): void {
+function clearBit(page: Bitmap, slot: number): void {
+  page.taken++;
+  const leaf = slot >> 5;
+  page.leaves[leaf] = (page.leaves[leaf] as number) & ~(1 << (slot & 31));
+  if (page.leaves[leaf] !== 0) return;
+  const middle = leaf >> 5;
+  page.middle[middle] = (page.middle[middle] as number) & ~(1 << (leaf & 31));
+  if (page.middle[middle] === 0) page.top = (page.top & ~(1 << middle)) >>> 0;
+}
+
+function setBit(page: Bitmap, slot: number): void {
   const leaf = slot >> 5;
   const middle = slot >> 10;
   page.leaves[leaf] = (page.leaves[leaf] as number) | (1 << (slot & 31));
@@ -112,7 +176,7 @@ function setBit(page: Page, slot: number): void {
 }
 
 /** The lowest set slot that is at least `from`: at most two looks a level. */
-function lowestSlot(page: Page, from: number): number | undefined {
+function lowestSlot(page: Bitmap, from: number): number | undefined {
   const leaf = from >> 5;
   const here = (page.leaves[leaf] as number) & bitsFrom(from & 31);
   if (here !== 0) return (leaf << 5) + lowestBit(here);
@@ -125,4 +189,4 @@ function lowestSlot(page: Page, from: number): number | undefined {
   return lowestInLeaf(page, (next << 5) + lowestBit(page.middle[next] as number));
 }
 
-const lowestInLeaf = (page: Page, leaf: number): number => (leaf << 5) + lowestBit(page.leaves[leaf] as number);
+const lowestInLeaf = (page: Bitmap, leaf: number): number => (leaf << 5) + lowestBit(page.leaves[leaf] as number);

@@ -10,12 +10,22 @@ const v6 = 0xfd00n << 112n;
 /** Addresses about the seams of words and pages, of both families. */
 const seams = [0n, 1n, 30n, 31n, 32n, 33n, 63n, 64n, page - 2n, page - 1n, page, page + 1n, 7n * page, v6, v6 + 1n];
 
-type Step = { readonly add: bigint } | { readonly remove: bigint } | { readonly undo: number };
+type Step =
+  | { readonly add: bigint }
+  | { readonly fill: bigint }
+  | { readonly remove: bigint }
+  | { readonly empty: bigint }
+  | { readonly undo: number };
+/** So many side by side that a page becomes a bitmap on the way. */
+const many = 100n;
+const run = (from: bigint): bigint[] => Array.from({ length: Number(many) }, (_, index) => from + BigInt(index));
 const anyAddress = fc.oneof(fc.constantFrom(...seams), fc.bigInt({ min: 0n, max: 200n }));
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: anyAddress.map((add) => ({ add })) },
   { weight: 2, arbitrary: anyAddress.map((remove) => ({ remove })) },
-  { weight: 1, arbitrary: fc.integer({ min: 1, max: 5 }).map((undo) => ({ undo })) },
+  { weight: 1, arbitrary: anyAddress.map((fill) => ({ fill })) },
+  { weight: 1, arbitrary: anyAddress.map((empty) => ({ empty })) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 150 }).map((undo) => ({ undo })) },
 );
 
 const single = (value: bigint): Interval => ({ first: value, last: value });
@@ -27,22 +37,36 @@ describe('Addresses in use', () => {
         const inUse = new InUse();
         const model = new Set<bigint>();
         const undos: Undo[] = [];
+        const add = (value: bigint): void => {
+          const undo = inUse.add(value);
+          expect(undo === undefined).to.equal(model.has(value));
+          model.add(value);
+          if (undo) undos.push(() => (undo(), model.delete(value)));
+        };
+        const remove = (value: bigint): void => {
+          const undo = inUse.remove(value);
+          expect(undo !== undefined).to.equal(model.delete(value));
+          if (undo) undos.push(() => (undo(), model.add(value)));
+        };
         for (const step of steps) {
-          if ('add' in step) {
-            const undo = inUse.add(step.add);
-            expect(undo === undefined).to.equal(model.has(step.add));
-            model.add(step.add);
-            if (undo) undos.push(() => (undo(), model.delete(step.add)));
-          } else if ('remove' in step) {
-            const undo = inUse.remove(step.remove);
-            expect(undo !== undefined).to.equal(model.delete(step.remove));
-            if (undo) undos.push(() => (undo(), model.add(step.remove)));
-          } else for (const undo of undos.splice(-step.undo).reverse()) undo();
+          if ('add' in step) add(step.add);
+          else if ('fill' in step) run(step.fill).forEach(add);
+          else if ('remove' in step) remove(step.remove);
+          else if ('empty' in step) run(step.empty).forEach(remove);
+          else for (const undo of undos.splice(-step.undo).reverse()) undo();
           expect(inUse.size).to.equal(model.size);
           expect(inUse.ranges()).to.deep.equal(union([...model].map(single)));
         }
       }),
     );
+  });
+
+  it('take no bitmap each when they are far apart', () => {
+    const inUse = new InUse();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let index = 0n; index < 10_000n; index++) inUse.add(v6 + index * 5n * page);
+    expect(inUse.size).to.equal(10_000);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
   });
 
   it('of whole pages are one range', () => {

@@ -2,23 +2,26 @@
  * The addresses of one family that Pods hold. Adding and taking out is flat whatever the fill, and the ranges, which a
  * Subnet's status tells after each change, cost as much as there are ranges, and not as there are addresses.
  *
- * A page is a bitmap of 32,768 addresses (value >> 15), and is there while a Pod holds one of them.
+ * A page covers 32,768 addresses (value >> 15), and is there while a Pod holds one of them. Its first addresses are a sorted
+ * array; with more of them it becomes a bitmap. So addresses that are far apart cost little each.
  */
 import { bitsFrom, lowestBit } from './bits.ts';
 import type { Interval } from './interval.ts';
 import type { Undo } from './journal.ts';
+import { flipSlot, hasSlot, mostFewSlots } from './slots.ts';
 
 const pageBits = 15n;
 const pageSize = 1 << 15;
 const pageMask = BigInt(pageSize - 1);
 
-interface Page {
+interface Bitmap {
   count: number;
   readonly words: Uint32Array;
 }
 
 export class InUse {
-  readonly #pages = new Map<bigint, Page>();
+  readonly #few = new Map<bigint, number[]>();
+  readonly #bitmaps = new Map<bigint, Bitmap>();
   #size = 0;
 
   get size(): number {
@@ -38,16 +41,15 @@ export class InUse {
   /** Sorted, disjoint, apart. */
   ranges(): Interval[] {
     const ranges: Interval[] = [];
-    for (const [number, { words }] of [...this.#pages].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const number of [...this.#few.keys(), ...this.#bitmaps.keys()].toSorted((a, b) => (a < b ? -1 : 1))) {
       const base = number << pageBits;
-      for (let from = next(words, 0, true); from < pageSize;) {
-        const end = next(words, from, false);
+      const bitmap = this.#bitmaps.get(number);
+      for (const [from, end] of bitmap ? runsOfBits(bitmap.words) : runsOfSlots(this.#few.get(number) ?? [])) {
         const [first, last] = [base + BigInt(from), base + BigInt(end - 1)];
         const previous = ranges.at(-1);
         // Of two pages side by side.
         if (previous?.last === first - 1n) ranges[ranges.length - 1] = { first: previous.first, last };
         else ranges.push({ first, last });
-        from = next(words, end, true);
       }
     }
     return ranges;
@@ -57,15 +59,60 @@ export class InUse {
   #flip(value: bigint, to: boolean): boolean {
     const number = value >> pageBits;
     const slot = Number(value & pageMask);
-    const page = this.#pages.get(number) ?? { count: 0, words: new Uint32Array(pageSize >> 5) };
+    const bitmap = this.#bitmaps.get(number);
+    if (!(bitmap ? this.#flipBit(number, bitmap, slot, to) : this.#flipFew(number, slot, to))) return false;
+    this.#size += to ? 1 : -1;
+    return true;
+  }
+
+  #flipFew(number: bigint, slot: number, to: boolean): boolean {
+    const slots = this.#few.get(number) ?? [];
+    if (hasSlot(slots, slot) === to) return false;
+    flipSlot(slots, slot);
+    if (slots.length === 1) this.#few.set(number, slots);
+    if (slots.length > 0 && slots.length <= mostFewSlots) return true;
+    this.#few.delete(number);
+    if (slots.length > 0) this.#bitmaps.set(number, bitmapOf(slots));
+    return true;
+  }
+
+  #flipBit(number: bigint, page: Bitmap, slot: number, to: boolean): boolean {
     const word = page.words[slot >> 5] as number;
     if (((word >>> (slot & 31)) & 1) === Number(to)) return false;
     page.words[slot >> 5] = word ^ (1 << (slot & 31));
     page.count += to ? 1 : -1;
-    this.#size += to ? 1 : -1;
-    if (page.count === 0) this.#pages.delete(number);
-    else this.#pages.set(number, page);
+    // Until it is empty, so that an address that comes and goes does not turn the page over again and again.
+    if (page.count === 0) this.#bitmaps.delete(number);
     return true;
+  }
+}
+
+function bitmapOf(slots: readonly number[]): Bitmap {
+  const words = new Uint32Array(pageSize >> 5);
+  for (const slot of slots) words[slot >> 5] = (words[slot >> 5] as number) | (1 << (slot & 31));
+  return { count: slots.length, words };
+}
+
+/** First slot and the slot behind the last, of each run. */
+type Run = readonly [number, number];
+
+function* runsOfSlots(slots: readonly number[]): Generator<Run> {
+  for (let index = 0; index < slots.length;) {
+    const from = slots[index] as number;
+    let end = from;
+    while (slots[index] === end) {
+      index++;
+      end++;
+    }
+    yield [from, end];
+  }
+}
+
+function* runsOfBits(words: Uint32Array): Generator<Run> {
+  for (let from = next(words, 0, true); from < pageSize;) {
+    const end = next(words, from, false);
+    yield [from, end];
+    from = next(words, end, true);
   }
 }
 

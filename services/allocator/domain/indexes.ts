@@ -126,6 +126,29 @@ function count(state: State, { network, subnet, change }: Change, journal: Journ
   if (counts.size === 0) journal.record(deleteKey(state.networks, network));
 }
 
+/** Deletes a claim from every index: the address is as one that was never used. */
+export function dropClaim(state: State, name: ClaimName, journal: Journal): void {
+  const claims = state.claims.get(name.subnet);
+  const before = claims?.get(name.address);
+  if (!claims || !before) return;
+  const affected = subnetsAffected(state, name.subnet, before.networks).map((configured) => ({
+    configured,
+    known: claimInForce(state, configured.subnet, name.address) as Claim,
+  }));
+  journal.record(deleteKey(claims, name.address));
+  if (claims.size === 0) journal.record(deleteKey(state.claims, name.subnet));
+  journal.touch(name);
+  indexNetworks(state, name.subnet, { before: before.networks, after: [] }, journal);
+  for (const { configured, known } of affected) {
+    const { spaces: _, ...rest } = configured;
+    // Where another subnet's claim is left, its place is an older one.
+    if (claimInForce(state, configured.subnet, name.address)) configureSubnet(state, rest, journal);
+    else spaceOf(configured, name.address)?.forget(name.address, known, journal);
+  }
+  indexSandboxes(state, name, { before: before.bindings, after: [] }, journal);
+  indexReservation(state, name, { before, after: undefined }, journal);
+}
+
 /** Makes an allocation the one that its attachment holds. */
 export function indexAllocation(state: State, allocation: Allocation, journal: Journal): void {
   const { namespace, pod } = allocation.attachment;
@@ -165,7 +188,7 @@ function indexSandboxes(
 function indexReservation(
   state: State,
   name: ClaimName,
-  { before, after }: { readonly before: Claim | undefined; readonly after: Claim },
+  { before, after }: { readonly before: Claim | undefined; readonly after: Claim | undefined },
   journal: Journal,
 ): void {
   const macKey = ({ networks: [home = ''] }: Claim, mac: string): string => `${home}/${mac}`;
@@ -173,7 +196,7 @@ function indexReservation(
     takeFrom(state.reservations, before.reservation.reservedFor, name, journal);
     if (before.reservation.mac) takeFrom(state.reservedMacs, macKey(before, before.reservation.mac), name, journal);
   }
-  if (after.reservation) {
+  if (after?.reservation) {
     addTo(state.reservations, after.reservation.reservedFor, name, journal);
     if (after.reservation.mac) addTo(state.reservedMacs, macKey(after, after.reservation.mac), name, journal);
   }

@@ -70,12 +70,22 @@ export function addressRecord(state: State, subnet: string, text: string, now: n
   if (!configured && !claim) throw new Refused('SUBNET_UNKNOWN', `no subnet ${subnet} is configured`);
   const space = configured?.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
   const value = (parseAddress(address) as { value: bigint }).value;
-  const inside = space && value >= space.subnetFamily.hosts.first && value <= space.subnetFamily.hosts.last;
-  if (!claim && !inside)
-    throw new Refused('ADDRESS_UNKNOWN', `${address} is no host address of subnet ${subnet}, and was never used in it`);
+  if (!claim && !isHost(state, subnet, address))
+    throw new Refused(
+      'ADDRESS_UNKNOWN',
+      `${address} is no host address of subnet ${subnet}, and nothing is kept of it`,
+    );
   const usable = space !== undefined && contains(space.subnetFamily.usable, value);
   const pool = space?.partOf(value)?.pool ?? poolOf(state, subnet, address);
   return { subnet, address, claim, pool, ...standing(claim, usable, configured, now) };
+}
+
+/** Whether a canonical address is a host address of a subnet in force. */
+export function isHost(state: State, subnet: string, address: string): boolean {
+  const spaces = state.subnets.get(subnet)?.spaces ?? [];
+  const hosts = spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address))?.subnetFamily.hosts;
+  const { value } = parseAddress(address) as { value: bigint };
+  return hosts !== undefined && value >= hosts.first && value <= hosts.last;
 }
 
 /** Of an address that is not given: an excluded one may be part of a pool all the same. */

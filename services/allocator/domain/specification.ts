@@ -38,6 +38,7 @@ export function snapshotOf(state: State): Snapshot {
     claims: [...state.claims].flatMap(([subnet, claims]) =>
       [...claims].map(([address, claim]) => ({ subnet, address, claim })),
     ),
+    dropped: [...state.dropped].map(([subnet, seqs]) => ({ subnet, seqs })),
   };
 }
 

@@ -74,6 +74,12 @@ const anyPool = fc
     ),
   )
   .map(([name, [subnet, ...ips]]): Untimed => ({ type: 'ApplyPool', name, spec: { subnet, ips, namespaces: [] } }));
+const anyDrop = fc
+  .constantFrom(
+    ['small', '10.0.0.2', '10.0.0.3', '10.0.0.4'],
+    ['dual', '10.1.0.2', 'fd00:1::2', '10.1.0.3', 'fd00:1::5', '10.1.0.4'],
+  )
+  .map(([subnet = '', ...addresses]): Untimed => ({ type: 'DropClaims', subnet, addresses }));
 const anySandbox = fc.record({
   containerId: fc.constantFrom('c1', 'c2'),
   interface: fc.constantFrom('net1', 'net2'),
@@ -117,6 +123,7 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
   { weight: 1, arbitrary: anyUnreserve },
   { weight: 1, arbitrary: anyQuarantine },
   { weight: 2, arbitrary: anyPool },
+  { weight: 2, arbitrary: anyDrop },
   {
     weight: 1,
     arbitrary: fc.constantFrom<Untimed>(

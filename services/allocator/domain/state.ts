@@ -29,6 +29,8 @@ export interface State {
   readonly networks: Map<string, Map<string, number>>;
   /** The Subnets in force whose own network it is, by network. */
   readonly homes: Map<string, readonly string[]>;
+  /** By subnet, the last events that dropped claims of it, newest first; also of retired subnets. */
+  readonly dropped: Map<string, readonly Seq[]>;
   /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
   readonly pods: Map<string, Map<string, Allocation>>;
   /** Which claims a CNI DEL of "container/interface" ends. */
@@ -53,6 +55,7 @@ export function initialState(): State {
     claims: new Map(),
     networks: new Map(),
     homes: new Map(),
+    dropped: new Map(),
     pods: new Map(),
     sandboxes: new Map(),
     macs: new Map(),
@@ -70,7 +73,7 @@ export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal
   `${provider}/${ordinal}`;
 export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
 
-/** The claim of an address in a subnet, if it was ever used. */
+/** The claim of an address in a subnet; undefined when it was never used, or its claim was dropped. */
 export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
   state.claims.get(subnet)?.get(address);
 

@@ -25,6 +25,10 @@ import { networkOf } from './network.ts';
 export const defaultCooldownMs = 60_000;
 export const defaultBindingTimeoutMs = 3_600_000;
 
+/** How long an address must be idle at least before its claim is dropped; of a subnet that is retired by the usual times. */
+export const restBeforeDropMs = (spec: Pick<SubnetSpec, 'cooldownMs' | 'bindingTimeoutMs'> | undefined): number =>
+  spec ? Math.max(spec.cooldownMs, spec.bindingTimeoutMs) : Math.max(defaultCooldownMs, defaultBindingTimeoutMs);
+
 /** One family of a subnet, ready for arithmetic. */
 export interface SubnetFamily {
   readonly family: Family;

@@ -5,7 +5,7 @@ import type * as api from '../../../proto/ipledger.ts';
 import { inOrder, isSame } from '../domain/address-map.ts';
 import { addressesOf } from '../domain/event.ts';
 import { claimKey } from '../domain/journal.ts';
-import { addressRecord, type AddressRecord } from '../domain/questions.ts';
+import { addressRecord, type AddressRecord, isHost } from '../domain/questions.ts';
 import { claimOf, type State } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 import type { Place, Until } from '../ledger/fold.ts';
@@ -82,11 +82,11 @@ async function compared(travel: TimeTravel, { from, to, subnet }: Asked, signal:
 const isBefore = (to: Until, { seq, at }: Pick<Head, 'seq' | 'at'>): boolean =>
   typeof to === 'object' && ('seq' in to ? to.seq < seq : to.at < at);
 
-/** Also of an address that was never used, in a subnet that is not there yet. */
+/** Also of an address that has no claim, in a subnet that is not there (any more), or that it is no host address of. */
 function recordOf(state: State, subnet: string, address: string, now: number): AddressRecord {
-  const claim = claimOf(state, subnet, address);
-  if (claim || state.subnets.has(subnet)) return addressRecord(state, subnet, address, now);
-  return { subnet, address, state: 'fresh', claim, availableAt: undefined, pool: '' };
+  if (claimOf(state, subnet, address) || isHost(state, subnet, address))
+    return addressRecord(state, subnet, address, now);
+  return { subnet, address, state: 'fresh', claim: undefined, availableAt: undefined, pool: '' };
 }
 
 function* addressChanges(
@@ -100,7 +100,7 @@ function* addressChanges(
       const before = noted.get(claimKey({ subnet, address }));
       const isChanged = before && !isSame(before.claim, claimOf(state, subnet, address));
       yield isChanged
-        ? { before: recordMessage(before), after: recordMessage(addressRecord(state, subnet, address, now)) }
+        ? { before: recordMessage(before), after: recordMessage(recordOf(state, subnet, address, now)) }
         : undefined;
     }
 }

@@ -239,7 +239,7 @@ describe('The life of an address, by Ipam', () => {
         {
           status: 'NOT_FOUND',
           code: 'ADDRESS_UNKNOWN',
-          message: '10.0.0.1 is no host address of subnet macvlan, and was never used in it',
+          message: '10.0.0.1 is no host address of subnet macvlan, and nothing is kept of it',
         },
       ],
       [

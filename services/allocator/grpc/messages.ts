@@ -198,6 +198,8 @@ function dataMessage(event: Event): Input<api.Event> {
       return { addressQuarantined: event.data };
     case 'QuarantineLifted':
       return { quarantineLifted: event.data };
+    case 'ClaimsDropped':
+      return { claimsDropped: { addresses: [...event.data.addresses], previous: [...event.data.previous] } };
     case 'SegmentSealed':
       return { segmentSealed: event.data };
     case 'LedgerRestored':

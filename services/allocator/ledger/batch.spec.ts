@@ -85,7 +85,7 @@ describe('A batch', () => {
       ['172.17.0.11', outcome.revision],
       ['172.17.0.12', 0n],
     ]);
-    const [first, second] = claims.map(({ text }) => JSON.parse(text) as object);
+    const [first, second] = claims.map(({ text = '' }) => JSON.parse(text) as object);
     expect(first).to.include({ last: 8 }).and.to.not.have.property('holder');
     expect(first).to.have.deep.property('bindings', []);
     expect(second).to.include({ last: 6, alloc: 5 });

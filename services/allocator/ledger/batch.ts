@@ -14,6 +14,8 @@ import { configurationOf, type Names, noNames, note, segmentsOf } from './config
 import {
   addressKey,
   claimText,
+  droppedKey,
+  droppedText,
   logKey,
   poolKey,
   poolText,
@@ -102,8 +104,7 @@ export class BatchBuilder {
     const { state } = this.#replica;
     const claims = this.#journal.touched.map((name) => {
       const claim = claimOf(state, name.subnet, name.address);
-      if (!claim) throw new Error(`${addressKey(name)} was touched and has no claim`);
-      return { name, text: this.#textOf(claim), known: this.#replica.revisionOf(name) };
+      return { name, text: claim && this.#textOf(claim), known: this.#replica.revisionOf(name) };
     });
     const configured = configurationOf(state, this.#configured());
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
@@ -134,8 +135,11 @@ export class BatchBuilder {
     for (const address of Object.keys(before)) {
       const claim = claimOf(state, event.subnet, address);
       const key = addressKey({ subnet: event.subnet, address });
-      if (claim) this.#bytes += Buffer.byteLength(this.#textOf(claim)) + 2 * key.length;
+      this.#bytes += (claim ? Buffer.byteLength(this.#textOf(claim)) : 0) + 2 * key.length;
     }
+    if (event.type === 'ClaimsDropped')
+      this.#bytes +=
+        Buffer.byteLength(droppedText(state.dropped.get(event.subnet) ?? [])) + droppedKey(event.subnet).length;
     if (event.type === 'SubnetConfigured')
       this.#bytes += Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
     if (event.type === 'PoolConfigured')
@@ -166,7 +170,8 @@ export class BatchBuilder {
     const configured = this.#configured();
     const segments = segmentsOf(this.#events).length;
     const floor = segments > 0 ? 1 : 0;
-    const others = claims + configured.subnets.size + configured.pools.size + segments + floor;
+    const { subnets, pools, dropped } = configured;
+    const others = claims + subnets.size + pools.size + dropped.size + segments + floor;
     const puts = this.#events.length + others + 1;
     const compares = claims + segments + 4;
     return puts <= ops && compares <= ops && this.#bytes + 2 * headBytes <= bytes;

@@ -21,7 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
-  5: '9dbcdfef1a8eedb86664ea547a8f83a437a9de01b046d336933e7a2acc8984b7',
+  5: '6d9027aa3068962420d55bc668db457aeacabca61e2104087dbd231da2e63746',
 };
 const golden = goldenOf(2);
 
@@ -58,6 +58,7 @@ for (const version of eventVersions)
         ReservationCancelled: true,
         AddressQuarantined: true,
         QuarantineLifted: true,
+        ClaimsDropped: true,
         SegmentSealed: true,
         LedgerRestored: true,
         KeyRotated: true,
@@ -134,7 +135,7 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(5);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(eventVersions.at(-1));
   });
 });
 
@@ -162,6 +163,18 @@ describe('Events of version 4', () => {
     const { segments, ...addresses } = describeState(state) as Record<string, unknown>;
     expect(segments).to.have.length(1);
     expect({ ...addresses, segments: [] }).to.deep.equal(describeState(known));
+  });
+});
+
+describe('Events of version 5', () => {
+  it('leave no claim of an address that they drop, and say which events dropped claims last', () => {
+    const [state, known] = [initialState(), initialState()];
+    for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
+    for (const line of goldenOf(4)) evolve(known, parseEvent(line).sequenced, new Journal());
+    const [left, before] = [state, known].map(({ claims }) => [...(claims.get('macvlan')?.keys() ?? [])]);
+    const dropped = before?.filter((address) => !left?.includes(address));
+    expect(dropped).to.have.members(['172.17.0.5', '172.17.0.12', '172.17.0.50', '172.17.0.200']);
+    expect([...state.dropped]).to.deep.equal([['macvlan', [46, 45]]]);
   });
 });
 
@@ -206,9 +219,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 6 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it',
+      message: 'event 5 has schema version 99; this program reads 1, 2, 3, 4, 5: upgrade it',
     });
   });
 

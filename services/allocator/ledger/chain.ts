@@ -135,6 +135,7 @@ const known: Readonly<Record<Event['type'], true>> = {
   ReservationCancelled: true,
   AddressQuarantined: true,
   QuarantineLifted: true,
+  ClaimsDropped: true,
   SegmentSealed: true,
   LedgerRestored: true,
   KeyRotated: true,

@@ -3,6 +3,7 @@ import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type IRequestO
 import type { Head } from './chain.ts';
 import {
   addressKey,
+  droppedKey,
   endOf,
   epochText,
   floorKey,
@@ -64,15 +65,16 @@ export function sameEpoch(head: Head): ICompare[] {
   ];
 }
 
-export function putsOf({ head, events, claims, subnets, pools, segments }: Batch): IRequestOp[] {
+export function putsOf({ head, events, claims, dropped, subnets, pools, segments }: Batch): IRequestOp[] {
   const put = (key: string, text: string): IRequestOp => ({ request_put: { key: bytes(key), value: bytes(text) } });
-  const configure = (key: string, text: string | undefined): IRequestOp =>
+  const putOrDelete = (key: string, text: string | undefined): IRequestOp =>
     text === undefined ? { request_delete_range: { key: bytes(key) } } : put(key, text);
   return [
     ...events.map(({ seq, text }) => put(logKey(seq), text)),
-    ...claims.map(({ name, text }) => put(addressKey(name), text)),
-    ...subnets.map(({ name, text }) => configure(subnetKey(name), text)),
-    ...pools.map(({ name, text }) => configure(poolKey(name), text)),
+    ...claims.map(({ name, text }) => putOrDelete(addressKey(name), text)),
+    ...dropped.map(({ name, text }) => putOrDelete(droppedKey(name), text)),
+    ...subnets.map(({ name, text }) => putOrDelete(subnetKey(name), text)),
+    ...pools.map(({ name, text }) => putOrDelete(poolKey(name), text)),
     ...segments.map((segment) => put(segmentKey(segment.from), segmentText(segment))),
     ...segments.slice(-1).map(({ to }) => put(floorKey, floorText(to + 1))),
     put(headKey, headText(head.after)),

@@ -8,6 +8,7 @@ import { bellOf } from './bell.ts';
 import { emptyHead, type Head } from './chain.ts';
 import {
   addressPrefix,
+  droppedPrefix,
   endOf,
   floorKey,
   type Frozen,
@@ -16,6 +17,7 @@ import {
   headKey,
   logKey,
   logPrefix,
+  parseDropped,
   parseFloor,
   parseFrozen,
   parseHead,
@@ -89,8 +91,11 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     const pools = [];
     for await (const page of this.#under(poolPrefix, at, signal))
       for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), textOf(kv)));
+    const dropped = [];
+    for await (const page of this.#under(droppedPrefix, at, signal))
+      for (const kv of page) dropped.push(parseDropped(kv.key.toString('utf8'), textOf(kv)));
     const segments = await this.#segments(1, signal, BigInt(at));
-    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, subnets, pools };
+    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {

@@ -5,6 +5,7 @@
  *   /ipledger/v1/head                 ledger id, epoch, seq, hash, at
  *   /ipledger/v1/log/<seq>            one event; 16 digits, so that text order is number order
  *   /ipledger/v1/addr/<subnet>/<ip>   all that is known of this address now
+ *   /ipledger/v1/dropped/<subnet>     the last events that dropped claims of this subnet
  *   /ipledger/v1/subnet/<name>        the spec in force, as normalised
  *   /ipledger/v1/pool/<name>          the same of a pool
  *   /ipledger/v1/segment/<from>       a stretch of the log that stands in the archive
@@ -18,6 +19,7 @@ import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../dom
 import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
+import type { DroppedClaims } from '../domain/restore.ts';
 import type { ConfiguredSubnet } from '../domain/state.ts';
 import type { Head } from './chain.ts';
 
@@ -29,6 +31,7 @@ export const writerKey = `${prefix}writer`;
 export const memberPrefix = `${prefix}member/`;
 export const logPrefix = `${prefix}log/`;
 export const addressPrefix = `${prefix}addr/`;
+export const droppedPrefix = `${prefix}dropped/`;
 export const subnetPrefix = `${prefix}subnet/`;
 export const poolPrefix = `${prefix}pool/`;
 export const segmentPrefix = `${prefix}segment/`;
@@ -49,6 +52,7 @@ export function seqOfKey(key: string): Seq | undefined {
 export const segmentKey = (from: Seq): string => segmentPrefix + digits(from);
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
 export const memberKey = (replica: string): string => memberPrefix + replica;
+export const droppedKey = (subnet: string): string => droppedPrefix + subnet;
 export const subnetKey = (name: string): string => subnetPrefix + name;
 export const poolKey = (name: string): string => poolPrefix + name;
 
@@ -169,6 +173,18 @@ function parsed<Value>(key: string, text: string, what: string, parse: () => Val
     const message = `${found}; something else than ipledger wrote it: see ipledger verify --etcd`;
     throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
   }
+}
+
+/** The last events that dropped claims of a subnet, as its key holds them. */
+export const droppedText = (seqs: readonly Seq[]): string => JSON.stringify({ seqs });
+
+/** The same from a key and its value. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */
+export function parseDropped(key: string, text: string): DroppedClaims {
+  return parsed(key, text, 'list of events', () => {
+    const { seqs } = JSON.parse(text) as { readonly seqs: readonly Seq[] };
+    if (!seqs.every(Number.isSafeInteger)) throw new TypeError('it names no events');
+    return { subnet: key.slice(droppedPrefix.length), seqs };
+  });
 }
 
 /** What a subnet's key holds. */

@@ -4,7 +4,19 @@ import { subnetConfigured } from '../domain/specification.ts';
 import type { Event } from '../domain/event.ts';
 import { emptyHead } from './chain.ts';
 import { batchOf, never } from './specification.ts';
-import { addressKey, claimText, headKey, headText, logKey, poolKey, poolText, subnetKey, writerKey } from './keys.ts';
+import {
+  addressKey,
+  claimText,
+  droppedKey,
+  droppedText,
+  headKey,
+  headText,
+  logKey,
+  poolKey,
+  poolText,
+  subnetKey,
+  writerKey,
+} from './keys.ts';
 import type { Batch } from './ledger.ts';
 import { describeReading } from './reading.contract.ts';
 import { describeSealing } from './sealing.contract.ts';
@@ -65,6 +77,31 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         const { revision } = await appended(ledger, first);
         await turnsDown(allocation(first.head.after, 0n), { kind: 'fenced', claims: [name] });
         await appended(ledger, allocation(first.head.after, revision));
+      });
+
+      it('the drop of a claim, after which its key must not exist', async () => {
+        const begun = batchOf(emptyHead, [created, given], { claims: [{ name, text: claimText(claim), known: 0n }] });
+        const { revision } = await appended(ledger, begun);
+        const drop: Event = {
+          type: 'ClaimsDropped',
+          subnet: name.subnet,
+          data: { addresses: [name.address], previous: [] },
+        };
+        const dropOf = (known: bigint): Batch =>
+          batchOf(begun.head.after, [drop], {
+            claims: [{ name, text: undefined, known }],
+            dropped: [{ name: name.subnet, text: droppedText([3]) }],
+          });
+        await turnsDown(dropOf(revision + 1n), { kind: 'fenced', claims: [name] });
+        const batch = dropOf(revision);
+        await appended(ledger, batch);
+        expect(await store.everything()).to.not.have.property(addressKey(name));
+        expect((await store.everything())[droppedKey(name.subnet)]).to.equal('{"seqs":[3]}');
+        const loaded = await ledger.load(never);
+        expect(loaded.claims).to.deep.equal([]);
+        expect(loaded.dropped).to.deep.equal([{ subnet: name.subnet, seqs: [3] }]);
+        await turnsDown(allocation(batch.head.after, revision), { kind: 'fenced', claims: [name] });
+        await appended(ledger, allocation(batch.head.after, 0n));
       });
 
       it('the retirement of a subnet', async () => {

@@ -31,8 +31,10 @@ export interface Batch {
   readonly head: { readonly before: Head; readonly after: Head };
   /** Their keys must not exist. */
   readonly events: readonly { readonly seq: Seq; readonly text: string }[];
-  /** Each key must be at the revision that is known of it. */
-  readonly claims: readonly { readonly name: ClaimName; readonly text: string; readonly known: Revision }[];
+  /** Each key must be at the revision that is known of it. undefined: its claim is dropped. */
+  readonly claims: readonly { readonly name: ClaimName; readonly text: string | undefined; readonly known: Revision }[];
+  /** By subnet, which events dropped claims of it last. */
+  readonly dropped: readonly Configuration[];
   readonly subnets: readonly Configuration[];
   readonly pools: readonly Configuration[];
   /** What the events seal: their keys must not exist. The floor rises with them. */

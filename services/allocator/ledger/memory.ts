@@ -6,6 +6,8 @@ import { emptyHead, type Head } from './chain.ts';
 import {
   addressKey,
   addressPrefix,
+  droppedKey,
+  droppedPrefix,
   epochText,
   floorKey,
   floorText,
@@ -16,6 +18,7 @@ import {
   headText,
   logKey,
   logPrefix,
+  parseDropped,
   parseFloor,
   parseFrozen,
   parseHead,
@@ -116,15 +119,17 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
     }));
     const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
     const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
-    const subnets = [...this.#withPrefix(subnetPrefix)].map(([key, { text }]) => parseSubnet(key, text));
-    const pools = [...this.#withPrefix(poolPrefix)].map(([key, { text }]) => parsePool(key, text));
+    const under = <Value>(prefix: string, parse: (key: string, text: string) => Value): Value[] =>
+      [...this.#withPrefix(prefix)].map(([key, { text }]) => parse(key, text));
+    const [subnets, pools] = [under(subnetPrefix, parseSubnet), under(poolPrefix, parsePool)];
+    const dropped = under(droppedPrefix, parseDropped);
     const segments = this.#segmentsFrom(1);
-    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, subnets, pools };
+    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
   }
 
   async append(batch: Batch): Promise<Appended> {
     await sleep(0);
-    const { head, events, claims, subnets, pools, segments, notWhileFrozen, writer } = batch;
+    const { head, events, claims, dropped, subnets, pools, segments, notWhileFrozen, writer } = batch;
     const reason = this.#tooMuch(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
@@ -137,14 +142,14 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
 
     const revision = this.#revision + 1n;
     for (const { seq, text } of events) this.#putAt(logKey(seq), text, revision);
-    for (const { name, text } of claims) this.#putAt(addressKey(name), text, revision);
-    for (const [keyOf, configurations] of [
-      [subnetKey, subnets],
-      [poolKey, pools],
-    ] as const)
-      for (const { name, text } of configurations)
-        if (text === undefined) this.#keys.delete(keyOf(name));
-        else this.#putAt(keyOf(name), text, revision);
+    for (const [key, text] of [
+      ...claims.map(({ name, text }) => [addressKey(name), text] as const),
+      ...dropped.map(({ name, text }) => [droppedKey(name), text] as const),
+      ...subnets.map(({ name, text }) => [subnetKey(name), text] as const),
+      ...pools.map(({ name, text }) => [poolKey(name), text] as const),
+    ])
+      if (text === undefined) this.#keys.delete(key);
+      else this.#putAt(key, text, revision);
     for (const segment of segments) {
       this.#putAt(segmentKey(segment.from), segmentText(segment), revision);
       this.#putAt(floorKey, floorText(segment.to + 1), revision);
@@ -276,8 +281,8 @@ export class MemoryLedger implements Ledger, SealedLog, Brake {
     return parseFloor(this.get(floorKey));
   }
 
-  #tooMuch({ events, claims, subnets, pools }: Batch): string | undefined {
-    const puts = [...events, ...claims, ...subnets, ...pools];
+  #tooMuch({ events, claims, dropped, subnets, pools }: Batch): string | undefined {
+    const puts = [...events, ...claims, ...dropped, ...subnets, ...pools];
     const ops = puts.length + 1;
     if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
     const bytes = puts.reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);

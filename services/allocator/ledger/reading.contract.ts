@@ -32,6 +32,7 @@ export function describeReading(storeOf: () => LedgerUnderTest): void {
         segments: [],
         head: emptyHead,
         claims: [],
+        dropped: [],
         revisions: [],
         unreadable: [],
         subnets: [],

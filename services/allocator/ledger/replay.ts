@@ -127,8 +127,9 @@ class Replay {
     const fresh = new Set(command.flatMap(({ sequenced }) => claimsOf(sequenced).map(claimKey)));
     for (const key of this.#claims.keys()) fresh.delete(key);
     const claims = this.#claims.size + fresh.size;
-    // Each event may put a subnet or a pool in force, too, or a segment and the floor.
-    const configured = this.#configured.subnets.size + this.#configured.pools.size + 2 * command.length;
+    // Each event may put a subnet or a pool in force, too, or say which claims were dropped, or a segment and the floor.
+    const { subnets, pools, dropped } = this.#configured;
+    const configured = subnets.size + pools.size + dropped.size + 2 * command.length;
     const ops = this.#events.length + command.length + claims + configured + 3;
     return ops <= this.#ledger.limits.ops && this.#bytes <= mostEventBytes;
   }
@@ -153,8 +154,7 @@ class Replay {
       events: this.#events.map(({ envelope: { seq }, text }) => ({ seq, text })),
       claims: [...this.#claims].map(([key, name]) => {
         const claim = claimOf(this.#state, name.subnet, name.address);
-        if (!claim) throw new Error(`${key} was touched and has no claim`);
-        return { name, text: claimText(claim), known: this.#revisions.get(key) ?? 0n };
+        return { name, text: claim && claimText(claim), known: this.#revisions.get(key) ?? 0n };
       }),
       ...configurationOf(this.#state, this.#configured),
       notWhileFrozen: true,
@@ -173,7 +173,9 @@ class Replay {
         `the events behind ${seq} could not be written: ${reason}. What is written is the beginning of the ledger: let the replay resume`,
       );
     }
-    for (const { name } of batch.claims) this.#revisions.set(claimKey(name), outcome.revision);
+    for (const { name, text } of batch.claims)
+      if (text === undefined) this.#revisions.delete(claimKey(name));
+      else this.#revisions.set(claimKey(name), outcome.revision);
     this.#options.onProgress?.(batch.head.after);
   }
 }

@@ -62,7 +62,7 @@ export class Replica {
     return this.#head;
   }
 
-  /** When the key of a claim was last written, as far as the log tells; 0n for never. */
+  /** When the key of a claim was last written, as far as the log tells; 0n where there is none. */
   revisionOf(name: ClaimName): Revision {
     return this.#revisions.get(claimKey(name)) ?? 0n;
   }
@@ -132,8 +132,11 @@ export class Replica {
     this.#head = head;
     this.clock.observe(head.at);
     for (const { sequenced } of events) {
-      for (const address of addressesOf(sequenced))
-        this.#revisions.set(claimKey({ subnet: sequenced.subnet, address }), revision);
+      for (const address of addressesOf(sequenced)) {
+        const key = claimKey({ subnet: sequenced.subnet, address });
+        if (sequenced.type === 'ClaimsDropped') this.#revisions.delete(key);
+        else this.#revisions.set(key, revision);
+      }
       if (sequenced.type === 'AllocationRefused') this.#rememberRefusal(sequenced);
     }
     this.#recent.push(...events);

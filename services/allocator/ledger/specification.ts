@@ -109,6 +109,7 @@ export function batchOf(before: Head, events: readonly Event[], more: Partial<Ba
     head: { before, after },
     events: lines,
     claims: [],
+    dropped: [],
     subnets: [],
     pools: [],
     segments: [],

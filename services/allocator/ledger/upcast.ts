@@ -6,7 +6,7 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
- *   5  AddressAllocated says which earlier Pod uid it supersedes
+ *   5  one more: ClaimsDropped; AddressAllocated says which earlier Pod uid it supersedes
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
@@ -26,8 +26,11 @@ const since3: ReadonlySet<Event['type']> = new Set([
 
 const since4: ReadonlySet<Event['type']> = new Set(['SegmentSealed', 'LedgerRestored', 'KeyRotated'] as const);
 
+const since5: ReadonlySet<Event['type']> = new Set(['ClaimsDropped'] as const);
+
 /** The first version that has events of a type: it can't be written as any before. */
 export function firstVersionOf(type: Event['type']): EventVersion {
+  if (since5.has(type)) return 5;
   if (since4.has(type)) return 4;
   return since3.has(type) ? 3 : 1;
 }

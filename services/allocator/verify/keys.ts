@@ -14,6 +14,9 @@ import {
   claimText,
   claimTextAs,
   configuredText,
+  droppedKey,
+  droppedPrefix,
+  droppedText,
   endOf,
   floorKey,
   floorText,
@@ -77,10 +80,11 @@ export class KeyAudit {
 
   /** Looks, after all that are there, for those that are not. */
   *missing(): Generator<Finding> {
-    const { claims, subnets, pools, segments } = this.#state;
+    const { claims, dropped, subnets, pools, segments } = this.#state;
     if (!this.#seen.has(headKey)) yield this.#finding(headKey, 'it is missing');
     for (const [subnet, addresses] of claims)
       for (const [address, { last }] of addresses) yield* this.#absent(addressKey({ subnet, address }), last);
+    for (const [subnet, [last]] of dropped) yield* this.#absent(droppedKey(subnet), last);
     for (const name of subnets.keys()) yield* this.#absent(subnetKey(name));
     for (const name of pools.keys()) yield* this.#absent(poolKey(name));
     for (const { from, seq } of segments) yield* this.#absent(segmentKey(from), seq);
@@ -103,6 +107,10 @@ export class KeyAudit {
   #expected(key: string, text = ''): string | undefined {
     if (key === headKey) return headText(this.#head());
     if (key.startsWith(addressPrefix)) return this.#expectedClaim(key, text);
+    if (key.startsWith(droppedPrefix)) {
+      const seqs = this.#state.dropped.get(key.slice(droppedPrefix.length));
+      return seqs && droppedText(seqs);
+    }
     if (key === floorKey && this.#state.segments.length > 0) return floorText(sealedTo(this.#state) + 1);
     if (key.startsWith(segmentPrefix)) {
       const segment = this.#state.segments.find(({ from }) => segmentKey(from) === key);
@@ -176,7 +184,7 @@ function isFreeze(text: string): boolean {
   }
 }
 
-const ours = [addressPrefix, subnetPrefix, poolPrefix, segmentPrefix, floorKey];
+const ours = [addressPrefix, droppedPrefix, subnetPrefix, poolPrefix, segmentPrefix, floorKey];
 
 const strange = (key: string): string =>
   ours.some((prefix) => key.startsWith(prefix))

@@ -66,6 +66,26 @@ describe('A rule of the ledger', () => {
       },
       /^gives 172.17.0.11 of subnet overlay on network macvlan.default, where attachment macvlan.default\/0 of Pod default\/a has it from subnet macvlan since event 3$/,
     ],
+    'drops no claim that somebody has': [
+      () => next({ type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses: [address], previous: [] } }),
+      /^drops the claim of 172.17.0.11 of subnet macvlan, which is not idle, or has not rested long enough$/,
+    ],
+    'drops no claim that rests still': [
+      () => next({ type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses: ['172.17.0.12'], previous: [] } }),
+      /^drops the claim of 172.17.0.12 of subnet macvlan, which is not idle, or has not rested long enough$/,
+    ],
+    'drops no claim that is not there': [
+      () => next({ type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses: ['172.17.0.99'], previous: [] } }),
+      /^drops the claim of 172.17.0.99 of subnet macvlan, and there is none$/,
+    ],
+    'drops something, and nothing twice': [
+      () => next({ type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses: [], previous: [] } }),
+      /^drops 0 claims: 1 to 100 are allowed, each once$/,
+    ],
+    'names the drops before it': [
+      () => next({ type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses: ['172.17.0.12'], previous: [2] } }),
+      /^names events 2 as the last that dropped claims of subnet macvlan, and these are none$/,
+    ],
     'gives nobody twice': [() => again(3), /^gives addresses to .* default\/a, which has those of event 3$/],
     'gives nothing of a subnet that is not there': [
       () => ({ ...again(5), subnet: 'other' }),

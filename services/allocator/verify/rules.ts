@@ -3,10 +3,11 @@
  * ipledger never does: these rules find that, although the chain holds.
  */
 import type { Allocation } from '../domain/claim.ts';
-import type { Attachment, Event, SegmentSealed, Sequenced } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
 import { networkOf } from '../domain/network.ts';
 import { otherClaims } from '../domain/on-network.ts';
+import type { Attachment, ClaimsDropped, Event, SegmentSealed, Sequenced } from '../domain/event.ts';
+import { isRested, mostClaimsADrop } from '../domain/decide/drop.ts';
 import { allocationOf, claimOf, sealedTo, type State } from '../domain/state.ts';
 
 const named = ({ namespace, pod, provider, ordinal }: Attachment): string =>
@@ -37,6 +38,8 @@ export function brokenRule(state: State, event: Sequenced): string | undefined {
       const wanted = event.type === 'QuarantineLifted';
       return isQuarantined === wanted ? undefined : `finds ${address} ${wanted ? 'not' : 'already'} quarantined`;
     }
+    case 'ClaimsDropped':
+      return brokenDrop(state, event);
     case 'SubnetRetired':
       return state.subnets.has(event.subnet) ? undefined : `retires subnet ${event.subnet}, which is not in force`;
     case 'PoolRetired':
@@ -46,6 +49,22 @@ export function brokenRule(state: State, event: Sequenced): string | undefined {
     default:
       return undefined;
   }
+}
+
+function brokenDrop(state: State, { subnet, at, data }: Sequenced<ClaimsDropped>): string | undefined {
+  const { addresses, previous } = data;
+  const known = state.dropped.get(subnet) ?? [];
+  if (JSON.stringify(previous) !== JSON.stringify(known))
+    return `names events ${previous.join(', ') || 'none'} as the last that dropped claims of subnet ${subnet}, and these are ${known.join(', ') || 'none'}`;
+  if (addresses.length === 0 || addresses.length > mostClaimsADrop || new Set(addresses).size < addresses.length)
+    return `drops ${addresses.length} claims: 1 to ${mostClaimsADrop} are allowed, each once`;
+  for (const address of addresses) {
+    const claim = claimOf(state, subnet, address);
+    if (!claim) return `drops the claim of ${address} of subnet ${subnet}, and there is none`;
+    if (!isRested(state, subnet, claim, at))
+      return `drops the claim of ${address} of subnet ${subnet}, which is not idle, or has not rested long enough`;
+  }
+  return undefined;
 }
 
 function brokenSealing(state: State, { seq, data: { from, to } }: Sequenced<SegmentSealed>): string | undefined {

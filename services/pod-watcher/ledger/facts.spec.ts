@@ -161,6 +161,8 @@ describe('what an event says', () => {
     expect(factsOf(event({ ledgerRestored: restored }))).to.deep.equal([]);
     const rotated = { publicKey: 'p', keyId: 'k', previousKeyId: '', signature: '' };
     expect(factsOf(event({ keyRotated: rotated }))).to.deep.equal([]);
+    const dropped = { addresses: ['10.0.0.2'], previous: [7] };
+    expect(factsOf(event({ claimsDropped: dropped }))).to.deep.equal([]);
     expect(() => factsOf(event({ type: 'AddressTeleported' }))).to.throw(
       'event 42 is of type AddressTeleported, which this pod-watcher does not know',
     );

@@ -140,9 +140,9 @@ export function factsOf(event: Event): Fact[] {
   );
 }
 
-/** Whether it is about the ledger itself, and no address. */
-const isOfTheLedger = ({ segmentSealed, ledgerRestored, keyRotated }: Event): boolean =>
-  Boolean(segmentSealed ?? ledgerRestored ?? keyRotated);
+/** Whether it is about the ledger itself, and changes nothing that any Pod has. */
+const isOfTheLedger = ({ claimsDropped, segmentSealed, ledgerRestored, keyRotated }: Event): boolean =>
+  Boolean(claimsDropped ?? segmentSealed ?? ledgerRestored ?? keyRotated);
 
 /** What an event says of pools, reservations and quarantine; undefined when it is about something else. */
 function withoutPod(event: Event): Fact[] | undefined {
