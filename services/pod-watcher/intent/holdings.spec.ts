@@ -11,6 +11,7 @@ const ended = (seq: number) => ({
   namespace: 'default',
   pod: 'a',
   uid,
+  addresses: [],
 });
 
 function after(seq: number, ...seqs: number[]): Holdings {

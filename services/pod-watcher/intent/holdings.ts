@@ -23,8 +23,22 @@ interface Held {
 export class Holdings implements Reader {
   /** By the Pod's "namespace/name", then by uid: several uids while a Pod is replaced by its namesake. */
   readonly #pods = new Map<string, Map<string, Held>>();
+  readonly #listeners: ((holding: Holding) => void)[] = [];
   #seq = 0;
   #count = 0;
+
+  /** Calls `listener` with each holding that the ledger tells the end of. */
+  onEnded(listener: (holding: Holding) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Whether anybody under this name holds one of these addresses of a subnet. */
+  holdsAny(pod: string, subnet: string, addresses: readonly string[]): boolean {
+    const held = this.uids(pod).flatMap((uid) => this.of(pod, uid));
+    return held.some(
+      (each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)),
+    );
+  }
 
   /** How many uids stand here. */
   get count(): number {
@@ -120,8 +134,11 @@ export class Holdings implements Reader {
       if (fact.kind === 'given') this.#given(fact.holding);
       else if (fact.kind === 'ended') {
         const pod = keyOf({ namespace: fact.namespace, name: fact.pod });
-        this.#pods.get(pod)?.get(fact.uid)?.given.delete(fact.seq);
+        const given = this.#pods.get(pod)?.get(fact.uid)?.given;
+        const holding = given?.get(fact.seq);
+        given?.delete(fact.seq);
         this.#sweep(pod, fact.uid);
+        if (holding) for (const listener of this.#listeners) listener(holding);
       }
     }
     this.#seq = seq;

@@ -94,6 +94,7 @@ export class Reconciler implements Reader {
     const [firstBackoffMs, mostBackoffMs] = backoffMs;
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
+    options.holdings.onEnded(({ subnet, mac }) => this.#waiters.freedMac(subnet, mac));
     options.pods.subscribe((change) => this.#onPod(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
   }
@@ -148,12 +149,20 @@ export class Reconciler implements Reader {
 
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      this.#waiters.hear(fact);
+      if (fact.kind === 'unbound') this.#onUnbound(fact);
+      else this.#waiters.hear(fact);
       if (fact.kind === 'ended') this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
       else if (fact.kind === 'given')
         this.#queue.add(keyOf({ namespace: fact.holding.namespace, name: fact.holding.pod }));
-      else if (fact.kind === 'unbound') for (const key of this.#releases.bound) this.#queue.add(key);
     }
+  }
+
+  /** It concerns the Pod if it waits to give up what was bound, and others only where the Pod does not hold the address any more. */
+  #onUnbound(fact: Extract<Fact, { kind: 'unbound' }>): void {
+    const { namespace, pod, subnet, addresses } = fact;
+    const key = keyOf({ namespace, name: pod });
+    if (this.#releases.bound.has(key)) this.#queue.add(key);
+    if (!this.#options.holdings.holdsAny(key, subnet, addresses)) this.#waiters.hear(fact);
   }
 
   #onPod(change: Change<Pod>): void {

@@ -139,7 +139,9 @@ describe('objects that hold an address', () => {
     await until(() => said.length > 0);
     delete answers.refuse;
     const before = asked.length;
-    reservations.facts([{ kind: 'ended', seq: 7, subnet: 'lan', namespace: 'default', pod: 'a', uid: 'u' }]);
+    reservations.facts([
+      { kind: 'ended', seq: 7, subnet: 'lan', namespace: 'default', pod: 'a', uid: 'u', addresses: [] },
+    ]);
     await until(() => asked.length > before);
     expect(said).to.deep.equal(['AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a']);
   });

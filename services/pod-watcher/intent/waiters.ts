@@ -5,7 +5,7 @@
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import { Bells } from './bells.ts';
-import { ageOf, any, linesOf, named } from './lines.ts';
+import { ageOf, any, anyLinesOf, named, ofMac } from './lines.ts';
 import type { Plan } from './plan.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiting } from './waiting.ts';
@@ -60,8 +60,8 @@ export class Waiters {
 
   /** The ledger says something that may help them. */
   hear(fact: Fact): void {
-    if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet);
-    else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, 0);
+    if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet, fact.addresses);
+    else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, [fact.address], 0);
     else if (fact.kind === 'configured') {
       this.ring(`subnet:${fact.subnet.name}`);
       this.ring(`provider:${fact.subnet.spec.provider}`);
@@ -70,6 +70,11 @@ export class Waiters {
       this.ring(`pool:${fact.pool.name}`);
       this.ring(`subnet:${fact.pool.spec.subnet}`);
     } else if (fact.kind === 'pool-retired') this.ring(`subnet:${fact.subnet}`);
+  }
+
+  /** A MAC of a subnet is held no more. */
+  freedMac(subnet: string, mac: string): void {
+    if (mac !== '') this.#bells.freed(ofMac(subnet, mac));
   }
 
   /** `key` waits for these topics, and no others. */
@@ -90,12 +95,13 @@ export class Waiters {
   /** Who waits longer for any of what a Pod asks for, and has not asked just now: an address may have become free since. */
   aheadOf(pod: Pod, plan: Plan): string[] {
     const limits = { most: mostAhead, idleMs: justNowMs };
-    return linesOf(plan, any).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
+    return anyLinesOf(plan).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
   }
 
-  /** Who asks for this very address may have it at once; all others when it has cooled down. */
-  #freed(subnet: string, cooldownMs = this.#cooldownMs(subnet)): void {
-    this.#bells.freed(named(subnet));
+  /** Who asks for this very address may have it at once; who asks for any, when it has cooled down. */
+  #freed(subnet: string, addresses: readonly string[], cooldownMs = this.#cooldownMs(subnet)): void {
+    if (addresses.length === 0) return;
+    for (const address of addresses) this.#bells.freed(named(address));
     this.#bells.freedIn(any(subnet), cooldownMs === 0 ? 0 : cooldownMs + cooledMs);
   }
 
