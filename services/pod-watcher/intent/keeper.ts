@@ -180,6 +180,7 @@ export class Keeper<T extends Kept> {
   async #ask(object: T, of: string): Promise<Answer> {
     const { apply, log, signal } = this.#options;
     try {
+      if (object.problems.length > 0) throw new IpledgerError('INVALID_REQUEST', object.problems.join('; '));
       const wanted = await apply(object, signal);
       return { of, ...(wanted && { wanted }), verdict: { accepted: true, message: '' }, outcome: 'done' };
     } catch (thrown) {
