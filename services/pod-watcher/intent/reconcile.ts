@@ -139,7 +139,7 @@ export class Reconciler implements Reader {
   /** The Subnets or IPPools of a namespace have changed, of which its Pods may not even know that they wait for them. */
   lookAtNamespace(namespace: string): void {
     if (!this.#started) return;
-    for (const key of this.#pods.keys()) if (key.startsWith(`${namespace}/`)) this.#queue.add(key);
+    for (const key of this.#pods.ofNamespace(namespace)) this.#queue.add(key);
   }
 
   /** What a Pod was given may be missing from the new one: a ledger may be rewound. */
@@ -187,7 +187,7 @@ export class Reconciler implements Reader {
     const says = ({ uid, replicas, firstOrdinal, deleting }: StatefulSet): string =>
       [uid, replicas, firstOrdinal, deleting].join();
     if (before && change.kind === 'present' && says(before) === says(object)) return;
-    for (const key of this.#options.holdings.pods()) if (key.startsWith(`${keyOf(object)}-`)) this.#queue.add(key);
+    for (const key of this.#options.holdings.membersOf(keyOf(object))) this.#queue.add(key);
   }
 
   /** Everybody who holds something: too many may be missing to be true, or no longer. */

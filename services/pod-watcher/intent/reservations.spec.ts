@@ -163,6 +163,14 @@ describe('objects that hold an address', () => {
     expect(asked).to.have.length(1);
   });
 
+  it('a Vip over a limit asks for nothing, and says which limit', async () => {
+    const { objects, reservations, asked, said } = ofVips();
+    objects.put(vip({ subnet: 'lan', v4ip: '1'.repeat(65) }));
+    await reservations.start();
+    expect(asked).to.deep.equal([]);
+    expect(said).to.deep.equal(['spec.v4ip has 65 characters, and at most 64 are taken: shorten it']);
+  });
+
   it('an IP object of a Pod to come is reserved for just that Pod', async () => {
     const { objects, reservations, asked, shown } = ofPods();
     objects.put(ip('a.default.lan.default', { podName: 'a', namespace: 'default', subnet: 'lan' }));
