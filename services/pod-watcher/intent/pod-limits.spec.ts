@@ -1,5 +1,6 @@
 /** What a Pod may say at most, and that one which says more costs the others nothing. */
 import { expect } from 'chai';
+import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { holding, until } from '../fakes.ts';
 import { networksAnnotation, toPod } from '../kubernetes/objects.ts';
@@ -28,6 +29,40 @@ describe('a Pod within its limits', () => {
     });
     expect(problems).to.deep.equal([]);
     expect([attachments[0]?.candidates?.length, attachments[0]?.routes?.length]).to.deep.equal([256, 64]);
+  });
+});
+
+describe('whatever a Pod says', () => {
+  const anySize = fc.oneof(fc.nat(10), fc.nat(700));
+  const anyText = fc.string({ maxLength: 2_000 });
+  const anyPod = fc.record({
+    selected: fc.oneof(
+      anySize.map(networks),
+      anyText,
+      anyText.map((name) => json({ name })),
+    ),
+    pool: fc.oneof(
+      anySize.map((count) => addresses(count).join(',')),
+      anyText,
+    ),
+    listed: fc.oneof(anySize.map(routes), anyText),
+    cidr: fc.oneof(fc.constant('10.0.0.0/8'), anyText),
+  });
+
+  it('what is asked for is within what the allocator takes, and what is refused has a short sentence', () => {
+    fc.assert(
+      fc.property(anyPod, ({ selected, pool, listed, cidr }) => {
+        const annotations = { [key('ip_pool')]: pool, [key('routes')]: listed, [key('cidr')]: cidr };
+        const { attachments, problems } = plan(selected, annotations);
+        expect(attachments.length).to.be.at.most(24);
+        const sizes = attachments.map(({ candidates = [] }) => candidates.length);
+        expect(Math.max(0, ...sizes)).to.be.at.most(256);
+        expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.at.most(1_024);
+        expect(attachments.every(({ routes: each = [] }) => each.length <= 64)).to.equal(true);
+        expect(problems.every(({ text }) => text.length < 1_000)).to.equal(true);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
