@@ -243,7 +243,7 @@ export class Reconciler implements Reader {
       this.#waiters.end(key);
       return { outcome: givenUp, awaits: nothing };
     }
-    const ahead = this.#waiters.aheadOf(pod, plan);
+    const ahead = this.#waiters.aheadOf(key, pod, plan);
     if (ahead.length === 0) return this.#allocate(key, pod, plan);
     for (const each of [...ahead, key]) this.#queue.add(each);
     return { outcome: 'again', awaits: 'all' };

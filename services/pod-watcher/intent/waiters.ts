@@ -31,6 +31,8 @@ export class Waiters {
   readonly #options: WaitersOptions;
   readonly #waiting = new Waiting();
   readonly #bells: Bells;
+  /** When a Pod let older ones ask first, of performance.now(), until it asks itself. */
+  readonly #yielded = new Map<string, number>();
   #started = false;
 
   constructor(options: WaitersOptions) {
@@ -84,18 +86,26 @@ export class Waiters {
 
   /** It is about to ask. */
   asks(key: string): void {
+    this.#yielded.delete(key);
     this.#waiting.asks(key);
   }
 
   /** It waits no more. */
   end(key: string): void {
+    this.#yielded.delete(key);
     this.#waiting.end(key);
   }
 
-  /** Who waits longer for any of what a Pod asks for, and has not asked just now: an address may have become free since. */
-  aheadOf(pod: Pod, plan: Plan): string[] {
-    const limits = { most: mostAhead, idleMs: justNowMs };
-    return anyLinesOf(plan).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
+  /**
+   * Who waits longer for any of what a Pod asks for, and has not asked just now: an address may have become free since. A Pod lets
+   * each of them ask once before it asks itself, however long the queue of all Pods is meanwhile.
+   */
+  aheadOf(key: string, pod: Pod, plan: Plan): string[] {
+    const now = performance.now();
+    const limits = { most: mostAhead, since: this.#yielded.get(key) ?? now - justNowMs };
+    const ahead = anyLinesOf(plan).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
+    if (ahead.length > 0 && !this.#yielded.has(key)) this.#yielded.set(key, now);
+    return ahead;
   }
 
   /** Who asks for this very address may have it at once; who asks for any, when it has cooled down. */

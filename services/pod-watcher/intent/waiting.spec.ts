@@ -32,7 +32,8 @@ describe('who waits', () => {
   it('goes before who is younger, but for a moment after it has asked', () => {
     const waiting = new Waiting();
     for (const age of ['1', '2', '3']) waiting.wait(`default/p${age}`, on(topic), age);
-    const ahead = (age: string, idleMs: number): string[] => waiting.ahead(topic, age, { most: 2, idleMs });
+    const ahead = (age: string, idleMs: number): string[] =>
+      waiting.ahead(topic, age, { most: 2, since: performance.now() - idleMs });
     expect(ahead('2', -1)).to.deep.equal(['default/p1']);
     expect(ahead('9', -1)).to.deep.equal(['default/p1', 'default/p2']);
     waiting.asks('default/p1');
@@ -51,7 +52,7 @@ describe('who waits', () => {
       const key = `default/p${index}`;
       compared = 0;
       // What a turn does that is refused, and one that is served and comes again.
-      waiting.ahead(topic, ageOf(index), { most: 4, idleMs: 100 });
+      waiting.ahead(topic, ageOf(index), { most: 4, since: 0 });
       waiting.asks(key);
       waiting.wait(key, topics, ageOf(index));
       waiting.end(key);

@@ -73,10 +73,9 @@ export class Waiting {
     return this.#lines.get(topic)?.waiters.after(behind as Waiter | undefined, most) ?? [];
   }
 
-  /** Of those on a topic who go before somebody of this age, the first few; who asked a moment ago is passed over. */
-  ahead(topic: string, age: string, { most, idleMs }: { readonly most: number; readonly idleMs: number }): string[] {
+  /** Of those on a topic who go before somebody of this age, the first few; who asked `since` then is passed over. */
+  ahead(topic: string, age: string, { most, since }: { readonly most: number; readonly since: number }): string[] {
     const first = this.#lines.get(topic)?.waiters.after(undefined, most) ?? [];
-    const since = performance.now() - idleMs;
     return first.filter((waiter) => waiter.age < age && waiter.askedAt < since).map(({ pod }) => pod);
   }
 
