@@ -163,4 +163,32 @@ describe('the work queue', () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(worked).to.have.length(count);
   });
+
+  it('logs the key of a turn that takes longer than a second, and serves all that wait before it again', async () => {
+    const lines: { msg: string; key?: string; tookMs?: number; otherSlowTurns?: number }[] = [];
+    const log = pino({ level: 'warn', base: null }, { write: (line) => void lines.push(JSON.parse(line) as never) });
+    const worked: string[] = [];
+    let clockMs = 0;
+    const options = { concurrency: 1, firstBackoffMs: 1, mostBackoffMs: 4, now: () => clockMs, signal: stop.signal };
+    const queue: Queue = new Queue({
+      ...options,
+      log,
+      work: (key) => {
+        worked.push(key);
+        clockMs += key === 'slow' ? 1_001 : 1_000;
+        if (worked.length === 1) queue.add('slow');
+        return Promise.resolve('done');
+      },
+    });
+    for (const key of ['slow', 'a', 'b']) queue.add(key);
+    queue.start();
+    await until(() => worked.length === 4 && queue.idle);
+    expect(worked).to.deep.equal(['slow', 'a', 'b', 'slow']);
+    expect(lines.map(({ key, tookMs }) => [key, tookMs])).to.deep.equal([['slow', 1_001]]);
+    // One line in ten seconds speaks for all: the next says how many there were.
+    clockMs += 10_000;
+    queue.add('slow');
+    await until(() => lines.length === 2);
+    expect(lines[1]).to.include({ key: 'slow', otherSlowTurns: 1 });
+  });
 });

@@ -2,11 +2,15 @@
  * A work queue keyed by name: a key that is added while it waits is in it once; one that is added while it is being
  * worked on is worked on again afterwards; no key is ever worked on twice at a time. So the work must look at the state of
  * the world by itself, and may be asked to look at any time. It is bounded by the number of distinct keys.
+ *
+ * No key keeps the others waiting: after its turn it goes behind all that wait, also one that was added meanwhile. A turn that
+ * took long is logged with its key.
  */
 import { backoffMs } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ApiError, reasonOf } from './kubernetes/api.ts';
+import { turnLimits } from './limits.ts';
 import { Line } from './line.ts';
 
 /** 'done'; or 'again', after a backoff that grows until 'done'. A throw counts as 'again' and is logged. */
@@ -19,11 +23,15 @@ export interface QueueOptions {
   readonly work: (key: string) => Promise<Outcome>;
   /** Which keys can wait until no others are ready; none unless said. */
   readonly canWait?: (key: string) => boolean;
+  /** The time in milliseconds, for how long a turn took; performance.now() unless said. */
+  readonly now?: () => number;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 const triesBetweenWarnings = 20;
+/** Where all turns are slow, as with an allocator that is away, one line in so long says so for all. */
+const slowEveryMs = 10_000;
 
 export class Queue {
   readonly #options: QueueOptions;
@@ -34,6 +42,7 @@ export class Queue {
   readonly #dirty = new Set<string>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
+  #slow = { loggedAt: -Infinity, unlogged: 0 };
   #started = false;
 
   constructor(options: QueueOptions) {
@@ -98,7 +107,10 @@ export class Queue {
   }
 
   async #run(key: string): Promise<void> {
+    const now = this.#options.now ?? (() => performance.now());
+    const startedAt = now();
     const outcome = await this.#try(key);
+    this.#noteSlow(key, now() - startedAt, now());
     this.#working.delete(key);
     const tries = outcome === 'done' ? 0 : this.tries(key) + 1;
     if (tries === 0) this.#tries.delete(key);
@@ -107,6 +119,21 @@ export class Queue {
     else if (tries > 0)
       this.addAfter(key, backoffMs(tries - 1, this.#options.firstBackoffMs, this.#options.mostBackoffMs));
     this.#pump();
+  }
+
+  #noteSlow(key: string, tookMs: number, now: number): void {
+    if (tookMs <= turnLimits.slowMs) return;
+    const { loggedAt, unlogged } = this.#slow;
+    if (now - loggedAt < slowEveryMs) {
+      this.#slow.unlogged += 1;
+      return;
+    }
+    this.#slow = { loggedAt: now, unlogged: 0 };
+    const others = unlogged > 0 && { otherSlowTurns: unlogged };
+    this.#options.log.warn(
+      { key, tookMs: Math.round(tookMs), ...others },
+      'a slow turn: all that wait go before its key',
+    );
   }
 
   async #try(key: string): Promise<Outcome> {

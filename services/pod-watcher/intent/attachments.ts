@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { isAddress } from '../../../lib/ip.ts';
 import { defaultNetworkAnnotation, networksAnnotation, type Pod } from '../kubernetes/objects.ts';
+import { overLimit, podLimits, textLimits, tooLong, tooMany } from '../limits.ts';
 import { ok, problem, type Result } from './result.ts';
 
 /** One element of the annotations. */
@@ -26,7 +27,8 @@ export interface Selection {
 
 /** The main NIC's name is the container runtime's choice, and it is always this one. */
 const mainInterface = 'eth0';
-const interfaceMaxLength = 15;
+/** Of a list's element: namespace, name and interface. */
+const elementMaxLength = textLimits.namespaceLength + textLimits.nameLength + 64;
 const part = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** The networks of a Pod, in the order in which Multus attaches them. */
@@ -40,13 +42,21 @@ export function selections(pod: Pick<Pod, 'namespace' | 'annotations'>): Result<
     main: true,
     interface: selection.interface || mainInterface,
   }));
-  return distinct([...first, ...others.value]);
+  const all = [...first, ...others.value];
+  return all.length > podLimits.attachments ? tooManyNetworks(all.length) : distinct(all);
+}
+
+function tooManyNetworks(has: number): Result<never> {
+  const unit = `networks (with that of ${defaultNetworkAnnotation})`;
+  const remedy = 'remove some, or spread them over several Pods';
+  return problem(overLimit(`annotation ${networksAnnotation}`, { has, most: podLimits.attachments, unit, remedy }));
 }
 
 /** Two NICs of one name cannot be: Multus would fail at the second, when the first has been made. */
 function distinct(all: Selection[]): Result<Selection[]> {
-  const names = all.flatMap((selection) => (selection.interface === '' ? [] : [selection.interface]));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const names = new Set<string>();
+  const isTwice = ({ interface: name }: Selection): boolean => name !== '' && names.size === names.add(name).size;
+  const twice = all.find(isTwice)?.interface;
   return twice === undefined
     ? ok(all)
     : problem(
@@ -63,7 +73,9 @@ function parse(key: string, { namespace, annotations }: Pick<Pod, 'namespace' | 
 
 function parseList(value: string, podNamespace: string): Result<Selection[]> {
   const found: Selection[] = [];
-  for (const item of value.split(',')) {
+  const items = value.split(',');
+  if (items.length > podLimits.attachments) return tooMuch(items);
+  for (const item of items) {
     const element = parseElement(item.trim(), podNamespace);
     if (!element.ok) return element;
     found.push(element.value);
@@ -71,7 +83,13 @@ function parseList(value: string, podNamespace: string): Result<Selection[]> {
   return ok(found);
 }
 
+function tooMuch(elements: readonly unknown[]): Result<never> {
+  return problem(tooMany('it', elements, { most: podLimits.attachments, unit: 'networks' }) ?? '');
+}
+
 function parseElement(element: string, podNamespace: string): Result<Selection> {
+  const long = tooLong('an element', element, elementMaxLength);
+  if (long !== undefined) return problem(long);
   const slashed = element.split('/');
   if (slashed.length > 2) return problem(`Invalid network object (failed at '/') in ${JSON.stringify(element)}`);
   const [name = '', interfaceName, ...more] = (slashed.at(-1) ?? '').split('@').map((text) => text.trim());
@@ -107,6 +125,7 @@ function parseJson(value: string, podNamespace: string): Result<Selection[]> {
   } catch (error) {
     return problem(`no valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (Array.isArray(raw) && raw.length > podLimits.attachments) return tooMuch(raw);
   const elements = jsonElements.safeParse(raw);
   if (!elements.success) return problem(`want a JSON array of networks: ${firstIssue(elements.error)}`);
   const found: Selection[] = [];
@@ -125,16 +144,40 @@ function firstIssue({ issues }: z.ZodError): string {
     : 'malformed';
 }
 
+/** What in an element is over its limit; undefined where nothing is. */
+function overIn({
+  name,
+  namespace = '',
+  interface: interfaceName = '',
+  ips,
+  mac = '',
+  'default-route': gateways,
+}: Element) {
+  const { nameLength, namespaceLength, addressLength } = textLimits;
+  const long =
+    tooLong('the name of a network', name, nameLength) ??
+    tooLong(`the namespace of network ${name}`, namespace, namespaceLength) ??
+    tooLong(`the interface of ${name}`, interfaceName, nameLength) ??
+    tooLong(`mac of ${name}`, mac, addressLength) ??
+    tooMany(`ips of ${name}`, ips ?? [], { most: podLimits.addresses, unit: 'addresses' }) ??
+    tooMany(`default-route of ${name}`, gateways ?? [], { most: podLimits.gateways, unit: 'gateways' });
+  if (long !== undefined) return long;
+  const texts = [...(ips ?? []), ...(gateways ?? [])];
+  return texts.map((each) => tooLong(`an address of ${name}`, each, addressLength)).find((each) => each !== undefined);
+}
+
 function selection(element: Element, podNamespace: string): Result<Selection> {
   const { name, namespace, interface: interfaceName = '', ips, mac = '', 'default-route': gateways } = element;
   if (name === '') return problem('a network without name');
+  const over = overIn(element);
+  if (over !== undefined) return problem(over);
   const wrong = (gateways ?? []).find((gateway) => !isAddress(gateway));
   if (wrong !== undefined) return problem(`default-route ${JSON.stringify(wrong)} of ${name} is not an address`);
   if (/[\s/:]/.test(interfaceName))
     return problem(`interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes no blank, slash or colon in it`);
-  if (interfaceName.length > interfaceMaxLength)
+  if (interfaceName.length > textLimits.interfaceLength)
     return problem(
-      `interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes at most ${interfaceMaxLength} characters`,
+      `interface ${JSON.stringify(interfaceName)} of ${name}: Linux takes at most ${textLimits.interfaceLength} characters`,
     );
   return ok({
     namespace: namespace || podNamespace,

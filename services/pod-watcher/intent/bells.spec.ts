@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { until } from '../fakes.ts';
 import { Bells } from './bells.ts';
-import { Waiting } from './waiting.ts';
+import { byAge, Waiting } from './waiting.ts';
 
 const topic = 'any:macvlan';
 const names = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `default/p${String(index).padStart(3, '0')}`);
+  Array.from({ length: count }, (_, index) => `default/p${String(index).padStart(5, '0')}`);
 
 describe('the bells for those who wait', () => {
   /** Who is woken asks again: those who are lucky need not wait any more. */
@@ -67,7 +67,7 @@ describe('the bells for those who wait', () => {
   });
 
   it('ask the oldest alone when it is only guessed, and go on while these are served', async () => {
-    const { bells, woken } = world(names(20), (pod) => pod < 'default/p006');
+    const { bells, woken } = world(names(20), (pod) => pod < 'default/p00006');
     bells.mayBeFree(topic);
     await until(() => woken.length >= 12);
     await settled();
@@ -82,5 +82,20 @@ describe('the bells for those who wait', () => {
     const { bells, woken } = world(names(1), () => true);
     bells.freedIn(topic, 30);
     await until(() => woken.length === 1);
+  });
+
+  it('look at those whom they ask, however many wait: a few comparisons for each wave of 10,000', async () => {
+    let compared = 0;
+    const waiting = new Waiting((one, other) => ((compared += 1), byAge(one, other)));
+    for (const pod of names(10_000)) waiting.wait(pod, new Set([topic]), pod);
+    const woken: string[] = [];
+    const bells = new Bells(waiting, (pod) => void woken.push(pod), 5);
+    compared = 0;
+    bells.freed(topic);
+    await until(() => woken.length >= 1_000);
+    expect(compared)
+      .to.be.greaterThan(0)
+      .and.lessThan(30 * Math.ceil(woken.length / 4));
+    expect(woken).to.deep.equal(names(10_000).slice(0, woken.length));
   });
 });

@@ -5,7 +5,7 @@
  * them: it is offered along the line, the oldest first, until as many were served as addresses became free. Where most of a
  * line cannot use it, more are asked at a time, so that it reaches the end of any line soon.
  */
-import type { Waiting } from './waiting.ts';
+import type { Place, Waiting } from './waiting.ts';
 
 /** What arrives together (a Subnet and its Pods, many releases) is answered together. */
 const gatherMs = 50;
@@ -20,8 +20,8 @@ const longestTimerMs = 2 ** 31 - 1;
 interface Offer {
   free: number;
   wave: number;
-  /** Who was asked since the last address became free. */
-  readonly asked: Set<string>;
+  /** Who was asked in the last wave. */
+  asked: readonly Place[];
   /** Nobody knows whether there is any: the offer ends with the first who gets none. */
   guessed: boolean;
 }
@@ -52,7 +52,7 @@ export class Bells {
     offer.free = offer.guessed ? 1 : offer.free + 1;
     offer.guessed = false;
     offer.wave = firstWave;
-    offer.asked.clear();
+    offer.asked = [];
   }
 
   /** Perhaps there are free addresses of the topic: asks the oldest, and others as long as these are served. */
@@ -67,36 +67,31 @@ export class Bells {
   }
 
   #begin(topic: string, offer: Pick<Offer, 'free' | 'guessed'>): void {
-    this.#offers.set(topic, { ...offer, wave: firstWave, asked: new Set() });
+    this.#offers.set(topic, { ...offer, wave: firstWave, asked: [] });
     setTimeout(() => this.#offer(topic), gatherMs).unref();
   }
 
   #answer(): void {
     const topics = [...this.#rung];
     this.#rung.clear();
-    for (const topic of topics) for (const pod of this.#waiting.on(topic)) this.#wake(pod);
+    for (const topic of topics) for (const { pod } of this.#waiting.on(topic)) this.#wake(pod);
   }
 
+  /** One wave: it looks at those of the wave before and at the next ones only, however long the line is. */
   #offer(topic: string): void {
     const offer = this.#offers.get(topic);
     if (!offer) return;
-    const { asked } = offer;
-    for (const pod of asked)
-      if (!this.#waiting.has(pod)) {
-        asked.delete(pod);
-        offer.free -= 1;
-      }
+    const unserved = offer.asked.filter(({ pod }) => this.#waiting.has(pod));
+    offer.free -= offer.asked.length - unserved.length;
     const most = offer.guessed ? offer.wave : Math.min(Math.max(offer.free, offer.wave), mostAtOnce);
-    const next = this.#waiting.on(topic).filter((pod) => !asked.has(pod));
-    if (offer.free <= 0 || next.length === 0 || (offer.guessed && asked.size > 0)) {
+    const next = this.#waiting.on(topic, { behind: offer.asked.at(-1), most });
+    if (offer.free <= 0 || next.length === 0 || (offer.guessed && unserved.length > 0)) {
       this.#offers.delete(topic);
       return;
     }
     offer.wave = Math.min(offer.wave * 2, mostAtOnce);
-    for (const pod of next.slice(0, most)) {
-      asked.add(pod);
-      this.#wake(pod);
-    }
+    offer.asked = next;
+    for (const { pod } of next) this.#wake(pod);
     setTimeout(() => this.#offer(topic), this.#waveMs).unref();
   }
 }

@@ -198,7 +198,9 @@ describe('the Subnet objects', () => {
     expect([said, shown]).to.deep.equal([['held, the first by Pod default/a'], []]);
     expect(written).to.deep.equal([{ name: 'macvlan', ready: 'False', message: 'held, the first by Pod default/a' }]);
     delete answers.refuse;
-    configurer.facts([{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'u' }]);
+    configurer.facts([
+      { kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'u', addresses: [] },
+    ]);
     await until(() => shown.length === 1);
     expect(deleted).to.have.length.above(1);
     expect(record(shown[0]?.['metadata'])['finalizers']).to.deep.equal(['example.com/other']);

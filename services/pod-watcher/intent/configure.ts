@@ -60,8 +60,8 @@ export class Configurer implements Reader {
   /** @throws IpledgerError */
   async #apply(object: SubnetObject): Promise<Raw> {
     const { allocator, subnets, surroundings, signal } = this.#options;
-    const { name, uid, generation, spec, problems } = object;
-    const wrong = [...problems, ...conflictsOf(object, surroundings())];
+    const { name, uid, generation, spec } = object;
+    const wrong = conflictsOf(object, surroundings());
     if (wrong.length > 0) throw new IpledgerError('SUBNET_INVALID', wrong.join('; '));
     const reply = await allocator.applySubnet({ name, spec, source: { uid, generation } }, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} and has none`);

@@ -11,6 +11,7 @@ const ended = (seq: number) => ({
   namespace: 'default',
   pod: 'a',
   uid,
+  addresses: [],
 });
 
 function after(seq: number, ...seqs: number[]): Holdings {
@@ -143,5 +144,16 @@ describe('who holds addresses, or may', () => {
     expect(holdings.owner(pod, uid)).to.equal(undefined);
     holdings.leaves(pod, 'who holds nothing', adopted);
     expect(holdings.uids(pod)).to.deep.equal([uid]);
+  });
+
+  it('is found by StatefulSet, without a look at the others', () => {
+    const holdings = new Holdings();
+    const named = (name: string, seq: number) => ({ kind: 'given' as const, holding: holding(name, { seq }) });
+    holdings.facts([named('web-0', 1), named('web-10', 2), named('web-a', 3), named('web', 4), named('db-0', 5)], 5);
+    expect([...holdings.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-10']);
+    const gone = { ...ended(1), pod: 'web-0', uid: 'uid-web-0' };
+    holdings.facts([gone], 6);
+    expect([...holdings.membersOf('default/web')]).to.deep.equal(['default/web-10']);
+    expect([...holdings.membersOf('default/none')]).to.deep.equal([]);
   });
 });

@@ -23,8 +23,24 @@ interface Held {
 export class Holdings implements Reader {
   /** By the Pod's "namespace/name", then by uid: several uids while a Pod is replaced by its namesake. */
   readonly #pods = new Map<string, Map<string, Held>>();
+  /** Of names that end in a number the names, by what stands before it: "namespace/web" of "namespace/web-0". */
+  readonly #members = new Map<string, Set<string>>();
+  readonly #listeners: ((holding: Holding) => void)[] = [];
   #seq = 0;
   #count = 0;
+
+  /** Calls `listener` with each holding that the ledger tells the end of. */
+  onEnded(listener: (holding: Holding) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Whether anybody under this name holds one of these addresses of a subnet. */
+  holdsAny(pod: string, subnet: string, addresses: readonly string[]): boolean {
+    const held = this.uids(pod).flatMap((uid) => this.of(pod, uid));
+    return held.some(
+      (each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)),
+    );
+  }
 
   /** How many uids stand here. */
   get count(): number {
@@ -34,6 +50,11 @@ export class Holdings implements Reader {
   /** The names of all Pods that hold something, or may. */
   pods(): Iterable<string> {
     return this.#pods.keys();
+  }
+
+  /** Of those the names that members of a StatefulSet "namespace/name" have. */
+  membersOf(set: string): Iterable<string> {
+    return this.#members.get(set) ?? [];
   }
 
   /** The uids under one name. */
@@ -120,8 +141,11 @@ export class Holdings implements Reader {
       if (fact.kind === 'given') this.#given(fact.holding);
       else if (fact.kind === 'ended') {
         const pod = keyOf({ namespace: fact.namespace, name: fact.pod });
-        this.#pods.get(pod)?.get(fact.uid)?.given.delete(fact.seq);
+        const given = this.#pods.get(pod)?.get(fact.uid)?.given;
+        const holding = given?.get(fact.seq);
+        given?.delete(fact.seq);
         this.#sweep(pod, fact.uid);
+        if (holding) for (const listener of this.#listeners) listener(holding);
       }
     }
     this.#seq = seq;
@@ -134,7 +158,11 @@ export class Holdings implements Reader {
 
   #held(pod: string, uid: string): Held {
     let uids = this.#pods.get(pod);
-    if (!uids) this.#pods.set(pod, (uids = new Map<string, Held>()));
+    if (!uids) {
+      this.#pods.set(pod, (uids = new Map<string, Held>()));
+      const stem = stemOf(pod);
+      if (stem !== undefined) this.#members.set(stem, (this.#members.get(stem) ?? new Set()).add(pod));
+    }
     let held = uids.get(uid);
     if (!held) {
       uids.set(uid, (held = { given: new Map(), unsettled: false, releasedAt: 0 }));
@@ -149,9 +177,19 @@ export class Holdings implements Reader {
     if (!uids || !held || held.unsettled || held.given.size > 0) return;
     uids.delete(uid);
     this.#count -= 1;
-    if (uids.size === 0) this.#pods.delete(pod);
+    if (uids.size === 0) this.#forget(pod);
+  }
+
+  #forget(pod: string): void {
+    this.#pods.delete(pod);
+    const stem = stemOf(pod) ?? '';
+    const members = this.#members.get(stem);
+    members?.delete(pod);
+    if (members?.size === 0) this.#members.delete(stem);
   }
 }
+
+const stemOf = (pod: string): string | undefined => /^(.+)-\d{1,9}$/.exec(pod)?.[1];
 
 /** An attachment of a uid has one allocation: whichever was told last. */
 function put({ given }: Held, holding: Holding): void {

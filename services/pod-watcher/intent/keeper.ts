@@ -118,9 +118,12 @@ export class Keeper<T extends Kept> {
     if (this.#queue.tries(name) > 0) this.#queue.add(name);
   }
 
-  /** The same of all. */
-  retryAll(): void {
-    for (const name of this.#queue.trying()) this.#queue.add(name);
+  /** The same of all that it may help; of all there are unless said. */
+  retryAll(mayHelp: (object: T) => boolean = () => true): void {
+    for (const name of this.#queue.trying()) {
+      const object = this.#options.objects.objects.get(name);
+      if (!object || mayHelp(object)) this.#queue.add(name);
+    }
   }
 
   #concerns(object: T): boolean {
@@ -177,6 +180,7 @@ export class Keeper<T extends Kept> {
   async #ask(object: T, of: string): Promise<Answer> {
     const { apply, log, signal } = this.#options;
     try {
+      if (object.problems.length > 0) throw new IpledgerError('INVALID_REQUEST', object.problems.join('; '));
       const wanted = await apply(object, signal);
       return { of, ...(wanted && { wanted }), verdict: { accepted: true, message: '' }, outcome: 'done' };
     } catch (thrown) {

@@ -9,6 +9,7 @@ import {
   holdingMany,
   macvlan,
   settled,
+  unbound,
   wanting,
   worldOf,
   type WorldOptions,
@@ -235,7 +236,7 @@ describe('an attachment that a living Pod asks for no longer', () => {
     await settled();
     expect(allocator.released).to.deep.equal([]);
     allocator.bindings = [];
-    facts(51, { kind: 'unbound', subnet: 'macvlan' });
+    facts(51, unbound(holding('a', { provider: 'storage.default' })));
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.include({ podUid: 'uid-a', allocationSeq: 8, cause: 'RELEASE_CAUSE_DETACHED' });
     expect(allocator.allocated).to.deep.equal([]);
@@ -246,5 +247,32 @@ describe('an attachment that a living Pod asks for no longer', () => {
     allocator.bindings = [];
     await settled();
     expect([reconciler.vanished, allocator.released.length]).to.deep.equal([40, 0]);
+  });
+
+  it('asks the ledger again when a container of its own has ended, and for no other Pod’s', async () => {
+    const { allocator, facts } = world({ holdings: [holding('b', { seq: 9 })] });
+    await settled();
+    let listed = 0;
+    const { listBindings } = allocator;
+    allocator.listBindings = () => ((listed += 1), listBindings.call(allocator));
+    facts(51, unbound(holding('b')));
+    await settled();
+    expect(listed).to.equal(0);
+    facts(52, unbound(holding('a', { provider: 'storage.default' })));
+    await until(() => listed === 1);
+  });
+
+  it('are looked up together: one list of bindings, however many they are', async () => {
+    const more = [9, 10, 11].map((seq) => holding('a', { seq, ordinal: seq, provider: 'storage.default' }));
+    const { allocator, facts } = world({ holdings: more });
+    await settled();
+    let listed = 0;
+    allocator.listBindings = () => {
+      listed += 1;
+      return Promise.resolve({ bindings: [], nextPageToken: '' });
+    };
+    facts(51, unbound(holding('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length >= 4);
+    expect(listed).to.equal(1);
   });
 });

@@ -36,7 +36,7 @@ describe('the annotations of namespaces', () => {
     });
     put();
     bindings.start();
-    return { objects, subnets, bindings, trouble, shown: () => all.objects.get('shop')?.annotations[list] };
+    return { objects, subnets, bindings, trouble, all, shown: () => all.objects.get('shop')?.annotations[list] };
   }
 
   it('follow Subnets as they are put in force, and as they go', async () => {
@@ -48,6 +48,19 @@ describe('the annotations of namespaces', () => {
     await until(() => shown() === 'blue');
     objects.drop(blue);
     await until(() => shown() === '');
+  });
+
+  it('are not looked at when only the counts of a Subnet change', () => {
+    const { objects, all } = world();
+    const blue = subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] });
+    objects.put(blue);
+    let looks = 0;
+    const names = [...all.objects.keys()];
+    all.objects.keys = () => ((looks += 1), names.values());
+    objects.put({ ...blue, status: { v4usingIPs: 7 } });
+    expect(looks).to.equal(0);
+    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: [] }));
+    expect(looks).to.equal(1);
   });
 
   for (const [what, status] of [

@@ -45,7 +45,10 @@ export class Namespaces implements Reader {
       if (change.kind === 'present') this.#queue.addAfter(change.object.name, gatherMs);
     });
     objects.subscribe((change) => {
-      if (change.kind !== 'listed') this.#lookAtAll();
+      if (change.kind === 'listed') return;
+      // Its counts change with each Pod, and concern no namespace.
+      const before = change.kind === 'present' ? change.before : undefined;
+      if (!before || boundBy(before) !== boundBy(change.object)) this.#lookAtAll();
     });
   }
 
@@ -89,4 +92,9 @@ export class Namespaces implements Reader {
     }
     return 'done';
   }
+}
+
+/** What of a Subnet decides about namespaces, as one text. */
+function boundBy({ spec, binding, deleting }: SubnetObject): string {
+  return JSON.stringify([spec.provider, binding, deleting]);
 }

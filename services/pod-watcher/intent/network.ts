@@ -1,6 +1,7 @@
 /** What a NetworkAttachmentDefinition is to us, from its CNI configuration. */
 import { z } from 'zod';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
+import { networkLimits, shown, tooMany } from '../limits.ts';
 
 export type Network =
   /** Another plugin makes the NIC, we give its addresses; or (`ovn`) the NIC is Kube-OVN's own type. */
@@ -32,7 +33,9 @@ export function networkOf({
   namespace,
   name,
   config,
-}: Pick<NetworkDefinition, 'namespace' | 'name' | 'config'>): Network {
+  problem,
+}: Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>): Network {
+  if (problem !== undefined) return { kind: 'broken', problem };
   if (config.trim() === '')
     return { kind: 'other', reason: 'its spec.config is empty, so no plugin can be asked for it' };
   const parsed = parse(config);
@@ -40,6 +43,9 @@ export function networkOf({
   const plugins = parsed.type ? [parsed] : (parsed.plugins ?? []);
   if (plugins.length === 0)
     return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
+
+  const many = tooMany('its spec.config', plugins, { most: networkLimits.plugins, unit: 'plugins' });
+  if (many !== undefined) return { kind: 'broken', problem: many };
 
   const main = plugins.find(({ type }) => type === ourType);
   if (main) return { kind: 'ovn', provider: `${name}.${namespace}.ovn`, configured: main.provider ?? '' };
@@ -50,7 +56,7 @@ export function networkOf({
 
 function ipamOf(plugins: readonly Plugin[]): string {
   const types = plugins.flatMap(({ ipam }) => (ipam?.type ? [ipam.type] : []));
-  return types.length > 0 ? types.join(', ') : 'no IPAM plugin';
+  return types.length > 0 ? shown(types.join(', ')) : 'no IPAM plugin';
 }
 
 function parse(config: string): z.infer<typeof configuration> | string {

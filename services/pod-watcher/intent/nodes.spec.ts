@@ -60,7 +60,15 @@ describe('the bindings of a Node', () => {
     for (let index = 0; index < count; index++) source.put(nodeNamed(`n${index}`));
     return { source, bindings, unbound, held, exist, alarms, listed, nodes };
   }
-  const released: Fact = { kind: 'ended', seq: 1, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'u' };
+  const released: Fact = {
+    kind: 'ended',
+    seq: 1,
+    subnet: 'macvlan',
+    namespace: 'default',
+    pod: 'a',
+    uid: 'u',
+    addresses: [],
+  };
 
   it('end when it is deleted, those of released addresses: all pages, with the cause', async () => {
     const { source, unbound, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });

@@ -8,12 +8,13 @@
 import type { Input } from '../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../proto/ipledger.ts';
 import { hasAllocatedAnnotation, type Pod, vipAnnotation } from '../kubernetes/objects.ts';
+import { overLimit, podLimits, shown } from '../limits.ts';
 import { type Selection, selections } from './attachments.ts';
 import { type Held, matchHeld } from './matching.ts';
 import type { Network } from './network.ts';
 import { ownerOf } from './owner.ts';
 import { primaryOf, primarySelection } from './primary.ts';
-import { annotation, countsMembers, requestOf, type Wanted } from './request.ts';
+import { annotation, countsMembers, type Readings, requestOf, type Wanted } from './request.ts';
 import { ok, problem, type Result } from './result.ts';
 import type { Sight } from './sight.ts';
 import { primaryProvider } from './subnets.ts';
@@ -44,6 +45,7 @@ interface Draft {
   readonly problems: Problem[];
   readonly notes: string[];
   readonly topics: Set<string>;
+  readonly readings: Readings;
 }
 
 /**
@@ -51,19 +53,37 @@ interface Draft {
  * @param held what its uid holds, in the order of ordinals.
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
-  const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set() };
+  const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set(), readings: new Map() };
+  if (pod.problems.length > 0) return unreadable(pod.problems);
   const selected = selections(pod);
-  if (!selected.ok) return { ...draft, removed: [], problems: [{ about: 'request', text: selected.problem }] };
+  if (!selected.ok) return unreadable([selected.problem]);
   const { each, unnamed } = matchHeld(selected.value, held);
   const removed = unnamed.filter((holding) => isOurs(holding, sight));
   const hasMain = selected.value.some(({ main }) => main);
   if (!hasMain && held.length === 0 && isStarting(pod)) planPrimary(pod, sight, draft);
+  const several = severalOf(selected.value);
   for (const [index, selection] of selected.value.entries()) {
     const { ordinal = 0, held: own } = each[index] ?? {};
-    if (!own) planSelection({ pod, selection, ordinal, several: isSeveral(selection, selected.value) }, sight, draft);
+    if (!own) planSelection({ pod, selection, ordinal, several: several.has(networkKey(selection)) }, sight, draft);
   }
   if (draft.problems.length === 0) planVip(pod, sight, draft);
-  return { ...draft, removed, attachments: draft.problems.length > 0 ? [] : draft.attachments };
+  const many = tooManyCandidates(draft.attachments);
+  if (many !== undefined) draft.problems.push({ about: 'request', text: many });
+  const { attachments, problems, notes, topics } = draft;
+  return { removed, problems, notes, topics, attachments: problems.length > 0 ? [] : attachments };
+}
+
+/** Nothing is asked for and nothing is taken away: what the Pod wants is not known. */
+function unreadable(texts: readonly string[]): Plan<never> {
+  const problems = texts.map((text): Problem => ({ about: 'request', text }));
+  return { attachments: [], removed: [], problems, notes: [], topics: new Set() };
+}
+
+function tooManyCandidates(attachments: Draft['attachments']): string | undefined {
+  const has = attachments.reduce((sum, { candidates = [] }) => sum + candidates.length, 0);
+  const limit = { has, most: podLimits.candidatesOfPod, unit: 'addresses to choose from for all its attachments' };
+  const remedy = 'shorten the ip_pool annotations, or name an IPPool in them';
+  return has > limit.most ? overLimit('the Pod', { ...limit, remedy }) : undefined;
 }
 
 /** What is held of a network that is not there, or not ours, somebody else may have asked for: that is not taken away. */
@@ -86,8 +106,13 @@ function networkNamesOf(provider: string): string[] {
 const isStarting = ({ phase, annotations }: Pod): boolean =>
   phase === '' || phase === 'Pending' || hasAllocatedAnnotation(annotations);
 
-const isSeveral = ({ namespace, name }: Selection, all: readonly Selection[]): boolean =>
-  all.filter((other) => other.namespace === namespace && other.name === name).length > 1;
+const networkKey = ({ namespace, name }: Selection): string => `${namespace}/${name}`;
+
+/** The networks that are selected more than once. */
+function severalOf(all: readonly Selection[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  return new Set(all.map(networkKey).filter((key) => seen.size === seen.add(key).size));
+}
 
 function planPrimary(pod: Pod, sight: Sight, draft: Draft): void {
   const primary = primaryOf(pod, sight, draft.topics);
@@ -110,7 +135,7 @@ interface Selected {
 }
 
 function planSelection({ pod, selection, ordinal, several }: Selected, sight: Sight, draft: Draft): void {
-  const key = `${selection.namespace}/${selection.name}`;
+  const key = networkKey(selection);
   draft.topics.add(`network:${key}`);
   const network = sight.network(key);
   if (network?.kind === 'other') draft.notes.push(`${key} is not served here: ${network.reason}`);
@@ -152,7 +177,7 @@ function addRequest(wanted: Wanted, sight: Sight, draft: Draft, pool = ''): void
     draft.problems.push({ about: 'world', text: `StatefulSet ${owner?.name ?? ''} is not known yet` });
     return;
   }
-  const request = requestOf({ ...wanted, firstMember });
+  const request = requestOf({ ...wanted, firstMember, readings: draft.readings });
   if (!request.ok) {
     draft.problems.push({ about: 'request', text: request.problem });
     return;
@@ -231,7 +256,7 @@ function configuredOtherwise(
   { provider, configured }: Planning['network'],
 ): Problem | undefined {
   if (configured === provider) return undefined;
-  const says = configured === '' ? 'no provider' : `provider ${JSON.stringify(configured)}`;
+  const says = configured === '' ? 'no provider' : `provider ${shown(JSON.stringify(configured))}`;
   return {
     about: 'world',
     text: `NetworkAttachmentDefinition ${namespace}/${name}: its configuration says ${says}, and must say ${JSON.stringify(provider)}: correct it`,

@@ -5,6 +5,8 @@ import type { Sight } from './sight.ts';
 
 export class PoolsInForce implements Reader {
   readonly #pools = new Map<string, PoolInForce>();
+  /** Names of pools, by the namespaces that they are for. */
+  readonly #byNamespace = new Map<string, Set<string>>();
   readonly #refusals = new Map<string, string>();
   readonly #isEmpty: (name: string) => boolean;
 
@@ -34,8 +36,7 @@ export class PoolsInForce implements Reader {
 
   /** Those that are for a namespace, by name. */
   naming(namespace: string): string[] {
-    const own = [...this.#pools.values()].filter(({ spec }) => spec.namespaces.includes(namespace));
-    return own.map(({ name }) => name).sort();
+    return [...(this.#byNamespace.get(namespace) ?? [])].sort();
   }
 
   /** The ledger refused what an IPPool says; what was in force before, stays. */
@@ -50,14 +51,33 @@ export class PoolsInForce implements Reader {
 
   snapshot({ pools }: Snapshot): void {
     this.#pools.clear();
-    for (const pool of pools) this.#pools.set(pool.name, pool);
+    this.#byNamespace.clear();
+    for (const pool of pools) this.#put(pool);
   }
 
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      if (fact.kind === 'pool-configured') this.#pools.set(fact.pool.name, fact.pool);
-      else if (fact.kind === 'pool-retired') this.#pools.delete(fact.pool);
+      if (fact.kind === 'pool-configured') this.#put(fact.pool);
+      else if (fact.kind === 'pool-retired') this.#drop(fact.pool);
     }
+  }
+
+  #put(pool: PoolInForce): void {
+    this.#drop(pool.name);
+    this.#pools.set(pool.name, pool);
+    for (const namespace of pool.spec.namespaces) {
+      const names = this.#byNamespace.get(namespace) ?? new Set<string>();
+      this.#byNamespace.set(namespace, names.add(pool.name));
+    }
+  }
+
+  #drop(name: string): void {
+    for (const namespace of this.#pools.get(name)?.spec.namespaces ?? []) {
+      const names = this.#byNamespace.get(namespace);
+      names?.delete(name);
+      if (names?.size === 0) this.#byNamespace.delete(namespace);
+    }
+    this.#pools.delete(name);
   }
 
   #whyNot(name: string): string {
@@ -70,7 +90,7 @@ export class PoolsInForce implements Reader {
   /** The namespace's own list, then those that name it, by name; those that are empty come last. */
   #ofNamespace(namespace: string, listed: readonly string[]): string[] {
     const names = [...listed.filter((name) => this.#pools.has(name)), ...this.naming(namespace)];
-    const once = [...new Set(names)];
-    return [...once.filter((name) => !this.#isEmpty(name)), ...once.filter((name) => this.#isEmpty(name))];
+    const once = Array.from(new Set(names), (name) => ({ name, empty: this.#isEmpty(name) }));
+    return [...once.filter(({ empty }) => !empty), ...once.filter(({ empty }) => empty)].map(({ name }) => name);
   }
 }

@@ -54,12 +54,14 @@ export function primaryOf(
     return ok({ subnets: [subnet], pool: '' });
   }
   const known = namespaceOf(namespace);
+  if (known?.problems) return problem(`namespace ${namespace}: ${known.problems.join('; ')}`);
   const drawn = pools.ofNamespace(namespace, known?.pools ?? []);
   const listed = known?.subnets ?? [];
   for (const name of listed) topics.add(`subnet:${name}`);
   for (const name of drawn) topics.add(`pool:${name}`);
   const serving = listed.filter((name) => subnets.serves(name));
-  const [best] = drawn.filter((name) => serving.length === 0 || serving.includes(pools.subnetOf(name) ?? ''));
+  const served = new Set(serving);
+  const best = drawn.find((name) => served.size === 0 || served.has(pools.subnetOf(name) ?? ''));
   if (best !== undefined) return ok({ subnets: [pools.subnetOf(best) ?? ''], pool: best });
   if (serving.length > 0) return ok({ subnets: serving, pool: '' });
   const coming = listed.filter((name) => subnets.exists(name));

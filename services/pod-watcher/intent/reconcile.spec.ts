@@ -8,6 +8,7 @@ import {
   holdingMany,
   macvlan,
   settled,
+  unbound,
   wanting,
   worldOf,
   type WorldOptions,
@@ -113,7 +114,7 @@ describe('the intent loop', () => {
     reconciler.start();
     await until(() => allocator.released.length === 1);
     await settled();
-    facts(60, { kind: 'unbound', subnet: 'macvlan' });
+    facts(60, unbound(holding('a')));
     await settled();
     facts(100, ended(holding('a')));
     expect(allocator.released).to.have.length(1);
@@ -148,7 +149,7 @@ describe('the intent loop', () => {
     pods.put(wanting('a'));
     await until(() => allocator.allocated.length === 1);
     allocator.refuse = undefined;
-    facts(51, { kind: 'unbound', subnet: 'macvlan' });
+    facts(51, unbound(holding('other')));
     await until(() => allocator.allocated.length === 2);
   });
 

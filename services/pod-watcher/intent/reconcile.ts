@@ -94,6 +94,7 @@ export class Reconciler implements Reader {
     const [firstBackoffMs, mostBackoffMs] = backoffMs;
     const work = (key: string) => this.#turn(key);
     this.#queue = new Queue({ concurrency, firstBackoffMs, mostBackoffMs, work, log, signal });
+    options.holdings.onEnded(({ subnet, mac }) => this.#waiters.freedMac(subnet, mac));
     options.pods.subscribe((change) => this.#onPod(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
   }
@@ -138,7 +139,7 @@ export class Reconciler implements Reader {
   /** The Subnets or IPPools of a namespace have changed, of which its Pods may not even know that they wait for them. */
   lookAtNamespace(namespace: string): void {
     if (!this.#started) return;
-    for (const key of this.#pods.keys()) if (key.startsWith(`${namespace}/`)) this.#queue.add(key);
+    for (const key of this.#pods.ofNamespace(namespace)) this.#queue.add(key);
   }
 
   /** What a Pod was given may be missing from the new one: a ledger may be rewound. */
@@ -148,12 +149,20 @@ export class Reconciler implements Reader {
 
   facts(facts: readonly Fact[]): void {
     for (const fact of facts) {
-      this.#waiters.hear(fact);
+      if (fact.kind === 'unbound') this.#onUnbound(fact);
+      else this.#waiters.hear(fact);
       if (fact.kind === 'ended') this.#queue.add(keyOf({ namespace: fact.namespace, name: fact.pod }));
       else if (fact.kind === 'given')
         this.#queue.add(keyOf({ namespace: fact.holding.namespace, name: fact.holding.pod }));
-      else if (fact.kind === 'unbound') for (const key of this.#releases.bound) this.#queue.add(key);
     }
+  }
+
+  /** It concerns the Pod if it waits to give up what was bound, and others only where the Pod does not hold the address any more. */
+  #onUnbound(fact: Extract<Fact, { kind: 'unbound' }>): void {
+    const { namespace, pod, subnet, addresses } = fact;
+    const key = keyOf({ namespace, name: pod });
+    if (this.#releases.bound.has(key)) this.#queue.add(key);
+    if (!this.#options.holdings.holdsAny(key, subnet, addresses)) this.#waiters.hear(fact);
   }
 
   #onPod(change: Change<Pod>): void {
@@ -178,7 +187,7 @@ export class Reconciler implements Reader {
     const says = ({ uid, replicas, firstOrdinal, deleting }: StatefulSet): string =>
       [uid, replicas, firstOrdinal, deleting].join();
     if (before && change.kind === 'present' && says(before) === says(object)) return;
-    for (const key of this.#options.holdings.pods()) if (key.startsWith(`${keyOf(object)}-`)) this.#queue.add(key);
+    for (const key of this.#options.holdings.membersOf(keyOf(object))) this.#queue.add(key);
   }
 
   /** Everybody who holds something: too many may be missing to be true, or no longer. */
@@ -234,7 +243,7 @@ export class Reconciler implements Reader {
       this.#waiters.end(key);
       return { outcome: givenUp, awaits: nothing };
     }
-    const ahead = this.#waiters.aheadOf(pod, plan);
+    const ahead = this.#waiters.aheadOf(key, pod, plan);
     if (ahead.length === 0) return this.#allocate(key, pod, plan);
     for (const each of [...ahead, key]) this.#queue.add(each);
     return { outcome: 'again', awaits: 'all' };

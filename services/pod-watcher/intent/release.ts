@@ -57,9 +57,10 @@ export class Releases {
     this.bound.delete(key);
     // What an API server says that forgets ends nothing.
     if (attachments.length > 0 && this.#options.endings.vanished > 0) return 'again';
+    const bound = attachments.length > 0 ? await this.#boundTo(pod) : new Set<string>();
     for (const holding of attachments) {
       const evidence = `the Pod does not ask for an attachment to ${holding.provider} any more`;
-      if (await this.#isBound(pod, holding)) this.bound.add(key);
+      if (holding.addresses.some(({ address }) => bound.has(boundKey(holding.provider, address)))) this.bound.add(key);
       else await this.#one(holding, { cause: 'RELEASE_CAUSE_DETACHED', evidence });
     }
     return this.bound.has(key) ? 'again' : 'done';
@@ -88,19 +89,21 @@ export class Releases {
     await allocator.release({ namespace, pod, podUid: uid, allocationSeq: seq, ...ending }, signal);
   }
 
-  async #isBound({ node }: Pod, { provider, pod, namespace, addresses }: Holding): Promise<boolean> {
+  /** What containers of the Pod may answer on: asked once, however much it gives up. */
+  async #boundTo({ node, namespace, ledgerName }: Pod): Promise<ReadonlySet<string>> {
     const { allocator, signal } = this.#options;
+    const found = new Set<string>();
     // Nothing is bound of a Pod that is on no node yet.
-    if (node === '') return false;
-    const own = new Set(addresses.map(({ address }) => address));
+    if (node === '') return found;
     for (let pageToken = ''; ;) {
       const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
-      for (const { attachment, addresses: bound } of bindings) {
-        const same = attachment?.pod === pod && attachment.namespace === namespace && attachment.provider === provider;
-        if (same && bound.some((address) => own.has(address))) return true;
-      }
+      for (const { attachment, addresses } of bindings)
+        if (attachment?.pod === ledgerName && attachment.namespace === namespace)
+          for (const address of addresses) found.add(boundKey(attachment.provider, address));
       pageToken = nextPageToken;
-      if (pageToken === '') return false;
+      if (pageToken === '') return found;
     }
   }
 }
+
+const boundKey = (provider: string, address: string): string => `${provider} ${address}`;

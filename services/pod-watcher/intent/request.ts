@@ -11,6 +11,7 @@ import type { Pod } from '../kubernetes/objects.ts';
 import {
   isPoolName,
   type Limits,
+  noLimits,
   parseCidrs,
   parseFamily,
   parseMac,
@@ -22,6 +23,7 @@ import {
 import type { Selection } from './attachments.ts';
 import { memberOf, ownerOf } from './owner.ts';
 import { ok, problem, type Result } from './result.ts';
+import { shown } from '../limits.ts';
 
 export interface Wanted {
   readonly pod: Pod;
@@ -34,12 +36,24 @@ export interface Wanted {
   readonly ownKeys?: boolean;
   /** The ordinal of the first member, of a Pod of a StatefulSet; absent: 0. */
   readonly firstMember?: number | undefined;
+  /** What was read of the Pod's annotations; absent: nothing yet. */
+  readonly readings?: Readings;
+}
+
+/** What annotations say, by their keys: each is read once for all attachments of one plan. */
+export type Readings = Map<string, Result<unknown>>;
+
+/** @param read must depend on the key alone, for one Pod. */
+function once<T>({ readings }: Wanted, key: string, read: () => Result<T>): Result<T> {
+  const result = (readings?.get(key) as Result<T> | undefined) ?? read();
+  readings?.set(key, result);
+  return result;
 }
 
 /** Which addresses will do. */
 interface Asked {
   /** Best first; empty for any. */
-  readonly candidates: AddressSet[];
+  readonly candidates: readonly AddressSet[];
   /** The IPPool from which alone it may come; "" for the rest of the subnet. */
   readonly pool: string;
 }
@@ -100,11 +114,11 @@ function limitsOf(wanted: Wanted): Result<Limits> {
   const [cidrKey, cidrs] = annotation(wanted, 'cidr');
   // Beside `allocated` it is no wish, but what some attachment of the provider got.
   const isWish = cidrs !== '' && annotation(wanted, 'allocated')[1] !== 'true';
-  const cidr = isWish ? parseCidrs(cidrs, cidrKey) : ok('');
+  const cidr = isWish ? once(wanted, cidrKey, () => parseCidrs(cidrs, cidrKey)) : ok(noLimits.cidrs);
   if (!cidr.ok) return cidr;
   const [familyKey, value] = annotation(wanted, 'ip_family');
   const family = parseFamily(value, familyKey);
-  return family.ok ? ok({ cidr: cidr.value, family: family.value, familyKey }) : family;
+  return family.ok ? ok({ cidrs: cidr.value, family: family.value, familyKey }) : family;
 }
 
 function askedOf(wanted: Wanted, limits: Limits): Result<Asked> {
@@ -136,12 +150,12 @@ function poolOf(wanted: Wanted, limits: Limits): Result<Asked> {
   const [key] = annotation(wanted, 'ip_pool');
   const value = pod.annotations[key];
   if (value === undefined) return ok({ candidates: [], pool: '' });
-  const pool = parsePool(value, key, limits);
+  const pool = once(wanted, key, () => parsePool(value, key, limits));
   if (!pool.ok) return pool;
   if (pool.value.kind === 'named') return ok({ candidates: [], pool: pool.value.pool });
   const { sets } = pool.value;
   const member = memberOf(pod, ownerOf(pod));
-  if (member === undefined) return ok({ candidates: [...sets], pool: '' });
+  if (member === undefined) return ok({ candidates: sets, pool: '' });
   const own = sets[member - firstMember];
   if (own) return ok({ candidates: [own], pool: '' });
   const from = firstMember === 0 ? '' : `, whose first member is ${firstMember}`;
@@ -183,7 +197,7 @@ function checkRates(wanted: Wanted): Result<undefined> {
 function routesOf(wanted: Wanted): Result<Route[]> {
   const [key, value] = annotation({ ...wanted, ownKeys: false }, 'routes');
   if (value === '') return ok([]);
-  const routes = parseRoutes(value);
+  const routes = once(wanted, key, () => parseRoutes(value));
   const { namespace, name } = wanted.pod;
   return routes.ok ? routes : problem(`invalid routes for pod ${namespace}/${name}: ${key}: ${routes.problem}`);
 }
@@ -193,5 +207,5 @@ function defaultRouteOf(wanted: Wanted): Result<boolean | undefined> {
   if (value === '') return ok(undefined);
   return value === 'true' || value === 'false'
     ? ok(value === 'true')
-    : problem(`${value} is not a valid ${key}: want true or false`);
+    : problem(`${shown(value)} is not a valid ${key}: want true or false`);
 }

@@ -139,9 +139,36 @@ describe('objects that hold an address', () => {
     await until(() => said.length > 0);
     delete answers.refuse;
     const before = asked.length;
-    reservations.facts([{ kind: 'ended', seq: 7, subnet: 'lan', namespace: 'default', pod: 'a', uid: 'u' }]);
+    reservations.facts([
+      { kind: 'ended', seq: 7, subnet: 'lan', namespace: 'default', pod: 'a', uid: 'u', addresses: ['10.0.0.9'] },
+    ]);
     await until(() => asked.length > before);
     expect(said).to.deep.equal(['AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a']);
+  });
+
+  it('a Vip that waits for an address asks again when that one is free, and for no other', async () => {
+    const { objects, reservations, asked, answers } = ofVips();
+    answers.refuse = new IpledgerError('ADDRESS_IN_USE', 'in use');
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
+    await reservations.start();
+    asked.length = 0;
+    const freed = (subnet: string, address: string) =>
+      reservations.facts([
+        { kind: 'ended', seq: 7, subnet, namespace: 'default', pod: 'a', uid: 'u', addresses: [address] },
+      ]);
+    freed('elsewhere', '10.0.0.9');
+    freed('lan', '10.0.0.8');
+    expect(asked).to.deep.equal([]);
+    freed('lan', '10.0.0.9');
+    expect(asked).to.have.length(1);
+  });
+
+  it('a Vip over a limit asks for nothing, and says which limit', async () => {
+    const { objects, reservations, asked, said } = ofVips();
+    objects.put(vip({ subnet: 'lan', v4ip: '1'.repeat(65) }));
+    await reservations.start();
+    expect(asked).to.deep.equal([]);
+    expect(said).to.deep.equal(['spec.v4ip has 65 characters, and at most 64 are taken: shorten it']);
   });
 
   it('an IP object of a Pod to come is reserved for just that Pod', async () => {

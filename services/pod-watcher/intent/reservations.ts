@@ -59,8 +59,29 @@ export class Reservations<T extends Kept> implements Reader {
     for (const fact of facts) {
       if (fact.kind === 'reserved') this.#put(fact.reserved);
       else if (fact.kind === 'unreserved') this.#drop(fact);
-      if (fact.kind === 'configured' || fact.kind === 'ended' || fact.kind === 'unreserved' || fact.kind === 'lifted')
-        this.#keeper.retryAll();
+      if (fact.kind === 'configured') this.#keeper.retryAll();
+      else if (fact.kind === 'ended') this.#freed(fact.subnet, fact.addresses);
+      else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, [fact.address]);
+    }
+  }
+
+  /** It helps objects of that subnet, of those that name addresses the ones that name these. A MAC may be free with any. */
+  #freed(subnet: string, addresses: readonly string[]): void {
+    this.#keeper.retryAll((object) => {
+      const wanted = this.#wishOf(object);
+      if (wanted?.subnet !== subnet) return false;
+      return (
+        wanted.mac !== '' || wanted.addresses.length === 0 || wanted.addresses.some((each) => addresses.includes(each))
+      );
+    });
+  }
+
+  /** undefined for one that asks for nothing, or cannot be served as it is. */
+  #wishOf(object: T): Wish | undefined {
+    try {
+      return this.#options.wish(object);
+    } catch {
+      return undefined;
     }
   }
 

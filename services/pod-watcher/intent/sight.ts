@@ -31,7 +31,7 @@ export interface Sight {
   /** A Vip that has its addresses; undefined for others. */
   vip(name: string): { readonly subnet: string; readonly addresses: readonly string[] } | undefined;
   /** Undefined while it is not known. */
-  namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools'> | undefined;
+  namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools' | 'problems'> | undefined;
   /** Where the ordinals of a StatefulSet's members begin; undefined while it is not known. */
   ordinalStart(owner: Owner, namespace: string): number | undefined;
 }

@@ -25,13 +25,23 @@ export const wanting = (name: string, parts: PodParts = {}): Pod =>
 export const beingDeleted = (pod: Pod): Pod => ({ ...pod, deletionTimestamp: '2026-01-31T08:00:00Z' });
 
 /** What the ledger says when a holding ends. */
-export const ended = ({ seq, subnet, namespace, pod, uid }: Holding): Fact => ({
+export const ended = ({ seq, subnet, namespace, pod, uid, addresses }: Holding): Fact => ({
   kind: 'ended',
   seq,
   subnet,
   namespace,
   pod,
   uid,
+  addresses: addresses.map(({ address }) => address),
+});
+
+/** What the ledger says when a container ends that answered on what was held. */
+export const unbound = ({ subnet, namespace, pod, addresses }: Holding): Fact => ({
+  kind: 'unbound',
+  subnet,
+  namespace,
+  pod,
+  addresses: addresses.map(({ address }) => address),
 });
 
 /** Long enough for everything that needs no backoff. */

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { holding, until } from '../fakes.ts';
 import type { Pod } from '../kubernetes/objects.ts';
-import { ended, settled, wanting, worldOf, type WorldOptions } from './specification.ts';
+import type { Holding } from '../ledger/facts.ts';
+import { ended, settled, unbound, wanting, worldOf, type WorldOptions } from './specification.ts';
 
 const madeAt = (second: number, name: string): Pod =>
   wanting(name, { metadata: { creationTimestamp: `2026-01-31T08:00:${String(second).padStart(2, '0')}Z` } });
@@ -80,7 +81,8 @@ describe('those who wait for an address', () => {
     there.reconciler.start();
     await until(() => there.allocator.allocated.length === 1);
     there.allocator.refuse = undefined;
-    there.facts(60, ended(holding('other')));
+    const address = { address: '10.0.0.7', cidr: '10.0.0.0/24', gateway: '10.0.0.1' };
+    there.facts(60, ended(holding('other', { addresses: [address] })));
     await until(() => there.allocator.allocated.length === 2);
   });
 
@@ -89,5 +91,52 @@ describe('those who wait for an address', () => {
     const { served, release } = await full(pods);
     for (let count = 0; count < 100; count++) release();
     await until(() => served.length === 100);
+  });
+
+  const naming = (name: string, address: string): Pod =>
+    wanting(name, { annotations: { 'macvlan.default.kubernetes.io/ip_address': address } });
+  const holds = (name: string, address: string, seq: number): Holding =>
+    holding(name, { seq, addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
+
+  it('by name are woken by the address that they name, and by no other', async () => {
+    const there = worldOf(stop.signal, { patient: true, cooldownMs: 3_600_000 });
+    there.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
+    for (const index of [1, 2, 3]) there.pods.put(naming(`p${index}`, `10.0.0.10${index}`));
+    there.reconciler.start();
+    await until(() => there.reconciler.waiting === 3);
+    there.allocator.allocated.length = 0;
+    for (const [seq, last] of [2, 3].entries()) {
+      there.facts(60 + seq, ended(holds('other', `10.0.0.10${last}`, 8)));
+      await until(() => there.allocator.allocated.length > seq);
+    }
+    expect(there.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['p2', 'p3']);
+  });
+
+  it('by name are woken when a container ends that may have answered on a released address, not while a Pod holds it', async () => {
+    const held = holds('owner', '10.0.0.101', 8);
+    const there = worldOf(stop.signal, { patient: true, cooldownMs: 3_600_000, holdings: [held] });
+    there.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
+    for (const pod of [wanting('owner'), naming('a', '10.0.0.101'), naming('b', '10.0.0.102')]) there.pods.put(pod);
+    there.reconciler.start();
+    await until(() => there.reconciler.waiting === 2);
+    there.allocator.allocated.length = 0;
+    there.facts(60, unbound(held));
+    there.facts(61, unbound(holds('gone', '10.0.0.102', 5)));
+    await until(() => there.allocator.allocated.length > 0);
+    expect(there.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['b']);
+  });
+
+  it('for a MAC are woken when the Pod that has it gives it up', async () => {
+    const mac = '02:00:00:00:00:0a';
+    const held = holding('owner', { mac });
+    const there = worldOf(stop.signal, { patient: true, cooldownMs: 3_600_000, holdings: [held] });
+    there.allocator.refuse = () => new IpledgerError('MAC_IN_USE', 'in use');
+    const annotations = { 'macvlan.default.kubernetes.io/mac_address': mac.toUpperCase() };
+    for (const pod of [wanting('owner'), wanting('a', { annotations })]) there.pods.put(pod);
+    there.reconciler.start();
+    await until(() => there.reconciler.waiting === 1);
+    there.allocator.allocated.length = 0;
+    there.facts(60, ended(held));
+    await until(() => there.allocator.allocated.some(({ pod }) => pod?.name === 'a'));
   });
 });

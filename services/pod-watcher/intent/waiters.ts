@@ -5,7 +5,7 @@
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import { Bells } from './bells.ts';
-import { ageOf, any, linesOf, named } from './lines.ts';
+import { ageOf, any, anyLinesOf, named, ofMac } from './lines.ts';
 import type { Plan } from './plan.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiting } from './waiting.ts';
@@ -31,6 +31,8 @@ export class Waiters {
   readonly #options: WaitersOptions;
   readonly #waiting = new Waiting();
   readonly #bells: Bells;
+  /** When a Pod let older ones ask first, of performance.now(), until it asks itself. */
+  readonly #yielded = new Map<string, number>();
   #started = false;
 
   constructor(options: WaitersOptions) {
@@ -60,8 +62,8 @@ export class Waiters {
 
   /** The ledger says something that may help them. */
   hear(fact: Fact): void {
-    if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet);
-    else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, 0);
+    if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet, fact.addresses);
+    else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, [fact.address], 0);
     else if (fact.kind === 'configured') {
       this.ring(`subnet:${fact.subnet.name}`);
       this.ring(`provider:${fact.subnet.spec.provider}`);
@@ -72,6 +74,11 @@ export class Waiters {
     } else if (fact.kind === 'pool-retired') this.ring(`subnet:${fact.subnet}`);
   }
 
+  /** A MAC of a subnet is held no more. */
+  freedMac(subnet: string, mac: string): void {
+    if (mac !== '') this.#bells.freed(ofMac(subnet, mac));
+  }
+
   /** `key` waits for these topics, and no others. */
   wait(key: string, pod: Pod, topics: ReadonlySet<string>): void {
     this.#waiting.wait(key, topics, ageOf(pod));
@@ -79,23 +86,32 @@ export class Waiters {
 
   /** It is about to ask. */
   asks(key: string): void {
+    this.#yielded.delete(key);
     this.#waiting.asks(key);
   }
 
   /** It waits no more. */
   end(key: string): void {
+    this.#yielded.delete(key);
     this.#waiting.end(key);
   }
 
-  /** Who waits longer for any of what a Pod asks for, and has not asked just now: an address may have become free since. */
-  aheadOf(pod: Pod, plan: Plan): string[] {
-    const limits = { most: mostAhead, idleMs: justNowMs };
-    return linesOf(plan, any).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
+  /**
+   * Who waits longer for any of what a Pod asks for, and has not asked just now: an address may have become free since. A Pod lets
+   * each of them ask once before it asks itself, however long the queue of all Pods is meanwhile.
+   */
+  aheadOf(key: string, pod: Pod, plan: Plan): string[] {
+    const now = performance.now();
+    const limits = { most: mostAhead, since: this.#yielded.get(key) ?? now - justNowMs };
+    const ahead = anyLinesOf(plan).flatMap((line) => this.#waiting.ahead(line, ageOf(pod), limits));
+    if (ahead.length > 0 && !this.#yielded.has(key)) this.#yielded.set(key, now);
+    return ahead;
   }
 
-  /** Who asks for this very address may have it at once; all others when it has cooled down. */
-  #freed(subnet: string, cooldownMs = this.#cooldownMs(subnet)): void {
-    this.#bells.freed(named(subnet));
+  /** Who asks for this very address may have it at once; who asks for any, when it has cooled down. */
+  #freed(subnet: string, addresses: readonly string[], cooldownMs = this.#cooldownMs(subnet)): void {
+    if (addresses.length === 0) return;
+    for (const address of addresses) this.#bells.freed(named(address));
     this.#bells.freedIn(any(subnet), cooldownMs === 0 ? 0 : cooldownMs + cooledMs);
   }
 

@@ -1,14 +1,33 @@
 /** Who waits for what: Pods that could not be served, by the topics whose change may help them, each topic a line by age. */
-interface Place {
-  readonly topics: ReadonlySet<string>;
+import { SortedList } from '../sorted-list.ts';
+
+/** Where a Pod stands in its lines. */
+export interface Place {
+  readonly pod: string;
+  /** What is smaller goes first. */
   readonly age: string;
+}
+
+interface Waiter extends Place {
+  lines: readonly Line[];
   /** When it asked last, of performance.now(). */
   askedAt: number;
 }
 
+interface Line {
+  readonly topic: string;
+  readonly waiters: SortedList<Waiter>;
+}
+
 export class Waiting {
-  readonly #topics = new Map<string, Set<string>>();
-  readonly #pods = new Map<string, Place>();
+  readonly #lines = new Map<string, Line>();
+  readonly #pods = new Map<string, Waiter>();
+  readonly #compare: (one: Place, other: Place) => number;
+
+  /** @param compare which of two goes first. */
+  constructor(compare = byAge) {
+    this.#compare = compare;
+  }
 
   /** How many wait. */
   get size(): number {
@@ -20,29 +39,27 @@ export class Waiting {
    * @param age what is smaller goes first.
    */
   wait(pod: string, topics: ReadonlySet<string>, age: string): void {
-    const askedAt = this.#pods.get(pod)?.askedAt ?? performance.now();
-    this.end(pod);
-    this.#pods.set(pod, { topics, age, askedAt });
-    for (const topic of topics) {
-      const waiting = this.#topics.get(topic);
-      if (waiting) waiting.add(pod);
-      else this.#topics.set(topic, new Set([pod]));
-    }
+    const known = this.#pods.get(pod);
+    if (known && known.age !== age) this.end(pod);
+    const askedAt = known?.askedAt ?? performance.now();
+    const waiter = this.#pods.get(pod) ?? { pod, age, askedAt, lines: [] };
+    this.#pods.set(pod, waiter);
+    const before = new Set(waiter.lines);
+    waiter.lines = Array.from(topics, (topic) => this.#line(topic));
+    for (const line of waiter.lines) if (!before.delete(line)) line.waiters.add(waiter);
+    for (const line of before) this.#leave(line, waiter);
   }
 
   /** `pod` is about to ask. */
   asks(pod: string): void {
-    const place = this.#pods.get(pod);
-    if (place) place.askedAt = performance.now();
+    const waiter = this.#pods.get(pod);
+    if (waiter) waiter.askedAt = performance.now();
   }
 
   /** `pod` waits no more. Whether it did. */
   end(pod: string): boolean {
-    for (const topic of this.#pods.get(pod)?.topics ?? []) {
-      const waiting = this.#topics.get(topic);
-      waiting?.delete(pod);
-      if (waiting?.size === 0) this.#topics.delete(topic);
-    }
+    const waiter = this.#pods.get(pod);
+    for (const line of waiter?.lines ?? []) this.#leave(line, waiter as Waiter);
     return this.#pods.delete(pod);
   }
 
@@ -51,23 +68,34 @@ export class Waiting {
     return this.#pods.has(pod);
   }
 
-  /** Who waits for a topic, in the order of their age. */
-  on(topic: string): string[] {
-    const line = [...(this.#topics.get(topic) ?? [])];
-    return line.sort((one, other) => compare(this.#age(one), this.#age(other)) || compare(one, other));
+  /** Who waits for a topic, in the order of their age: the first few behind a place. */
+  on(topic: string, { behind, most }: { readonly behind?: Place | undefined; readonly most?: number } = {}): Place[] {
+    return this.#lines.get(topic)?.waiters.after(behind as Waiter | undefined, most) ?? [];
   }
 
-  /** Of those on a topic who go before somebody of this age, the first few; who asked a moment ago is passed over. */
-  ahead(topic: string, age: string, { most, idleMs }: { readonly most: number; readonly idleMs: number }): string[] {
-    if (!this.#topics.has(topic)) return [];
-    const first = this.on(topic).slice(0, most);
-    const since = performance.now() - idleMs;
-    return first.filter((pod) => this.#age(pod) < age && (this.#pods.get(pod)?.askedAt ?? 0) < since);
+  /** Of those on a topic who go before somebody of this age, the first few; who asked `since` then is passed over. */
+  ahead(topic: string, age: string, { most, since }: { readonly most: number; readonly since: number }): string[] {
+    const first = this.#lines.get(topic)?.waiters.after(undefined, most) ?? [];
+    return first.filter((waiter) => waiter.age < age && waiter.askedAt < since).map(({ pod }) => pod);
   }
 
-  #age(pod: string): string {
-    return this.#pods.get(pod)?.age ?? '';
+  #line(topic: string): Line {
+    const known = this.#lines.get(topic);
+    if (known) return known;
+    const line = { topic, waiters: new SortedList<Waiter>(this.#compare) };
+    this.#lines.set(topic, line);
+    return line;
   }
+
+  #leave(line: Line, waiter: Waiter): void {
+    line.waiters.remove(waiter);
+    if (line.waiters.size === 0) this.#lines.delete(line.topic);
+  }
+}
+
+/** Who is older goes first; of the same age, by name. */
+export function byAge(one: Place, other: Place): number {
+  return compare(one.age, other.age) || compare(one.pod, other.pod);
 }
 
 function compare(one: string, other: string): number {

@@ -12,7 +12,7 @@ import { unlessAborted } from '../../../lib/deadline.ts';
 import { type Raw, record, text } from '../../../lib/raw.ts';
 import { lines } from './lines.ts';
 
-const answerMaxBytes = 256 << 20;
+const answerMaxBytes = 64 << 20;
 const refusalMaxBytes = 1 << 20;
 /** One object on one line: the API server's own limit is about 3 MiB a request. */
 const lineMaxBytes = 16 << 20;
@@ -41,11 +41,21 @@ export class ApiError extends Error {
     this.field = options.field ?? '';
   }
 
+  /** Whether the answer was longer than is taken: a smaller page of it may do. */
+  get isTooLarge(): boolean {
+    return this.cause instanceof TooLarge;
+  }
+
   get reaction(): Reaction {
     // A patch that names a uid is for one object only. That another one has the name by now is told as an attempt to
     // change what cannot be changed.
     return this.status === 422 && this.field === 'metadata.uid' ? 'changed' : reactionTo(this.status);
   }
+}
+
+/** An answer that is longer than is taken. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
 }
 
 /** The reaction to an HTTP status; 0 stands for "no answer". */
@@ -230,7 +240,7 @@ function read(response: http.IncomingMessage, maxBytes: number): Promise<Buffer>
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) response.destroy(new Error(`an answer of more than ${maxBytes} bytes`));
+      if (bytes > maxBytes) response.destroy(new TooLarge(`an answer of more than ${maxBytes} bytes`));
       else chunks.push(chunk);
     });
     response.on('end', () => resolve(Buffer.concat(chunks)));

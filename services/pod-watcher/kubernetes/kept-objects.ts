@@ -3,10 +3,12 @@
  * absent, except in a Subnet's spec, where that would change what is handed out: there it is a problem that is reported.
  */
 import { allocationAnnotation } from '../../../lib/marks.ts';
+import { ipLimits, poolLimits, subnetLimits, textLimits } from '../limits.ts';
 import { type LabelSelector, selectorsOf } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { named } from './objects.ts';
-import { number, type Raw, record, text, texts } from '../../../lib/raw.ts';
+import { number, type Raw, record, text } from '../../../lib/raw.ts';
+import { SpecReading } from './spec-reading.ts';
 
 /** An object whose spec asks the ledger for something. */
 export interface Kept extends Named {
@@ -14,9 +16,11 @@ export interface Kept extends Named {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly status: Raw;
+  /** What in the spec could not be read, or is over its limit; such a spec must not be used. */
+  readonly problems: readonly string[];
 }
 
-function kept(metadata: Raw, status: unknown): Kept {
+function kept(metadata: Raw, status: unknown): Omit<Kept, 'problems'> {
   const finalizers: unknown = metadata['finalizers'];
   return {
     ...named(metadata),
@@ -58,8 +62,6 @@ export interface SubnetObject extends Kept {
   readonly spec: SubnetObjectSpec;
   readonly binding: SubnetBinding;
   readonly overlay: SubnetOverlay;
-  /** What in the spec could not be read; such a spec must not be used. */
-  readonly problems: readonly string[];
 }
 
 export const subnets: Kind<SubnetObject> = { path: '/apis/kubeovn.io/v1/subnets', parse: toSubnet };
@@ -69,28 +71,31 @@ export function toSubnet(raw: unknown): SubnetObject {
   const { metadata, spec, status } = record(raw);
   const meta = record(metadata);
   const given = record(spec);
-  const problems: string[] = [];
-  const field = (key: string): string => {
-    const value = given[key] ?? '';
-    if (typeof value !== 'string') problems.push(`spec.${key} must be a text, and is ${JSON.stringify(value)}`);
-    return text(value);
+  const reading = new SpecReading(given);
+  const { cidrLength, excludeIps, vips, namespaces } = subnetLimits;
+  const { nameLength } = textLimits;
+  const asked = {
+    cidrBlock: reading.strictText('cidrBlock', cidrLength),
+    gateway: reading.strictText('gateway', cidrLength),
+    excludeIps: reading.strictList('excludeIps', { most: excludeIps, unit: 'entries' }),
+    provider: reading.strictText('provider', nameLength),
+    protocol: reading.strictText('protocol', nameLength),
   };
-  const excludes: unknown = given['excludeIps'] ?? [];
-  const readable = Array.isArray(excludes) && excludes.every((item) => typeof item === 'string');
-  if (!readable) problems.push(`spec.excludeIps must be a list of texts, and is ${JSON.stringify(excludes)}`);
-  const [vpc, vlan, gatewayType] = [text(given['vpc']), text(given['vlan']), text(given['gatewayType'])];
   return {
     ...kept(meta, status),
-    overlay: { vpc, vlan, gatewayType, vips: texts(given['vips']), mtu: number(given['mtu']) ?? 0 },
-    binding: { namespaces: texts(given['namespaces']), selectors: selectorsOf(given['namespaceSelectors']) },
-    spec: {
-      cidrBlock: field('cidrBlock'),
-      gateway: field('gateway'),
-      excludeIps: readable ? excludes : [],
-      provider: field('provider'),
-      protocol: field('protocol'),
+    overlay: {
+      vpc: reading.text('vpc', nameLength),
+      vlan: reading.text('vlan', nameLength),
+      gatewayType: reading.text('gatewayType', nameLength),
+      vips: reading.list('vips', { most: vips, unit: 'addresses' }),
+      mtu: number(given['mtu']) ?? 0,
     },
-    problems,
+    binding: {
+      namespaces: reading.list('namespaces', { most: namespaces, unit: 'names' }),
+      selectors: selectorsOf(reading.value('namespaceSelectors', subnetLimits.selectorsLength)),
+    },
+    spec: asked,
+    problems: reading.problems,
   };
 }
 
@@ -104,10 +109,15 @@ export const ipPools: Kind<PoolObject> = {
   path: '/apis/kubeovn.io/v1/ippools',
   parse: (raw) => {
     const { metadata, spec, status } = record(raw);
-    const { subnet, ips: addresses, namespaces: names } = record(spec);
+    const reading = new SpecReading(record(spec));
     return {
       ...kept(record(metadata), status),
-      spec: { subnet: text(subnet), ips: texts(addresses), namespaces: texts(names) },
+      spec: {
+        subnet: reading.text('subnet', textLimits.nameLength),
+        ips: reading.list('ips', { most: poolLimits.ips, unit: 'entries' }),
+        namespaces: reading.list('namespaces', { most: poolLimits.namespaces, unit: 'names' }),
+      },
+      problems: reading.problems,
     };
   },
 };
@@ -126,11 +136,15 @@ export const ips: Kind<IpObject> = {
   parse: (raw) => {
     const { metadata, spec } = record(raw);
     const meta = record(metadata);
+    const reading = new SpecReading(record(spec));
+    const within = reading.whole(ipLimits.specLength);
+    reading.text('ipAddress', ipLimits.addressesLength);
     return {
       ...kept(meta, undefined),
       allocation: text(record(meta['annotations'])[allocationAnnotation]),
       labels: record(meta['labels']),
-      spec: record(spec),
+      spec: within,
+      problems: reading.problems,
     };
   },
 };
@@ -152,18 +166,20 @@ export const vips: Kind<VipObject> = {
   path: '/apis/kubeovn.io/v1/vips',
   parse: (raw) => {
     const { metadata, spec, status } = record(raw);
-    const [meta, wanted] = [record(metadata), record(spec)];
-    const field = (key: string): string => text(wanted[key]);
+    const meta = record(metadata);
+    const reading = new SpecReading(record(spec));
+    const { nameLength, addressLength } = textLimits;
     return {
       ...kept(meta, status),
       labels: record(meta['labels']),
       spec: {
-        subnet: field('subnet'),
-        type: field('type'),
-        v4ip: field('v4ip'),
-        v6ip: field('v6ip'),
-        macAddress: field('macAddress'),
+        subnet: reading.text('subnet', nameLength),
+        type: reading.text('type', nameLength),
+        v4ip: reading.text('v4ip', addressLength),
+        v6ip: reading.text('v6ip', addressLength),
+        macAddress: reading.text('macAddress', addressLength),
       },
+      problems: reading.problems,
     };
   },
 };

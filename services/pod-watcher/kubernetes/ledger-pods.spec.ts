@@ -39,4 +39,27 @@ describe('Pods by the name under which the ledger knows them', () => {
     source.put(launcher('b', at('2026-01-31T08:02:00Z')));
     expect(pods.all('default/vm1').map(({ name }) => name.slice(-1))).to.deep.equal(['b', 'a', 'c']);
   });
+
+  it('are found by namespace, whatever came, went and was renamed', () => {
+    const { source, pods } = world();
+    const elsewhere = podNamed('c', { metadata: { namespace: 'elsewhere' } });
+    for (const pod of [podNamed('a'), podNamed('b'), launcher('one'), launcher('two'), elsewhere]) source.put(pod);
+    source.drop(podNamed('b'));
+    source.drop(launcher('one'));
+    expect([...pods.ofNamespace('default')]).to.have.members(['default/a', 'default/vm1']);
+    expect([...pods.ofNamespace('elsewhere')]).to.deep.equal(['elsewhere/c']);
+    source.drop(launcher('two'));
+    source.drop(elsewhere);
+    expect([...pods.ofNamespace('default'), ...pods.ofNamespace('elsewhere')]).to.deep.equal(['default/a']);
+  });
+
+  it('are no launchers any more once their owner was edited away', () => {
+    const { source, pods } = world();
+    const one = launcher('one');
+    source.put(one);
+    const { name } = one;
+    source.put(podNamed(name, { uid: one.uid }));
+    expect([...pods.keys()]).to.deep.equal([`default/${name}`]);
+    expect(pods.has('default/vm1')).to.equal(false);
+  });
 });

@@ -82,6 +82,12 @@ function isEarlier(version: string, than: string): boolean {
   return [version, than].every((each) => /^\d+$/.test(each)) && BigInt(version) < BigInt(than);
 }
 
+/** Gives undefined for an answer that was too large and may be asked for in smaller pages. @throws any other error */
+function unlessDivisible(error: unknown, limit: number): undefined {
+  if (limit > 1 && error instanceof ApiError && error.isTooLarge) return undefined;
+  throw error;
+}
+
 export class Source<T extends Named> {
   readonly objects = new Map<string, T>();
   readonly #api: Api;
@@ -191,10 +197,16 @@ export class Source<T extends Named> {
     const listed = new Map<string, T>();
     let next = '';
     let version = '';
+    let limit = this.#pace.pageSize;
     for (let page = 0; ; page++) {
       if (page === longestListPages) throw new Error(`a list of more than ${longestListPages} pages`);
-      const limit = String(this.#pace.pageSize);
-      const reply = await this.#page({ limit, ...(next !== '' && { continue: next }) }, signal);
+      const query = { limit: String(limit), ...(next !== '' && { continue: next }) };
+      const reply = await this.#page(query, signal).catch((error: unknown) => unlessDivisible(error, limit));
+      // The objects are large: half as many of them from here on.
+      if (!reply) {
+        limit = Math.floor(limit / 2);
+        continue;
+      }
       for (const raw of reply.items) {
         const object = this.#parse(raw);
         if (object) listed.set(keyOf(object), object);

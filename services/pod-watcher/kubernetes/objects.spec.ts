@@ -45,6 +45,7 @@ describe('what is read of an object', () => {
         'ovn.kubernetes.io/vip': 'web',
         'ovn.kubernetes.io/ingress_rate': '3',
       },
+      problems: [],
     });
   });
 
@@ -99,8 +100,8 @@ describe('what is read of an object', () => {
     });
     expect(subnet).to.deep.include({ generation: 3, deleting: false });
     expect(subnet.problems).to.deep.equal([
-      'spec.excludeIps must be a list of texts, and is ["a",1]',
       'spec.cidrBlock must be a text, and is 7',
+      'spec.excludeIps must be a list of texts, and is ["a",1]',
     ]);
     expect(toSubnet({ metadata, spec: { cidrBlock: '10.0.0.0/24' } })).to.deep.include({
       problems: [],

@@ -4,6 +4,7 @@
  */
 import { type Controller, controllerOf, identityOf } from '../../../lib/pod-identity.ts';
 import { toLabels } from './label-selector.ts';
+import { namespaceLimits, networkLimits, nodeLimits, podLimits, textLimits, tooLong, tooMany } from '../limits.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { number, type Raw, record, text } from '../../../lib/raw.ts';
 
@@ -33,8 +34,10 @@ export interface Pod extends Named {
   readonly deletionTimestamp: string;
   readonly graceSeconds: number;
   readonly controller: Controller | undefined;
-  /** Only those that concern attachments. */
+  /** Only those that concern attachments, and are within their limits. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** What is over its limit, and so was left out: such a Pod must not be served. */
+  readonly problems: readonly string[];
 }
 
 export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
@@ -55,12 +58,17 @@ export function toPod(raw: unknown): Pod {
   const [meta, wanted, seen] = [record(metadata), record(spec), record(status)];
   const object = named(meta);
   const annotations = record(meta['annotations']);
-  const controller = controllerOf(meta['ownerReferences']);
-  const { name: ledgerName, uid: identity } = identityOf({ ...object, annotations, controller });
+  const kept = attachmentAnnotations(annotations);
+  const owner = ownerWithin(meta['ownerReferences']);
+  const { controller } = owner;
+  const { name: ledgerName, uid } = identityOf({ ...object, annotations, controller });
+  const foreign = tooLong('annotation kubernetes.io/config.hash', uid, textLimits.uidLength);
+  // Who asks for nothing is not told what is wrong with an owner.
+  const others = Object.keys(kept.annotations).length === 0 ? [] : [owner.problem, foreign];
   return {
     ...object,
     ledgerName,
-    identity,
+    identity: foreign === undefined ? uid : object.uid,
     createdAt: text(meta['creationTimestamp']),
     node: text(wanted['nodeName']),
     hostNetwork: wanted['hostNetwork'] === true,
@@ -70,17 +78,51 @@ export function toPod(raw: unknown): Pod {
     deletionTimestamp: text(meta['deletionTimestamp']),
     graceSeconds: number(wanted['terminationGracePeriodSeconds']) ?? 30,
     controller,
-    annotations: attachmentAnnotations(annotations),
+    annotations: kept.annotations,
+    problems: [...kept.problems, ...others.filter((each) => each !== undefined)],
   };
 }
 
-function attachmentAnnotations(annotations: Raw): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [key, value] of Object.entries(annotations)) {
-    const concerns = wholeKeys.has(key) || attachmentSuffix.test(key);
-    if (concerns && typeof value === 'string') kept[key] = value;
+/** The controller; left out where the references are over their limits. */
+function ownerWithin(references: unknown): { controller: Controller | undefined; problem?: string } {
+  const all: unknown[] = Array.isArray(references) ? references : [];
+  const many = tooMany('metadata.ownerReferences', all, { most: podLimits.ownerReferences, unit: 'entries' });
+  if (many !== undefined) return { controller: undefined, problem: many };
+  const controller = controllerOf(references);
+  for (const [field, value] of Object.entries(controller ?? {})) {
+    const long = tooLong(
+      `${field} of the controller in metadata.ownerReferences`,
+      value as string,
+      textLimits.nameLength,
+    );
+    if (long !== undefined) return { controller: undefined, problem: long };
   }
-  return kept;
+  return { controller };
+}
+
+/** What is said of the first few that are over their limits is enough. */
+const mostProblems = 3;
+
+function attachmentAnnotations(all: Raw): Pick<Pod, 'annotations' | 'problems'> {
+  const annotations: Record<string, string> = {};
+  const problems: string[] = [];
+  const concerning = Object.entries(all).filter(([key]) => wholeKeys.has(key) || attachmentSuffix.test(key));
+  const unit = 'annotations about attachments';
+  const many = tooMany('the Pod', concerning, { most: podLimits.annotations, unit });
+  if (many !== undefined) return { annotations, problems: [many] };
+  for (const [key, value] of concerning) {
+    if (typeof value !== 'string') continue;
+    const long = tooLong(`annotation ${key}`, value, longestOf(key));
+    if (long === undefined) annotations[key] = value;
+    else if (problems.length < mostProblems) problems.push(long);
+  }
+  return { annotations, problems };
+}
+
+function longestOf(key: string): number {
+  if (key === networksAnnotation || key === defaultNetworkAnnotation) return podLimits.networksLength;
+  if (key.endsWith('.kubernetes.io/ip_pool')) return podLimits.poolLength;
+  return key.endsWith('.kubernetes.io/routes') ? podLimits.routesLength : podLimits.annotationLength;
 }
 
 /** Whether annotations show that some attachment has its address. */
@@ -100,6 +142,8 @@ export interface NamespaceObject extends Named {
   readonly subnets: readonly string[];
   /** The IPPools from which they do. */
   readonly pools: readonly string[];
+  /** Which of both lists is over its limit, and so was left out. */
+  readonly problems?: readonly string[];
 }
 
 const namespaceKey = /^(?:ovn\.kubernetes\.io|ipledger\.io)\//;
@@ -109,11 +153,17 @@ export const namespaces: Kind<NamespaceObject> = {
   parse: (raw) => {
     const meta = record(record(raw)['metadata']);
     const annotations = record(meta['annotations']);
-    const list = (key: string): string[] =>
-      text(annotations[key])
+    const problems: string[] = [];
+    const list = (key: string): string[] => {
+      const names = text(annotations[key])
         .split(',')
         .map((name) => name.trim())
         .filter((name) => name !== '');
+      const many = tooMany(`annotation ${key}`, names, { most: namespaceLimits.names, unit: 'names' });
+      if (many === undefined) return names;
+      problems.push(many);
+      return [];
+    };
     const own = Object.entries(annotations).filter(([key]) => namespaceKey.test(key));
     return {
       ...named(meta),
@@ -121,6 +171,7 @@ export const namespaces: Kind<NamespaceObject> = {
       annotations: toLabels(Object.fromEntries(own)),
       subnets: list('ovn.kubernetes.io/logical_switch'),
       pools: list('ovn.kubernetes.io/ip_pool'),
+      ...(problems.length > 0 && { problems }),
     };
   },
 };
@@ -181,21 +232,26 @@ export const nodes: Kind<NodeObject> = {
     const { metadata, status } = record(raw);
     const all: unknown = record(status)['addresses'];
     const internal = (Array.isArray(all) ? all : []).map(record).filter(({ type }) => type === 'InternalIP');
-    return { ...named(record(metadata)), addresses: internal.map(({ address }) => text(address)) };
+    const addresses = internal.slice(0, nodeLimits.addresses).map(({ address }) => text(address));
+    return { ...named(record(metadata)), addresses };
   },
 };
 
 // ---- NetworkAttachmentDefinition -----------------------------------------------------------------------------------
 
 export interface NetworkDefinition extends Named {
-  /** The CNI configuration, as text; "" if there is none. */
+  /** The CNI configuration, as text; "" if there is none, or it is over its limit. */
   readonly config: string;
+  /** That it is over its limit. */
+  readonly problem?: string;
 }
 
 export const networkDefinitions: Kind<NetworkDefinition> = {
   path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
   parse: (raw) => {
     const { metadata, spec } = record(raw);
-    return { ...named(record(metadata)), config: text(record(spec)['config']) };
+    const config = text(record(spec)['config']);
+    const problem = tooLong('its spec.config', config, networkLimits.configLength);
+    return { ...named(record(metadata)), ...(problem === undefined ? { config } : { config: '', problem }) };
   },
 };

@@ -50,7 +50,15 @@ describe('what an event says', () => {
     expect(factsOf(event({ addressAllocated: { ...data, uid: 'new', supersedes: '' } }))).to.deep.equal([
       { kind: 'given', holding },
     ]);
-    const ended = { kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'web-0', uid: 'old' };
+    const ended = {
+      kind: 'ended',
+      seq: 7,
+      subnet: 'macvlan',
+      namespace: 'default',
+      pod: 'web-0',
+      uid: 'old',
+      addresses: [],
+    };
     expect(factsOf(event({ addressTransferred: { ...data, alloc: 7, fromUid: 'old', uid: 'new' } }))).to.deep.equal([
       ended,
       { kind: 'given', holding },
@@ -63,7 +71,9 @@ describe('what an event says', () => {
       cause: 'RELEASE_CAUSE_OPERATOR',
       evidence: '',
     } as const;
-    expect(factsOf(event({ addressReleased: { ...release, addresses: [] } }))).to.deep.equal([ended]);
+    expect(factsOf(event({ addressReleased: { ...release, addresses: ['10.0.0.2'] } }))).to.deep.equal([
+      { ...ended, addresses: ['10.0.0.2'] },
+    ]);
   });
 
   it('binds, configures and retires', () => {
@@ -106,7 +116,10 @@ describe('what an event says', () => {
       interface: 'net1',
       cause: 'UNBIND_CAUSE_CONTAINER_DELETED',
     };
-    expect(factsOf(event({ addressUnbound }))).to.deep.equal([{ kind: 'unbound', subnet: 'macvlan' }]);
+    const { namespace, pod } = attachment;
+    expect(factsOf(event({ addressUnbound }))).to.deep.equal([
+      { kind: 'unbound', subnet: 'macvlan', namespace, pod, addresses: ['10.0.0.2'] },
+    ]);
   });
 
   it('tells of pools, reservations and quarantine, each address for itself', () => {

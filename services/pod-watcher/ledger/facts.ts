@@ -71,10 +71,18 @@ export type Fact =
       readonly namespace: string;
       readonly pod: string;
       readonly uid: string;
+      /** Those that are held no more; none where they were passed on to another uid. */
+      readonly addresses: readonly string[];
     }
   | { readonly kind: 'bound'; readonly seq: number; readonly interface: string; readonly node: string }
-  /** A container's end: an address of the subnet that was released before may be free now. */
-  | { readonly kind: 'unbound'; readonly subnet: string }
+  /** The end of a container of this Pod: where its addresses were released before, they may be free now. */
+  | {
+      readonly kind: 'unbound';
+      readonly subnet: string;
+      readonly namespace: string;
+      readonly pod: string;
+      readonly addresses: readonly string[];
+    }
   | { readonly kind: 'configured'; readonly subnet: SubnetInForce }
   | { readonly kind: 'retired'; readonly subnet: string }
   | { readonly kind: 'pool-configured'; readonly pool: PoolInForce }
@@ -120,7 +128,10 @@ export function factsOf(event: Event): Fact[] {
   const { addressAllocated: allocated, addressTransferred: transferred, addressReleased: released } = event;
   if (allocated) return [{ kind: 'given', holding: given(event, allocated) }];
   if (transferred)
-    return [ended(event, transferred, transferred.fromUid), { kind: 'given', holding: given(event, transferred) }];
+    return [
+      ended(event, { ...transferred, addresses: [] }, transferred.fromUid),
+      { kind: 'given', holding: given(event, transferred) },
+    ];
   if (released) return [ended(event, released, released.uid)];
   if (event.addressBound) {
     const { alloc, interface: name, node } = event.addressBound;
@@ -131,7 +142,11 @@ export function factsOf(event: Event): Fact[] {
     return [{ kind: 'configured', subnet: { name: event.subnet, spec, source: sourceOf(source) } }];
   }
   if (event.subnetRetired) return [{ kind: 'retired', subnet: event.subnet }];
-  if (event.addressUnbound) return [{ kind: 'unbound', subnet: event.subnet }];
+  if (event.addressUnbound) {
+    const { attachment, addresses } = event.addressUnbound;
+    const { namespace, pod } = attached(attachment);
+    return [{ kind: 'unbound', subnet: event.subnet, namespace, pod, addresses }];
+  }
   const unclaimed = withoutPod(event);
   if (unclaimed) return unclaimed;
   if (event.ledgerCreated || event.allocationRefused || isOfTheLedger(event)) return [];
@@ -207,11 +222,11 @@ function given({ seq, subnet }: Event, data: Given): Holding {
 
 function ended(
   { subnet }: Event,
-  { alloc, attachment }: { alloc: number; attachment?: Attachment },
+  { alloc, attachment, addresses }: { alloc: number; attachment?: Attachment; addresses: readonly string[] },
   uid: string,
 ): Fact {
   const { namespace, pod } = attached(attachment);
-  return { kind: 'ended', seq: alloc, subnet, namespace, pod, uid };
+  return { kind: 'ended', seq: alloc, subnet, namespace, pod, uid, addresses };
 }
 
 function attached(attachment: Attachment | undefined): Pick<Holding, 'namespace' | 'pod' | 'provider' | 'ordinal'> {

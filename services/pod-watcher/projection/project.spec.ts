@@ -205,7 +205,7 @@ describe('the projection', () => {
     projector.start();
     await quiet();
     projector.view.facts(
-      [{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a' }],
+      [{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a', addresses: [] }],
       51,
     );
     await until(() => !api.objects.has(ipAt('a.default.macvlan.default')));

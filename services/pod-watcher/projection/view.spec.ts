@@ -10,6 +10,7 @@ const ended = (seq: number): Fact => ({
   namespace: 'default',
   pod: 'a',
   uid: 'uid-a',
+  addresses: ['10.0.0.2'],
 });
 const given = (seq: number, ordinal = 0): Fact => ({ kind: 'given', holding: holding('a', { seq, ordinal }) });
 
@@ -101,7 +102,7 @@ describe('the view of what is held', () => {
     const { view, last } = watched();
     view.facts([{ kind: 'configured', subnet: inForce('macvlan') }], 2);
     expect(view.subnet('macvlan')?.spec.provider).to.equal('macvlan.default');
-    view.facts([{ kind: 'unbound', subnet: 'macvlan' }], 3);
+    view.facts([{ kind: 'unbound', subnet: 'macvlan', namespace: 'default', pod: 'a', addresses: ['10.0.0.2'] }], 3);
     expect(view.subnet('macvlan')).not.to.equal(undefined);
     view.facts([{ kind: 'retired', subnet: 'macvlan' }], 4);
     expect(view.subnet('macvlan')).to.equal(undefined);

@@ -32,7 +32,9 @@ describe('who uses a Vip', () => {
     const { users, touched } = world();
     users.facts([{ kind: 'given', holding: holding('a') }]);
     expect(users.userOf('web')).to.equal('a.default.macvlan.default');
-    users.facts([{ kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a' }]);
+    users.facts([
+      { kind: 'ended', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a', addresses: [] },
+    ]);
     expect(users.userOf('web')).to.equal('');
     expect(touched).to.deep.equal([['web'], ['web'], ['web']]);
   });

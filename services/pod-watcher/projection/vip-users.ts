@@ -19,6 +19,8 @@ export class VipUsers implements Reader {
   readonly #onTouched: (vips: Iterable<string>) => void;
   /** Names of Vips, and what is held, by "subnet/address". */
   readonly #vips = new Map<string, string>();
+  /** The reverse of that. */
+  readonly #placesOf = new Map<string, Set<string>>();
   readonly #held = new Map<string, Holding>();
   readonly #places = new Map<number, readonly string[]>();
 
@@ -29,15 +31,15 @@ export class VipUsers implements Reader {
 
   /** The value of a Vip's label. A name that is too long for a label says only that there is somebody. */
   userOf(vip: string): string {
-    for (const [place, name] of this.#vips) {
-      const holding = name === vip ? this.#held.get(place) : undefined;
+    for (const place of this.#placesOf.get(vip) ?? []) {
+      const holding = this.#held.get(place);
       if (holding) return ipName(holding).length <= labelMaxLength ? ipName(holding) : 'true';
     }
     return '';
   }
 
   snapshot({ holdings, reservations }: Snapshot): void {
-    for (const index of [this.#vips, this.#held, this.#places]) index.clear();
+    for (const index of [this.#vips, this.#placesOf, this.#held, this.#places]) index.clear();
     for (const holding of holdings) this.#give(holding);
     for (const reserved of reservations) this.#reserve(reserved);
     this.#onTouched(new Set(this.#vips.values()));
@@ -52,7 +54,7 @@ export class VipUsers implements Reader {
     if (fact.kind === 'given') return this.#vipsAt(this.#give(fact.holding));
     if (fact.kind === 'ended') return this.#vipsAt(this.#end(fact.seq));
     if (fact.kind === 'reserved') return this.#reserve(fact.reserved);
-    if (fact.kind === 'unreserved') this.#vips.delete(placeKey(fact));
+    if (fact.kind === 'unreserved') this.#unreserve(placeKey(fact));
     return [];
   }
 
@@ -77,7 +79,18 @@ export class VipUsers implements Reader {
   #reserve(reserved: Reserved): string[] {
     if (!reserved.reservedFor.startsWith(prefix)) return [];
     const name = reserved.reservedFor.slice(prefix.length);
-    this.#vips.set(placeKey(reserved), name);
+    const place = placeKey(reserved);
+    this.#unreserve(place);
+    this.#vips.set(place, name);
+    this.#placesOf.set(name, (this.#placesOf.get(name) ?? new Set()).add(place));
     return [name];
+  }
+
+  #unreserve(place: string): void {
+    const name = this.#vips.get(place) ?? '';
+    this.#vips.delete(place);
+    const places = this.#placesOf.get(name);
+    places?.delete(place);
+    if (places?.size === 0) this.#placesOf.delete(name);
   }
 }

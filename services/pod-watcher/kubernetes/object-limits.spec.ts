@@ -1,0 +1,89 @@
+/** What Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes may say at most. */
+import { expect } from 'chai';
+import { networkOf } from '../intent/network.ts';
+import { ipPools, ips, toSubnet, vips } from './kept-objects.ts';
+import { namespaces, networkDefinitions, nodes } from './objects.ts';
+
+const metadata = { name: 'one', namespace: 'n', uid: 'u' };
+const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+const problemsOf = (kind: 'Subnet' | 'IPPool' | 'Vip' | 'IP', spec: object): readonly string[] => {
+  const parse = { Subnet: toSubnet, IPPool: ipPools.parse, Vip: vips.parse, IP: ips.parse }[kind];
+  return parse({ metadata, spec }).problems;
+};
+
+describe('an object over a limit is not used, and says which limit:', () => {
+  const over: [kind: 'Subnet' | 'IPPool' | 'Vip' | 'IP', spec: object, sentence: string][] = [
+    [
+      'Subnet',
+      { excludeIps: times(4_097, '10.0.0.1') },
+      'spec.excludeIps has 4097 entries, and at most 4096 are taken: remove some',
+    ],
+    ['Subnet', { excludeIps: ['x'.repeat(254)] }, 'an entry of spec.excludeIps has 254 characters'],
+    ['Subnet', { cidrBlock: times(20, '10.0.0.0/24').join(',') }, 'spec.cidrBlock has 239 characters, and at most 128'],
+    ['Subnet', { gateway: 'x'.repeat(129) }, 'spec.gateway has 129 characters'],
+    ['Subnet', { provider: 'x'.repeat(254) }, 'spec.provider has 254 characters'],
+    ['Subnet', { namespaces: times(4_097, 'a') }, 'spec.namespaces has 4097 names'],
+    ['Subnet', { vips: times(257, '10.0.0.1') }, 'spec.vips has 257 addresses'],
+    [
+      'Subnet',
+      { namespaceSelectors: times(1_000, { matchLabels: { a: 'b' } }) },
+      'spec.namespaceSelectors, as JSON, has 26001 characters, and at most 16384 are taken: shorten it',
+    ],
+    ['IPPool', { ips: times(4_097, '10.0.0.1') }, 'spec.ips has 4097 entries, and at most 4096 are taken: remove some'],
+    ['IPPool', { ips: ['x'.repeat(254)] }, 'an entry of spec.ips has 254 characters'],
+    ['IPPool', { namespaces: times(4_097, 'a') }, 'spec.namespaces has 4097 names'],
+    ['IPPool', { subnet: 'x'.repeat(254) }, 'spec.subnet has 254 characters'],
+    ['Vip', { v4ip: '1'.repeat(65) }, 'spec.v4ip has 65 characters, and at most 64 are taken: shorten it'],
+    ['Vip', { v6ip: '1'.repeat(65) }, 'spec.v6ip has 65 characters'],
+    ['Vip', { macAddress: '1'.repeat(65) }, 'spec.macAddress has 65 characters'],
+    ['Vip', { subnet: 'x'.repeat(254) }, 'spec.subnet has 254 characters'],
+    ['IP', { ipAddress: times(100, '10.0.0.1').join(',') }, 'spec.ipAddress has 899 characters, and at most 128'],
+    ['IP', { anything: 'x'.repeat(9_000) }, 'spec, as JSON, has 9015 characters, and at most 8192 are taken'],
+  ];
+  for (const [kind, spec, sentence] of over)
+    it(`${kind} ${Object.keys(spec).join()}: ${sentence}`, () => {
+      expect(problemsOf(kind, spec)).to.have.length(1);
+      expect(problemsOf(kind, spec)[0]).to.contain(sentence);
+    });
+
+  it('a NetworkAttachmentDefinition with a configuration of a megabyte, or of many plugins', () => {
+    const large = networkDefinitions.parse({ metadata, spec: { config: ' '.repeat(1 << 20) } });
+    expect(large.config).to.equal('');
+    expect(networkOf(large)).to.deep.equal({
+      kind: 'broken',
+      problem: 'its spec.config has 1048576 characters, and at most 65536 are taken: shorten it',
+    });
+    const many = JSON.stringify({ plugins: times(33, { type: 'macvlan' }) });
+    expect(networkOf({ ...large, config: many, problem: undefined } as never)).to.deep.equal({
+      kind: 'broken',
+      problem: 'its spec.config has 33 plugins, and at most 32 are taken: remove some',
+    });
+  });
+
+  it('a namespace that names more than 256 Subnets or IPPools', () => {
+    const annotations = {
+      'ovn.kubernetes.io/logical_switch': times(257, 'a').join(','),
+      'ovn.kubernetes.io/ip_pool': 'b',
+    };
+    const namespace = namespaces.parse({ metadata: { ...metadata, annotations } });
+    expect([namespace.subnets, namespace.pools]).to.deep.equal([[], ['b']]);
+    expect(namespace.problems).to.deep.equal([
+      'annotation ovn.kubernetes.io/logical_switch has 257 names, and at most 256 are taken: remove some',
+    ]);
+  });
+
+  it('a Node, of which the first 32 addresses are read', () => {
+    const addresses = times(1_000, { type: 'InternalIP', address: '10.0.0.1' });
+    expect(nodes.parse({ metadata, status: { addresses } }).addresses).to.have.length(32);
+  });
+});
+
+describe('an object within its limits', () => {
+  it('has no problems', () => {
+    const excludeIps = times(4_096, '10.0.0.2..10.0.0.9');
+    expect(problemsOf('Subnet', { cidrBlock: '10.0.0.0/16,fd00::/64', excludeIps })).to.deep.equal([]);
+    expect(problemsOf('IPPool', { subnet: 's', ips: excludeIps })).to.deep.equal([]);
+    expect(problemsOf('Vip', { subnet: 's', v4ip: '10.0.0.2' })).to.deep.equal([]);
+    expect(problemsOf('IP', { subnet: 's', ipAddress: '10.0.0.2,fd00::2' })).to.deep.equal([]);
+  });
+});
