@@ -6,6 +6,7 @@ import { AddressSpace } from './address-space.ts';
 import type { Allocation, Binding, Claim, Reservation } from './claim.ts';
 import { familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
+import { countNamespaces } from './namespace-counts.ts';
 import { rangesOf } from './pool.ts';
 import { attachmentKey, type ConfiguredSubnet, podKey, sandboxKey, type State } from './state.ts';
 
@@ -37,6 +38,7 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
   journal.touch(name);
   const configured = state.subnets.get(name.subnet);
   if (configured) spaceOf(configured, name.address)?.move(name.address, before, claim, journal);
+  countNamespaces(state, name, { before, after: claim }, journal);
   if (before?.bindings !== claim.bindings)
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
   if (before?.reservation !== claim.reservation)

@@ -21,6 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
+  5: 'c4e2d8d298f53850deda74173cfc8b8559de3bb0511d04d4b2a574210224b398',
 };
 const golden = goldenOf(2);
 
@@ -130,7 +131,7 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(4);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(5);
   });
 });
 
@@ -158,6 +159,14 @@ describe('Events of version 4', () => {
     const { segments, ...addresses } = describeState(state) as Record<string, unknown>;
     expect(segments).to.have.length(1);
     expect({ ...addresses, segments: [] }).to.deep.equal(describeState(known));
+  });
+});
+
+describe('Events of version 5', () => {
+  it('limit the addresses of a namespace', () => {
+    const state = initialState();
+    for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
+    expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ maxAddressesPerNamespace: 100 });
   });
 });
 
@@ -202,9 +211,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 5 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 6 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it',
+      message: 'event 5 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it',
     });
   });
 

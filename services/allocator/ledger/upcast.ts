@@ -6,13 +6,14 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
+ *   5  SubnetConfigured may limit the addresses of a namespace: `maxAddressesPerNamespace`
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
-export type EventVersion = 1 | 2 | 3 | 4;
+export type EventVersion = 1 | 2 | 3 | 4 | 5;
 
 /** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
-export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4];
+export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4, 5];
 
 const since3: ReadonlySet<Event['type']> = new Set([
   'PoolConfigured',
@@ -29,6 +30,12 @@ const since4: ReadonlySet<Event['type']> = new Set(['SegmentSealed', 'LedgerRest
 export function firstVersionOf(type: Event['type']): EventVersion {
   if (since4.has(type)) return 4;
   return since3.has(type) ? 3 : 1;
+}
+
+/** The first version that can say all of an event: a reader of any before would not keep to it. */
+export function firstVersionFor(event: Event): EventVersion {
+  if (event.type === 'SubnetConfigured' && event.data.spec.maxAddressesPerNamespace !== undefined) return 5;
+  return firstVersionOf(event.type);
 }
 
 /** An event's data in the shape of one of the versions. */

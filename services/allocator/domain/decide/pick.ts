@@ -12,6 +12,7 @@ import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
 import { isOf, spacesFor } from './family.ts';
 import { isFenced, refuseFenced } from './fence.ts';
 import { answering, explainFull, instant, outOfPool, outOfRange } from './reasons.ts';
+import { refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
 
 /** Of a long list only the first reasons are told: the refusal becomes an event, and events are small. */
 const mostReasons = 3;
@@ -32,6 +33,7 @@ export interface Search {
   /** Nothing but what is named: no other family beside it. */
   readonly exactly: boolean;
   readonly now: number;
+  readonly tenant: Tenant;
 }
 
 export interface Picked {
@@ -50,7 +52,9 @@ export function pick(state: State, search: Search, candidates: readonly (readonl
   for (const candidate of candidates.length === 0 ? [[]] : candidates)
     for (const configured of search.subnets) {
       try {
-        return { configured, addresses: pickSet(state, configured, search, candidate) };
+        const addresses = pickSet(state, configured, search, candidate);
+        refuseOverQuota(state, configured, search.tenant, addresses.length);
+        return { configured, addresses };
       } catch (thrown) {
         if (!(thrown instanceof Refused)) throw thrown;
         refusals.push(thrown);
@@ -127,7 +131,10 @@ function grantable(
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
     );
   refuseFenced(state, name, address);
-  const objection = objectionTo(configured, address, claimOf(state, name, address), search);
+  const claim = claimOf(state, name, address);
+  // What is reserved for the Pod is meant for it, whatever the pool says.
+  if (!claim?.reservation) refuseAddressOfForeignPool(state, space, value, search.tenant);
+  const objection = objectionTo(configured, address, claim, search);
   if (objection !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${objection}`);
   return address;
 }
