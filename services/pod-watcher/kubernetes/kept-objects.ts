@@ -140,6 +140,8 @@ export const ips: Kind<IpObject> = {
 export interface VipObject extends Kept {
   readonly labels: Raw;
   readonly spec: {
+    /** Whose Pods may use it; "": all namespaces. */
+    readonly namespace: string;
     readonly subnet: string;
     readonly type: string;
     readonly v4ip: string;
@@ -158,6 +160,7 @@ export const vips: Kind<VipObject> = {
       ...kept(meta, status),
       labels: record(meta['labels']),
       spec: {
+        namespace: field('namespace'),
         subnet: field('subnet'),
         type: field('type'),
         v4ip: field('v4ip'),
