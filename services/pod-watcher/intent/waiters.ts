@@ -5,7 +5,7 @@
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import { Bells } from './bells.ts';
-import { ageOf, any, linesOf, named } from './lines.ts';
+import { ageOf, any, linesOf, named, quota } from './lines.ts';
 import type { Plan } from './plan.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiting } from './waiting.ts';
@@ -60,6 +60,7 @@ export class Waiters {
 
   /** The ledger says something that may help them. */
   hear(fact: Fact): void {
+    if (fact.kind === 'ended') this.#bells.freed(quota(fact.subnet, fact.namespace));
     if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet);
     else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, 0);
     else if (fact.kind === 'configured') {
