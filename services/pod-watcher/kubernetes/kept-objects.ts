@@ -36,7 +36,21 @@ export interface SubnetObjectSpec {
   readonly excludeIps: readonly string[];
   readonly provider: string;
   readonly protocol: string;
+  /** How long a released address rests; absent: the allocator's default. */
+  readonly cooldownMs?: number;
+  /** How long a released address that is still bound is kept back; absent: the allocator's default. */
+  readonly bindingTimeoutMs?: number;
+  /** How many addresses the Pods of one namespace may hold; absent: no limit. */
+  readonly maxAddressesPerNamespace?: number;
 }
+
+/** Limits of the numbers in a Subnet's spec, as its CRD has them; a cluster may have Kube-OVN's CRD, which has none. */
+const thirtyDays = 2_592_000;
+const numberLimits = {
+  cooldownSeconds: [0, thirtyDays],
+  bindingTimeoutSeconds: [60, thirtyDays],
+  maxAddressesPerNamespace: [1, 2_147_483_647],
+} as const;
 
 /** What only Kube-OVN's data path reads of a spec; of use for checking it. */
 export interface SubnetOverlay {
@@ -58,6 +72,8 @@ export interface SubnetObject extends Kept {
   readonly spec: SubnetObjectSpec;
   readonly binding: SubnetBinding;
   readonly overlay: SubnetOverlay;
+  /** Whether the owner asks that other networks be kept out. */
+  readonly isolated: boolean;
   /** What in the spec could not be read; such a spec must not be used. */
   readonly problems: readonly string[];
 }
@@ -78,6 +94,17 @@ export function toSubnet(raw: unknown): SubnetObject {
   const excludes: unknown = given['excludeIps'] ?? [];
   const readable = Array.isArray(excludes) && excludes.every((item) => typeof item === 'string');
   if (!readable) problems.push(`spec.excludeIps must be a list of texts, and is ${JSON.stringify(excludes)}`);
+  const count = (key: keyof typeof numberLimits): number | undefined => {
+    const value = given[key] ?? undefined;
+    const [least, most] = numberLimits[key];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
+    problems.push(`spec.${key} must be a whole number from ${least} to ${most}, and is ${JSON.stringify(value)}`);
+    return undefined;
+  };
+  const cooldownSeconds = count('cooldownSeconds');
+  const bindingTimeoutSeconds = count('bindingTimeoutSeconds');
+  const maxAddressesPerNamespace = count('maxAddressesPerNamespace');
   const [vpc, vlan, gatewayType] = [text(given['vpc']), text(given['vlan']), text(given['gatewayType'])];
   return {
     ...kept(meta, status),
@@ -89,7 +116,11 @@ export function toSubnet(raw: unknown): SubnetObject {
       excludeIps: readable ? excludes : [],
       provider: field('provider'),
       protocol: field('protocol'),
+      ...(cooldownSeconds !== undefined && { cooldownMs: cooldownSeconds * 1_000 }),
+      ...(bindingTimeoutSeconds !== undefined && { bindingTimeoutMs: bindingTimeoutSeconds * 1_000 }),
+      ...(maxAddressesPerNamespace !== undefined && { maxAddressesPerNamespace }),
     },
+    isolated: given['private'] === true || texts(given['allowSubnets']).length > 0,
     problems,
   };
 }

@@ -92,6 +92,21 @@ describe('what is read of an object', () => {
       expect(() => toPod(raw)).to.throw('an object without name or uid');
   });
 
+  it('reads the numbers of a Subnet’s spec, and reports each that is out of its limits', () => {
+    const numbers = { cooldownSeconds: 300, bindingTimeoutSeconds: 7_200, maxAddressesPerNamespace: 5 };
+    const { spec, problems } = toSubnet({ metadata, spec: numbers });
+    expect(spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000, maxAddressesPerNamespace: 5 });
+    expect(problems).to.deep.equal([]);
+    const wrong = { cooldownSeconds: '5m', bindingTimeoutSeconds: 59, maxAddressesPerNamespace: 0.5 };
+    const refused = toSubnet({ metadata, spec: wrong });
+    expect(refused.problems).to.deep.equal([
+      'spec.cooldownSeconds must be a whole number from 0 to 2592000, and is "5m"',
+      'spec.bindingTimeoutSeconds must be a whole number from 60 to 2592000, and is 59',
+      'spec.maxAddressesPerNamespace must be a whole number from 1 to 2147483647, and is 0.5',
+    ]);
+    expect(refused.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs', 'maxAddressesPerNamespace');
+  });
+
   it('reports what it cannot read in a Subnet’s spec', () => {
     const subnet = toSubnet({
       metadata: { ...metadata, generation: 3 },
