@@ -104,6 +104,16 @@ describe('the tenants of a Subnet', function () {
     }
   });
 
+  it('are refused while spec.namespaceSelectors is misspelt, and the condition says what', async () => {
+    await make('misspelt', '10.77.0.0/24', { namespaceSelectors: [{ matchlabels: { team: 'a' } }] });
+    await eventOf(
+      scene,
+      'misspelt',
+      'ValidateLogicalSwitchFailed',
+      /spec\.namespaceSelectors must be a list of label selectors/,
+    );
+  });
+
   it('are not kept apart by spec.private: condition and Event report that it has no effect', async () => {
     await make('private', '10.75.0.0/24', { private: true, allowSubnets: ['10.76.0.0/24'] });
     await eventOf(scene, 'private', 'PrivateNotEnforced', /have no effect: ipledger gives addresses and filters no/);

@@ -3,7 +3,7 @@
  * absent, except in a Subnet's spec, where that would change what is handed out: there it is a problem that is reported.
  */
 import { allocationAnnotation } from '../../../lib/marks.ts';
-import { type LabelSelector, selectorsOf } from './label-selector.ts';
+import { isSelector, type LabelSelector, selectorsOf } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { named } from './objects.ts';
 import { number, type Raw, record, text, texts } from '../../../lib/raw.ts';
@@ -109,7 +109,7 @@ export function toSubnet(raw: unknown): SubnetObject {
   return {
     ...kept(meta, status),
     overlay: { vpc, vlan, gatewayType, vips: texts(given['vips']), mtu: number(given['mtu']) ?? 0 },
-    binding: { namespaces: texts(given['namespaces']), selectors: selectorsOf(given['namespaceSelectors']) },
+    binding: bindingOf(given, problems),
     spec: {
       cidrBlock: field('cidrBlock'),
       gateway: field('gateway'),
@@ -123,6 +123,21 @@ export function toSubnet(raw: unknown): SubnetObject {
     isolated: given['private'] === true || texts(given['allowSubnets']).length > 0,
     problems,
   };
+}
+
+/** A name that no namespace has. */
+const unreadable = '(unreadable)';
+
+/** A restriction that cannot be read is for no namespace: it must not read as none. */
+function bindingOf(spec: Raw, problems: string[]): SubnetBinding {
+  const namespaces: unknown = spec['namespaces'] ?? [];
+  const namespaceSelectors: unknown = spec['namespaceSelectors'] ?? [];
+  const isList = Array.isArray(namespaces) && namespaces.every((each) => typeof each === 'string');
+  if (!isList) problems.push(`spec.namespaces must be a list of texts, and is ${JSON.stringify(namespaces)}`);
+  const isSelecting = Array.isArray(namespaceSelectors) && namespaceSelectors.every(isSelector);
+  if (!isSelecting) problems.push('spec.namespaceSelectors must be a list of label selectors');
+  if (!isList || !isSelecting) return { namespaces: [unreadable], selectors: [] };
+  return { namespaces: texts(namespaces), selectors: selectorsOf(namespaceSelectors) };
 }
 
 // ---- IPPool --------------------------------------------------------------------------------------------------------

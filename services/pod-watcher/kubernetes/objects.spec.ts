@@ -107,6 +107,25 @@ describe('what is read of an object', () => {
     expect(refused.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs', 'maxAddressesPerNamespace');
   });
 
+  it('reads a restriction of a Subnet that it cannot read as for no namespace', () => {
+    const selector = { matchLabels: { team: 'a' } };
+    for (const [spec, problem] of [
+      [{ namespaces: 'shop' }, 'spec.namespaces must be a list of texts, and is "shop"'],
+      [{ namespaces: ['shop', 7] }, 'spec.namespaces must be a list of texts, and is ["shop",7]'],
+      [{ namespaceSelectors: selector }, 'spec.namespaceSelectors must be a list of label selectors'],
+      [{ namespaceSelectors: [{ matchlabels: { team: 'a' } }] }, 'spec.namespaceSelectors must be a list of label'],
+      [{ namespaceSelectors: [{ matchLabels: { team: 7 } }] }, 'spec.namespaceSelectors must be a list of label'],
+    ] as const) {
+      const { binding, problems } = toSubnet({ metadata, spec });
+      expect(binding).to.deep.equal({ namespaces: ['(unreadable)'], selectors: [] });
+      expect(problems.join()).to.contain(problem);
+    }
+    expect(toSubnet({ metadata, spec: { namespaceSelectors: [selector] } })).to.deep.include({
+      problems: [],
+      binding: { namespaces: [], selectors: [{ ...selector, matchExpressions: [] }] },
+    });
+  });
+
   it('reports what it cannot read in a Subnet’s spec', () => {
     const subnet = toSubnet({
       metadata: { ...metadata, generation: 3 },
