@@ -59,27 +59,6 @@ describe('ipledger show', () => {
     );
   });
 
-  it('shows with -o wide how long addresses rest, and how many a namespace may hold', async () => {
-    const spec = {
-      cidrBlock: '10.0.0.0/24',
-      provider: 'lan.default',
-      cooldownMs: 300_000,
-      bindingTimeoutMs: 7_200_000,
-    };
-    const subnets = [
-      {
-        name: 'lan',
-        spec: { ...spec, maxAddressesPerNamespace: 5 },
-        usage: [{ family: 4, inUse: '2', available: '3' }],
-      },
-    ];
-    const { stdout } = await ask({ listSubnets: () => ({ position, subnets }) }, 'show', '-o', 'wide');
-    expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
-      'SUBNET  PROVIDER     CIDR         IN USE  AVAILABLE  COOLDOWN  BINDING TIMEOUT  MOST PER NAMESPACE',
-      'lan     lan.default  10.0.0.0/24  2       3          300s      7200s            5',
-    ]);
-  });
-
   it('gives the reply under the names of the API as JSON, and the same as YAML', async () => {
     const json = JSON.parse((await ask({ listSubnets: twoSubnets }, 'show', '-o', 'json')).stdout) as ListSubnetsReply;
     expect(json.position).to.deep.equal(position);
