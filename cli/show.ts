@@ -5,7 +5,10 @@ import type { Answer } from './output.ts';
 import { columnsOf, tableOf } from './table.ts';
 import { addVerb, answer, type VerbOptions } from './verb.ts';
 
-const columns = columnsOf('SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE');
+const columns = [
+  ...columnsOf('SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'),
+  ...['COOLDOWN', 'BINDING TIMEOUT', 'MOST PER NAMESPACE'].map((name) => ({ name, wide: true })),
+];
 
 export function addShow(program: Command): void {
   addVerb(program, 'show', "the subnets and how full they are, and the ledger's position").action(
@@ -30,9 +33,15 @@ function subnetRows({ name, spec, usage }: Subnet): string[][] {
   const cidrs = spec?.cidrBlock.split(',') ?? [];
   return usage.map(({ family, inUse, available }) => {
     const cidr = cidrs.find((text) => text.includes(':') === (family === 6)) ?? '';
-    return [name, spec?.provider ?? '', cidr, inUse, available];
+    const limits = [seconds(spec?.cooldownMs), seconds(spec?.bindingTimeoutMs), text(spec?.maxAddressesPerNamespace)];
+    return [name, spec?.provider ?? '', cidr, inUse, available, ...limits];
   });
 }
+
+const text = (value: number | undefined): string => (value === undefined ? '' : String(value));
+
+/** "60s", as the Subnet's spec counts; "" for none. */
+const seconds = (ms: number | undefined): string => (ms === undefined ? '' : `${ms / 1_000}s`);
 
 function positionLine(position: Position | undefined): string {
   if (!position) return '';

@@ -32,6 +32,8 @@ const meanings = {
   SUBNET_UNKNOWN: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   SUBNET_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   SUBNET_FULL: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
+  NAMESPACE_QUOTA_EXCEEDED: { kind: 'exhausted', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
+  NAMESPACE_NOT_ALLOWED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SUBNET_IN_USE: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SUBNET_OVERLAP: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   POD_SUPERSEDED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },

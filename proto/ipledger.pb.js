@@ -7884,6 +7884,7 @@ export const ipledger = $root.ipledger = (() => {
             SubnetSpec.prototype.protocol = "";
             SubnetSpec.prototype.cooldownMs = null;
             SubnetSpec.prototype.bindingTimeoutMs = null;
+            SubnetSpec.prototype.maxAddressesPerNamespace = null;
 
             let $oneOfFields;
 
@@ -7896,6 +7897,12 @@ export const ipledger = $root.ipledger = (() => {
             // Virtual OneOf for proto3 optional field
             $Object.defineProperty(SubnetSpec.prototype, "_bindingTimeoutMs", {
                 get: $util.oneOfGetter($oneOfFields = ["bindingTimeoutMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(SubnetSpec.prototype, "_maxAddressesPerNamespace", {
+                get: $util.oneOfGetter($oneOfFields = ["maxAddressesPerNamespace"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -7925,6 +7932,8 @@ export const ipledger = $root.ipledger = (() => {
                     writer.uint32(48).uint64(message.cooldownMs);
                 if (message.bindingTimeoutMs != null && $Object.hasOwnProperty.call(message, "bindingTimeoutMs"))
                     writer.uint32(56).uint64(message.bindingTimeoutMs);
+                if (message.maxAddressesPerNamespace != null && $Object.hasOwnProperty.call(message, "maxAddressesPerNamespace"))
+                    writer.uint32(64).uint64(message.maxAddressesPerNamespace);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -8016,6 +8025,13 @@ export const ipledger = $root.ipledger = (() => {
                             message._bindingTimeoutMs = "bindingTimeoutMs";
                             continue;
                         }
+                    case 8: {
+                            if (wireType !== 0)
+                                break;
+                            message.maxAddressesPerNamespace = reader.uint64();
+                            message._maxAddressesPerNamespace = "maxAddressesPerNamespace";
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -8080,6 +8096,15 @@ export const ipledger = $root.ipledger = (() => {
                         message.bindingTimeoutMs = object.bindingTimeoutMs;
                     else if (typeof object.bindingTimeoutMs === "object")
                         message.bindingTimeoutMs = new $util.LongBits(object.bindingTimeoutMs.low >>> 0, object.bindingTimeoutMs.high >>> 0).toNumber(true);
+                if (object.maxAddressesPerNamespace != null)
+                    if ($util.Long)
+                        message.maxAddressesPerNamespace = $util.Long.fromValue(object.maxAddressesPerNamespace, true);
+                    else if (typeof object.maxAddressesPerNamespace === "string")
+                        message.maxAddressesPerNamespace = $parseInt(object.maxAddressesPerNamespace, 10);
+                    else if (typeof object.maxAddressesPerNamespace === "number")
+                        message.maxAddressesPerNamespace = object.maxAddressesPerNamespace;
+                    else if (typeof object.maxAddressesPerNamespace === "object")
+                        message.maxAddressesPerNamespace = new $util.LongBits(object.maxAddressesPerNamespace.low >>> 0, object.maxAddressesPerNamespace.high >>> 0).toNumber(true);
                 return message;
             };
 
@@ -8126,6 +8151,13 @@ export const ipledger = $root.ipledger = (() => {
                         object.bindingTimeoutMs = options.longs === $String ? $String(message.bindingTimeoutMs) : message.bindingTimeoutMs;
                     else
                         object.bindingTimeoutMs = options.longs === $String ? $util.Long.prototype.toString.call(message.bindingTimeoutMs) : options.longs === $Number ? new $util.LongBits(message.bindingTimeoutMs.low >>> 0, message.bindingTimeoutMs.high >>> 0).toNumber(true) : message.bindingTimeoutMs;
+                if (message.maxAddressesPerNamespace != null && $Object.hasOwnProperty.call(message, "maxAddressesPerNamespace"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.maxAddressesPerNamespace = typeof message.maxAddressesPerNamespace === "number" ? $BigInt(message.maxAddressesPerNamespace) : $util.Long.fromBits(message.maxAddressesPerNamespace.low >>> 0, message.maxAddressesPerNamespace.high >>> 0, true).toBigInt();
+                    else if (typeof message.maxAddressesPerNamespace === "number")
+                        object.maxAddressesPerNamespace = options.longs === $String ? $String(message.maxAddressesPerNamespace) : message.maxAddressesPerNamespace;
+                    else
+                        object.maxAddressesPerNamespace = options.longs === $String ? $util.Long.prototype.toString.call(message.maxAddressesPerNamespace) : options.longs === $Number ? new $util.LongBits(message.maxAddressesPerNamespace.low >>> 0, message.maxAddressesPerNamespace.high >>> 0).toNumber(true) : message.maxAddressesPerNamespace;
                 return object;
             };
 

@@ -11,7 +11,8 @@ export const IpamService = {
    * INVALID_ARGUMENT    a malformed request, or an address outside its subnet
    * NOT_FOUND           a subnet that is not configured
    * ALREADY_EXISTS      an asked-for address (or MAC) is held; the message names the holder
-   * RESOURCE_EXHAUSTED  no free address in the subnet
+   * RESOURCE_EXHAUSTED  no free address in the subnet, or the Pod's namespace holds as many as the subnet allows
+   * FAILED_PRECONDITION the pool is for other namespaces than the Pod's
    * DEADLINE_EXCEEDED   `valid_ms` had passed when the request was decided
    * DATA_LOSS           the address's key was changed by something else than ipledger, and is fenced
    */
@@ -608,6 +609,8 @@ export interface SubnetSpec {
   cooldownMs?: number;
   /** How long a released address that is still bound is kept back. Absent: 3,600,000. */
   bindingTimeoutMs?: number;
+  /** How many addresses of it the Pods of one namespace may hold; those of both families count. Absent: no limit. */
+  maxAddressesPerNamespace?: number;
 }
 
 /** Where a spec came from. */
@@ -693,7 +696,7 @@ export interface PoolSpec {
   subnet: string;
   /** "address", "first..last" or a CIDR. Normalised: merged and sorted, as "address" and "first..last". */
   ips: string[];
-  /** Namespaces whose Pods draw from it by default. */
+  /** Namespaces whose Pods may have addresses of it, and draw from it by default. None: any Pod may that names it. */
   namespaces: string[];
 }
 

@@ -13,6 +13,7 @@ import { Reconciler } from './intent/reconcile.ts';
 import { Reservations } from './intent/reservations.ts';
 import { isReserving, reservedDifferences, reservedReasons, reservedShown, reservedWish } from './intent/reserved.ts';
 import { Subnets } from './intent/subnets.ts';
+import { whyNoSubnet } from './intent/tenancy.ts';
 import { VipAddresses } from './intent/vip-addresses.ts';
 import { vipDifferences, vipReasons, vipShown, vipWish } from './intent/vips.ts';
 import { type Api, ApiError } from './kubernetes/api.ts';
@@ -97,7 +98,7 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
   const inForce = new Subnets(sources.subnets.objects);
   const holdings = new Holdings();
   const drawn = new PoolsInForce((name) => isEmptyPool(sources.pools.objects.get(name)?.status));
-  const vipAddresses = new VipAddresses();
+  const vipAddresses = new VipAddresses(sources.vips.objects);
   const reconciler = new Reconciler({
     allocator,
     acceptVanished,
@@ -122,9 +123,7 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
     vanishedBefore: memory.vanishedPods,
     alarm: alarms.bell('PodsVanished'),
   });
-  sources.namespaces.subscribe((change) => {
-    if (change.kind === 'present' && primaryChanged(change)) reconciler.lookAtNamespace(change.object.name);
-  });
+  wakeOnChange(sources, reconciler);
   const configurer = new Configurer({
     allocator,
     log,
@@ -160,13 +159,29 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
   return { reconciler, configurer, pools, reservations, bindings, readers };
 }
 
+/** Looks again at Pods when what their namespace, or a Vip, may be used for changes. */
+function wakeOnChange(sources: Sources, reconciler: Reconciler): void {
+  sources.namespaces.subscribe((change) => {
+    if (change.kind === 'present' && primaryChanged(change)) reconciler.lookAtNamespace(change.object.name);
+  });
+  sources.vips.subscribe((change) => {
+    if (change.kind === 'present' && change.before?.spec.namespace !== change.object.spec.namespace)
+      reconciler.ring(`vip:${change.object.name}`);
+  });
+}
+
 /** IP objects that people make, and Vips. */
 function reservationsOf(options: PartsOptions, sources: Sources, events: Events, inForce: Subnets) {
   const { api, allocator, log, signal } = options;
-  const ofPods = new Reservations<IpObject>({
+  const world = { subnets: inForce, namespaceOf: (name: string) => sources.namespaces.objects.get(name) };
+  const shared = {
     allocator,
     log,
     signal,
+    whyNoSubnet: (subnet: string, namespace: string) => whyNoSubnet(subnet, namespace, world),
+  };
+  const ofPods = new Reservations<IpObject>({
+    ...shared,
     objects: sources.ips,
     concerns: isReserving,
     reason: 'IP object ',
@@ -179,9 +194,7 @@ function reservationsOf(options: PartsOptions, sources: Sources, events: Events,
     writeStatus: () => Promise.resolve(),
   });
   const ofVips = new Reservations<VipObject>({
-    allocator,
-    log,
-    signal,
+    ...shared,
     objects: sources.vips,
     reason: 'Vip object ',
     wish: vipWish,
@@ -211,9 +224,9 @@ function tellingOf<T extends Kept>(api: Api, events: Events, kind: string, { pat
 }
 
 function primaryChanged({ object, before }: { object: NamespaceObject; before: NamespaceObject | undefined }): boolean {
-  const said = ({ subnets: from, pools }: Pick<NamespaceObject, 'subnets' | 'pools'>): string =>
-    JSON.stringify([from, pools]);
-  return said(object) !== said(before ?? { subnets: [], pools: [] });
+  const said = ({ subnets: from, pools, labels }: Pick<NamespaceObject, 'subnets' | 'pools' | 'labels'>): string =>
+    JSON.stringify([from, pools, labels]);
+  return said(object) !== said(before ?? { subnets: [], pools: [], labels: {} });
 }
 
 function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, alarms: Alarms): Nodes {

@@ -24,6 +24,8 @@ export class AddressSpace {
   readonly #rest: AddressPart;
   /** Where pools are, in the order of the addresses. */
   readonly #pooled: readonly (Interval & { readonly part: AddressPart })[];
+  /** The same with what the subnet excludes. */
+  readonly #pools: readonly (Interval & { readonly pool: string })[];
 
   constructor(subnetFamily: SubnetFamily, pools: readonly PoolRanges[] = []) {
     const { family, usable } = subnetFamily;
@@ -34,6 +36,9 @@ export class AddressSpace {
     this.parts = [this.#rest, ...pooled];
     this.#pooled = pooled
       .flatMap((part) => part.usable.map((interval) => ({ ...interval, part })))
+      .toSorted((a, b) => (a.first < b.first ? -1 : 1));
+    this.#pools = pools
+      .flatMap(({ pool, ranges }) => ranges.map((interval) => ({ ...interval, pool })))
       .toSorted((a, b) => (a.first < b.first ? -1 : 1));
   }
 
@@ -52,6 +57,12 @@ export class AddressSpace {
     if (!contains(this.subnetFamily.usable, value)) return undefined;
     const pooled = this.#pooled[indexAtOrAfter(this.#pooled, value)];
     return pooled && pooled.first <= value ? pooled.part : this.#rest;
+  }
+
+  /** The pool that an address belongs to, also if the subnet excludes it; '' for none. */
+  poolOf(value: bigint): string {
+    const pooled = this.#pools[indexAtOrAfter(this.#pools, value)];
+    return pooled && pooled.first <= value ? pooled.pool : '';
   }
 
   /** Moves an address from where its claim was (undefined: never used) to where it is now. What is excluded has no place. */

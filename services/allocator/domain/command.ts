@@ -25,6 +25,7 @@ export interface RequestedSubnet {
   readonly protocol: string;
   readonly cooldownMs?: number;
   readonly bindingTimeoutMs?: number;
+  readonly maxAddressesPerNamespace?: number;
 }
 
 /** A pool's configuration as somebody wrote it; `ips` are addresses, ranges "first..last" or CIDRs. */

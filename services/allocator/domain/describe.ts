@@ -26,6 +26,7 @@ export function describeState(state: State): object {
     macs: sorted(state.macs),
     reservations: index(state.reservations),
     reservedMacs: index(state.reservedMacs),
+    namespaceCounts: sorted(state.namespaceCounts),
     pools: sorted(state.pools),
     subnets: sorted(state.subnets).map(([name, { subnet, source, spaces }]) => ({
       name,

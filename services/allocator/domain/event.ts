@@ -53,6 +53,8 @@ export interface SubnetSpec {
   readonly protocol: 'IPv4' | 'IPv6' | 'Dual';
   readonly cooldownMs: number;
   readonly bindingTimeoutMs: number;
+  /** How many addresses the Pods of one namespace may hold; absent: no limit. Since version 5. */
+  readonly maxAddressesPerNamespace?: number;
 }
 
 /** The Kubernetes object that a configuration came from. */
@@ -65,7 +67,7 @@ export interface SourceObject {
 export interface PoolSpec {
   readonly subnet: string;
   readonly ips: readonly string[];
-  /** Whose Pods draw from it by default: who asks on their behalf looks here. */
+  /** Whose Pods may have addresses of it, and draw from it by default; none: any Pod may that names it. */
   readonly namespaces: readonly string[];
 }
 

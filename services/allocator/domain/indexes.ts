@@ -6,6 +6,7 @@ import { AddressSpace } from './address-space.ts';
 import type { Allocation, Binding, Claim } from './claim.ts';
 import { familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
+import { countNamespaces } from './namespace-counts.ts';
 import { networkOf } from './network.ts';
 import { claimInForce } from './on-network.ts';
 import { rangesOf } from './pool.ts';
@@ -74,6 +75,7 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
     spaceOf(configured, name.address)?.move(name.address, known, now, journal);
   }
   leaveNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
+  countNamespaces(state, name, { before, after: claim }, journal);
   if (before?.bindings !== claim.bindings)
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
   if (before?.reservation !== claim.reservation || before?.networks[0] !== claim.networks[0])
@@ -146,6 +148,7 @@ export function dropClaim(state: State, name: ClaimName, journal: Journal): void
     else spaceOf(configured, name.address)?.forget(name.address, known, journal);
   }
   indexSandboxes(state, name, { before: before.bindings, after: [] }, journal);
+  countNamespaces(state, name, { before, after: undefined }, journal);
   indexReservation(state, name, { before, after: undefined }, journal);
 }
 

@@ -131,6 +131,7 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
       { type: 'RetirePool', name: 'one' },
       { type: 'RetirePool', name: 'upper' },
       applyOf(smallSubnet()),
+      applyOf(smallSubnet({ maxAddressesPerNamespace: 2 })),
       applyOf(smallSubnet({ excludeIps: ['10.0.0.1', '10.0.0.4'] })),
     ),
   },

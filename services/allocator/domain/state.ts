@@ -41,6 +41,8 @@ export interface State {
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation a MAC goes with, by "network/mac", the Subnet's own network. */
   readonly reservedMacs: Map<string, readonly ClaimName[]>;
+  /** How many addresses Pods of a namespace hold, by "subnet/namespace": see namespace-counts.ts. */
+  readonly namespaceCounts: Map<string, number>;
   /** Claims ("subnet/address") whose key somebody else changed: nothing is decided about them. Not from the log, but from a failed append. */
   readonly fenced: Set<string>;
 }
@@ -61,6 +63,7 @@ export function initialState(): State {
     macs: new Map(),
     reservations: new Map(),
     reservedMacs: new Map(),
+    namespaceCounts: new Map(),
     fenced: new Set(),
   };
 }

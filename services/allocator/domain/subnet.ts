@@ -63,6 +63,9 @@ export function normaliseSubnet(name: string, requested: RequestedSubnet): Subne
   for (const field of ['cooldownMs', 'bindingTimeoutMs'] as const)
     if (requested[field] !== undefined && !(Number.isSafeInteger(requested[field]) && requested[field] >= 0))
       problems.push(`${field} is a number of milliseconds from 0 up`);
+  const most = requested.maxAddressesPerNamespace;
+  if (most !== undefined && !(Number.isSafeInteger(most) && most >= 1))
+    problems.push('maxAddressesPerNamespace is a number of addresses from 1 up');
   return problems.length > 0 ? { problems } : subnetOf(name, formatSubnet(requested));
 }
 
@@ -91,6 +94,9 @@ export function formatSubnet(requested: RequestedSubnet): SubnetSpec {
     protocol: cidrs.length === 2 ? 'Dual' : cidrs[0]?.family === 4 ? 'IPv4' : 'IPv6',
     cooldownMs: requested.cooldownMs ?? defaultCooldownMs,
     bindingTimeoutMs: requested.bindingTimeoutMs ?? defaultBindingTimeoutMs,
+    ...(requested.maxAddressesPerNamespace !== undefined && {
+      maxAddressesPerNamespace: requested.maxAddressesPerNamespace,
+    }),
   };
 }
 

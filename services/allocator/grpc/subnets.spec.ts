@@ -68,6 +68,19 @@ describe('Subnets', () => {
       expect(subnet?.spec).to.include({ cidrBlock: '172.17.0.0/24', cooldownMs: 0 });
     });
 
+    it('limits the addresses of a namespace, and refuses more as RESOURCE_EXHAUSTED', async () => {
+      const { subnet } = await applySubnet(served, 'macvlan', {
+        cidrBlock: '172.17.0.0/24',
+        maxAddressesPerNamespace: 1,
+      });
+      expect(subnet?.spec).to.include({ maxAddressesPerNamespace: 1 });
+      await served.call(IpamService.allocate, podAsks('a', {}));
+      expect(await served.refusal(IpamService.allocate, podAsks('b', {}))).to.include({
+        code: 'NAMESPACE_QUOTA_EXCEEDED',
+        status: 'RESOURCE_EXHAUSTED',
+      });
+    });
+
     it('counts more than 64 bits can', async () => {
       const { subnet } = await applySubnet(served, 'six', { cidrBlock: 'fd00::/48' });
       expect(subnet?.usage[0]).to.include({ family: 6, total: String(2n ** 80n - 3n) });

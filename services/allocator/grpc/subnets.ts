@@ -18,7 +18,16 @@ export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsSe
     ...poolsHandlers(allocator),
     async applySubnet(request, context) {
       const name = required('name', request.name);
-      const { cidrBlock, gateway, excludeIps, provider, protocol, cooldownMs, bindingTimeoutMs } = readSpec(request);
+      const {
+        cidrBlock,
+        gateway,
+        excludeIps,
+        provider,
+        protocol,
+        cooldownMs,
+        bindingTimeoutMs,
+        maxAddressesPerNamespace,
+      } = readSpec(request);
       const spec = {
         cidrBlock,
         gateway,
@@ -27,6 +36,7 @@ export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsSe
         excludeIps: atMost('exclude_ips', mostExcludes, excludeIps),
         ...(cooldownMs !== undefined && { cooldownMs }),
         ...(bindingTimeoutMs !== undefined && { bindingTimeoutMs }),
+        ...(maxAddressesPerNamespace !== undefined && { maxAddressesPerNamespace }),
       };
       const source = request.source;
       const { answer, head } = await command(

@@ -26,7 +26,7 @@ import {
 } from './keys.ts';
 import type { Batch, Revision } from './ledger.ts';
 import type { Replica } from './replica.ts';
-import { type EventVersion, firstVersionOf } from './upcast.ts';
+import { type EventVersion, firstVersionFor } from './upcast.ts';
 
 /** So that readers can bound their pages. */
 const mostEventBytes = 16 << 10;
@@ -179,11 +179,11 @@ export class BatchBuilder {
 }
 
 /** @throws Refused UNAVAILABLE for an event that some replica would stop at. */
-function refuseUnreadable({ type }: Event, version: EventVersion | undefined): void {
-  const needed = firstVersionOf(type);
+function refuseUnreadable(event: Event, version: EventVersion | undefined): void {
+  const needed = firstVersionFor(event);
   if (version !== undefined && version < needed)
     throw new Refused(
       'UNAVAILABLE',
-      `${type} can't be written yet: some allocator replica reads events up to version ${version}, and this takes ${needed}: upgrade it, then ask again`,
+      `${event.type} can't be written yet: some allocator replica reads events up to version ${version}, and this takes ${needed}: upgrade it, then ask again`,
     );
 }

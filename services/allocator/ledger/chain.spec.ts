@@ -21,7 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
-  5: '6d9027aa3068962420d55bc668db457aeacabca61e2104087dbd231da2e63746',
+  5: 'f7abf75bc1713b6beaec2ed77177fcb980104ef3d0c5678daee629dde24243f9',
 };
 const golden = goldenOf(2);
 
@@ -175,6 +175,12 @@ describe('Events of version 5', () => {
     const dropped = before?.filter((address) => !left?.includes(address));
     expect(dropped).to.have.members(['172.17.0.5', '172.17.0.12', '172.17.0.50', '172.17.0.200']);
     expect([...state.dropped]).to.deep.equal([['macvlan', [46, 45]]]);
+  });
+
+  it('limit the addresses of a namespace', () => {
+    const state = initialState();
+    for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
+    expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ maxAddressesPerNamespace: 100 });
   });
 });
 

@@ -6,7 +6,8 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
- *   5  one more: ClaimsDropped; AddressAllocated says which earlier Pod uid it supersedes
+ *   5  one more: ClaimsDropped; AddressAllocated says which earlier Pod uid it supersedes; SubnetConfigured may limit the
+ *      addresses of a namespace
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
@@ -33,6 +34,12 @@ export function firstVersionOf(type: Event['type']): EventVersion {
   if (since5.has(type)) return 5;
   if (since4.has(type)) return 4;
   return since3.has(type) ? 3 : 1;
+}
+
+/** The first version that can say all of an event: a reader of any before would not keep to it. */
+export function firstVersionFor(event: Event): EventVersion {
+  if (event.type === 'SubnetConfigured' && event.data.spec.maxAddressesPerNamespace !== undefined) return 5;
+  return firstVersionOf(event.type);
 }
 
 /** An event's data in the shape of one of the versions. */

@@ -83,6 +83,20 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
+  it('writes a limit for namespaces only when all replicas enforce it', async () => {
+    let version: EventVersion = 4;
+    await working.stop();
+    working = await startWriter(ledger, { eventVersion: () => version });
+    const plain = { cidrBlock: '10.9.0.0/24', gateway: '', excludeIps: [], provider: 'nine.default', protocol: '' };
+    const apply = (spec: object = {}) => submit({ type: 'ApplySubnet', name: 'nine', spec: { ...plain, ...spec } });
+    const tooNew = await failureOf(apply({ maxAddressesPerNamespace: 2 }));
+    expect(tooNew.message).to.contain('reads events up to version 4, and this takes 5: upgrade it');
+    await apply();
+    version = 5;
+    await apply({ maxAddressesPerNamespace: 2 });
+    expect((await logOf(memory)).slice(3).map(({ envelope: { v } }) => v)).to.deep.equal([4, 5]);
+  });
+
   it('answers nobody before the transaction is confirmed: neither the new, nor the repeated, nor the refused', async () => {
     await submit(allocate('held', { candidates: [['172.17.0.100']] }));
     const held = gate();

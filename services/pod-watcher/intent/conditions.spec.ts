@@ -46,6 +46,19 @@ describe('the conditions of a Subnet', () => {
     expect(turned?.[1]).to.include({ lastTransitionTime: '2026-11-17T15:00:00Z' });
   });
 
+  it('say what of an accepted spec has no effect, as long as the spec asks for it', () => {
+    const caution = { type: 'PrivateEnforced', reason: 'PrivateNotEnforced', message: 'no effect' } as const;
+    const asked = conditionsAfter(undefined, accepted, { reasons, generation: 1, now, cautions: [caution] });
+    expect(told(asked)).to.deep.equal(['Validated=True', 'Ready=True', 'Error=False', 'PrivateEnforced=False']);
+    expect(asked?.[3]).to.include({ ...caution, observedGeneration: 1 });
+    expect(conditionsAfter(asked, accepted, { reasons, generation: 1, now, cautions: [caution] })).to.equal(undefined);
+    expect(told(conditionsAfter(asked, accepted, { reasons, generation: 2, now }))).to.deep.equal([
+      'Validated=True',
+      'Ready=True',
+      'Error=False',
+    ]);
+  });
+
   it('say who keeps one that is being deleted, and leave what was said of its spec', () => {
     const conditions = conditionsAfter(undefined, accepted, { reasons, generation: 1, now });
     const message = 'held, the first by Pod default/web';

@@ -44,6 +44,15 @@ export interface Condition {
 
 type Judgement = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
+/** What an accepted spec asks for and does not get: a condition of its own, which is there as long as the spec asks. */
+export interface Caution {
+  readonly type: 'PrivateEnforced';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const cautionTypes: readonly Caution['type'][] = ['PrivateEnforced'];
+
 function judgements({ accepted, message, inUse }: Verdict, reasons: Reasons): Judgement[] {
   if (inUse) return [{ type: 'Ready', status: 'False', reason: reasons.inUse, message }];
   if (!accepted) {
@@ -69,12 +78,27 @@ function judgements({ accepted, message, inUse }: Verdict, reasons: Reasons): Ju
 export function conditionsAfter(
   present: unknown,
   verdict: Verdict,
-  { reasons, generation, now }: { readonly reasons: Reasons; readonly generation: number; readonly now: Date },
+  {
+    reasons,
+    generation,
+    now,
+    cautions = [],
+  }: {
+    readonly reasons: Reasons;
+    readonly generation: number;
+    readonly now: Date;
+    readonly cautions?: readonly Caution[];
+  },
 ): Condition[] | undefined {
   const known = new Map((Array.isArray(present) ? present : []).map(record).map((each) => [text(each['type']), each]));
-  const wanted = judgements(verdict, reasons);
+  const wanted = [
+    ...judgements(verdict, reasons),
+    ...cautions.map((caution) => ({ ...caution, status: 'False' as const })),
+  ];
+  const ended = cautionTypes.filter((type) => known.has(type) && !cautions.some((caution) => caution.type === type));
   const same = wanted.every((judgement) => isSaid(known.get(judgement.type), judgement, generation));
-  if (same) return undefined;
+  if (same && ended.length === 0) return undefined;
+  for (const type of ended) known.delete(type);
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
   for (const judgement of wanted) {
     const before = known.get(judgement.type);

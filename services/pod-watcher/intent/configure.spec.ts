@@ -110,6 +110,44 @@ describe('the Subnet objects', () => {
     expect(applied.map(({ source }) => source?.generation)).to.deep.equal([1, 2]);
   });
 
+  it('pass cooldown, bindingTimeout and the limit of a namespace to the ledger, and each change of them', async () => {
+    const { objects, applied, configurer } = world();
+    const finalizers = ['ipledger.io/ledger'];
+    const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
+    objects.put(
+      subnetNamed('macvlan', { ...spec, cooldownSeconds: 300, bindingTimeoutSeconds: 7_200 }, { finalizers }),
+    );
+    await configurer.start();
+    expect(applied[0]?.spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000 });
+    objects.put(subnetNamed('macvlan', { ...spec, maxAddressesPerNamespace: 5 }, { finalizers, generation: 2 }));
+    await until(() => applied.length === 2);
+    expect(applied[1]?.spec).to.include({ maxAddressesPerNamespace: 5 });
+    expect(applied[1]?.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs');
+  });
+
+  it('with a cooldown that is no number of seconds are refused with a condition and an Event', async () => {
+    const { objects, applied, written, said, configurer } = world();
+    objects.put(subnetNamed('macvlan', { cooldownSeconds: '5m' }));
+    await configurer.start();
+    await until(() => written.length > 0);
+    const message = 'spec.cooldownSeconds must be a whole number from 0 to 2592000, and is "5m"';
+    expect(written[0]).to.deep.equal({ name: 'macvlan', ready: 'False', message });
+    expect(said).to.deep.equal([message]);
+    expect(applied).to.deep.equal([]);
+  });
+
+  for (const asked of [{ private: true }, { allowSubnets: ['10.1.0.0/16'] }])
+    it(`with ${JSON.stringify(asked)} are in force, and an Event says that it has no effect`, async () => {
+      const { objects, said, written, configurer } = world();
+      objects.put(subnetNamed('macvlan', asked, { finalizers: ['ipledger.io/ledger'] }));
+      await configurer.start();
+      await until(() => written.length > 0);
+      expect(written[0]).to.include({ ready: 'True' });
+      expect(said[0]).to.match(
+        /^spec\.private and spec\.allowSubnets of Subnet macvlan have no effect: ipledger gives addresses and filters no packets\. Separate/,
+      );
+    });
+
   it('say why their spec is not in force, on the condition and in an Event', async () => {
     const { objects, subnets, written, said, answers, configurer } = world();
     answers.refuse = new IpledgerError('SUBNET_INVALID', 'subnet macvlan cidr 10.0.0.0/99 is invalid');

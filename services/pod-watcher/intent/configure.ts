@@ -7,7 +7,7 @@ import { type Fact, sourceOf, type SubnetInForce } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
 import { subnetReasons, type Verdict } from './conditions.ts';
 import { Keeper, type Keeping } from './keeper.ts';
-import { conflictsOf, shownSpec, type Surroundings, unshown } from './subnet-spec.ts';
+import { cautionsOf, conflictsOf, shownSpec, type Surroundings, unshown } from './subnet-spec.ts';
 import type { Subnets } from './subnets.ts';
 
 export interface ConfigurerOptions extends Keeping<SubnetObject> {
@@ -35,6 +35,7 @@ export class Configurer implements Reader {
       names: () => subnets.names(),
       onAnswer: (object, verdict) => this.#onAnswer(object, verdict),
       reasons: subnetReasons,
+      cautions: cautionsOf,
     });
   }
 

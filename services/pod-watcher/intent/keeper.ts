@@ -10,7 +10,7 @@ import type { Change, Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import { type Outcome, Queue } from '../queue.ts';
-import { conditionsAfter, type Reasons, type Verdict } from './conditions.ts';
+import { type Caution, conditionsAfter, type Reasons, type Verdict } from './conditions.ts';
 import { holding, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 
 /** Writes a part of an object, by a merge patch. */
@@ -43,6 +43,8 @@ export interface KeeperOptions<T extends Kept> {
   /** Called with each answer that is new, before it is shown. */
   readonly onAnswer: (object: T, verdict: Verdict) => void;
   readonly reasons: Reasons;
+  /** What of an accepted spec has no effect; absent: nothing. */
+  readonly cautions?: (object: T) => readonly Caution[];
   readonly write: Write<T>;
   readonly writeStatus: Write<T>;
   readonly say: (object: T, happening: Happening) => void;
@@ -130,6 +132,10 @@ export class Keeper<T extends Kept> {
     return this.#options.concerns?.(object) ?? true;
   }
 
+  #cautions(object: T): readonly Caution[] {
+    return this.#options.cautions?.(object) ?? [];
+  }
+
   #onChange(change: Change<T>): void {
     if (change.kind === 'listed' || !this.#concerns(change.object)) return;
     const { object } = change;
@@ -170,6 +176,8 @@ export class Keeper<T extends Kept> {
     if (!settled) onAnswer(object, verdict);
     const news = known?.of !== of || known.verdict.message !== verdict.message;
     if (news && !verdict.accepted) say(object, { type: 'Warning', reason: reasons.refused, message: verdict.message });
+    if (news && verdict.accepted)
+      for (const { reason, message } of this.#cautions(object)) say(object, { type: 'Warning', reason, message });
     this.#answers.set(object.name, answer);
     // Another spec is another generation: the conditions are about that one, once it is here.
     if (wanted && (await this.#show(object, wanted))) return outcome;
@@ -208,7 +216,9 @@ export class Keeper<T extends Kept> {
     const object = objects.objects.get(name);
     if (object?.uid !== uid) return;
     const { generation, status } = object;
-    const conditions = conditionsAfter(status['conditions'], verdict, { reasons, generation, now: new Date() });
+    const cautions = this.#cautions(object);
+    const at = { reasons, generation, now: new Date(), cautions };
+    const conditions = conditionsAfter(status['conditions'], verdict, at);
     if (conditions || more) await writeStatus(object, { ...more, ...(conditions && { conditions }) }, signal);
   }
 

@@ -5,10 +5,10 @@
  * Whoever writes a Subnet into a namespace's list by hand keeps it there: what we added is remembered beside it.
  */
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
-import { selects } from '../kubernetes/label-selector.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { NamespaceObject } from '../kubernetes/objects.ts';
 import { primaryProvider } from './subnets.ts';
+import { isOpenTo } from './tenancy.ts';
 
 const keys = {
   subnets: 'ovn.kubernetes.io/logical_switch',
@@ -22,7 +22,8 @@ const keys = {
 /** Whether a Subnet is for a namespace. Only those of the primary network are for namespaces; others are named by their networks. */
 export function isFor({ spec, binding, deleting }: SubnetObject, { name, labels }: NamespaceObject): boolean {
   if (deleting || (spec.provider || primaryProvider) !== primaryProvider) return false;
-  return binding.namespaces.includes(name) || binding.selectors.some((selector) => selects(selector, labels));
+  const isBound = binding.namespaces.length > 0 || binding.selectors.length > 0;
+  return isBound && isOpenTo(binding, { name, labels });
 }
 
 /** What is for a namespace, by name. */

@@ -1,6 +1,7 @@
 /** What the specs of plans look at: networks, Subnets, IPPools and Vips, and a Pod that wants something of them. */
 import { networksAnnotation, toPod } from '../kubernetes/objects.ts';
 import type { Held } from './matching.ts';
+import type { SubnetBinding } from '../kubernetes/kept-objects.ts';
 import { networkOf } from './network.ts';
 import { planFor } from './plan.ts';
 import type { Sight } from './sight.ts';
@@ -10,17 +11,24 @@ const configs: Record<string, string> = {
   'default/vlan': '{"type":"vlan","ipam":{"type":"kube-ovn","provider":"vlan.default"}}',
   'default/attachnet': '{"type":"kube-ovn","provider":"attachnet.default.ovn"}',
   'default/wrong': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
+  'default/closed': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"closed.default"}}',
   'default/unbound': '{"type":"kube-ovn"}',
   'default/local': '{"type":"macvlan","ipam":{"type":"host-local"}}',
   'default/empty': '',
   'default/broken': '{not json',
 };
 const providers: Record<string, string[]> = {
-  'macvlan.default': ['macvlan', 'macvlan-2'],
-  ovn: ['by-name', 'pod-network', 'namespace-network'],
+  'macvlan.default': ['macvlan', 'macvlan-2', 'macvlan-shop'],
+  'closed.default': ['closed'],
+  ovn: ['ovn-shop', 'by-name', 'pod-network', 'namespace-network'],
   'vlan.default': ['vlan'],
   'attachnet.default.ovn': ['attachnet'],
   'wrong.default': ['wrong'],
+};
+const bindings: Record<string, SubnetBinding> = {
+  'macvlan-shop': { namespaces: ['shop'], selectors: [] },
+  closed: { namespaces: ['shop', 'web'], selectors: [] },
+  'ovn-shop': { namespaces: ['shop'], selectors: [{ matchLabels: { team: 'shop' }, matchExpressions: [] }] },
 };
 const sight: Sight = {
   network: (key) => {
@@ -31,6 +39,7 @@ const sight: Sight = {
   subnets: {
     serves: (name) => Object.values(providers).some((names) => names.includes(name)),
     exists: (name) => name === 'coming' || Object.values(providers).some((names) => names.includes(name)),
+    bindingOf: (name) => bindings[name],
     providerOf: (name) => Object.entries(providers).find(([, names]) => names.includes(name))?.[0] ?? '',
     servingProvider: (provider) => providers[provider] ?? [],
     whyNot: () => '',
@@ -38,19 +47,39 @@ const sight: Sight = {
   },
   pools: {
     subnetOf: (name) => pools[name],
+    namespacesOf: (name) => (name.endsWith('pool-of-shop') ? ['shop'] : []),
     whyNot: (name) => `there is no IPPool ${name}`,
     ofNamespace: (namespace, listed) => [...listed, ...(namespace === 'drawing' ? ['of-namespace'] : [])],
   },
-  vip: (name) => vips[name],
-  namespaceOf: (name) => namespaces[name],
+  vip: (name) => {
+    const vip = vips[name];
+    return vip && { namespace: '', ...vip };
+  },
+  namespaceOf: (name) => {
+    const namespace = namespaces[name];
+    return namespace && { labels: {}, ...namespace };
+  },
   ordinalStart: ({ name }) => ({ web: 0, late: 5 })[name],
 };
-const pools: Record<string, string> = { 'pool-1': 'macvlan-2', 'vlan-pool': 'vlan', 'of-namespace': 'pod-network' };
-const vips: Record<string, { subnet: string; addresses: string[] }> = {
+const pools: Record<string, string> = {
+  'pool-1': 'macvlan-2',
+  'vlan-pool': 'vlan',
+  'of-namespace': 'pod-network',
+  'pool-of-shop': 'macvlan-2',
+  'pool-in-shop': 'macvlan-shop',
+  'primary-pool': 'pod-network',
+  'primary-pool-of-shop': 'ovn-shop',
+};
+const vips: Record<string, { subnet: string; addresses: string[]; namespace?: string }> = {
+  'vip-of-shop': { subnet: 'macvlan-2', addresses: ['10.0.2.8'], namespace: 'shop' },
   web: { subnet: 'macvlan-2', addresses: ['10.0.2.9'] },
   elsewhere: { subnet: 'vlan', addresses: ['10.0.3.9'] },
 };
-const namespaces: Record<string, { subnets: string[]; pools: string[] }> = {
+const namespaces: Record<string, { subnets: string[]; pools: string[]; labels?: Record<string, string> }> = {
+  labelled: { subnets: ['ovn-shop'], pools: [], labels: { team: 'shop' } },
+  listing: { subnets: ['ovn-shop', 'macvlan'], pools: [] },
+  'listing-pool': { subnets: [], pools: ['pool-1', 'primary-pool-of-shop'] },
+  shop: { subnets: ['ovn-shop'], pools: [] },
   default: { subnets: [], pools: [] },
   served: { subnets: ['nowhere', 'pod-network', 'namespace-network'], pools: [] },
   waiting: { subnets: ['nowhere', 'coming'], pools: [] },

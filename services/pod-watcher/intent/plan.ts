@@ -15,7 +15,8 @@ import type { Network } from './network.ts';
 import { ownerOf } from './owner.ts';
 import { primaryOf, primarySelection } from './primary.ts';
 import { annotation, countsMembers, type Readings, requestOf, type Wanted } from './request.ts';
-import { ok, problem, type Result } from './result.ts';
+import { ok } from './result.ts';
+import { namedSubnet, subnetsOf, subnetsOfPool } from './serving.ts';
 import type { Sight } from './sight.ts';
 import { primaryProvider } from './subnets.ts';
 import { withVip } from './vip.ts';
@@ -158,7 +159,10 @@ function planAttachment(wanted: Omit<Wanted, 'subnets'>, { network, sight, draft
   draft.topics.add(`provider:${provider}`);
   const [key, named] = annotation({ ...wanted, subnets: [] }, 'logical_switch');
   if (named !== '') draft.topics.add(`subnet:${named}`);
-  const subnets = named === '' ? subnetsOf(provider, sight) : namedSubnet(named, key, { wanted, network, sight });
+  const subnets =
+    named === ''
+      ? subnetsOf(provider, wanted.pod.namespace, sight)
+      : namedSubnet(named, key, { wanted, network, sight });
   if (!subnets.ok) {
     draft.problems.push({ about: 'world', text: subnets.problem });
     return;
@@ -190,53 +194,13 @@ function addRequest(wanted: Wanted, sight: Sight, draft: Draft, pool = ''): void
   else draft.problems.push({ about: 'world', text: subnets.problem });
 }
 
-/** An IPPool is of one Subnet; that must be one of those that serve the attachment. */
-function subnetsOfPool(pool: string, wanted: Wanted, { pools }: Sight): Result<readonly string[]> {
-  const [key] = annotation(wanted, 'ip_pool');
-  const subnet = pools.subnetOf(pool);
-  if (subnet === undefined) return problem(`annotation ${key}: ${pools.whyNot(pool)}: create or correct it`);
-  if (wanted.subnets.includes(subnet)) return ok([subnet]);
-  return problem(
-    `annotation ${key}: IPPool ${pool} is of Subnet ${subnet}, and provider ${wanted.provider} is served from ${wanted.subnets.join(', ')}: name a pool of that`,
-  );
-}
-
 function planVip(pod: Pod, sight: Sight, draft: Draft): void {
   const name = pod.annotations[vipAnnotation]?.trim() ?? '';
   if (name === '' || draft.attachments.length === 0) return;
   draft.topics.add(`vip:${name}`);
-  const served = withVip(name, sight.vip(name), draft.attachments);
+  const served = withVip({ name, namespace: pod.namespace }, sight.vip(name), draft.attachments);
   if (served.ok) draft.attachments.splice(0, Infinity, ...served.value);
   else draft.problems.push({ about: 'world', text: `annotation ${vipAnnotation}: ${served.problem}` });
-}
-
-/** The Subnet that the Pod names goes before those that serve the provider. */
-function namedSubnet(
-  name: string,
-  key: string,
-  { wanted, network, sight: { subnets } }: Pick<Planning, 'network' | 'sight'> & { wanted: Omit<Wanted, 'subnets'> },
-): Result<string[]> {
-  if (!subnets.serves(name)) return problem(`annotation ${key}: ${subnets.whyNotServing(name)}: create or correct it`);
-  const serves = subnets.providerOf(name);
-  if (network.kind === 'ovn' || serves === network.provider) return ok([name]);
-  if (serves !== primaryProvider)
-    return problem(
-      `annotation ${key}: Subnet ${name} serves provider ${serves}: name one of provider ${primaryProvider} or ${network.provider}`,
-    );
-  if (wanted.selection.main)
-    return problem(
-      `annotation ${key}: a main NIC of another plugin cannot have its address from Subnet ${name} of provider ${primaryProvider}: give it a Subnet with spec.provider ${JSON.stringify(network.provider)}, or attach the network beside the primary one`,
-    );
-  return ok([name]);
-}
-
-function subnetsOf(provider: string, { subnets }: Sight): Result<string[]> {
-  const serving = subnets.servingProvider(provider);
-  if (serving.length > 0) return ok(serving);
-  const why =
-    subnets.whyNot(provider) ||
-    `create a Subnet with spec.provider ${JSON.stringify(provider)}, or correct that of the one which is meant for it (kubectl get subnets)`;
-  return problem(`provider ${provider} is not bound to any subnet: ${why}`);
 }
 
 function missing(key: string): Problem {

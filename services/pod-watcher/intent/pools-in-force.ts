@@ -19,6 +19,7 @@ export class PoolsInForce implements Reader {
   get sight(): Sight['pools'] {
     return {
       subnetOf: (name) => this.#pools.get(name)?.spec.subnet,
+      namespacesOf: (name) => this.#pools.get(name)?.spec.namespaces ?? [],
       whyNot: (name) => this.#whyNot(name),
       ofNamespace: (namespace, listed) => this.#ofNamespace(namespace, listed),
     };

@@ -24,9 +24,9 @@ describe('the primary network', () => {
     ],
     [
       'comes from the Subnet of the IPPool that the Pod names',
-      { [ovn('ip_pool')]: 'pool-1' },
+      { [ovn('ip_pool')]: 'primary-pool' },
       'served',
-      [{ ...primary, subnets: ['macvlan-2'], pool: 'pool-1' }],
+      [{ ...primary, subnets: ['pod-network'], pool: 'primary-pool' }],
     ],
     [
       'comes from the IPPool of the namespace',

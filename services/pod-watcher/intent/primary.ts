@@ -8,6 +8,7 @@ import type { Selection } from './attachments.ts';
 import type { Sight } from './sight.ts';
 import { ok, problem, type Result } from './result.ts';
 import { primaryProvider } from './subnets.ts';
+import { whyNoPool, whyNoSubnet } from './tenancy.ts';
 
 export interface Primary {
   /** Best first; at least one. */
@@ -35,15 +36,21 @@ const key = (suffix: string): string => `${primaryProvider}.kubernetes.io/${suff
  */
 export function primaryOf(
   { namespace, annotations }: Pod,
-  { subnets, pools, namespaceOf }: Sight,
+  sight: Sight,
   topics: Set<string>,
 ): Result<Primary> | undefined {
+  const { pools, namespaceOf } = sight;
   const named = annotations[key('logical_switch')]?.trim() ?? '';
   if (named !== '') {
     topics.add(`subnet:${named}`);
-    if (!subnets.serves(named))
-      return problem(`annotation ${key('logical_switch')}: ${subnets.whyNotServing(named)}: create or correct it`);
-    return ok({ subnets: [named], pool: '' });
+    if (!sight.subnets.serves(named))
+      return problem(
+        `annotation ${key('logical_switch')}: ${sight.subnets.whyNotServing(named)}: create or correct it`,
+      );
+    const refusal = whyNotFrom(named, namespace, sight);
+    return refusal === undefined
+      ? ok({ subnets: [named], pool: '' })
+      : problem(`annotation ${key('logical_switch')}: ${refusal}`);
   }
   const pool = annotations[key('ip_pool')] ?? '';
   if (isPoolName(pool)) {
@@ -51,7 +58,10 @@ export function primaryOf(
     const subnet = pools.subnetOf(pool.trim());
     if (subnet === undefined)
       return problem(`annotation ${key('ip_pool')}: ${pools.whyNot(pool.trim())}: create or correct it`);
-    return ok({ subnets: [subnet], pool: '' });
+    const refusal = whyNotFrom(subnet, namespace, sight);
+    return refusal === undefined
+      ? ok({ subnets: [subnet], pool: '' })
+      : problem(`annotation ${key('ip_pool')}: IPPool ${pool.trim()} is of Subnet ${subnet}: ${refusal}`);
   }
   const known = namespaceOf(namespace);
   if (known?.problems) return problem(`namespace ${namespace}: ${known.problems.join('; ')}`);
@@ -59,12 +69,26 @@ export function primaryOf(
   const listed = known?.subnets ?? [];
   for (const name of listed) topics.add(`subnet:${name}`);
   for (const name of drawn) topics.add(`pool:${name}`);
-  const serving = listed.filter((name) => subnets.serves(name));
-  const served = new Set(serving);
-  const best = drawn.find((name) => served.size === 0 || served.has(pools.subnetOf(name) ?? ''));
+  const mayServe = (name: string): boolean => whyNotFrom(name, namespace, sight) === undefined;
+  const serving = listed.filter(mayServe);
+  const [best] = drawn.filter((name) => {
+    const subnet = pools.subnetOf(name) ?? '';
+    const fits = serving.length === 0 ? mayServe(subnet) : serving.includes(subnet);
+    return fits && whyNoPool(name, namespace, sight) === undefined;
+  });
   if (best !== undefined) return ok({ subnets: [pools.subnetOf(best) ?? ''], pool: best });
   if (serving.length > 0) return ok({ subnets: serving, pool: '' });
-  const coming = listed.filter((name) => subnets.exists(name));
+  const coming = listed.filter((name) => sight.subnets.exists(name));
   if (coming.length === 0) return undefined;
-  return problem(`namespace ${namespace}: ${coming.map((name) => subnets.whyNotServing(name)).join('; ')}`);
+  return problem(`namespace ${namespace}: ${coming.map((name) => whyNotFrom(name, namespace, sight)).join('; ')}`);
+}
+
+/** Why a Subnet cannot serve the primary network of a namespace's Pods, as a sentence; undefined if it can. */
+function whyNotFrom(name: string, namespace: string, sight: Sight): string | undefined {
+  const { subnets } = sight;
+  if (!subnets.serves(name)) return subnets.whyNotServing(name);
+  const serves = subnets.providerOf(name);
+  if (serves !== primaryProvider)
+    return `Subnet ${name} serves provider ${serves}: name one of provider ${primaryProvider}`;
+  return whyNoSubnet(name, namespace, sight);
 }

@@ -19,7 +19,7 @@ import { Endings, type EndingsOptions } from './endings.ts';
 import type { Holdings } from './holdings.ts';
 import { takesOver } from './inherit.ts';
 import { lifeOf } from './life.ts';
-import { allLinesOf } from './lines.ts';
+import { allLinesOf, quotaLinesOf } from './lines.ts';
 import { Networks } from './networks.ts';
 import { ownerOf } from './owner.ts';
 import { type Plan, planFor } from './plan.ts';
@@ -291,7 +291,11 @@ export class Reconciler implements Reader {
       'intent: not allocated',
     );
     const news = error.kind !== 'transient' || tries >= silentTries;
-    const topics = new Set([...plan.topics, ...allLinesOf(plan, error.kind === 'exhausted')]);
+    const lines =
+      error.code === 'NAMESPACE_QUOTA_EXCEEDED'
+        ? quotaLinesOf(plan, pod.namespace)
+        : allLinesOf(plan, error.kind === 'exhausted');
+    const topics = new Set([...plan.topics, ...lines]);
     this.#keepWaiting(key, { pod, topics, happening: news ? refused(error, plan) : undefined });
     return { outcome: 'again', awaits: decided ? (holding) => takesOver(holding, plan.attachments) : 'all' };
   }

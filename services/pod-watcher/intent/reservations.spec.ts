@@ -47,6 +47,8 @@ describe('objects that hold an address', () => {
       allocator: { reserve: answer, unreserve: (request: Input<UnreserveRequest>) => answer(request) },
       write: (_object: unknown, body: Raw) => Promise.resolve(void shown.push(body)),
       writeStatus: (_object: unknown, body: Raw) => Promise.resolve(void status.push(body)),
+      whyNoSubnet: (subnet: string, namespace: string) =>
+        subnet === 'lan' && namespace === 'other' ? 'Subnet lan is not for namespace other' : undefined,
       say: (_object: unknown, { message }: { message: string }) => void said.push(message),
       log: silent,
       signal: stop.signal,
@@ -85,6 +87,27 @@ describe('objects that hold an address', () => {
     });
     return { ...base, objects, reservations };
   }
+
+  it('of a namespace that may not use the Subnet is refused with an Event, and takes no address', async () => {
+    const vipsWorld = ofVips();
+    vipsWorld.objects.put(vip({ subnet: 'lan', namespace: 'other' }));
+    void vipsWorld.reservations.start();
+    const ipsWorld = ofPods();
+    ipsWorld.objects.put(ip('db.other.lan.default', { subnet: 'lan', podName: 'db', namespace: 'other' }));
+    void ipsWorld.reservations.start();
+    for (const { said, asked } of [vipsWorld, ipsWorld]) {
+      await until(() => said.length > 0);
+      expect(said).to.deep.equal(['Subnet lan is not for namespace other']);
+      expect(asked).to.deep.equal([]);
+    }
+  });
+
+  it('of a namespace that may no longer use the Subnet keeps its address', async () => {
+    const { objects, reservations, asked, said } = ofVips([ofVip]);
+    objects.put(vip({ subnet: 'lan', namespace: 'other' }));
+    await reservations.start();
+    expect({ asked: asked.length, said }).to.deep.equal({ asked: 1, said: [] });
+  });
 
   it('a Vip is reserved under its name, and shows the address once it has it', async () => {
     const { objects, reservations, asked, shown, status } = ofVips();

@@ -1,4 +1,5 @@
 /** Brings the ledger's reservations to what objects of one kind say: those that people make to hold an address without a Pod. */
+import { IpledgerError } from '../../../lib/errors.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
@@ -13,6 +14,8 @@ export interface Wish {
   readonly addresses: readonly string[];
   readonly reservedFor: string;
   readonly mac: string;
+  /** On whose behalf; "": any namespace's. */
+  readonly namespace: string;
 }
 
 export interface ReservationsOptions<T extends Kept>
@@ -22,6 +25,8 @@ export interface ReservationsOptions<T extends Kept>
   readonly reason: string;
   /** undefined when it asks for nothing. @throws IpledgerError when it cannot be served as it is. */
   readonly wish: (object: T) => Wish | undefined;
+  /** Why a namespace may not use a Subnet, as a sentence; undefined if it may. What is held already stays. */
+  readonly whyNoSubnet: (subnet: string, namespace: string) => string | undefined;
   /** What an object must show. @param addresses IPv4 first. */
   readonly shown: (object: T, addresses: readonly string[]) => Raw;
 }
@@ -102,9 +107,13 @@ export class Reservations<T extends Kept> implements Reader {
   }
 
   async #apply(object: T): Promise<Raw | undefined> {
-    const { allocator, wish, shown, reason, signal } = this.#options;
-    const wanted = wish(object);
-    if (!wanted) return undefined;
+    const { allocator, wish, whyNoSubnet, shown, reason, signal } = this.#options;
+    const asked = wish(object);
+    if (!asked) return undefined;
+    const { namespace, ...wanted } = asked;
+    const isNew = !this.#held.has(object.name);
+    const refusal = isNew && namespace !== '' ? whyNoSubnet(wanted.subnet, namespace) : undefined;
+    if (refusal !== undefined) throw new IpledgerError('NAMESPACE_NOT_ALLOWED', refusal);
     const { records } = await allocator.reserve({ ...wanted, reason: reason + object.name }, signal);
     return shown(
       object,

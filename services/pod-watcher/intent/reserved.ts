@@ -48,6 +48,7 @@ export function reservedWish({ name, spec }: IpObject, providerOf: (subnet: stri
     addresses,
     reservedFor: `pod/${namespace}/${pod}/${provider}`,
     mac: text(spec['macAddress']),
+    namespace,
   };
 }
 

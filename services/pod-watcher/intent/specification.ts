@@ -109,7 +109,7 @@ export function worldOf(
     networks,
     subnets: known,
     sight: {
-      pools: { subnetOf: () => undefined, whyNot: () => '', ofNamespace: () => [] },
+      pools: { subnetOf: () => undefined, namespacesOf: () => [], whyNot: () => '', ofNamespace: () => [] },
       vip: () => undefined,
       namespaceOf: () => undefined,
     },

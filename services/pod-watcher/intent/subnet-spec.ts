@@ -5,6 +5,7 @@ import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { NodeObject } from '../kubernetes/objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import { isOvnProvider } from '../../../lib/provider.ts';
+import type { Caution } from './conditions.ts';
 
 /** Addresses that no Subnet may have, where that can be told. */
 export interface Surroundings {
@@ -48,6 +49,13 @@ export function conflictsOf(object: SubnetObject, { apiServer, nodes }: Surround
 /** An overlay cannot be where the Nodes are; all other networks may. */
 function isOverlay({ spec, overlay: { vpc, vlan } }: SubnetObject): boolean {
   return isOvnProvider(spec.provider) && vlan === '' && (vpc === '' || vpc === defaultVpc);
+}
+
+/** What of a spec has no effect here. */
+export function cautionsOf({ name, isolated }: Pick<SubnetObject, 'name' | 'isolated'>): Caution[] {
+  if (!isolated) return [];
+  const message = `spec.private and spec.allowSubnets of Subnet ${name} have no effect: ipledger gives addresses and filters no packets. Separate the network by VLAN or network policy; list the namespaces that may have addresses of it in spec.namespaces`;
+  return [{ type: 'PrivateEnforced', reason: 'PrivateNotEnforced', message }];
 }
 
 /** The fields that Kube-OVN writes back when a spec is in force. */

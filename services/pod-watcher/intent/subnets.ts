@@ -2,7 +2,7 @@
  * Which Subnets serve which provider: those that the ledger has in force, as long as the Kubernetes object that each was made
  * from is there and not being deleted. One that an operator configured over gRPC has no object, and serves always.
  */
-import type { SubnetObject } from '../kubernetes/kept-objects.ts';
+import type { SubnetBinding, SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { Fact, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
 
@@ -40,6 +40,11 @@ export class Subnets implements Reader {
   /** Whether there is such a Subnet, in force or not. */
   exists(name: string): boolean {
     return this.#objects.has(name) || this.#inForce.has(name);
+  }
+
+  /** Which namespaces a Subnet is for; undefined of one that has no object, and is for all. */
+  bindingOf(name: string): SubnetBinding | undefined {
+    return this.#objects.get(name)?.binding;
   }
 
   /** What a Subnet that is in force serves; "" of others. */

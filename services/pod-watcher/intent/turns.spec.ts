@@ -1,7 +1,7 @@
 /** In which order those who wait for an address get it. */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { holding, until } from '../fakes.ts';
+import { holding, podNamed, until } from '../fakes.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Holding } from '../ledger/facts.ts';
 import { ended, settled, unbound, wanting, worldOf, type WorldOptions } from './specification.ts';
@@ -46,6 +46,36 @@ describe('those who wait for an address', () => {
       await until(() => served.length === count);
     }
     expect(served).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('do not stand behind Pods of a namespace that holds as many addresses as it may', async () => {
+    const there = worldOf(stop.signal, { patient: true });
+    const inOther = {
+      annotations: { 'k8s.v1.cni.cncf.io/networks': 'default/macvlan' },
+      metadata: { namespace: 'other', creationTimestamp: '2026-01-31T08:00:09Z' },
+    };
+    let mayServe = false;
+    there.allocator.refuse = () => {
+      const { namespace } = there.allocator.allocated.at(-1)?.pod ?? {};
+      if (namespace === 'default') return new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', 'the limit is 2');
+      return mayServe ? undefined : new IpledgerError('SUBNET_FULL', 'full');
+    };
+    const asks = (): string[] => there.allocator.allocated.map(({ pod }) => pod?.name ?? '');
+    there.reconciler.start();
+    for (const pod of [...['a', 'b', 'c', 'd', 'e'].map((name, at) => madeAt(at, name)), podNamed('young', inOther)]) {
+      there.pods.put(pod);
+      await until(() => asks().includes(pod.name));
+    }
+    await settled();
+    const before = asks().length;
+    mayServe = true;
+    there.facts(101, ended(holding('other', { namespace: 'third' })));
+    await until(() => there.reconciler.waiting === 5);
+    await settled();
+    expect(asks().slice(before)).to.deep.equal(['young']);
+    // A release of their own namespace is what they wait for.
+    there.facts(102, ended(holding('mine')));
+    await until(() => asks().slice(before).includes('a'));
   });
 
   it('get it when it has cooled down, which no event tells', async () => {

@@ -1,5 +1,6 @@
 /** Which addresses each Vip holds, as the ledger has reserved them. */
 import { isIP } from 'node:net';
+import type { VipObject } from '../kubernetes/kept-objects.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
 import type { Sight } from './sight.ts';
@@ -10,13 +11,21 @@ export class VipAddresses implements Reader {
   /** By "vip/<name>", then by "subnet/address". */
   readonly #reserved = new Map<string, Map<string, Reserved>>();
 
+  readonly #objects: ReadonlyMap<string, VipObject>;
+
+  /** @param objects by name; a Vip that the command line reserved has none, and is for all namespaces. */
+  constructor(objects: ReadonlyMap<string, VipObject>) {
+    this.#objects = objects;
+  }
+
   /** What a plan needs to know: the addresses of a Vip, IPv4 first. */
   readonly of: Sight['vip'] = (name) => {
     const reserved = [...(this.#reserved.get(prefix + name)?.values() ?? [])];
     const [first] = reserved;
     if (!first) return undefined;
     const addresses = reserved.filter(({ subnet }) => subnet === first.subnet).map(({ address }) => address);
-    return { subnet: first.subnet, addresses: addresses.sort((a, b) => isIP(a) - isIP(b)) };
+    const namespace = this.#objects.get(name)?.spec.namespace ?? '';
+    return { subnet: first.subnet, addresses: addresses.sort((a, b) => isIP(a) - isIP(b)), namespace };
   };
 
   snapshot({ reservations }: Snapshot): void {

@@ -18,11 +18,12 @@ export const vipReasons: Reasons = {
 
 /** @throws IpledgerError */
 export function vipWish({ name, spec }: VipObject): Wish {
-  const { subnet, v4ip, v6ip, macAddress: mac } = spec;
+  const { subnet, v4ip, v6ip, macAddress: mac, namespace } = spec;
   if (subnet === '') throw new IpledgerError('INVALID_REQUEST', 'subnet parameter cannot be empty');
   if (/[A-F]/.test(v6ip))
     throw new IpledgerError('INVALID_REQUEST', `v6 ip address ${v6ip} can not contain upper case`);
-  return { subnet, mac, reservedFor: `vip/${name}`, addresses: [v4ip, v6ip].filter((each) => each !== '') };
+  const addresses = [v4ip, v6ip].filter((each) => each !== '');
+  return { subnet, mac, reservedFor: `vip/${name}`, addresses, namespace };
 }
 
 /** What a Vip shows of its addresses, flat: labels, spec and status have no field in common. */

@@ -5,7 +5,7 @@
 import type { Pod } from '../kubernetes/objects.ts';
 import type { Fact, Reserved } from '../ledger/facts.ts';
 import { Bells } from './bells.ts';
-import { ageOf, any, anyLinesOf, named, ofMac } from './lines.ts';
+import { ageOf, any, anyLinesOf, named, ofMac, quota } from './lines.ts';
 import type { Plan } from './plan.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiting } from './waiting.ts';
@@ -62,6 +62,7 @@ export class Waiters {
 
   /** The ledger says something that may help them. */
   hear(fact: Fact): void {
+    if (fact.kind === 'ended') this.#bells.freed(quota(fact.subnet, fact.namespace));
     if (fact.kind === 'ended' || fact.kind === 'unbound') this.#freed(fact.subnet, fact.addresses);
     else if (fact.kind === 'unreserved' || fact.kind === 'lifted') this.#freed(fact.subnet, [fact.address], 0);
     else if (fact.kind === 'configured') {

@@ -32,7 +32,7 @@ export function takenName({ ledgerName }: Pod, namesake: Pod): Pick<Plan, 'probl
 /** The allocator said no, or did not answer. */
 export function refused(error: IpledgerError, { attachments }: Plan): Said {
   const named = attachments.map(({ provider = '', ordinal = 0 }) => `${provider}${ordinal > 0 ? `#${ordinal}` : ''}`);
-  const remedy = remedies[error.kind];
+  const remedy = error.code === 'NAMESPACE_QUOTA_EXCEEDED' ? 'the Pod waits until then' : remedies[error.kind];
   return {
     type: 'Warning',
     reason: 'AcquireAddressFailed',

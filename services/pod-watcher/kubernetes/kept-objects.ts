@@ -4,7 +4,7 @@
  */
 import { allocationAnnotation } from '../../../lib/marks.ts';
 import { ipLimits, poolLimits, subnetLimits, textLimits } from '../limits.ts';
-import { type LabelSelector, selectorsOf } from './label-selector.ts';
+import { isSelector, type LabelSelector, selectorsOf } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { named } from './objects.ts';
 import { number, type Raw, record, text } from '../../../lib/raw.ts';
@@ -40,7 +40,21 @@ export interface SubnetObjectSpec {
   readonly excludeIps: readonly string[];
   readonly provider: string;
   readonly protocol: string;
+  /** How long a released address rests; absent: the allocator's default. */
+  readonly cooldownMs?: number;
+  /** How long a released address that is still bound is kept back; absent: the allocator's default. */
+  readonly bindingTimeoutMs?: number;
+  /** How many addresses the Pods of one namespace may hold; absent: no limit. */
+  readonly maxAddressesPerNamespace?: number;
 }
+
+/** Limits of the numbers in a Subnet's spec, as its CRD has them; a cluster may have Kube-OVN's CRD, which has none. */
+const thirtyDays = 2_592_000;
+const numberLimits = {
+  cooldownSeconds: [0, thirtyDays],
+  bindingTimeoutSeconds: [60, thirtyDays],
+  maxAddressesPerNamespace: [1, 2_147_483_647],
+} as const;
 
 /** What only Kube-OVN's data path reads of a spec; of use for checking it. */
 export interface SubnetOverlay {
@@ -62,6 +76,8 @@ export interface SubnetObject extends Kept {
   readonly spec: SubnetObjectSpec;
   readonly binding: SubnetBinding;
   readonly overlay: SubnetOverlay;
+  /** Whether the owner asks that other networks be kept out. */
+  readonly isolated: boolean;
 }
 
 export const subnets: Kind<SubnetObject> = { path: '/apis/kubeovn.io/v1/subnets', parse: toSubnet };
@@ -81,6 +97,7 @@ export function toSubnet(raw: unknown): SubnetObject {
     provider: reading.strictText('provider', nameLength),
     protocol: reading.strictText('protocol', nameLength),
   };
+  const allowed = reading.list('allowSubnets', { most: namespaces, unit: 'CIDRs' });
   return {
     ...kept(meta, status),
     overlay: {
@@ -90,12 +107,38 @@ export function toSubnet(raw: unknown): SubnetObject {
       vips: reading.list('vips', { most: vips, unit: 'addresses' }),
       mtu: number(given['mtu']) ?? 0,
     },
-    binding: {
-      namespaces: reading.list('namespaces', { most: namespaces, unit: 'names' }),
-      selectors: selectorsOf(reading.value('namespaceSelectors', subnetLimits.selectorsLength)),
-    },
-    spec: asked,
+    binding: bindingOf(reading),
+    spec: { ...asked, ...numbersOf(reading) },
+    isolated: given['private'] === true || allowed.length > 0,
     problems: reading.problems,
+  };
+}
+
+/** A name that no namespace has. */
+const unreadable = '(unreadable)';
+
+/** A restriction that cannot be read is for no namespace: it must not read as none. */
+function bindingOf(reading: SpecReading): SubnetBinding {
+  const before = reading.problems.length;
+  const namespaces = reading.strictList('namespaces', { most: subnetLimits.namespaces, unit: 'names' });
+  const given = reading.value('namespaceSelectors', subnetLimits.selectorsLength) ?? [];
+  const isSelecting = Array.isArray(given) && given.every(isSelector);
+  if (!isSelecting) reading.problems.push('spec.namespaceSelectors must be a list of label selectors');
+  if (reading.problems.length > before) return { namespaces: [unreadable], selectors: [] };
+  return { namespaces: namespaces.filter((name) => name !== ''), selectors: selectorsOf(given) };
+}
+
+/** The numbers of the spec, seconds as milliseconds; what is not given is absent. */
+function numbersOf(
+  reading: SpecReading,
+): Pick<SubnetObjectSpec, 'cooldownMs' | 'bindingTimeoutMs' | 'maxAddressesPerNamespace'> {
+  const cooldownSeconds = reading.wholeNumber('cooldownSeconds', numberLimits.cooldownSeconds);
+  const bindingTimeoutSeconds = reading.wholeNumber('bindingTimeoutSeconds', numberLimits.bindingTimeoutSeconds);
+  const most = reading.wholeNumber('maxAddressesPerNamespace', numberLimits.maxAddressesPerNamespace);
+  return {
+    ...(cooldownSeconds !== undefined && { cooldownMs: cooldownSeconds * 1_000 }),
+    ...(bindingTimeoutSeconds !== undefined && { bindingTimeoutMs: bindingTimeoutSeconds * 1_000 }),
+    ...(most !== undefined && { maxAddressesPerNamespace: most }),
   };
 }
 
@@ -154,6 +197,8 @@ export const ips: Kind<IpObject> = {
 export interface VipObject extends Kept {
   readonly labels: Raw;
   readonly spec: {
+    /** Whose Pods may use it; "": all namespaces. */
+    readonly namespace: string;
     readonly subnet: string;
     readonly type: string;
     readonly v4ip: string;
@@ -173,6 +218,7 @@ export const vips: Kind<VipObject> = {
       ...kept(meta, status),
       labels: record(meta['labels']),
       spec: {
+        namespace: reading.text('namespace', nameLength),
         subnet: reading.text('subnet', nameLength),
         type: reading.text('type', nameLength),
         v4ip: reading.text('v4ip', addressLength),

@@ -1,5 +1,5 @@
 /** Kubernetes' label selectors. */
-import { record, text } from '../../../lib/raw.ts';
+import { type Raw, record, text } from '../../../lib/raw.ts';
 
 export interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
@@ -13,6 +13,22 @@ interface Requirement {
 }
 
 export const selectorsOf = (raw: unknown): LabelSelector[] => (Array.isArray(raw) ? raw.map(toSelector) : []);
+
+/** Whether something is written as a label selector: nothing of another type in it would be left out. */
+export function isSelector(raw: unknown): boolean {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
+  const { matchLabels = {}, matchExpressions = [], ...rest } = raw as Raw;
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  return (
+    Object.keys(rest).length === 0 &&
+    typeof matchLabels === 'object' &&
+    Object.values(record(matchLabels)).every(isText) &&
+    Array.isArray(matchExpressions) &&
+    matchExpressions.map(record).every(({ key, operator, values = [] }) => {
+      return isText(key) && isText(operator) && Array.isArray(values) && values.every(isText);
+    })
+  );
+}
 
 /** What is of another type than it should be reads as empty. */
 export function toSelector(raw: unknown): LabelSelector {

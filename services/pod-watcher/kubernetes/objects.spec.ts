@@ -93,6 +93,40 @@ describe('what is read of an object', () => {
       expect(() => toPod(raw)).to.throw('an object without name or uid');
   });
 
+  it('reads the numbers of a Subnet’s spec, and reports each that is out of its limits', () => {
+    const numbers = { cooldownSeconds: 300, bindingTimeoutSeconds: 7_200, maxAddressesPerNamespace: 5 };
+    const { spec, problems } = toSubnet({ metadata, spec: numbers });
+    expect(spec).to.include({ cooldownMs: 300_000, bindingTimeoutMs: 7_200_000, maxAddressesPerNamespace: 5 });
+    expect(problems).to.deep.equal([]);
+    const wrong = { cooldownSeconds: '5m', bindingTimeoutSeconds: 59, maxAddressesPerNamespace: 0.5 };
+    const refused = toSubnet({ metadata, spec: wrong });
+    expect(refused.problems).to.deep.equal([
+      'spec.cooldownSeconds must be a whole number from 0 to 2592000, and is "5m"',
+      'spec.bindingTimeoutSeconds must be a whole number from 60 to 2592000, and is 59',
+      'spec.maxAddressesPerNamespace must be a whole number from 1 to 2147483647, and is 0.5',
+    ]);
+    expect(refused.spec).to.not.have.any.keys('cooldownMs', 'bindingTimeoutMs', 'maxAddressesPerNamespace');
+  });
+
+  it('reads a restriction of a Subnet that it cannot read as for no namespace', () => {
+    const selector = { matchLabels: { team: 'a' } };
+    for (const [spec, problem] of [
+      [{ namespaces: 'shop' }, 'spec.namespaces must be a list of texts, and is "shop"'],
+      [{ namespaces: ['shop', 7] }, 'spec.namespaces must be a list of texts, and is ["shop",7]'],
+      [{ namespaceSelectors: selector }, 'spec.namespaceSelectors must be a list of label selectors'],
+      [{ namespaceSelectors: [{ matchlabels: { team: 'a' } }] }, 'spec.namespaceSelectors must be a list of label'],
+      [{ namespaceSelectors: [{ matchLabels: { team: 7 } }] }, 'spec.namespaceSelectors must be a list of label'],
+    ] as const) {
+      const { binding, problems } = toSubnet({ metadata, spec });
+      expect(binding).to.deep.equal({ namespaces: ['(unreadable)'], selectors: [] });
+      expect(problems.join()).to.contain(problem);
+    }
+    expect(toSubnet({ metadata, spec: { namespaceSelectors: [selector] } })).to.deep.include({
+      problems: [],
+      binding: { namespaces: [], selectors: [{ ...selector, matchExpressions: [] }] },
+    });
+  });
+
   it('reports what it cannot read in a Subnet’s spec', () => {
     const subnet = toSubnet({
       metadata: { ...metadata, generation: 3 },

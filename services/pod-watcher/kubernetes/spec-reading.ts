@@ -51,6 +51,15 @@ export class SpecReading {
     return this.#isWithin(tooLong(`spec.${key}, as JSON,`, jsonOf(value), most)) ? value : undefined;
   }
 
+  /** A whole number from the least to the most; a value that is none is a problem, and reads as absent, as no value does. */
+  wholeNumber(key: string, [least, most]: readonly [least: number, most: number]): number | undefined {
+    const value = this.#spec[key] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
+    this.problems.push(`spec.${key} must be a whole number from ${least} to ${most}, and is ${quoted(value)}`);
+    return undefined;
+  }
+
   /** The whole spec if its JSON is not longer than that; else an empty one. */
   whole(most: number): Raw {
     return this.#isWithin(tooLong('spec, as JSON,', jsonOf(this.#spec), most)) ? this.#spec : {};

@@ -19,6 +19,7 @@ import { refuseFenced } from './fence.ts';
 import { macFor, readMac } from './mac.ts';
 import { assigned, isInPool, isKeepable, keysTaken, pick, type Picked, type Search } from './pick.ts';
 import { noSubnet } from './reasons.ts';
+import { mayKeep, refuseForeignPool, Tenant } from './tenancy.ts';
 
 /**
  * What the Pod uid holds already is kept as it is, also if the request differs by then; what another uid of the same Pod name
@@ -30,6 +31,7 @@ export function allocate(state: State, command: Allocate): Event[] {
     throw new Refused('DEADLINE_PASSED', `the request for Pod ${describe(command)} came too late: ask again`);
   const events: Event[] = [];
   const taken = new Set<string>();
+  const tenant = new Tenant(command.pod.namespace, command.import ?? false);
   for (const request of command.attachments) {
     const attachment: Attachment = {
       namespace: command.pod.namespace,
@@ -40,7 +42,9 @@ export function allocate(state: State, command: Allocate): Event[] {
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
     if (held) refuseSuperseded(held, command);
-    events.push(...naming(attachment, command, () => eventsFor(state, command, { request, attachment, held, taken })));
+    events.push(
+      ...naming(attachment, command, () => eventsFor(state, command, { request, attachment, held, taken, tenant })),
+    );
   }
   return events;
 }
@@ -64,6 +68,8 @@ interface Wanted {
   readonly held: Allocation | undefined;
   /** Addresses (`keysTaken`) and MACs ("network/mac") that earlier attachments of this command take; added to. */
   readonly taken: Set<string>;
+  /** Counts what this command takes; added to. */
+  readonly tenant: Tenant;
 }
 
 function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
@@ -80,11 +86,13 @@ function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
     const passedOn = { ...grant, interface: request.interface || held.interface, alloc: held.seq, fromUid: held.uid };
     return [{ type: 'AddressTransferred', subnet: held.subnet, data: passedOn }];
   }
+  if (held) wanted.tenant.add(held.subnet, -held.addresses.length);
   const { configured, addresses } = choose(state, command, wanted, entitlements);
   const subnet = configured.subnet.name;
   const mac = macFor(state, request, { ...search, subnet, addresses });
   for (const { address } of addresses)
     for (const key of keysTaken(subnet, networkOf(attachment.provider, subnet), address)) taken.add(key);
+  wanted.tenant.add(subnet, addresses.length);
   const cause = causeOf(state, command, request, { subnet, addresses });
   const allocated: AddressAllocated = {
     type: 'AddressAllocated',
@@ -121,14 +129,16 @@ function causeOf(
 function choose(
   state: State,
   command: Allocate,
-  { request, attachment, held, taken }: Wanted,
+  { request, attachment, held, taken, tenant }: Wanted,
   entitlements: ReadonlySet<string>,
 ): Picked {
   const { candidates, pool, ipFamily } = request;
   const { now, import: imports = false } = command;
   const subnets = subnetsFor(state, command, request);
   const networkIn = (subnet: string): string => networkOf(attachment.provider, subnet);
-  const search = { subnets, networkIn, pool, ipFamily, entitlements, own: held, taken, exactly: imports, now };
+  refuseForeignPool(state, pool, tenant);
+  const own = held;
+  const search = { subnets, networkIn, pool, ipFamily, entitlements, own, taken, exactly: imports, now, tenant };
   if (imports && candidates.length !== 1)
     throw new Refused('INVALID_REQUEST', 'an import names the addresses that the attachment has, and no others');
   if (candidates.length > 0) return pick(state, search, candidates);
@@ -212,7 +222,10 @@ function fits(
   const addresses = held.addresses.map(({ address }) => address);
   const wanted = spaces.map(({ subnetFamily }) => subnetFamily.family).filter((family) => isOf(family, ipFamily));
   const keeps = (address: string): boolean =>
-    isInPool(state, pool, address) && isKeepable(state, { subnet, address }, { entitlements });
+    isInPool(state, pool, address) &&
+    isKeepable(state, { subnet, address }, { entitlements }) &&
+    (claimOf(state, subnet, address)?.reservation !== undefined ||
+      mayKeep(state, spaces, address, held.attachment.namespace));
   const reserved = addresses.map((address) => claimOf(state, subnet, address)?.reservation?.reservedFor);
   return (
     wanted.join() === addresses.map(familyOf).join() &&

@@ -14,6 +14,7 @@ import type { Subnet } from '../subnet.ts';
 import { isOf, spacesFor } from './family.ts';
 import { isFenced, refuseFenced } from './fence.ts';
 import { answering, explainFull, instant, outOfPool, outOfRange } from './reasons.ts';
+import { refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
 
 /** Of a long list only the first reasons are told: the refusal becomes an event, and events are small. */
 const mostReasons = 3;
@@ -36,6 +37,7 @@ export interface Search {
   /** Nothing but what is named: no other family beside it. */
   readonly exactly: boolean;
   readonly now: number;
+  readonly tenant: Tenant;
 }
 
 export interface Picked {
@@ -54,7 +56,9 @@ export function pick(state: State, search: Search, candidates: readonly (readonl
   for (const candidate of candidates.length === 0 ? [[]] : candidates)
     for (const configured of search.subnets) {
       try {
-        return { configured, addresses: pickSet(state, configured, search, candidate) };
+        const addresses = pickSet(state, configured, search, candidate);
+        refuseOverQuota(state, configured, search.tenant, addresses.length);
+        return { configured, addresses };
       } catch (thrown) {
         if (!(thrown instanceof Refused)) throw thrown;
         refusals.push(thrown);
@@ -131,6 +135,8 @@ function grantable(
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
     );
   refuseFenced(state, name, address);
+  // What is reserved for the Pod is meant for it, whatever the pool says.
+  if (!claimOf(state, name, address)?.reservation) refuseAddressOfForeignPool(state, space, value, search.tenant);
   const objection = objectionTo(state, configured, address, search);
   if (objection !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${objection}`);
   return address;
