@@ -72,7 +72,8 @@ export function podOf(item: Raw): Pod {
   const [name, uid] = [text(metadata['name']), text(metadata['uid'])];
   const identity = identityOf({ name, uid, annotations, controller: controllerOf(metadata['ownerReferences']) });
   const deletion = text(metadata['deletionTimestamp']);
-  const grace = spec['terminationGracePeriodSeconds'];
+  // Each DELETE has a period of its own, the last one of a kubelet 0.
+  const grace = metadata['deletionGracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'];
   return {
     namespace: text(metadata['namespace']),
     name,

@@ -31,6 +31,7 @@ export interface Pod extends Named {
   readonly reason: string;
   /** RFC 3339, "" unless it is terminating. */
   readonly deletionTimestamp: string;
+  /** Of its deletion, once it is being deleted; until then the one that its spec asks for. */
   readonly graceSeconds: number;
   readonly controller: Controller | undefined;
   /** Only those that concern attachments. */
@@ -68,11 +69,15 @@ export function toPod(raw: unknown): Pod {
     phase: text(seen['phase']),
     reason: text(seen['reason']),
     deletionTimestamp: text(meta['deletionTimestamp']),
-    graceSeconds: number(wanted['terminationGracePeriodSeconds']) ?? 30,
+    graceSeconds: graceSecondsOf(meta, wanted),
     controller,
     annotations: attachmentAnnotations(annotations),
   };
 }
+
+/** Each DELETE sets the period of its own, the last one of a kubelet sets 0: what the spec asks for holds only before. */
+const graceSecondsOf = (metadata: Raw, spec: Raw): number =>
+  number(metadata['deletionGracePeriodSeconds']) ?? number(spec['terminationGracePeriodSeconds']) ?? 30;
 
 function attachmentAnnotations(annotations: Raw): Record<string, string> {
   const kept: Record<string, string> = {};
