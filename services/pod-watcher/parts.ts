@@ -37,7 +37,9 @@ import {
 } from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
 import type { Raw } from '../../lib/raw.ts';
+import type { SandboxBinding } from '../../proto/ipledger.ts';
 import type { Allocator } from './ledger/allocator.ts';
+import type { Holding } from './ledger/facts.ts';
 import type { Reader } from './ledger/follow.ts';
 import type { Memory } from './memory.ts';
 import { Projector } from './projection/project.ts';
@@ -224,16 +226,21 @@ function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, a
     log,
     signal,
     nodes: sources.nodes,
-    holds: (pod, subnet, addresses) =>
-      view
-        .ofPod(pod)
-        .some((held) => held.subnet === subnet && held.addresses.some(({ address }) => addresses.includes(address))),
+    holds: (sandbox) => view.ofPod(podOf(sandbox)).some((held) => isOf(sandbox, held)),
     exists: async (name, callSignal) => (await found(api, objectPath(nodes.path, name), callSignal)) !== undefined,
     ...recalling(api, nodes, memory.nodes),
     vanishedBefore: memory.vanishedNodes,
     alarm: alarms.bell('NodesVanished'),
   });
 }
+
+const podOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;
+
+/** Whether a container was bound to what is held. What was passed on to another Pod of the name is another holding (0: not known). */
+const isOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, held: Holding): boolean =>
+  held.subnet === subnet &&
+  (allocationSeq === 0 || allocationSeq === held.seq) &&
+  held.addresses.some(({ address }) => addresses.includes(address));
 
 /** From where the watcher before had come; nobody remembers anything before the first one. */
 function recalling<T extends Named>(api: Api, kind: Kind<T>, version: string) {

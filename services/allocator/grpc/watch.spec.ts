@@ -247,8 +247,8 @@ describe('Ledger.Watch', () => {
     ],
     [
       'an event of a newer version',
-      (memory) => memory.put(logKey(2), '{"v":5,"seq":2}'),
-      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 5; this program reads 1, 2, 3, 4: upgrade it' },
+      (memory) => memory.put(logKey(2), '{"v":6,"seq":2}'),
+      { code: 'LEDGER_DAMAGED', message: 'event 2 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it' },
     ],
   ];
   for (const [what, damage, refusal] of damages)

@@ -21,6 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
+  5: '24cfd888d0b45b68344b0c40392bbe0574040a013c32c69a52008e0eb40b293d',
 };
 const golden = goldenOf(2);
 
@@ -130,7 +131,7 @@ describe('Events of version 1', () => {
     expect(stored.envelope.data).to.not.have.property('cause');
     expect(stored.sequenced.data).to.have.property('cause', 'container-deleted');
     expect(stored).to.deep.equal(parseEvent(stored.text));
-    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(4);
+    expect(chain(emptyHead, event, wrapping).stored.envelope.v).to.equal(5);
   });
 });
 
@@ -158,6 +159,18 @@ describe('Events of version 4', () => {
     const { segments, ...addresses } = describeState(state) as Record<string, unknown>;
     expect(segments).to.have.length(1);
     expect({ ...addresses, segments: [] }).to.deep.equal(describeState(known));
+  });
+});
+
+describe('Events of version 5', () => {
+  it('say that a binding ended with the service of its node, and leave all else as it was', () => {
+    const last = parseEvent(goldenOf(5).at(-1) as string).sequenced;
+    expect(last.data).to.have.property('cause', 'node-out-of-service');
+    const [state, known] = [initialState(), initialState()];
+    for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
+    for (const line of goldenOf(4)) evolve(known, parseEvent(line).sequenced, new Journal());
+    const held = ({ claims }: typeof state) => claims.get('macvlan')?.get('172.17.0.100')?.bindings;
+    expect(held(state)).to.deep.equal(held(known));
   });
 });
 
@@ -202,9 +215,9 @@ describe('A reader of events', () => {
   };
 
   it('stops at a version that it cannot read, and says what to do', () => {
-    expect(refusal(edited(4, { v: 5 }))).to.deep.include({
+    expect(refusal(edited(4, { v: 6 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it',
+      message: 'event 5 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it',
     });
   });
 

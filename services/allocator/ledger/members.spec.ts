@@ -26,8 +26,8 @@ describe('The schema version that is written', () => {
     [
       'is none that this program does not know',
       [
-        [1, 2, 3, 4],
-        [1, 2, 3, 4],
+        [...eventVersions, 99],
+        [...eventVersions, 99],
       ],
       newest,
     ],

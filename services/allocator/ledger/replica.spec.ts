@@ -130,9 +130,9 @@ describe('A replica that stands by', () => {
     });
 
     it('at an event of a version or a type that it does not know', async () => {
-      edit(5, '"v":4', '"v":5');
-      expect(await damage()).to.equal('event 5 has schema version 5; this program reads 1, 2, 3, 4: upgrade it');
-      edit(5, '"v":5', '"v":4');
+      edit(5, '"v":5', '"v":6');
+      expect(await damage()).to.equal('event 5 has schema version 6; this program reads 1, 2, 3, 4, 5: upgrade it');
+      edit(5, '"v":6', '"v":5');
       edit(5, 'AddressAllocated', 'AddressTeleported');
       expect(await damage()).to.contain('of type AddressTeleported');
     });

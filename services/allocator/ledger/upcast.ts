@@ -6,13 +6,14 @@
  *   2  AddressUnbound says why: `cause`
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
+ *   5  AddressUnbound knows the cause `node-out-of-service`
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
-export type EventVersion = 1 | 2 | 3 | 4;
+export type EventVersion = 1 | 2 | 3 | 4 | 5;
 
 /** All that this program reads, oldest first; the last one is what it writes when all replicas can read it. */
-export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4];
+export const eventVersions: readonly EventVersion[] = [1, 2, 3, 4, 5];
 
 const since3: ReadonlySet<Event['type']> = new Set([
   'PoolConfigured',
@@ -40,6 +41,9 @@ const causeBefore2: UnbindCause = 'container-deleted';
 /** Attachments that a living Pod gave up were said to be an operator's doing. */
 const detachedBefore4: ReleaseCause = 'operator';
 
+/** A node that was taken out of service was said to be deleted: of both, no container runs there any more. */
+const outOfServiceBefore5: UnbindCause = 'node-deleted';
+
 /** An event's data as of today, from how `version` wrote it. */
 export function upcast(version: EventVersion, type: Event['type'], data: StoredData): Event['data'] {
   if (version < 2 && type === 'AddressUnbound')
@@ -51,7 +55,12 @@ export function upcast(version: EventVersion, type: Event['type'], data: StoredD
 export function downcast(version: EventVersion, event: Event): StoredData {
   if (version < 4 && event.type === 'AddressReleased' && event.data.cause === 'detached')
     return { ...event.data, cause: detachedBefore4 };
-  if (version >= 2 || event.type !== 'AddressUnbound') return event.data;
-  const { cause: _, ...data } = event.data;
-  return data;
+  return event.type === 'AddressUnbound' ? downcastUnbound(version, event.data) : event.data;
+}
+
+function downcastUnbound(version: EventVersion, data: AddressUnbound['data']): StoredData {
+  if (version >= 5) return data;
+  const { cause, ...rest } = data;
+  if (version < 2) return rest;
+  return cause === 'node-out-of-service' ? { ...data, cause: outOfServiceBefore5 } : data;
 }

@@ -25,7 +25,7 @@ describe('Verification of events that only a newer ipledger reads', () => {
   });
 
   type Edit = (text: string) => string;
-  const newer: Edit = (text) => text.replace('"v":4', '"v":99');
+  const newer: Edit = (text) => text.replace('"v":5', '"v":99');
   const unheardOf: Edit = (text) => text.replace('"type":"AddressUnbound"', '"type":"AddressSold"');
   const edit = (seq: number, how: Edit): void => void ledger.put(logKey(seq), how(ledger.get(logKey(seq)) ?? ''));
 
@@ -51,7 +51,7 @@ describe('Verification of events that only a newer ipledger reads', () => {
     [5, unheardOf],
     [6, newer],
   ] as const)
-    it(`finds one that somebody made of event ${seq}: ${how('"v":4,"type":"AddressUnbound"')}`, async () => {
+    it(`finds one that somebody made of event ${seq}: ${how('"v":5,"type":"AddressUnbound"')}`, async () => {
       edit(seq, how);
       const { findings } = await verifyKeys(ledger, { signal: never });
       expect(findings.map(({ key }) => key)).to.deep.equal([logKey(seq)]);

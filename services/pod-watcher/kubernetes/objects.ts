@@ -178,17 +178,33 @@ export function toMachine(raw: unknown): Machine {
 export interface NodeObject extends Named {
   /** By which it is reached inside the cluster. */
   readonly addresses: readonly string[];
+  /** It is down for good, says its taint: since when, "" where the taint does not say. Undefined without that taint. */
+  readonly outOfServiceSince: string | undefined;
 }
+
+const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 export const nodes: Kind<NodeObject> = {
   path: '/api/v1/nodes',
   parse: (raw) => {
-    const { metadata, status } = record(raw);
+    const { metadata, spec, status } = record(raw);
     const all: unknown = record(status)['addresses'];
     const internal = (Array.isArray(all) ? all : []).map(record).filter(({ type }) => type === 'InternalIP');
-    return { ...named(record(metadata)), addresses: internal.map(({ address }) => text(address)) };
+    return {
+      ...named(record(metadata)),
+      addresses: internal.map(({ address }) => text(address)),
+      outOfServiceSince: outOfServiceSince(record(spec)['taints']),
+    };
   },
 };
+
+function outOfServiceSince(taints: unknown): string | undefined {
+  const all = (Array.isArray(taints) ? taints : []).map(record);
+  const taint = all.find(
+    ({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'),
+  );
+  return taint && text(taint['timeAdded']);
+}
 
 // ---- NetworkAttachmentDefinition -----------------------------------------------------------------------------------
 
