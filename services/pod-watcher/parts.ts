@@ -18,6 +18,7 @@ import { vipDifferences, vipReasons, vipShown, vipWish } from './intent/vips.ts'
 import { type Api, ApiError } from './kubernetes/api.ts';
 import { Events, type Happening } from './kubernetes/events.ts';
 import { deletedSince } from './kubernetes/history.ts';
+import { Launchers } from './kubernetes/launchers.ts';
 import { type Kind, type Named, Source } from './kubernetes/list-watch.ts';
 import { type IpObject, ipPools, ips, type Kept, subnets, type VipObject, vips } from './kubernetes/kept-objects.ts';
 import {
@@ -77,10 +78,14 @@ export function sourcesOf({ api, log }: Pick<PartsOptions, 'api' | 'log'>) {
 }
 
 type Sources = ReturnType<typeof sourcesOf>;
+/** With Pods that go by the machine that they run, where it was seen. */
+type Known = Omit<Sources, 'pods'> & { readonly pods: Launchers };
 
 /** Both halves, not started. The readers are in order: who looks things up comes after who knows them. */
-export function partsOf(options: PartsOptions, sources: Sources) {
+export function partsOf(options: PartsOptions, watched: Sources) {
   const { api, allocator, lease, log, signal } = options;
+  const lookUp = (key: string, callSignal: AbortSignal) => lookUpMachines(api, key, callSignal);
+  const sources = { ...watched, pods: new Launchers({ pods: watched.pods, lookUpMachines: lookUp, log, signal }) };
   const events = new Events(api, log, signal);
   const alarms = new Alarms(log, (happening) =>
     events.say({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, happening),
@@ -94,7 +99,7 @@ export function partsOf(options: PartsOptions, sources: Sources) {
 }
 
 /** The half that asks. */
-function intentOf(options: PartsOptions, sources: Sources, events: Events, alarms: Alarms) {
+function intentOf(options: PartsOptions, sources: Known, events: Events, alarms: Alarms) {
   const { api, allocator, acceptVanished, garbageEveryMs, memory, log, signal } = options;
   const inForce = new Subnets(sources.subnets.objects);
   const holdings = new Holdings();
@@ -163,7 +168,7 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
 }
 
 /** IP objects that people make, and Vips. */
-function reservationsOf(options: PartsOptions, sources: Sources, events: Events, inForce: Subnets) {
+function reservationsOf(options: PartsOptions, sources: Known, events: Events, inForce: Subnets) {
   const { api, allocator, log, signal } = options;
   const ofPods = new Reservations<IpObject>({
     allocator,
@@ -218,7 +223,7 @@ function primaryChanged({ object, before }: { object: NamespaceObject; before: N
   return said(object) !== said(before ?? { subnets: [], pools: [] });
 }
 
-function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, alarms: Alarms): Nodes {
+function nodesOf(options: PartsOptions, sources: Known, { view }: Projector, alarms: Alarms): Nodes {
   const { api, allocator, acceptVanished, memory, log, signal } = options;
   return new Nodes({
     allocator,

@@ -123,6 +123,8 @@ export class Endings {
    * @param heir whether a Pod of the same name has been asked for already what it takes over: the rest goes.
    */
   async of(key: string, uid: string, heir: boolean): Promise<Ending | 'living' | 'kept' | 'unsure'> {
+    // Whether its launcher lives is not known yet.
+    if (this.#options.pods.isClaimed(key, uid)) return 'unsure';
     const pods = this.#options.pods.all(key);
     const pod = pods.find(({ identity }) => identity === uid) ?? pods[0];
     if (pod) this.#garbage.clear(key);
@@ -204,7 +206,10 @@ export class Endings {
     const { pods, holdings } = this.#options;
     const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
     return [...holdings.pods()].filter(
-      (key) => !pods.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)) && !this.#isAwaited(key),
+      (key) =>
+        !pods.has(key) &&
+        holdings.uids(key).some((uid) => !wasDeleted(key, uid) && !pods.isClaimed(key, uid)) &&
+        !this.#isAwaited(key),
     );
   }
 

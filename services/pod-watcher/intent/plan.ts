@@ -7,6 +7,8 @@
  */
 import type { Input } from '../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../proto/ipledger.ts';
+import type { Controller } from '../../../lib/pod-identity.ts';
+import { isLauncher } from '../kubernetes/launchers.ts';
 import { hasAllocatedAnnotation, type Pod, vipAnnotation } from '../kubernetes/objects.ts';
 import { type Selection, selections } from './attachments.ts';
 import { type Held, matchHeld } from './matching.ts';
@@ -52,6 +54,8 @@ interface Draft {
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
   const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set() };
+  if (pod.claims && !isLauncher(pod))
+    return { ...draft, removed: [], problems: [{ about: 'world', text: pod.doubt || undecided(pod.claims) }] };
   const selected = selections(pod);
   if (!selected.ok) return { ...draft, removed: [], problems: [{ about: 'request', text: selected.problem }] };
   const { each, unnamed } = matchHeld(selected.value, held);
@@ -65,6 +69,9 @@ export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H
   if (draft.problems.length === 0) planVip(pod, sight, draft);
   return { ...draft, removed, attachments: draft.problems.length > 0 ? [] : draft.attachments };
 }
+
+const undecided = ({ name, uid }: Controller): string =>
+  `whether VirtualMachineInstance ${name} (uid ${uid}), which the Pod names as its controller, is there could not be read yet`;
 
 /** What is held of a network that is not there, or not ours, somebody else may have asked for: that is not taken away. */
 function isOurs({ provider }: Held, sight: Sight): boolean {

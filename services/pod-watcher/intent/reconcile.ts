@@ -163,7 +163,11 @@ export class Reconciler implements Reader {
       return;
     }
     const key = ledgerKeyOf(change.object);
-    if (change.kind === 'present') return this.#queue.add(key);
+    if (change.kind === 'present') {
+      // A launcher was known by its own name until its machine was seen.
+      if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
+      return this.#queue.add(key);
+    }
     this.#noted.delete(key);
     this.#lives.forget(change.object);
     const waitMs = this.#endings.gone(change.object, change.witnessed);

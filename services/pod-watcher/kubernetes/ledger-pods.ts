@@ -2,27 +2,49 @@
  * Pods by the name under which the ledger knows them. Most have it to themselves. The launchers of a virtual machine share the
  * machine's: while it moves there are two, and both show the same addresses.
  */
-import { keyOf, type Source } from './list-watch.ts';
+import { isLauncher, isUndecided } from './launchers.ts';
+import { type Change, keyOf, type Source } from './list-watch.ts';
 import type { Pod } from './objects.ts';
 
 /** "namespace/name" in the ledger. */
 export const ledgerKeyOf = ({ namespace, ledgerName }: Pick<Pod, 'namespace' | 'ledgerName'>): string =>
   keyOf({ namespace, name: ledgerName });
 
-const isLauncher = ({ name, ledgerName }: Pod): boolean => name !== ledgerName;
+const claimedKeyOf = ({ namespace, claims }: Pod): string => keyOf({ namespace, name: claims?.name ?? '' });
 
 export class LedgerPods {
   readonly #pods: Pick<Source<Pod>, 'objects'>;
   /** By their machine's name, then by their own. */
   readonly #launchers = new Map<string, Map<string, Pod>>();
+  /** Those that may turn out to be a launcher; in the same way. */
+  readonly #claims = new Map<string, Map<string, Pod>>();
 
   /** To be made before others subscribe to the source, so that they find it up to date. */
   constructor(pods: Pick<Source<Pod>, 'objects' | 'subscribe'>) {
     this.#pods = pods;
     pods.subscribe((change) => {
-      if (change.kind === 'present' && isLauncher(change.object)) this.#put(change.object);
-      else if (change.kind === 'gone' && isLauncher(change.object)) this.#drop(change.object);
+      if (change.kind !== 'listed') this.#onPod(change);
     });
+  }
+
+  #onPod(change: Exclude<Change<Pod>, { kind: 'listed' }>): void {
+    const { object } = change;
+    const before = change.kind === 'present' ? change.before : object;
+    if (before?.claims) this.#claims.get(claimedKeyOf(before))?.delete(before.name);
+    if (change.kind === 'gone') {
+      if (isLauncher(object)) this.#drop(object);
+    } else if (isLauncher(object)) this.#put(object);
+    else if (isUndecided(object)) {
+      const key = claimedKeyOf(object);
+      const claims = this.#claims.get(key) ?? new Map<string, Pod>();
+      this.#claims.set(key, claims.set(object.name, object));
+    }
+    if (before?.claims && this.#claims.get(claimedKeyOf(before))?.size === 0) this.#claims.delete(claimedKeyOf(before));
+  }
+
+  /** Whether some Pod claims to be this one, and that was not looked up yet. */
+  isClaimed(key: string, identity: string): boolean {
+    return [...(this.#claims.get(key)?.values() ?? [])].some(({ claims }) => claims?.uid === identity);
   }
 
   /** All names that there are. */

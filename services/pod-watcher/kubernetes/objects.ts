@@ -2,7 +2,14 @@
  * The few fields that we read of each kind, as plain values. Everything else is dropped on arrival: the image of a large
  * cluster must fit into memory. A field of the wrong type reads as absent.
  */
-import { type Controller, controllerOf, identityOf } from '../../../lib/pod-identity.ts';
+import {
+  type Controller,
+  controllerOf,
+  identityOf,
+  machineClaimOf,
+  type MachineInstance,
+  machineInstanceOf,
+} from '../../../lib/pod-identity.ts';
 import { toLabels } from './label-selector.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { number, type Raw, record, text } from '../../../lib/raw.ts';
@@ -22,6 +29,10 @@ export interface Pod extends Named {
   readonly ledgerName: string;
   /** Who it is in the ledger: its uid; of a static Pod the hash of its manifest; of a launcher the uid of its machine. */
   readonly identity: string;
+  /** The virtual machine whose launcher it claims to be; undefined for others. */
+  readonly claims: Controller | undefined;
+  /** Why that is not believed; "" while it is, or was not looked up yet (launchers.ts). */
+  readonly doubt: string;
   /** RFC 3339. */
   readonly createdAt: string;
   readonly node: string;
@@ -57,11 +68,13 @@ export function toPod(raw: unknown): Pod {
   const object = named(meta);
   const annotations = record(meta['annotations']);
   const controller = controllerOf(meta['ownerReferences']);
-  const { name: ledgerName, uid: identity } = identityOf({ ...object, annotations, controller });
+  const { name: ledgerName, uid: identity } = identityOf({ ...object, annotations });
   return {
     ...object,
     ledgerName,
     identity,
+    claims: machineClaimOf({ ...object, controller }),
+    doubt: '',
     createdAt: text(meta['creationTimestamp']),
     node: text(wanted['nodeName']),
     hostNetwork: wanted['hostNetwork'] === true,
@@ -156,8 +169,7 @@ export function toStatefulSet(raw: unknown): StatefulSet {
 // ---- VirtualMachine, VirtualMachineInstance -------------------------------------------------------------------------
 
 /** A virtual machine of KubeVirt, or one that runs. */
-export interface Machine {
-  readonly uid: string;
+export interface Machine extends MachineInstance {
   readonly deleting: boolean;
 }
 
@@ -170,7 +182,7 @@ export const machinePaths = {
 /** @throws Error for an object without name or uid. */
 export function toMachine(raw: unknown): Machine {
   const meta = record(record(raw)['metadata']);
-  return { uid: named(meta).uid, deleting: text(meta['deletionTimestamp']) !== '' };
+  return { ...machineInstanceOf(raw), uid: named(meta).uid, deleting: text(meta['deletionTimestamp']) !== '' };
 }
 
 // ---- Node ----------------------------------------------------------------------------------------------------------
