@@ -1,8 +1,8 @@
 /** All objects of the Kubernetes API that Kube-OVN's controller and ipledger keep, and the Pods for which they do; read once. */
 import { allocationAnnotation, finalizer, ownerKind } from '../lib/marks.ts';
-import { controllerOf } from '../lib/pod-identity.ts';
+import { controllerOf, machineKind } from '../lib/pod-identity.ts';
 import type { Owner } from '../proto/ipledger.ts';
-import { collections, podOf, readWanting, type Wanting } from './check/cluster.ts';
+import { collections, type Instances, podOf, readWanting, type Wanting } from './check/cluster.ts';
 import type { Pod } from './check/picture.ts';
 import type { Kubernetes } from './kubernetes.ts';
 import { type Raw, record, text, texts } from '../lib/raw.ts';
@@ -141,14 +141,18 @@ function vipOf(item: Raw): LeftVip {
   };
 }
 
-function placedPodOf(item: Raw): PlacedPod {
+function placedPodOf(item: Raw, instances: Instances): PlacedPod {
+  const pod = podOf(item, instances);
+  return { ...pod, node: text(record(item['spec'])['nodeName']), owner: ownerOf(pod, item) };
+}
+
+/** A virtual machine is the owner of its launchers only. */
+function ownerOf({ ledgerName }: Pod, item: Raw): Owner | undefined {
   const controller = controllerOf(record(item['metadata'])['ownerReferences']);
-  const { apiVersion = '', kind = '', name = '', uid = '' } = controller ?? {};
-  return {
-    ...podOf(item),
-    node: text(record(item['spec'])['nodeName']),
-    owner: controller && { kind: ownerKind(apiVersion, kind), name, uid },
-  };
+  if (!controller) return undefined;
+  const { apiVersion, name, uid } = controller;
+  const kind = ownerKind(apiVersion, controller.kind);
+  return kind === machineKind && ledgerName === undefined ? undefined : { kind, name, uid };
 }
 
 const given = (...values: readonly unknown[]): string[] => values.map((each) => text(each).trim()).filter(Boolean);

@@ -25,6 +25,7 @@ const meanings = {
   ADDRESS_OUT_OF_RANGE: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   ADDRESS_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
   MAC_IN_USE: { kind: 'conflict', grpc: status.ALREADY_EXISTS, http: 500 },
+  ADDRESS_ANSWERING: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   ADDRESS_UNKNOWN: { kind: 'invalid', grpc: status.NOT_FOUND, http: 500 },
   LEDGER_FROZEN: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },
   LEDGER_NOT_FROZEN: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },

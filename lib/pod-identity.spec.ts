@@ -1,14 +1,12 @@
 import { expect } from 'chai';
-import { identityOf } from './pod-identity.ts';
+import { identityOf, machineClaimOf, machineInstanceOf, whyNotLauncher } from './pod-identity.ts';
 
-const pod = { name: 'p', uid: 'u-1', annotations: {}, controller: undefined };
+const pod = { name: 'p', uid: 'u-1', annotations: {} };
 const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: 'u-of-vm1' };
 
 describe('as whom the ledger knows a Pod', () => {
   it('its own name and uid', () => {
     expect(identityOf(pod)).to.deep.equal({ name: 'p', uid: 'u-1' });
-    const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'p-5d4', uid: 'u-of-set' };
-    expect(identityOf({ ...pod, controller })).to.deep.equal({ name: 'p', uid: 'u-1' });
   });
 
   it('the hash of a static Pod’s manifest, of which only a mirror is in the API', () => {
@@ -18,10 +16,24 @@ describe('as whom the ledger knows a Pod', () => {
     expect(identityOf({ ...pod, annotations: mirror })).to.deep.equal({ name: 'p', uid: 'h-1' });
   });
 
-  it('the virtual machine that a launcher runs, of KubeVirt’s group only', () => {
-    const launcher = { ...pod, name: 'virt-launcher-vm1-x7k2p', controller: machine };
-    expect(identityOf(launcher)).to.deep.equal({ name: 'vm1', uid: 'u-of-vm1' });
-    const other = { ...machine, apiVersion: 'example.org/v1' };
-    expect(identityOf({ ...launcher, controller: other }).name).to.equal(launcher.name);
+  it('the virtual machine that it claims to run, by KubeVirt’s names only', () => {
+    const launcher = { name: 'virt-launcher-vm1-x7k2p', controller: machine };
+    expect(machineClaimOf(launcher)).to.equal(machine);
+    expect(machineClaimOf({ ...launcher, name: 'mine' })).to.equal(undefined);
+    expect(machineClaimOf({ ...launcher, controller: { ...machine, apiVersion: 'example.org/v1' } })).to.equal(
+      undefined,
+    );
+    expect(machineClaimOf({ ...launcher, controller: undefined })).to.equal(undefined);
+  });
+
+  it('and not the machine whose instance is gone, is another one, or does not list it', () => {
+    const why = (raw?: object) =>
+      whyNotLauncher(raw && machineInstanceOf(raw), machine, { name: 'p', uid: 'u-1' })?.kind;
+    const metadata = { uid: 'u-of-vm1' };
+    expect(why({ metadata })).to.equal(undefined);
+    expect(why({ metadata, status: { activePods: { 'u-1': 'node-1' } } })).to.equal(undefined);
+    expect(why()).to.equal('absent');
+    expect(why({ metadata: { uid: 'u-other' } })).to.equal('absent');
+    expect(why({ metadata, status: { activePods: { 'u-2': 'node-1' } } })).to.equal('unlisted');
   });
 });

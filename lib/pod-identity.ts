@@ -4,7 +4,7 @@ import { record, text } from './raw.ts';
  * As whom the ledger knows a Pod. Most are known by their own name and uid. A static Pod goes by the hash of its manifest, since
  * that is what the container runtime calls it, and the API knows that as an annotation of its mirror. The Pods in which a virtual
  * machine runs (KubeVirt's launchers: at times two, while it moves) are all the one machine, which keeps its name when it is
- * started again.
+ * started again; but only where that machine lets it be seen that they are its own.
  */
 export interface PodIdentity {
   readonly name: string;
@@ -39,11 +39,55 @@ export const machineKind = 'VirtualMachineInstance';
 /** KubeVirt calls its launchers so; others may be called so, too. */
 export const launcherPrefix = 'virt-launcher-';
 
-export function identityOf({ name, uid, annotations, controller }: PodMetadata): PodIdentity {
-  if (controller && isMachine(controller)) return { name: controller.name, uid: controller.uid };
+/** Who a Pod is by itself: what its ownerReferences claim is another question. */
+export function identityOf({ name, uid, annotations }: Omit<PodMetadata, 'controller'>): PodIdentity {
   const hash = annotations['kubernetes.io/config.hash'];
   const isMirror = Boolean(annotations['kubernetes.io/config.mirror']);
   return { name, uid: isMirror && typeof hash === 'string' && hash !== '' ? hash : uid };
+}
+
+/**
+ * The virtual machine in whose launcher a Pod claims to be, by its name and its ownerReferences; undefined for others. Each client
+ * that may create Pods can claim it: see whyNotLauncher.
+ */
+export function machineClaimOf({ name, controller }: Pick<PodMetadata, 'name' | 'controller'>): Controller | undefined {
+  return controller && name.startsWith(launcherPrefix) && isMachine(controller) ? controller : undefined;
+}
+
+/** What a VirtualMachineInstance shows of itself. */
+export interface MachineInstance {
+  readonly uid: string;
+  /** The uids of its launchers, where its status lists them. */
+  readonly activePods?: ReadonlySet<string> | undefined;
+}
+
+/** @param raw the object as the API has it */
+export function machineInstanceOf(raw: unknown): MachineInstance {
+  const { metadata, status } = record(raw);
+  const listed = record(status)['activePods'];
+  const activePods = typeof listed === 'object' && listed !== null ? new Set(Object.keys(listed)) : undefined;
+  return { uid: text(record(metadata)['uid']), activePods };
+}
+
+/**
+ * Why a Pod is not the launcher that it claims to be; undefined when it is one. `unlisted`: the instance is there, and may list
+ * the Pod in a moment.
+ */
+export function whyNotLauncher(
+  instance: MachineInstance | undefined,
+  claim: Pick<Controller, 'name' | 'uid'>,
+  pod: Pick<PodIdentity, 'name' | 'uid'>,
+): { readonly kind: 'absent' | 'unlisted'; readonly text: string } | undefined {
+  const claimed = `Pod ${pod.name} names VirtualMachineInstance ${claim.name} (uid ${claim.uid}) as its controller, and`;
+  const remedy = `if KubeVirt did not make this Pod, take that reference out of its metadata and give it a name without "${launcherPrefix}"`;
+  if (instance?.uid !== claim.uid)
+    return { kind: 'absent', text: `${claimed} there is no such object in its namespace: ${remedy}` };
+  if (instance.activePods && !instance.activePods.has(pod.uid))
+    return {
+      kind: 'unlisted',
+      text: `${claimed} that does not list Pod uid ${pod.uid} in status.activePods: ${remedy}`,
+    };
+  return undefined;
 }
 
 const isMachine = ({ apiVersion, kind }: Controller): boolean =>

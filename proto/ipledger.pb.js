@@ -1376,6 +1376,7 @@ export const ipledger = $root.ipledger = (() => {
             values[valuesById[2] = "UNBIND_CAUSE_GARBAGE_COLLECTED"] = 2;
             values[valuesById[3] = "UNBIND_CAUSE_NODE_REBOOTED"] = 3;
             values[valuesById[4] = "UNBIND_CAUSE_NODE_DELETED"] = 4;
+            values[valuesById[5] = "UNBIND_CAUSE_NODE_OUT_OF_SERVICE"] = 5;
             return values;
         })();
 
@@ -4649,6 +4650,10 @@ export const ipledger = $root.ipledger = (() => {
                     case 4:
                         message.cause = 4;
                         break;
+                    case "UNBIND_CAUSE_NODE_OUT_OF_SERVICE":
+                    case 5:
+                        message.cause = 5;
+                        break;
                     default:
                         if (typeof object.cause === "number" && (object.cause | 0) === object.cause)
                             message.cause = object.cause;
@@ -5237,6 +5242,7 @@ export const ipledger = $root.ipledger = (() => {
             SandboxBinding.prototype.subnet = "";
             SandboxBinding.prototype.addresses = $util.emptyArray;
             SandboxBinding.prototype.binding = null;
+            SandboxBinding.prototype.allocationSeq = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
             SandboxBinding.create = function(properties) {
                 return new SandboxBinding(properties);
@@ -5258,6 +5264,8 @@ export const ipledger = $root.ipledger = (() => {
                         writer.uint32(26).string(message.addresses[i]);
                 if (message.binding != null && $Object.hasOwnProperty.call(message, "binding"))
                     $root.ipledger.v1.Binding.encode(message.binding, writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.allocationSeq != null && $Object.hasOwnProperty.call(message, "allocationSeq") && (typeof message.allocationSeq === "object" ? message.allocationSeq.low || message.allocationSeq.high : message.allocationSeq !== 0))
+                    writer.uint32(40).uint64(message.allocationSeq);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -5320,6 +5328,15 @@ export const ipledger = $root.ipledger = (() => {
                             message.binding = $root.ipledger.v1.Binding.decode(reader, reader.size(), $undefined, _depth + 1, message.binding);
                             continue;
                         }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                message.allocationSeq = value;
+                            else
+                                delete message.allocationSeq;
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -5367,6 +5384,16 @@ export const ipledger = $root.ipledger = (() => {
                         throw $TypeError(".ipledger.v1.SandboxBinding.binding: object expected");
                     message.binding = $root.ipledger.v1.Binding.fromObject(object.binding, _depth + 1);
                 }
+                if (object.allocationSeq != null)
+                    if (typeof object.allocationSeq === "object" ? object.allocationSeq.low || object.allocationSeq.high : $Number(object.allocationSeq) !== 0)
+                        if ($util.Long)
+                            message.allocationSeq = $util.Long.fromValue(object.allocationSeq, true);
+                        else if (typeof object.allocationSeq === "string")
+                            message.allocationSeq = $parseInt(object.allocationSeq, 10);
+                        else if (typeof object.allocationSeq === "number")
+                            message.allocationSeq = object.allocationSeq;
+                        else if (typeof object.allocationSeq === "object")
+                            message.allocationSeq = new $util.LongBits(object.allocationSeq.low >>> 0, object.allocationSeq.high >>> 0).toNumber(true);
                 return message;
             };
 
@@ -5384,6 +5411,11 @@ export const ipledger = $root.ipledger = (() => {
                     object.attachment = null;
                     object.subnet = "";
                     object.binding = null;
+                    if ($util.Long) {
+                        let long = new $util.Long(0, 0, true);
+                        object.allocationSeq = options.longs === $String ? long.toString() : options.longs === $Number ? long.toNumber() : typeof $BigInt !== "undefined" && options.longs === $BigInt ? long.toBigInt() : long;
+                    } else
+                        object.allocationSeq = options.longs === $String ? "0" : typeof $BigInt !== "undefined" && options.longs === $BigInt ? $BigInt("0") : 0;
                 }
                 if (message.attachment != null && $Object.hasOwnProperty.call(message, "attachment"))
                     object.attachment = $root.ipledger.v1.Attachment.toObject(message.attachment, options, _depth + 1);
@@ -5396,6 +5428,13 @@ export const ipledger = $root.ipledger = (() => {
                 }
                 if (message.binding != null && $Object.hasOwnProperty.call(message, "binding"))
                     object.binding = $root.ipledger.v1.Binding.toObject(message.binding, options, _depth + 1);
+                if (message.allocationSeq != null && $Object.hasOwnProperty.call(message, "allocationSeq"))
+                    if (typeof $BigInt !== "undefined" && options.longs === $BigInt)
+                        object.allocationSeq = typeof message.allocationSeq === "number" ? $BigInt(message.allocationSeq) : $util.Long.fromBits(message.allocationSeq.low >>> 0, message.allocationSeq.high >>> 0, true).toBigInt();
+                    else if (typeof message.allocationSeq === "number")
+                        object.allocationSeq = options.longs === $String ? $String(message.allocationSeq) : message.allocationSeq;
+                    else
+                        object.allocationSeq = options.longs === $String ? $util.Long.prototype.toString.call(message.allocationSeq) : options.longs === $Number ? new $util.LongBits(message.allocationSeq.low >>> 0, message.allocationSeq.high >>> 0).toNumber(true) : message.allocationSeq;
                 return object;
             };
 
@@ -13752,6 +13791,10 @@ export const ipledger = $root.ipledger = (() => {
                     case "UNBIND_CAUSE_NODE_DELETED":
                     case 4:
                         message.cause = 4;
+                        break;
+                    case "UNBIND_CAUSE_NODE_OUT_OF_SERVICE":
+                    case 5:
+                        message.cause = 5;
                         break;
                     default:
                         if (typeof object.cause === "number" && (object.cause | 0) === object.cause)

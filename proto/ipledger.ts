@@ -277,7 +277,8 @@ export type UnbindCause =
   | 'UNBIND_CAUSE_CONTAINER_DELETED'
   | 'UNBIND_CAUSE_GARBAGE_COLLECTED'
   | 'UNBIND_CAUSE_NODE_REBOOTED'
-  | 'UNBIND_CAUSE_NODE_DELETED';
+  | 'UNBIND_CAUSE_NODE_DELETED'
+  | 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE';
 
 /** One address with what a CNI answer needs beside it. */
 export interface AssignedAddress {
@@ -484,6 +485,8 @@ export interface SandboxBinding {
   subnet: string;
   addresses: string[];
   binding?: Binding;
+  /** The event that gave the address to the Pod of this container. An allocation in force with another one is another Pod's. */
+  allocationSeq: number;
 }
 
 export interface GetRequest {

@@ -1,6 +1,13 @@
 /** What the Kubernetes API shows. */
 import { allocationAnnotation } from '../../lib/marks.ts';
-import { controllerOf, identityOf } from '../../lib/pod-identity.ts';
+import {
+  controllerOf,
+  identityOf,
+  machineClaimOf,
+  type MachineInstance,
+  machineInstanceOf,
+  whyNotLauncher,
+} from '../../lib/pod-identity.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { ClusterPicture, IpObject, Pod, StatefulSet, StatusObject, Vip } from './picture.ts';
 import { type Raw, record, text } from '../../lib/raw.ts';
@@ -48,31 +55,38 @@ export type Wanting<AnyPod extends Pod> = Pick<ClusterPicture, 'statefulSets' | 
 /** @throws Failure when the API cannot be read. */
 export async function readWanting<AnyPod extends Pod>(
   kubernetes: Reading,
-  podAs: (item: Raw) => AnyPod,
+  podAs: (item: Raw, instances: Instances) => AnyPod,
 ): Promise<Wanting<AnyPod>> {
-  const [pods, statefulSets, networks, machines] = await Promise.all([
+  const [pods, statefulSets, networks, { machines, instances }] = await Promise.all([
     kubernetes.list(collections.Pod),
     kubernetes.list(collections.StatefulSet),
     kubernetes.list(collections.Network),
     readMachines(kubernetes),
   ]);
   return {
-    pods: pods.map(podAs),
+    pods: pods.map((item) => podAs(item, instances)),
     statefulSets: new Map(statefulSets.map(statefulSetOf)),
     networks: new Map(networks.map(networkOf)),
     machines,
   };
 }
 
-/** A Pod as the API has it. */
-export function podOf(item: Raw): Pod {
+/** VirtualMachineInstances, by "namespace/name". */
+export type Instances = ReadonlyMap<string, MachineInstance>;
+
+/** A Pod as the API has it; as the machine that it runs, where that is there and lists it. */
+export function podOf(item: Raw, instances: Instances): Pod {
   const [metadata, spec, status] = [record(item['metadata']), record(item['spec']), record(item['status'])];
   const all = Object.entries(record(metadata['annotations'])).map(([key, value]) => [key, text(value)] as const);
   const annotations = Object.fromEntries(all);
   const [name, uid] = [text(metadata['name']), text(metadata['uid'])];
-  const identity = identityOf({ name, uid, annotations, controller: controllerOf(metadata['ownerReferences']) });
+  const claim = machineClaimOf({ name, controller: controllerOf(metadata['ownerReferences']) });
+  const instance = claim && instances.get(`${text(metadata['namespace'])}/${claim.name}`);
+  const isBelieved = claim && !whyNotLauncher(instance, claim, { name, uid });
+  const identity = isBelieved ? claim : identityOf({ name, uid, annotations });
   const deletion = text(metadata['deletionTimestamp']);
-  const grace = spec['terminationGracePeriodSeconds'];
+  // Each DELETE has a period of its own, the last one of a kubelet 0.
+  const grace = metadata['deletionGracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'];
   return {
     namespace: text(metadata['namespace']),
     name,
@@ -113,10 +127,17 @@ function statefulSetOf(item: Raw): [string, StatefulSet] {
   return [`${text(namespace)}/${text(name)}`, { uid: text(uid), deleting: text(deletionTimestamp) !== '', ...counted }];
 }
 
-/** VirtualMachines that are not being deleted, by "namespace/name". @throws Failure when the API cannot be read. */
-async function readMachines({ get, list }: Reading): Promise<Set<string>> {
-  if (!(await get(machinesApi))) return new Set();
-  return new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(lastingMachineOf));
+/** VirtualMachines that are not being deleted, by "namespace/name"; and those that run. @throws Failure when the API cannot be read. */
+async function readMachines({ get, list }: Reading) {
+  if (!(await get(machinesApi))) return { machines: new Set<string>(), instances: new Map<string, MachineInstance>() };
+  const machines = new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(lastingMachineOf));
+  const running = await list(`${machinesApi}/virtualmachineinstances`);
+  return { machines, instances: new Map(running.map((item) => [keyOf(item), machineInstanceOf(item)] as const)) };
+}
+
+function keyOf(item: Raw): string {
+  const { namespace, name } = record(item['metadata']);
+  return `${text(namespace)}/${text(name)}`;
 }
 
 function lastingMachineOf(item: Raw): string[] {

@@ -247,7 +247,13 @@ describe('comparing the ledger with the cluster', () => {
   });
 
   describe('addresses that nobody is given', () => {
-    const held = { attachment: attachmentOf('web'), subnet: 'lan', addresses: ['10.0.0.2'], binding };
+    const held = {
+      attachment: attachmentOf('web'),
+      subnet: 'lan',
+      addresses: ['10.0.0.2'],
+      binding,
+      allocationSeq: allocation.seq,
+    };
 
     it('one that a container may still answer on is rightly held back, and no disagreement', () => {
       const left = { ...held, addresses: ['10.0.0.8'] };
@@ -256,10 +262,38 @@ describe('comparing the ledger with the cluster', () => {
     });
 
     it('it is one when there is no such Node (any more)', () => {
-      const left = { ...held, addresses: ['10.0.0.8'] };
+      const left = { ...held, addresses: ['10.0.0.8'], allocationSeq: 3 };
       expect(told({ bindings: [held, left], nodes: ['node-2'] })).to.deep.equal([
         'node gone: 10.0.0.8 of subnet lan: held back for container c0ffee of Pod default/web on node node-1, and there is no such Node',
       ]);
+    });
+
+    it('one that is bound on two nodes is told with both, also when a Pod holds it', () => {
+      const first = { ...held, allocationSeq: 3, binding: { ...binding, at: '2026-11-17T14:00:00Z' } };
+      const second = {
+        ...held,
+        binding: { ...binding, containerId: 'cafe', node: 'node-2', at: '2026-11-17T15:00:00Z' },
+      };
+      const found = compare(picture({ bindings: [second, first], nodes: ['node-1', 'node-2'] }));
+      expect(found.map(({ kind, where, what }) => `${kind}: ${where}: ${what}`)).to.deep.equal([
+        'bound on two nodes: 10.0.0.2 of subnet lan: container cafe on node node-2 and container c0ffee on node node-1 both have it',
+      ]);
+      expect(found[0]?.remedy).to.match(/^kubectl delete node node-1 +# if node-1 is down for good; if it runs, /);
+    });
+
+    it('of a virtual machine that moves, two nodes are no disagreement; nor are two containers on one', () => {
+      const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+      const other = { ...held, binding: { ...binding, containerId: 'cafe', node: 'node-2' } };
+      const nodes = ['node-1', 'node-2'];
+      const moving = {
+        allocations: [{ ...allocation, owner }],
+        machines: ['default/web'],
+        bindings: [held, other],
+        nodes,
+      };
+      const same = { ...held, binding: { ...binding, containerId: 'cafe' } };
+      const lines = [...told(moving), ...told({ bindings: [held, same], nodes })];
+      expect(lines.filter((line) => line.startsWith('bound on two'))).to.deep.equal([]);
     });
 
     it('one whose key was changed by hand is told, with whom the ledger names', () => {

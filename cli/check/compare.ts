@@ -1,5 +1,12 @@
 /** All that the ledger and the Kubernetes API do not say alike. Pure. */
-import { compareCounts, compareFences, compareFreeze, compareHolders, compareNodes } from './ledger-alone.ts';
+import {
+  compareBoundNodes,
+  compareCounts,
+  compareFences,
+  compareFreeze,
+  compareHolders,
+  compareNodes,
+} from './ledger-alone.ts';
 import { compareIpObjects, compareStatus } from './objects.ts';
 import type { Disagreement, Picture } from './picture.ts';
 import { comparePods } from './pods.ts';
@@ -9,6 +16,7 @@ import { compareWire } from './wire.ts';
 /** Worst first. */
 const comparisons = [
   compareHolders,
+  compareBoundNodes,
   compareFences,
   compareWire,
   comparePods,

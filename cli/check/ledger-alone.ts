@@ -1,5 +1,6 @@
 /** What the ledger says, against itself and against who may still answer. */
 import { BlockList, isIPv4 } from 'node:net';
+import { machineKind } from '../../lib/pod-identity.ts';
 import type { Allocation, SandboxBinding, SubnetSpec } from '../../proto/ipledger.ts';
 import type { Disagreement, LedgerPicture, Picture } from './picture.ts';
 import { command, podOf, restartWatcher, said } from './say.ts';
@@ -87,9 +88,40 @@ export function heldBack({ allocations, bindings }: LedgerPicture): SandboxBindi
   return bindings.filter(({ subnet, addresses }) => !addresses.some((address) => held.has(`${subnet}/${address}`)));
 }
 
+/**
+ * One address is on one node at a time, but for virtual machines: while one moves, it is on two. A Bind on a second node waits as
+ * long as the first may answer; what this finds was bound after the binding timeout, or by an earlier version.
+ */
+export function compareBoundNodes({ ledger: { allocations, bindings } }: Picture): Disagreement[] {
+  const machines = new Set(allocations.filter(({ owner }) => owner?.kind === machineKind).map(({ seq }) => seq));
+  const byAddress = new Map<string, Map<string, SandboxBinding>>();
+  for (const bound of bindings.filter(({ allocationSeq }) => !machines.has(allocationSeq)))
+    for (const address of bound.addresses) {
+      const where = `${address} of subnet ${bound.subnet}`;
+      const nodes = byAddress.get(where) ?? new Map<string, SandboxBinding>();
+      byAddress.set(where, nodes.set(bound.binding?.node ?? '', bound));
+    }
+  return [...byAddress].flatMap(([where, nodes]): Disagreement[] => {
+    if (nodes.size < 2) return [];
+    const [oldest] = [...nodes.values()].sort((one, other) => sinceOf(one) - sinceOf(other));
+    const each = [...nodes].map(([node, { binding }]) => `container ${binding?.containerId} on node ${node}`);
+    const node = oldest?.binding?.node ?? '';
+    const remedy = command(
+      ['kubectl', 'delete', 'node', node],
+      `if ${node} is down for good; if it runs, remove that container there: its CNI DEL ends the binding`,
+    );
+    return [{ kind: 'bound on two nodes', where, what: `${each.join(' and ')} both have it`, remedy }];
+  });
+}
+
+const sinceOf = ({ binding }: SandboxBinding): number => Date.parse(binding?.at ?? '') || 0;
+
 /** What is held back for a Node that Kubernetes does not have (any more) is held back for nothing. */
 export function compareNodes({ ledger, cluster }: Picture): Disagreement[] {
-  return heldBack(ledger).flatMap(({ attachment, subnet, addresses, binding }): Disagreement[] => {
+  // An address that was passed on is held by the next Pod, which waits for the container of the one before.
+  const inForce = new Set(ledger.allocations.map(({ seq }) => seq));
+  const leftBehind = ledger.bindings.filter(({ allocationSeq }) => !inForce.has(allocationSeq));
+  return leftBehind.flatMap(({ attachment, subnet, addresses, binding }): Disagreement[] => {
     const { containerId = '', node = '' } = binding ?? {};
     if (cluster.nodes.has(node)) return [];
     const what = `held back for container ${containerId} of Pod ${podOf(attachment)} on node ${node}, and there is no such Node`;

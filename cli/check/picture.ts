@@ -119,5 +119,6 @@ export type Kind =
   | 'IPPool status'
   | 'count'
   | 'node gone'
+  | 'bound on two nodes'
   | 'key'
   | 'fenced';

@@ -25,8 +25,11 @@ const yes = 'yes';
 const ofItsNode: Condition<{ readonly node: string }> = ({ name }, { node }) =>
   node === name ? undefined : `its certificate is for node ${name}, and the request names ${node || 'no node'}`;
 
+const nodeEnds: ReadonlySet<string> = new Set(['UNBIND_CAUSE_NODE_DELETED', 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE']);
 const ofDeletedNode: Condition<{ readonly cause: string }> = (_caller, { cause }) =>
-  cause === 'UNBIND_CAUSE_NODE_DELETED' ? undefined : 'it may end the bindings of a deleted node only, with that cause';
+  nodeEnds.has(cause)
+    ? undefined
+    : 'it may end the bindings of a node that is deleted or out of service only, with that cause';
 
 const importsNothing: Condition<{ readonly import: boolean }> = (_caller, { import: imports }) =>
   imports ? 'only an operator may take over what another system gave (import)' : undefined;

@@ -92,6 +92,13 @@ describe('ADD', () => {
     expect(allocator.binds).to.have.length(9);
   });
 
+  it('binds again until a container on another node answers on the address no more', async () => {
+    const answering = new IpledgerError('ADDRESS_ANSWERING', 'container old (net1) on node node-1 may still answer');
+    const allocator = new FakeAllocator({ bind: failing(answering, 2) });
+    await add(setUp(allocator).deps, request(), never());
+    expect(allocator.binds).to.have.length(3);
+  });
+
   it('KO-5125 says why there is no address, behind the words of Kube-OVN', async () => {
     const why = new IpledgerError('NOT_ALLOCATED', 'Pod default/p was refused: subnet macvlan is full');
     const allocator = new FakeAllocator({ wait: failing(why) });

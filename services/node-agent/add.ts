@@ -73,12 +73,14 @@ function refuseGone(signal: AbortSignal): void {
 
 /**
  * Once sent, a Bind is seen through to its outcome: its caller's signal does not reach it. What the wait has left of its time is
- * added to its own, for while a standby takes over.
+ * added to its own, for while a standby takes over, or a container on another node stops to answer on the address.
  */
 function bind({ allocator, node, bootId }: AddDeps, who: Bound, { until, signal }: Patience): Promise<Allocation> {
   const patient = { until: Math.max(until, performance.now() + bindMs), signal };
-  return persistently(patient, (leftMs) =>
-    allocator.bind({ ...who, node, bootId }, { timeoutMs: Math.min(leftMs, bindMs) }),
+  return persistently(
+    patient,
+    (leftMs) => allocator.bind({ ...who, node, bootId }, { timeoutMs: Math.min(leftMs, bindMs) }),
+    ({ code }) => code === 'ADDRESS_ANSWERING',
   );
 }
 

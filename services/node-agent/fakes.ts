@@ -51,6 +51,7 @@ export const request = (changes: object = {}): CniRequest =>
 export const bound = (containerId: string, bootId = 'b-1', provider = 'macvlan.default'): SandboxBinding => ({
   attachment: { namespace: 'default', pod: `pod-of-${containerId}`, provider, ordinal: 0 },
   subnet: 'macvlan',
+  allocationSeq: 7,
   addresses: ['172.17.0.11'],
   binding: { containerId, interface: 'net1', node: 'node-a', bootId, at: '' },
 });

@@ -12,12 +12,13 @@ export interface Patience {
 export const patience = (ms: number, signal: AbortSignal): Patience => ({ until: performance.now() + ms, signal });
 
 /**
- * Repeats `attempt` while it fails with a transient error; it is told how much time is left.
+ * Repeats `attempt` while it fails with a transient error, or another one that `passes`; it is told how much time is left.
  * @throws IpledgerError the last attempt's error
  */
 export async function persistently<T>(
   { until, signal }: Patience,
   attempt: (leftMs: number) => Promise<T>,
+  passes: (error: IpledgerError) => boolean = () => false,
 ): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -25,7 +26,8 @@ export async function persistently<T>(
     } catch (thrown) {
       const error = IpledgerError.from(thrown);
       const waitMs = backoffMs(tries, 50, 1_000);
-      if (error.kind !== 'transient' || performance.now() + waitMs >= until) throw error;
+      const isHopeless = error.kind !== 'transient' && !passes(error);
+      if (isHopeless || performance.now() + waitMs >= until) throw error;
       await pause(waitMs, signal);
       if (signal.aborted) throw error;
     }

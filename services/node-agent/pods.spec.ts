@@ -32,11 +32,49 @@ describe('as whom the ledger knows a Pod', () => {
     expect(await identified({ uid: 'u-1', annotations })).to.include({ uid: 'h-1', podUid: 'u-1' });
   });
 
-  it('of a virtual machine’s launcher is the machine', async () => {
+  describe('of a Pod that names a virtual machine as its controller', () => {
     const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm1', uid: 'u-of-vm1' };
-    const ownerReferences = [{ ...machine, controller: true }];
-    const expected = { name: 'vm1', uid: 'u-of-vm1', podUid: 'u-1' };
-    expect(await identified({ uid: 'u-1', ownerReferences })).to.deep.equal(expected);
+    const claiming = { uid: 'u-1', ownerReferences: [{ ...machine, controller: true }] };
+    /** The API with this instance; a number is the HTTP status. */
+    const identify = (instance: object | number, podName = 'virt-launcher-vm1-x') => {
+      const paths: string[] = [];
+      const get = (path: string) => {
+        paths.push(path);
+        if (path.includes('/pods/'))
+          return Promise.resolve({ status: 200, body: JSON.stringify({ metadata: claiming }) });
+        if (typeof instance === 'number') return Promise.resolve({ status: instance, body: '' });
+        return Promise.resolve({ status: 200, body: JSON.stringify(instance) });
+      };
+      return { paths, answer: identifyBy(get)({ podNamespace: 'default', podName }, signal) };
+    };
+    const metadata = { uid: 'u-of-vm1' };
+
+    it('is the machine, where that is there and lists it', async () => {
+      const { paths, answer } = identify({ metadata, status: { activePods: { 'u-1': 'node-1' } } });
+      expect(await answer).to.deep.equal({ name: 'vm1', uid: 'u-of-vm1', podUid: 'u-1' });
+      expect(paths[1]).to.equal('/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/vm1');
+    });
+
+    it('is nobody, where the machine is not there or is another one: it never gets the address of that machine', async () => {
+      for (const instance of [404, { metadata: { uid: 'u-other' } }]) {
+        const error = await refusal(identify(instance).answer);
+        expect(error.code).to.equal('NOT_ALLOCATED');
+        expect(error.message).to.contain('names VirtualMachineInstance vm1 (uid u-of-vm1) as its controller');
+      }
+    });
+
+    it('is asked for again while the machine does not list it, or cannot be read', async () => {
+      const unlisted = { metadata, status: { activePods: { 'u-2': 'node-1' } } };
+      for (const instance of [unlisted, 503])
+        expect(await refusal(identify(instance).answer)).to.include({ kind: 'transient' });
+      expect(await refusal(identify(403).answer)).to.include({ kind: 'invalid' });
+    });
+
+    it('is its own where it is not called as KubeVirt calls its Pods', async () => {
+      const { paths, answer } = identify({ metadata }, 'mine');
+      expect(await answer).to.deep.equal({ name: 'mine', uid: 'u-1', podUid: 'u-1' });
+      expect(paths).to.have.length(1);
+    });
   });
 
   it('is asked for by one path, with names that can’t leave it', async () => {
@@ -63,7 +101,7 @@ describe('as whom the ledger knows a Pod', () => {
     expect(error.message).to.contain('get pod default/p failed').and.contain('ECONNREFUSED');
     const forbidden = await refusal(answering(403, '')(pod, signal));
     expect(forbidden).to.include({ kind: 'invalid' });
-    expect(forbidden.message).to.contain('get pods');
+    expect(forbidden.message).to.contain('get pod default/p failed: the agent needs this permission');
   });
 });
 

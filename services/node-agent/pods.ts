@@ -4,7 +4,15 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { z } from 'zod';
 import { unlessAborted, within } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
-import { identityOf, type PodIdentity } from '../../lib/pod-identity.ts';
+import {
+  type Controller,
+  identityOf,
+  machineClaimOf,
+  type MachineInstance,
+  machineInstanceOf,
+  type PodIdentity,
+  whyNotLauncher,
+} from '../../lib/pod-identity.ts';
 import { createGate } from './gate.ts';
 import type { CniRequest } from './wire.ts';
 
@@ -39,26 +47,54 @@ const podSchema = z.object({
   }),
 });
 
-/** Reads the Pod, once each time: its namesake of yesterday had another uid. */
+/**
+ * Reads the Pod, once each time: its namesake of yesterday had another uid. A Pod that claims to run a virtual machine is that
+ * machine only where the machine lets it be seen, as for pod-watcher: else any Pod would be given its address.
+ */
 export function identifyBy(get: ApiGet): Identify {
   const gate = createGate(readsAtOnce, mostWaiting);
-  return async ({ podNamespace, podName }, signal) => {
-    const failed = `get pod ${podNamespace}/${podName} failed`;
-    const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
-    const { status, body } = await gate(signal, () => get(path, within(readMs, signal))).catch((error: unknown) => {
+  const read = (path: string, what: string, signal: AbortSignal) =>
+    gate(signal, () => get(path, within(readMs, signal))).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
-      throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API could not be asked: ${why}`, {
+      throw new IpledgerError('UNAVAILABLE', `${what} failed: the Kubernetes API could not be asked: ${why}`, {
         cause: error,
       });
     });
-    if (status === 404) throw new IpledgerError('NOT_ALLOCATED', `${failed} pod "${podName}" not found`);
-    if (status === 401 || status === 403)
-      throw new IpledgerError('PERMISSION_DENIED', `${failed}: the agent needs "get pods" (HTTP ${status})`);
-    if (status !== 200) throw new IpledgerError('UNAVAILABLE', `${failed}: the Kubernetes API answered HTTP ${status}`);
-    const { uid, annotations, ownerReferences } = podSchema.parse(JSON.parse(body)).metadata;
+  return async ({ podNamespace, podName }, signal) => {
+    const what = `get pod ${podNamespace}/${podName}`;
+    const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
+    const answer = await read(path, what, signal);
+    if (answer.status === 404) throw new IpledgerError('NOT_ALLOCATED', `${what} failed pod "${podName}" not found`);
+    const { uid, annotations, ownerReferences } = podSchema.parse(JSON.parse(bodyOf(answer, what))).metadata;
     const controller = ownerReferences.find((each) => each.controller === true);
-    return { ...identityOf({ name: podName, uid, annotations, controller }), podUid: uid };
+    const claim = machineClaimOf({ name: podName, controller });
+    if (!claim) return { ...identityOf({ name: podName, uid, annotations }), podUid: uid };
+    const instance = await readInstance(podNamespace, claim, (each, of) => read(each, of, signal));
+    const doubt = whyNotLauncher(instance, claim, { name: podName, uid });
+    if (doubt) throw new IpledgerError(doubt.kind === 'unlisted' ? 'UNAVAILABLE' : 'NOT_ALLOCATED', doubt.text);
+    return { name: claim.name, uid: claim.uid, podUid: uid };
   };
+}
+
+type Answer = Awaited<ReturnType<ApiGet>>;
+
+async function readInstance(
+  namespace: string,
+  { name }: Controller,
+  read: (path: string, what: string) => Promise<Answer>,
+): Promise<MachineInstance | undefined> {
+  const what = `get virtualmachineinstance ${namespace}/${name}`;
+  const collection = `/apis/kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances`;
+  const answer = await read(`${collection}/${encodeURIComponent(name)}`, what);
+  return answer.status === 404 ? undefined : machineInstanceOf(JSON.parse(bodyOf(answer, what)));
+}
+
+/** @throws IpledgerError PERMISSION_DENIED, UNAVAILABLE */
+function bodyOf({ status, body }: Answer, what: string): string {
+  if (status === 200) return body;
+  if (status === 401 || status === 403)
+    throw new IpledgerError('PERMISSION_DENIED', `${what} failed: the agent needs this permission (HTTP ${status})`);
+  throw new IpledgerError('UNAVAILABLE', `${what} failed: the Kubernetes API answered HTTP ${status}`);
 }
 
 /**

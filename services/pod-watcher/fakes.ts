@@ -5,6 +5,7 @@ import type { AllocateRequest, Allocation, ReleaseRequest, SandboxBinding } from
 import type { Input } from '../../proto/codec.ts';
 import { type Change, keyOf, type Named } from './kubernetes/list-watch.ts';
 import { type SubnetObject, toSubnet } from './kubernetes/kept-objects.ts';
+import { asMachine } from './kubernetes/launchers.ts';
 import { type Pod, toPod } from './kubernetes/objects.ts';
 import type { Holding, SubnetInForce } from './ledger/facts.ts';
 
@@ -61,8 +62,8 @@ export function podNamed(
   });
 }
 
-/** One of the Pods in which KubeVirt runs the virtual machine vm1; `instance` is the uid of its VirtualMachineInstance. */
-export function launcher(
+/** A Pod that names the VirtualMachineInstance vm1 as its controller, as any client can; `instance` is the uid that it names. */
+export function claimant(
   suffix: string,
   { instance = 'uid-vm1', ...parts }: PodParts & { instance?: string } = {},
 ): Pod {
@@ -70,6 +71,10 @@ export function launcher(
   const metadata = { ownerReferences: [{ ...machine, controller: true }], ...parts.metadata };
   return podNamed(`virt-launcher-vm1-${suffix}`, { ...parts, metadata });
 }
+
+/** One of the Pods in which KubeVirt runs the virtual machine vm1, after that was seen. */
+export const launcher = (suffix: string, parts: PodParts & { instance?: string } = {}): Pod =>
+  asMachine(claimant(suffix, parts));
 
 /** A Subnet object that serves macvlan.default unless its spec says otherwise. */
 export function subnetNamed(name: string, spec: object = {}, metadata: object = {}): SubnetObject {

@@ -19,6 +19,7 @@ import { vipDifferences, vipReasons, vipShown, vipWish } from './intent/vips.ts'
 import { type Api, ApiError } from './kubernetes/api.ts';
 import { Events, type Happening } from './kubernetes/events.ts';
 import { deletedSince } from './kubernetes/history.ts';
+import { Launchers } from './kubernetes/launchers.ts';
 import { type Kind, type Named, Source } from './kubernetes/list-watch.ts';
 import { type IpObject, ipPools, ips, type Kept, subnets, type VipObject, vips } from './kubernetes/kept-objects.ts';
 import {
@@ -38,7 +39,9 @@ import {
 } from './kubernetes/objects.ts';
 import { mergePatch, objectPath, podPath, read } from './kubernetes/patch.ts';
 import type { Raw } from '../../lib/raw.ts';
+import type { SandboxBinding } from '../../proto/ipledger.ts';
 import type { Allocator } from './ledger/allocator.ts';
+import type { Holding } from './ledger/facts.ts';
 import type { Reader } from './ledger/follow.ts';
 import type { Memory } from './memory.ts';
 import { Projector } from './projection/project.ts';
@@ -76,10 +79,14 @@ export function sourcesOf({ api, log }: Pick<PartsOptions, 'api' | 'log'>) {
 }
 
 type Sources = ReturnType<typeof sourcesOf>;
+/** With Pods that go by the machine that they run, where it was seen. */
+type Known = Omit<Sources, 'pods'> & { readonly pods: Launchers };
 
 /** Both halves, not started. The readers are in order: who looks things up comes after who knows them. */
-export function partsOf(options: PartsOptions, sources: Sources) {
+export function partsOf(options: PartsOptions, watched: Sources) {
   const { api, allocator, lease, log, signal } = options;
+  const lookUp = (key: string, callSignal: AbortSignal) => lookUpMachines(api, key, callSignal);
+  const sources = { ...watched, pods: new Launchers({ pods: watched.pods, lookUpMachines: lookUp, log, signal }) };
   const events = new Events(api, log, signal);
   const alarms = new Alarms(log, (happening) =>
     events.say({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, happening),
@@ -93,7 +100,7 @@ export function partsOf(options: PartsOptions, sources: Sources) {
 }
 
 /** The half that asks. */
-function intentOf(options: PartsOptions, sources: Sources, events: Events, alarms: Alarms) {
+function intentOf(options: PartsOptions, sources: Known, events: Events, alarms: Alarms) {
   const { api, allocator, acceptVanished, garbageEveryMs, memory, log, signal } = options;
   const inForce = new Subnets(sources.subnets.objects);
   const holdings = new Holdings();
@@ -160,7 +167,7 @@ function intentOf(options: PartsOptions, sources: Sources, events: Events, alarm
 }
 
 /** Looks again at Pods when what their namespace, or a Vip, may be used for changes. */
-function wakeOnChange(sources: Sources, reconciler: Reconciler): void {
+function wakeOnChange(sources: Known, reconciler: Reconciler): void {
   sources.namespaces.subscribe((change) => {
     if (change.kind === 'present' && primaryChanged(change)) reconciler.lookAtNamespace(change.object.name);
   });
@@ -171,7 +178,7 @@ function wakeOnChange(sources: Sources, reconciler: Reconciler): void {
 }
 
 /** IP objects that people make, and Vips. */
-function reservationsOf(options: PartsOptions, sources: Sources, events: Events, inForce: Subnets) {
+function reservationsOf(options: PartsOptions, sources: Known, events: Events, inForce: Subnets) {
   const { api, allocator, log, signal } = options;
   const world = { subnets: inForce, namespaceOf: (name: string) => sources.namespaces.objects.get(name) };
   const shared = {
@@ -229,7 +236,7 @@ function primaryChanged({ object, before }: { object: NamespaceObject; before: N
   return said(object) !== said(before ?? { subnets: [], pools: [], labels: {} });
 }
 
-function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, alarms: Alarms): Nodes {
+function nodesOf(options: PartsOptions, sources: Known, { view }: Projector, alarms: Alarms): Nodes {
   const { api, allocator, acceptVanished, memory, log, signal } = options;
   return new Nodes({
     allocator,
@@ -237,16 +244,21 @@ function nodesOf(options: PartsOptions, sources: Sources, { view }: Projector, a
     log,
     signal,
     nodes: sources.nodes,
-    holds: (pod, subnet, addresses) =>
-      view
-        .ofPod(pod)
-        .some((held) => held.subnet === subnet && held.addresses.some(({ address }) => addresses.includes(address))),
+    holds: (sandbox) => view.ofPod(podOf(sandbox)).some((held) => isOf(sandbox, held)),
     exists: async (name, callSignal) => (await found(api, objectPath(nodes.path, name), callSignal)) !== undefined,
     ...recalling(api, nodes, memory.nodes),
     vanishedBefore: memory.vanishedNodes,
     alarm: alarms.bell('NodesVanished'),
   });
 }
+
+const podOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;
+
+/** Whether a container was bound to what is held. What was passed on to another Pod of the name is another holding (0: not known). */
+const isOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, held: Holding): boolean =>
+  held.subnet === subnet &&
+  (allocationSeq === 0 || allocationSeq === held.seq) &&
+  held.addresses.some(({ address }) => addresses.includes(address));
 
 /** From where the watcher before had come; nobody remembers anything before the first one. */
 function recalling<T extends Named>(api: Api, kind: Kind<T>, version: string) {

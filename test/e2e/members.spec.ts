@@ -37,7 +37,7 @@ describe('An allocator among others', function () {
     return (JSON.parse(await etcd.etcdctl(['get', '--print-value-only', key])) as { v: number }).v;
   }
   const say = (replica: string, more: object): Promise<string> => {
-    const member = { replica, address: '127.0.0.1:1', reads: [1, 2, 3, 4], ...more };
+    const member = { replica, address: '127.0.0.1:1', reads: [1, 2, 3, 4, 5], ...more };
     return etcd.etcdctl(['put', `/ipledger/v1/member/${replica}`, JSON.stringify(member)]);
   };
   const forget = (replica: string): Promise<string> => etcd.etcdctl(['del', `/ipledger/v1/member/${replica}`]);

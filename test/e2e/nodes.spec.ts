@@ -84,6 +84,18 @@ describe('Nodes that are deleted', function () {
     expect(await whyUnbound(gone)).to.equal('UNBIND_CAUSE_NODE_DELETED');
   });
 
+  it('are no different from one that is tainted as out of service', async () => {
+    const [node1] = scene.stack.agents as [Agent, Agent];
+    const shut = await left('shut-down', 'node-1', node1);
+    const living = await bound('lives-on', 'node-1', node1);
+    const taint = { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoSchedule' };
+    await scene.kubernetes.patch('Node', 'node-1', { spec: { taints: [taint] } });
+    await expectState(shut, 'cooling');
+    expect(await whyUnbound(shut)).to.equal('UNBIND_CAUSE_NODE_OUT_OF_SERVICE');
+    expect(await stateOf(living)).to.equal('bound');
+    await scene.kubernetes.patch('Node', 'node-1', { spec: { taints: [] } });
+  });
+
   it('are not taken for one by a name that never was a Node’s; that its agent has it is told', async () => {
     const kept = await left('kept', '', demo);
     const odd = await bound('odd', 'node-1', demo);

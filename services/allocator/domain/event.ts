@@ -41,8 +41,9 @@ export type AllocationCause = 'dynamic' | 'static' | 'pool' | 'reservation' | 'i
 export type ReleaseCause =
   'pod-deleted' | 'pod-completed' | 'scaled-down' | 'owner-deleted' | 'operator' | 'garbage-collected' | 'detached';
 
-/** Why a container no longer has an address: a CNI DEL, CNI GC, another boot of its node, or the end of its node. */
-export type UnbindCause = 'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted';
+/** Why a container no longer has an address: a CNI DEL, CNI GC, another boot of its node, or the end of its node: it was deleted, or taken out of service. */
+export type UnbindCause =
+  'container-deleted' | 'garbage-collected' | 'node-rebooted' | 'node-deleted' | 'node-out-of-service';
 
 /** A subnet's configuration as normalised text; `gateway` and `cidrBlock` are "v4", "v6" or "v4,v6". */
 export interface SubnetSpec {

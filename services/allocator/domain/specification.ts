@@ -182,9 +182,20 @@ export const released = (
   },
 });
 
-/** A container was told to use what `allocated` gave. */
+/** What `allocated` gave was passed on to another Pod of the same name. */
+export const transferred = (
+  { subnet, data }: Granted,
+  alloc: number,
+  uid: string,
+): Extract<Event, { type: 'AddressTransferred' }> => ({
+  type: 'AddressTransferred',
+  subnet,
+  data: { ...data, uid, alloc, fromUid: data.uid },
+});
+
+/** A container was told to use what `allocated` or `transferred` gave. */
 export const bound = (
-  { subnet, data: { attachment, uid, addresses } }: Granted,
+  { subnet, data: { attachment, uid, addresses } }: Pick<Granted, 'subnet' | 'data'>,
   alloc: number,
   sandbox: { containerId?: string; interface?: string; node?: string; bootId?: string } = {},
 ): Event => ({

@@ -104,13 +104,19 @@ describe('The life of an address, by Ipam', () => {
 
     it('record why the binding ended: with its container, where nobody says otherwise', async () => {
       await allocate(served, 'a');
-      const causes = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_NODE_REBOOTED', 'UNBIND_CAUSE_NODE_DELETED'] as const;
+      const causes = [
+        'UNBIND_CAUSE_UNSPECIFIED',
+        'UNBIND_CAUSE_NODE_REBOOTED',
+        'UNBIND_CAUSE_NODE_DELETED',
+        'UNBIND_CAUSE_NODE_OUT_OF_SERVICE',
+      ] as const;
       for (const cause of causes) {
         await bind(served, 'a');
         await served.call(IpamService.unbind, { ...sandboxOf('a'), cause });
       }
       const { events } = await served.call(LedgerService.history, { address: '172.17.0.11' });
       expect(events.flatMap(({ addressUnbound }) => addressUnbound?.cause ?? [])).to.deep.equal([
+        'UNBIND_CAUSE_NODE_OUT_OF_SERVICE',
         'UNBIND_CAUSE_NODE_DELETED',
         'UNBIND_CAUSE_NODE_REBOOTED',
         'UNBIND_CAUSE_CONTAINER_DELETED',
@@ -164,6 +170,7 @@ describe('The life of an address, by Ipam', () => {
         subnet: 'macvlan',
         addresses: ['172.17.0.11'],
         binding: { containerId: 'container-of-a', interface: 'net1', node: 'node-1', bootId: 'boot-1' },
+        allocationSeq: 3,
       });
       await unbind(served, 'a');
       expect(await bindings()).to.deep.equal(['', '']);

@@ -36,7 +36,13 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
 /** A container's end is what goes without saying; undefined for a cause that this version does not know. */
 export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined {
   if (cause === 'UNBIND_CAUSE_UNSPECIFIED') return 'container-deleted';
-  const causes: readonly UnbindCause[] = ['container-deleted', 'garbage-collected', 'node-rebooted', 'node-deleted'];
+  const causes: readonly UnbindCause[] = [
+    'container-deleted',
+    'garbage-collected',
+    'node-rebooted',
+    'node-deleted',
+    'node-out-of-service',
+  ];
   return causes.find((known) => unbindCause(known) === cause);
 }
 
@@ -87,6 +93,7 @@ export const sandboxMessage = ({ subnet, addresses, binding }: BoundSandbox): In
   subnet,
   addresses: [...addresses],
   binding: bindingMessage(binding),
+  allocationSeq: binding.alloc,
 });
 
 /** All that is known of one address. */

@@ -99,7 +99,7 @@ const requests: Record<string, { readonly right: object; readonly wrong: object 
   '/ipledger.v1.Ipam/List': { right: { node: 'node-1' }, wrong: { node: 'node-2' } },
   '/ipledger.v1.Ipam/ListBindings': { right: { node: 'node-1' }, wrong: {} },
   '/ipledger.v1.Ipam/Unbind': {
-    right: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_NODE_DELETED' },
+    right: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' },
     wrong: { ...sandboxOf('pod'), cause: 'UNBIND_CAUSE_CONTAINER_DELETED' },
   },
 };

@@ -21,7 +21,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   2: '46d799c8b528ef322b16487ee10bbdfd01a09a4665ba755f2d56804f5ed1112c',
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
-  5: 'f7abf75bc1713b6beaec2ed77177fcb980104ef3d0c5678daee629dde24243f9',
+  5: '28ccecc7911c35cd8cbdbde170ae8ff94dbbb190f1ed7c4b800eb4b6cbddac2d',
 };
 const golden = goldenOf(2);
 
@@ -181,6 +181,17 @@ describe('Events of version 5', () => {
     const state = initialState();
     for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
     expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ maxAddressesPerNamespace: 100 });
+  });
+
+  it('say that a binding ended with the service of its node, and leave all else as it was', () => {
+    const ends = goldenOf(5).map((line) => parseEvent(line).sequenced);
+    const causes = ends.flatMap((each) => (each.type === 'AddressUnbound' ? [each.data.cause] : []));
+    expect(causes.at(-1)).to.equal('node-out-of-service');
+    const [state, known] = [initialState(), initialState()];
+    for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new Journal());
+    for (const line of goldenOf(4)) evolve(known, parseEvent(line).sequenced, new Journal());
+    const held = ({ claims }: typeof state) => claims.get('macvlan')?.get('172.17.0.100')?.bindings;
+    expect(held(state)).to.deep.equal(held(known));
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allocated, released } from '../domain/specification.ts';
+import { allocated, released, unbound } from '../domain/specification.ts';
 import type { Event, ReleaseCause } from '../domain/event.ts';
 import { downcast } from './upcast.ts';
 
@@ -14,5 +14,12 @@ describe('an event as an earlier version writes it', () => {
     expect(downcast(3, releasedBecause('detached'))).to.include({ cause: 'operator' });
     expect(downcast(4, releasedBecause('detached'))).to.include({ cause: 'detached' });
     expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
+  });
+
+  it('names the deletion of a node as the cause where it has no word for a node out of service', () => {
+    const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'node-out-of-service' });
+    expect(downcast(5, event)).to.include({ cause: 'node-out-of-service' });
+    for (const version of [2, 3, 4] as const) expect(downcast(version, event)).to.include({ cause: 'node-deleted' });
+    expect(downcast(1, event)).to.not.have.property('cause');
   });
 });

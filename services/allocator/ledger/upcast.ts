@@ -7,7 +7,7 @@
  *   3  six types more: pools, reservations, quarantine
  *   4  three more: SegmentSealed, LedgerRestored, KeyRotated; AddressReleased knows the cause `detached`
  *   5  one more: ClaimsDropped; AddressAllocated says which earlier Pod uid it supersedes; SubnetConfigured may limit the
- *      addresses of a namespace
+ *      addresses of a namespace; AddressUnbound knows the cause `node-out-of-service`
  */
 import type { AddressUnbound, Event, ReleaseCause, UnbindCause } from '../domain/event.ts';
 
@@ -51,6 +51,9 @@ const causeBefore2: UnbindCause = 'container-deleted';
 /** Attachments that a living Pod gave up were said to be an operator's doing. */
 const detachedBefore4: ReleaseCause = 'operator';
 
+/** A node that was taken out of service was said to be deleted: of both, no container runs there any more. */
+const outOfServiceBefore5: UnbindCause = 'node-deleted';
+
 /** An event's data as of today, from how `version` wrote it. */
 export function upcast(version: EventVersion, type: Event['type'], data: StoredData): Event['data'] {
   if (version < 2 && type === 'AddressUnbound')
@@ -66,7 +69,12 @@ export function downcast(version: EventVersion, event: Event): StoredData {
     const { supersedes: _, ...data } = event.data;
     return data;
   }
-  if (version >= 2 || event.type !== 'AddressUnbound') return event.data;
-  const { cause: _, ...data } = event.data;
-  return data;
+  return event.type === 'AddressUnbound' ? downcastUnbound(version, event.data) : event.data;
+}
+
+function downcastUnbound(version: EventVersion, data: AddressUnbound['data']): StoredData {
+  if (version >= 5) return data;
+  const { cause, ...rest } = data;
+  if (version < 2) return rest;
+  return cause === 'node-out-of-service' ? { ...data, cause: outOfServiceBefore5 } : data;
 }

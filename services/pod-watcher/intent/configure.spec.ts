@@ -201,6 +201,7 @@ describe('the Subnet objects', () => {
       name: 'n',
       uid: 'u',
       resourceVersion: '1',
+      outOfServiceSince: undefined,
       addresses: ['192.168.1.10', 'fd00::1'],
     });
     objects.put(subnetNamed('services', { cidrBlock: '10.96.0.0/12' }));

@@ -12,7 +12,7 @@ import { type LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import { Garbage, type GarbageOptions } from './garbage.ts';
 import type { Holdings } from './holdings.ts';
-import { lifeOf } from './life.ts';
+import type { Lives } from './lives.ts';
 import { type Ending, ownerOf } from './owner.ts';
 import { Retention, type RetentionOptions } from './retention.ts';
 import { Vanished } from './vanished.ts';
@@ -20,6 +20,7 @@ import { Vanished } from './vanished.ts';
 export interface EndingsOptions extends GarbageOptions, RetentionOptions {
   readonly pods: LedgerPods;
   readonly holdings: Holdings;
+  readonly lives: Lives;
   /** Those that were deleted while nobody watched, as far as the API server remembers. */
   readonly recall?: (signal: AbortSignal) => AsyncIterable<Pod>;
   /** Release also when so many Pods are missing at once that the API server's memory is in doubt. */
@@ -122,11 +123,13 @@ export class Endings {
    * @param heir whether a Pod of the same name has been asked for already what it takes over: the rest goes.
    */
   async of(key: string, uid: string, heir: boolean): Promise<Ending | 'living' | 'kept' | 'unsure'> {
+    // Whether its launcher lives is not known yet.
+    if (this.#options.pods.isClaimed(key, uid)) return 'unsure';
     const pods = this.#options.pods.all(key);
     const pod = pods.find(({ identity }) => identity === uid) ?? pods[0];
     if (pod) this.#garbage.clear(key);
     const ending =
-      pod?.identity === uid ? endingOf(pod) : pod ? replacedBy(pod) : await this.#endingOfMissing(key, uid);
+      pod?.identity === uid ? this.#endingOf(pod) : pod ? replacedBy(pod) : await this.#endingOfMissing(key, uid);
     if (ending === 'living' || ending === 'unsure') return ending;
     if (this.#isHalted()) return 'unsure';
     return heir ? ending : this.#unlessKept(key, uid, ending);
@@ -142,6 +145,15 @@ export class Endings {
     this.#notGoneBefore.delete(key);
     this.#garbage.clear(key);
     this.#retention.forget(key);
+  }
+
+  #endingOf(pod: Pod): Ending | 'living' {
+    const { state } = this.#options.lives.of(pod);
+    if (state === 'completed') return { cause: 'RELEASE_CAUSE_POD_COMPLETED', evidence: `phase ${pod.phase}` };
+    if (state !== 'overdue') return 'living';
+    const { deletionTimestamp, graceSeconds } = pod;
+    if (graceSeconds === 0) return deleted(`its last deletion was at ${deletionTimestamp}, without a grace period`);
+    return deleted(`terminating since ${deletionTimestamp}, and overdue by a whole grace period`);
   }
 
   async #endingOfMissing(key: string, uid: string): Promise<Ending | 'unsure'> {
@@ -194,7 +206,10 @@ export class Endings {
     const { pods, holdings } = this.#options;
     const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
     return [...holdings.pods()].filter(
-      (key) => !pods.has(key) && holdings.uids(key).some((uid) => !wasDeleted(key, uid)) && !this.#isAwaited(key),
+      (key) =>
+        !pods.has(key) &&
+        holdings.uids(key).some((uid) => !wasDeleted(key, uid) && !pods.isClaimed(key, uid)) &&
+        !this.#isAwaited(key),
     );
   }
 
@@ -212,13 +227,6 @@ export class Endings {
 }
 
 const isMirror = ({ identity, uid, name, ledgerName }: Pod): boolean => identity !== uid && ledgerName === name;
-
-function endingOf(pod: Pod): Ending | 'living' {
-  const life = lifeOf(pod, Date.now());
-  if (life.state === 'completed') return { cause: 'RELEASE_CAUSE_POD_COMPLETED', evidence: `phase ${pod.phase}` };
-  if (life.state !== 'overdue') return 'living';
-  return deleted(`terminating since ${pod.deletionTimestamp}, and overdue by a whole grace period`);
-}
 
 const replacedBy = ({ identity }: Pod): Ending => deleted(`the name belongs to Pod uid ${identity} now`);
 

@@ -30,4 +30,12 @@ describe('whether a Pod still needs its addresses', () => {
     expect(at('2026-11-17T14:04:30Z')).to.deep.equal({ state: 'alive', endsInMs: 30_000 });
     expect(at('2026-11-17T14:04:00Z')).to.deep.equal({ state: 'overdue' });
   });
+
+  it('goes by the grace period of its deletion: a kubelet that has ended it deletes it once more, with none', () => {
+    const spec = { terminationGracePeriodSeconds: 60 };
+    const at = (deletionGracePeriodSeconds: number) =>
+      life(spec, { phase: 'Running' }, { deletionTimestamp: '2026-11-17T14:04:59Z', deletionGracePeriodSeconds });
+    expect(at(0)).to.deep.equal({ state: 'overdue' });
+    expect(at(5)).to.deep.equal({ state: 'alive', endsInMs: 4_000 });
+  });
 });

@@ -8,7 +8,7 @@ export type Life =
   | { readonly state: 'alive'; readonly endsInMs: number | undefined }
   /** Its containers have ended for good. */
   | { readonly state: 'completed' }
-  /** It should be gone since a whole grace period: its node is lost. */
+  /** Its kubelet has ended it; or it should be gone since a whole grace period, and its node is lost. */
   | { readonly state: 'overdue' };
 
 /** What counts as alive is Kube-OVN's rule, so that addresses come and go when its users expect it. */
@@ -19,7 +19,7 @@ export function lifeOf(pod: Pod, nowMs: number): Life {
   const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');
   if (succeeded || failed) return { state: 'completed' };
   if (pod.deletionTimestamp === '') return { state: 'alive', endsInMs: undefined };
-  // The timestamp holds the grace period already: this is the end of a second one.
+  // The timestamp holds the grace period already: this is the end of a second one. The last DELETE, by the kubelet, has none.
   const endsInMs = Date.parse(pod.deletionTimestamp) + pod.graceSeconds * 1_000 - nowMs;
   return endsInMs > 0 ? { state: 'alive', endsInMs } : { state: 'overdue' };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { holding, launcher, podNamed, until } from '../fakes.ts';
+import { claimant, holding, launcher, podNamed, until } from '../fakes.ts';
 import { networksAnnotation } from '../kubernetes/objects.ts';
 import { whyNoMachine } from './machines.ts';
 import { beingDeleted, settled, type WorldOptions, wanting, worldOf } from './specification.ts';
@@ -82,6 +82,84 @@ describe('virtual machines', () => {
     await settled();
     expect(alarms).to.deep.equal([]);
     expect(allocator.released).to.deep.equal([]);
+  });
+
+  describe('are believed in only once their object was seen', () => {
+    const instance = (parts: object = {}) => ({ uid: 'uid-vm1', deleting: false, ...parts });
+    const nothing = [] as const;
+
+    it('two Pods that name an instance which does not exist get no address, and are told why', async () => {
+      const { pods, allocator, said, reconciler } = world();
+      pods.put(claimant('one', { annotations }));
+      pods.put(claimant('two', { annotations }));
+      reconciler.start();
+      await until(() => said.length >= 2);
+      await settled();
+      expect(allocator.allocated).to.deep.equal(nothing);
+      expect(said[0]?.happening.message).to.contain(
+        'names VirtualMachineInstance vm1 (uid uid-vm1) as its controller, and there is no such object',
+      );
+    });
+
+    it('a Pod that names one of another uid, or one that does not list it, gets nothing of that machine', async () => {
+      for (const there of [
+        instance({ uid: 'uid-other' }),
+        instance({ activePods: new Set(['uid-virt-launcher-vm1-real']) }),
+      ]) {
+        const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
+        machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: there });
+        pods.put(claimant('forged', { annotations: { [networksAnnotation]: 'macvlan, other' } }));
+        reconciler.start();
+        await settled();
+        expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
+      }
+    });
+
+    it('a launcher whose instance is seen a moment later is served then, as the machine', async () => {
+      const { pods, allocator, machines, reconciler } = world();
+      machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set() }) });
+      const pod = claimant('one', { annotations });
+      pods.put(pod);
+      reconciler.start();
+      await settled();
+      expect(allocator.allocated).to.deep.equal(nothing);
+      machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set([pod.uid]) }) });
+      await until(() => allocator.allocated.length === 1);
+      expect(allocator.allocated[0]?.pod).to.include({ name: 'vm1', uid: 'uid-vm1' });
+      expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
+    });
+
+    it('what a machine holds stays until its launcher was looked up, and is not taken for missing', async () => {
+      const { pods, allocator, machines, reconciler, alarms } = world({ holdings: [held] });
+      machines.set('default/vm1', { VirtualMachineInstance: instance() });
+      pods.put(claimant('one', { annotations }));
+      await reconciler.prepare();
+      reconciler.start();
+      await settled();
+      expect([allocator.allocated, allocator.released, alarms]).to.deep.equal([nothing, nothing, nothing]);
+    });
+
+    it('a launcher stays who it is, whatever is edited into its ownerReferences, and while its instance goes', async () => {
+      const { pods, allocator, machines, reconciler } = world({ holdings: [held] });
+      machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: instance() });
+      pods.put(claimant('one', { annotations }));
+      reconciler.start();
+      await settled();
+      machines.clear();
+      pods.put(claimant('one', { annotations, metadata: { ownerReferences: [] } }));
+      pods.put(claimant('one', { annotations, instance: 'uid-other' }));
+      await settled();
+      expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
+    });
+
+    it('a Pod that is not called as KubeVirt calls them is a plain Pod, without such an owner', async () => {
+      const { pods, allocator, reconciler } = world();
+      const { controller } = claimant('one');
+      pods.put({ ...wanting('mine'), controller });
+      reconciler.start();
+      await until(() => allocator.allocated.length === 1);
+      expect(allocator.allocated[0]?.pod).to.include({ name: 'mine', uid: 'uid-mine', owner: undefined });
+    });
   });
 
   it('keep what they have from a Pod that is called like them, which is told so', async () => {

@@ -223,7 +223,7 @@ describe('an attachment that a living Pod asks for no longer', () => {
     const there = worldOf(stop.signal, { patient: true, ...options, holdings: [...two, ...(options.holdings ?? [])] });
     const [binding] = [{ containerId: 'c', interface: 'net2', node: 'node-1', bootId: 'b', at: '' }];
     const attachment = { namespace: 'default', pod: 'a', provider: 'storage.default', ordinal: 0 };
-    there.allocator.bindings = [{ attachment, subnet: 'macvlan', addresses: ['10.0.0.2'], binding }];
+    there.allocator.bindings = [{ attachment, subnet: 'macvlan', addresses: ['10.0.0.2'], binding, allocationSeq: 8 }];
     const config = macvlan.config.replaceAll('macvlan.default', 'storage.default');
     there.networks.put({ ...macvlan, name: 'storage', config });
     there.pods.put(wanting('a', { spec: { nodeName: 'node-1' } }));

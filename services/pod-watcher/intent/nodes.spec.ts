@@ -2,12 +2,19 @@ import { expect } from 'chai';
 import type { Input } from '../../../proto/codec.ts';
 import type { SandboxBinding, UnbindRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, silent, until } from '../fakes.ts';
-import type { Named } from '../kubernetes/list-watch.ts';
+import { type NodeObject, nodes as nodeKind } from '../kubernetes/objects.ts';
 import type { Fact } from '../ledger/facts.ts';
 import { Nodes, type NodesOptions } from './nodes.ts';
 import { settled } from './specification.ts';
 
-const nodeNamed = (name: string, uid = `uid-${name}`): Named => ({ namespace: '', name, uid, resourceVersion: '1' });
+const nodeNamed = (name: string, uid = `uid-${name}`, spec: object = {}): NodeObject =>
+  nodeKind.parse({ metadata: { name, uid, resourceVersion: '1' }, spec });
+
+/** A Node with the taint by which an operator declares that it is down. */
+const outOfService = (name: string, timeAdded?: string): NodeObject =>
+  nodeNamed(name, undefined, {
+    taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute', timeAdded }],
+  });
 
 /** net1 of a container of Pod `pod` is bound to 10.0.0.<last>. */
 function bindingOf(pod: string, last: number): SandboxBinding {
@@ -15,7 +22,14 @@ function bindingOf(pod: string, last: number): SandboxBinding {
     attachment: { namespace: 'default', pod, provider: 'macvlan.default', ordinal: 0 },
     subnet: 'macvlan',
     addresses: [`10.0.0.${last}`],
-    binding: { containerId: `container-of-${pod}`, interface: 'net1', node: '', bootId: '', at: '' },
+    binding: {
+      containerId: `container-of-${pod}`,
+      interface: 'net1',
+      node: '',
+      bootId: '',
+      at: '2026-01-31T08:00:00Z',
+    },
+    allocationSeq: 7,
   };
 }
 
@@ -26,7 +40,7 @@ describe('the bindings of a Node', () => {
 
   /** Nodes "n0" and on, of which all exist; and what is bound on them. */
   function world(count: number, bound: Record<string, SandboxBinding[]>, more: Partial<NodesOptions> = {}) {
-    const source = new FakeSource<Named>();
+    const source = new FakeSource<NodeObject>();
     const bindings = new Map(Object.entries(bound));
     const unbound: Input<UnbindRequest>[] = [];
     const held = new Set<string>();
@@ -48,7 +62,7 @@ describe('the bindings of a Node', () => {
           return Promise.resolve({ unbound: 1 });
         },
       },
-      holds: (pod) => held.has(pod),
+      holds: ({ attachment }) => held.has(`default/${attachment?.pod}`),
       exists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
       acceptVanished: false,
       alarm: (sentence) => alarms.push(sentence),
@@ -85,6 +99,55 @@ describe('the bindings of a Node', () => {
         cause: 'UNBIND_CAUSE_NODE_DELETED',
       })),
     );
+  });
+
+  it('end when it is tainted as out of service, those of released addresses, at once and with that cause', async () => {
+    const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
+    held.add('default/b');
+    await nodes.start();
+    source.put(outOfService('n0'));
+    await until(() => unbound.length === 1);
+    expect(unbound[0]).to.include({ pod: 'a', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
+    bindings.set('n0', [bindingOf('b', 3)]);
+    held.delete('default/b');
+    nodes.facts([released]);
+    await until(() => unbound.length === 2);
+    expect(unbound[1]).to.include({ pod: 'b', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
+  });
+
+  it('end also when the taint was there before the watcher', async () => {
+    const { source, unbound, nodes } = world(0, { n0: [bindingOf('a', 2)] });
+    source.put(outOfService('n0', '2026-01-31T09:00:00Z'));
+    await nodes.start();
+    await until(() => unbound.length === 1);
+  });
+
+  it('stay where they were made after the taint: that node lives', async () => {
+    const { source, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+    await nodes.start();
+    source.put(outOfService('n0', '2026-01-31T07:59:59Z'));
+    await until(() => listed.length > 0);
+    await settled();
+    expect(unbound).to.deep.equal([]);
+  });
+
+  it('stay once the taint is removed, and for a taint of another key or without effect on what runs', async () => {
+    const { source, bindings, unbound, held, listed, nodes } = world(2, { n0: [bindingOf('a', 2)] });
+    held.add('default/a');
+    await nodes.start();
+    source.put(outOfService('n0'));
+    await until(() => listed.length > 0);
+    source.put(nodeNamed('n0'));
+    held.delete('default/a');
+    bindings.set('n1', [bindingOf('b', 3)]);
+    const taints = [
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+      { key: 'node.kubernetes.io/out-of-service', effect: 'PreferNoSchedule' },
+    ];
+    source.put(nodeNamed('n1', undefined, { taints }));
+    nodes.facts([released]);
+    await settled();
+    expect(unbound).to.deep.equal([]);
   });
 
   it('stay while a Pod holds the address, and end when that is released', async () => {

@@ -1,15 +1,17 @@
 /**
- * Ends the bindings of Nodes that were deleted, so that the addresses which Pods of theirs left need not be kept back until
- * their binding times out.
+ * Ends the bindings of Nodes that were deleted, or tainted as out of service, so that the addresses which Pods of theirs left need
+ * not be kept back until their binding times out.
  *
- * Only what nobody holds any more: a container on a machine whose Node object was deleted may run on, and its Pod with it; as
- * long as the Pod is there, its address is given to nobody else, bound or not. And only Nodes whose deletion the API told,
- * or remembers: a name in the ledger that is no Node's (an agent by itself, a test) says nothing about a machine.
+ * Only what the Pod of that container does not hold any more: a container on a machine whose Node object was deleted may run on,
+ * and its Pod with it; as long as the Pod is there, its address is given to nobody else, bound or not. And only Nodes whose
+ * deletion the API told, or remembers: a name in the ledger that is no Node's (an agent by itself, a test) says nothing about a
+ * machine. A Node that binds something after it was declared out of service lives: that binding stays.
  */
 import type { Logger } from '../../../lib/log.ts';
-import type { SandboxBinding } from '../../../proto/ipledger.ts';
+import type { SandboxBinding, UnbindCause } from '../../../proto/ipledger.ts';
 import { reasonOf } from '../kubernetes/api.ts';
 import type { Change, Named, Source } from '../kubernetes/list-watch.ts';
+import type { NodeObject } from '../kubernetes/objects.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import type { Fact } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
@@ -18,9 +20,9 @@ import { Vanished } from './vanished.ts';
 
 export interface NodesOptions {
   readonly allocator: Pick<Allocator, 'listBindings' | 'unbind'>;
-  readonly nodes: Pick<Source<Named>, 'objects' | 'subscribe'>;
-  /** Whether a Pod of this name ("namespace/name") holds one of these addresses. */
-  readonly holds: (pod: string, subnet: string, addresses: readonly string[]) => boolean;
+  readonly nodes: Pick<Source<NodeObject>, 'objects' | 'subscribe'>;
+  /** Whether the Pod of this container holds one of its addresses still. */
+  readonly holds: (sandbox: SandboxBinding) => boolean;
   /** Whether there is such a Node at this moment. */
   readonly exists: (name: string, signal: AbortSignal) => Promise<boolean>;
   /** Those that were deleted while nobody watched, as far as the API server remembers. */
@@ -46,12 +48,20 @@ const soonMs = 200;
 const atOnceMs = 60_000;
 const fewestNodes = 10;
 
+/** Why the bindings of a Node end, and which: those made until then, in milliseconds since 1970. */
+interface NodeEnd {
+  readonly cause: UnbindCause;
+  readonly until: number;
+}
+
 export class Nodes implements Reader {
   readonly #options: NodesOptions;
   readonly #queue: Queue;
   readonly #vanished: Vanished;
   /** Deleted, and perhaps with bindings left; since when (of performance.now()). */
   readonly #gone = new Map<string, number>();
+  /** Tainted as out of service; since when (milliseconds since 1970). */
+  readonly #outOfService = new Map<string, number>();
 
   constructor(options: NodesOptions) {
     this.#options = options;
@@ -85,12 +95,18 @@ export class Nodes implements Reader {
 
   facts(facts: readonly Fact[]): void {
     if (facts.some(({ kind }) => kind === 'ended'))
-      for (const name of this.#gone.keys()) this.#queue.addAfter(name, soonMs);
+      for (const name of [...this.#gone.keys(), ...this.#outOfService.keys()]) this.#queue.addAfter(name, soonMs);
   }
 
-  #onNode(change: Change<Named>): void {
-    if (change.kind === 'gone') this.#onGone(change.object.name);
-    else if (change.kind === 'present') this.#gone.delete(change.object.name);
+  #onNode(change: Change<NodeObject>): void {
+    if (change.kind === 'listed') return;
+    const { name, outOfServiceSince: since } = change.object;
+    if (change.kind === 'gone' || since === undefined) this.#outOfService.delete(name);
+    if (change.kind === 'gone') return this.#onGone(name);
+    this.#gone.delete(name);
+    if (since === undefined || this.#outOfService.has(name)) return;
+    this.#outOfService.set(name, Date.parse(since) || Date.now());
+    this.#queue.add(name);
   }
 
   #onGone(name: string): void {
@@ -104,6 +120,11 @@ export class Nodes implements Reader {
 
   async #turn(name: string): Promise<Outcome> {
     const { exists, signal } = this.#options;
+    const outOfServiceAt = this.#outOfService.get(name);
+    if (outOfServiceAt !== undefined) {
+      const cause = 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE';
+      return (await this.#unbind(name, { cause, until: outOfServiceAt })) > 0 ? 'again' : 'done';
+    }
     const goneAt = this.#gone.get(name);
     if (goneAt === undefined) return 'done';
     const earlyMs = goneAt + this.#settleMs - performance.now();
@@ -112,7 +133,8 @@ export class Nodes implements Reader {
       return 'done';
     }
     if (this.#isDoubtful()) return 'again';
-    const left = (await exists(name, signal)) ? 0 : await this.#unbind(name);
+    const end = { cause: 'UNBIND_CAUSE_NODE_DELETED', until: Infinity } as const;
+    const left = (await exists(name, signal)) ? 0 : await this.#unbind(name, end);
     if (left > 0) return 'again';
     this.#gone.delete(name);
     return 'done';
@@ -134,37 +156,36 @@ export class Nodes implements Reader {
     return doubtful;
   }
 
-  /** Ends what nobody holds any more of a Node's bindings; gives how many are left. */
-  async #unbind(node: string): Promise<number> {
-    const { allocator, log, signal } = this.#options;
-    let [ended, left] = [0, 0];
+  /** Ends, of a Node's bindings, those that their Pods left behind; gives how many are left. */
+  async #unbind(node: string, { cause, until }: NodeEnd): Promise<number> {
+    const { allocator, holds, log, signal } = this.#options;
+    let [ended, left, later] = [0, 0, 0];
     for (let pageToken = ''; ;) {
       const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
       for (const sandbox of bindings) {
-        const unbound = this.#isHeld(sandbox) ? 0 : await this.#unbindOne(sandbox);
-        if (unbound > 0) ended += 1;
+        if (Date.parse(sandbox.binding?.at ?? '') > until) later += 1;
+        else if (!holds(sandbox) && (await this.#unbindOne(sandbox, cause)) > 0) ended += 1;
         else left += 1;
       }
       pageToken = nextPageToken;
       if (pageToken === '') break;
     }
-    if (ended > 0)
-      log.info({ node, ended, left }, 'nodes: a Node is gone, and so are the bindings of released addresses');
+    const found = { node, ended, left, cause };
+    if (ended > 0) log.info(found, 'nodes: a Node has ended, and so have the bindings that its Pods left behind');
+    if (later > 0)
+      log.warn(
+        { ...found, later },
+        'nodes: a Node that is tainted as out of service has bound containers since, so it runs: remove the taint, or stop the machine',
+      );
     return left;
   }
 
-  #isHeld({ attachment, subnet, addresses }: SandboxBinding): boolean {
-    const pod = `${attachment?.namespace}/${attachment?.pod}`;
-    return this.#options.holds(pod, subnet, addresses);
-  }
-
   /** How many it ended: none where an address is fenced, or somebody was quicker. */
-  async #unbindOne({ attachment, binding }: SandboxBinding): Promise<number> {
+  async #unbindOne({ attachment, binding }: SandboxBinding, cause: UnbindCause): Promise<number> {
     const { allocator, signal } = this.#options;
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};
     const { containerId = '', interface: name = '' } = binding ?? {};
-    const cause = 'UNBIND_CAUSE_NODE_DELETED';
-    const request = { namespace, pod, provider, containerId, interface: name, cause } as const;
+    const request = { namespace, pod, provider, containerId, interface: name, cause };
     return (await allocator.unbind(request, signal)).unbound;
   }
 }

@@ -1,12 +1,19 @@
 /** Who controls a Pod, as the ledger is told, and whether that owner will have the Pod's name again. */
 import { ownerKind } from '../../../lib/marks.ts';
+import { machineKind } from '../../../lib/pod-identity.ts';
 import type { Owner, ReleaseCause } from '../../../proto/ipledger.ts';
+import { isLauncher } from '../kubernetes/launchers.ts';
 import type { Pod, StatefulSet } from '../kubernetes/objects.ts';
 
-/** The controlling owner; undefined for a bare Pod. */
-export function ownerOf({ controller }: Pick<Pod, 'controller'>): Owner | undefined {
-  if (!controller) return undefined;
-  const { apiVersion, kind, name, uid } = controller;
+/**
+ * The controlling owner; undefined for a bare Pod. A virtual machine is the owner of its launchers only, after it was seen: its
+ * Pods may be on two nodes, and keep what they have while it is stopped.
+ */
+export function ownerOf(pod: Pick<Pod, 'name' | 'ledgerName' | 'controller' | 'claims'>): Owner | undefined {
+  const owner = isLauncher(pod) ? pod.claims : pod.controller;
+  if (!owner) return undefined;
+  const { apiVersion, kind, name, uid } = owner;
+  if (ownerKind(apiVersion, kind) === machineKind && !isLauncher(pod)) return undefined;
   return { kind: ownerKind(apiVersion, kind), name, uid };
 }
 

@@ -7,6 +7,8 @@
  */
 import type { Input } from '../../../proto/codec.ts';
 import type { AttachmentRequest } from '../../../proto/ipledger.ts';
+import type { Controller } from '../../../lib/pod-identity.ts';
+import { isLauncher } from '../kubernetes/launchers.ts';
 import { hasAllocatedAnnotation, type Pod, vipAnnotation } from '../kubernetes/objects.ts';
 import { overLimit, podLimits, shown } from '../limits.ts';
 import { type Selection, selections } from './attachments.ts';
@@ -56,6 +58,7 @@ interface Draft {
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
   const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set(), readings: new Map() };
   if (pod.problems.length > 0) return unreadable(pod.problems);
+  if (pod.claims && !isLauncher(pod)) return waitsForOwner(pod.doubt || undecided(pod.claims));
   const selected = selections(pod);
   if (!selected.ok) return unreadable([selected.problem]);
   const { each, unnamed } = matchHeld(selected.value, held);
@@ -80,12 +83,24 @@ function unreadable(texts: readonly string[]): Plan<never> {
   return { attachments: [], removed: [], problems, notes: [], topics: new Set() };
 }
 
+/** Nothing is requested until it is known whether the owner that the Pod names is there. */
+const waitsForOwner = (text: string): Plan<never> => ({
+  attachments: [],
+  removed: [],
+  problems: [{ about: 'world', text }],
+  notes: [],
+  topics: new Set(),
+});
+
 function tooManyCandidates(attachments: Draft['attachments']): string | undefined {
   const has = attachments.reduce((sum, { candidates = [] }) => sum + candidates.length, 0);
   const limit = { has, most: podLimits.candidatesOfPod, unit: 'addresses to choose from for all its attachments' };
   const remedy = 'shorten the ip_pool annotations, or name an IPPool in them';
   return has > limit.most ? overLimit('the Pod', { ...limit, remedy }) : undefined;
 }
+
+const undecided = ({ name, uid }: Controller): string =>
+  `whether VirtualMachineInstance ${name} (uid ${uid}), which the Pod names as its controller, is there could not be read yet`;
 
 /** What is held of a network that is not there, or not ours, somebody else may have asked for: that is not taken away. */
 function isOurs({ provider }: Held, sight: Sight): boolean {

@@ -75,6 +75,44 @@ describe('the intent loop', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
+  describe('never allocates again for a Pod that it took for ended', () => {
+    const dying = (deletionTimestamp: string, deletionGracePeriodSeconds: number, spec?: object) =>
+      wanting('a', { ...(spec && { spec }), metadata: { deletionTimestamp, deletionGracePeriodSeconds } });
+    const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
+
+    for (const [when, first, later] of [
+      ['its kubelet deletes it at last', () => dying('2026-01-31T08:00:30Z', 30), () => dying(inAnHour(), 0)],
+      ['its object says that it has time again', () => dying('2026-01-31T08:00:30Z', 30), () => dying(inAnHour(), 30)],
+      [
+        'its phase is Running again',
+        () => wanting('a', { spec: { restartPolicy: 'Never' }, status: { phase: 'Succeeded' } }),
+        () => wanting('a', { spec: { restartPolicy: 'Never' }, status: { phase: 'Running' } }),
+      ],
+    ] as const)
+      it(`when ${when}`, async () => {
+        const held = holding('a');
+        const { pods, allocator, reconciler, facts } = world({ holdings: [held] });
+        pods.put(first());
+        reconciler.start();
+        await until(() => allocator.released.length === 1);
+        facts(101, ended(held));
+        pods.put(later());
+        await settled();
+        expect(allocator.allocated).to.deep.equal([]);
+      });
+  });
+
+  it('allocates nothing for a Pod that is being deleted and holds nothing: no sandbox of it is made any more', async () => {
+    const { pods, allocator, reconciler } = world();
+    const metadata = { deletionTimestamp: new Date(Date.now() + 3_600_000).toISOString() };
+    pods.put(wanting('going', { metadata }));
+    pods.put(wanting('living'));
+    reconciler.start();
+    await until(() => allocator.allocated.length > 0);
+    await settled();
+    expect(allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['living']);
+  });
+
   it('KO-1026 asks for a Pod of the same name before it releases what the old one left', async () => {
     const { pods, allocator, reconciler } = world({ holdings: [holding('a', { uid: 'old' })] });
     const order: string[] = [];

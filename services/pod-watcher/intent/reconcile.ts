@@ -10,7 +10,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { Happening } from '../kubernetes/events.ts';
 import { LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
 import { type Change, keyOf, type Source } from '../kubernetes/list-watch.ts';
-import type { NetworkDefinition, Pod, StatefulSet } from '../kubernetes/objects.ts';
+import { hasAllocatedAnnotation, type NetworkDefinition, type Pod, type StatefulSet } from '../kubernetes/objects.ts';
 import { type Allocator, allocateTimeoutMs } from '../ledger/allocator.ts';
 import { type Fact, holdingOf } from '../ledger/facts.ts';
 import type { Reader } from '../ledger/follow.ts';
@@ -18,8 +18,8 @@ import { type Outcome, Queue } from '../queue.ts';
 import { Endings, type EndingsOptions } from './endings.ts';
 import type { Holdings } from './holdings.ts';
 import { takesOver } from './inherit.ts';
-import { lifeOf } from './life.ts';
 import { allLinesOf, quotaLinesOf } from './lines.ts';
+import { Lives } from './lives.ts';
 import { Networks } from './networks.ts';
 import { ownerOf } from './owner.ts';
 import { type Plan, planFor } from './plan.ts';
@@ -29,7 +29,7 @@ import type { Subnets } from './subnets.ts';
 import { Waiters } from './waiters.ts';
 import { allocatedAfterAll, cannotAsk, notServed, refused, takenName } from './why.ts';
 
-export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statefulSets'> {
+export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statefulSets' | 'lives'> {
   readonly allocator: Pick<Allocator, 'allocate' | 'release' | 'listBindings'>;
   readonly pods: Pick<Source<Pod>, 'objects' | 'subscribe'>;
   readonly statefulSets: Pick<Source<StatefulSet>, 'objects' | 'subscribe'>;
@@ -66,6 +66,7 @@ export class Reconciler implements Reader {
   readonly #pods: LedgerPods;
   readonly #queue: Queue;
   readonly #waiters: Waiters;
+  readonly #lives = new Lives();
   readonly #endings: Endings;
   readonly #releases: Releases;
   readonly #sight: Sight;
@@ -77,7 +78,7 @@ export class Reconciler implements Reader {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#pods = new LedgerPods(options.pods);
-    this.#endings = new Endings({ ...options, pods: this.#pods });
+    this.#endings = new Endings({ ...options, pods: this.#pods, lives: this.#lives });
     this.#releases = new Releases({ ...options, endings: this.#endings });
     const { subnets, statefulSets, sight } = options;
     this.#sight = {
@@ -171,8 +172,13 @@ export class Reconciler implements Reader {
       return;
     }
     const key = ledgerKeyOf(change.object);
-    if (change.kind === 'present') return this.#queue.add(key);
+    if (change.kind === 'present') {
+      // A launcher was known by its own name until its machine was seen.
+      if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
+      return this.#queue.add(key);
+    }
     this.#noted.delete(key);
+    this.#lives.forget(change.object);
     const waitMs = this.#endings.gone(change.object, change.witnessed);
     if (waitMs > 0) this.#queue.addAfter(key, waitMs);
     // A deletion that a list implies is judged with all others of that list, at its end.
@@ -202,7 +208,7 @@ export class Reconciler implements Reader {
    */
   async #turn(key: string): Promise<Outcome> {
     const pod = this.#pods.get(key);
-    const life = pod && lifeOf(pod, Date.now());
+    const life = pod && this.#lives.of(pod);
     if (!pod || life?.state !== 'alive') {
       this.#waiters.end(key);
       this.#releases.bound.delete(key);
@@ -213,9 +219,21 @@ export class Reconciler implements Reader {
       );
     }
     if (life.endsInMs !== undefined) this.#queue.addAfter(key, life.endsInMs);
-    const served = await this.#serve(key, pod);
+    const served = this.#isGoingWithout(key, pod) ? this.#leave(key) : await this.#serve(key, pod);
     const released = await this.#releases.ended(key, { uid: pod.identity, awaits: served.awaits });
     return served.outcome === 'done' ? released : served.outcome;
+  }
+
+  /** No sandbox is made of a Pod that is being deleted: one that has no address by then never needs one. */
+  #isGoingWithout(key: string, { identity, deletionTimestamp, annotations }: Pod): boolean {
+    const shows = hasAllocatedAnnotation(annotations);
+    return deletionTimestamp !== '' && !shows && this.#options.holdings.of(key, identity).length === 0;
+  }
+
+  /** What an earlier Pod of the name holds is for the next one to take over. */
+  #leave(key: string): Served {
+    this.#waiters.end(key);
+    return { outcome: 'done', awaits: 'all' };
   }
 
   async #serve(key: string, pod: Pod): Promise<Served> {
@@ -254,7 +272,7 @@ export class Reconciler implements Reader {
     const holders = this.#options.holdings.uids(key).filter((uid) => uid !== identity);
     return this.#pods
       .all(key)
-      .find((other) => holders.includes(other.identity) && lifeOf(other, Date.now()).state === 'alive');
+      .find((other) => holders.includes(other.identity) && this.#lives.of(other).state === 'alive');
   }
 
   async #allocate(key: string, pod: Pod, plan: Plan): Promise<Served> {

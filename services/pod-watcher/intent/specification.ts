@@ -1,6 +1,7 @@
 /** What the specs of the intent loop are written with. */
 import { FakeAllocator, FakeSource, holding, inForce, podNamed, type PodParts, silent, subnetNamed } from '../fakes.ts';
 import type { Happening } from '../kubernetes/events.ts';
+import { Launchers } from '../kubernetes/launchers.ts';
 import { type SubnetObject } from '../kubernetes/kept-objects.ts';
 import { type NetworkDefinition, networksAnnotation, type Pod, type StatefulSet } from '../kubernetes/objects.ts';
 import type { Fact, Holding } from '../ledger/facts.ts';
@@ -102,9 +103,11 @@ export function worldOf(
   const alarms: (string | undefined)[] = [];
   const known = new Subnets(objects.objects);
   const holdings = new Holdings();
+  const lookUpMachines = (key: string): Promise<Machines> =>
+    Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) });
   const reconciler = new Reconciler({
     allocator,
-    pods,
+    pods: new Launchers({ pods, lookUpMachines, log: silent, signal }),
     statefulSets,
     networks,
     subnets: known,
@@ -119,8 +122,7 @@ export function worldOf(
       lookedUp.push(key);
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
     },
-    lookUpMachines: (key) =>
-      Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) }),
+    lookUpMachines,
     lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
     acceptVanished,
     // The patient wait for an hour, or for a ring.

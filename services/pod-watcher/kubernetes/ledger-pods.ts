@@ -3,14 +3,15 @@
  * machine's: while it moves there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
-import { keyOf, type Source } from './list-watch.ts';
+import { isLauncher, isUndecided } from './launchers.ts';
+import { type Change, keyOf, type Source } from './list-watch.ts';
 import type { Pod } from './objects.ts';
 
 /** "namespace/name" in the ledger. */
 export const ledgerKeyOf = ({ namespace, ledgerName }: Pick<Pod, 'namespace' | 'ledgerName'>): string =>
   keyOf({ namespace, name: ledgerName });
 
-const isLauncher = ({ name, ledgerName }: Pod): boolean => name !== ledgerName;
+const claimedKeyOf = ({ namespace, claims }: Pod): string => keyOf({ namespace, name: claims?.name ?? '' });
 
 /** Those of one machine. */
 interface Launchers {
@@ -25,18 +26,38 @@ export class LedgerPods {
   readonly #launchers = new Map<string, Launchers>();
   /** All names of each namespace. */
   readonly #names = new Map<string, Set<string>>();
+  /** By their machine's name, then by their own: those that may turn out to be a launcher. */
+  readonly #claims = new Map<string, Map<string, Pod>>();
 
   /** To be made before others subscribe to the source, so that they find it up to date. */
   constructor(pods: Pick<Source<Pod>, 'objects' | 'subscribe'>) {
     this.#pods = pods;
     pods.subscribe((change) => {
-      if (change.kind === 'listed') return;
-      if (change.kind === 'gone') return this.#drop(change.object);
-      const { object, before } = change;
-      // Its owner may have been edited, and with that its name in the ledger.
+      if (change.kind !== 'listed') this.#onPod(change);
+    });
+  }
+
+  #onPod(change: Exclude<Change<Pod>, { kind: 'listed' }>): void {
+    const { object } = change;
+    const before = change.kind === 'present' ? change.before : object;
+    if (before?.claims) this.#claims.get(claimedKeyOf(before))?.delete(before.name);
+    if (change.kind === 'gone') this.#drop(object);
+    else {
+      // Its name in the ledger may have changed.
       if (before && before.ledgerName !== object.ledgerName) this.#drop(before);
       this.#put(object);
-    });
+    }
+    if (change.kind === 'present' && isUndecided(object)) {
+      const key = claimedKeyOf(object);
+      const claims = this.#claims.get(key) ?? new Map<string, Pod>();
+      this.#claims.set(key, claims.set(object.name, object));
+    }
+    if (before?.claims && this.#claims.get(claimedKeyOf(before))?.size === 0) this.#claims.delete(claimedKeyOf(before));
+  }
+
+  /** Whether some Pod claims to be this one, and that was not looked up yet. */
+  isClaimed(key: string, identity: string): boolean {
+    return [...(this.#claims.get(key)?.values() ?? [])].some(({ claims }) => claims?.uid === identity);
   }
 
   /** All names that there are. */

@@ -29,6 +29,8 @@ describe('what is read of an object', () => {
       ...metadata,
       ledgerName: 'p',
       identity: 'u',
+      claims: undefined,
+      doubt: '',
       node: 'node-1',
       hostNetwork: false,
       restartPolicy: 'Always',

@@ -2,7 +2,14 @@
  * The few fields that we read of each kind, as plain values. Everything else is dropped on arrival: the image of a large
  * cluster must fit into memory. A field of the wrong type reads as absent.
  */
-import { type Controller, controllerOf, identityOf } from '../../../lib/pod-identity.ts';
+import {
+  type Controller,
+  controllerOf,
+  identityOf,
+  machineClaimOf,
+  type MachineInstance,
+  machineInstanceOf,
+} from '../../../lib/pod-identity.ts';
 import { toLabels } from './label-selector.ts';
 import { namespaceLimits, networkLimits, nodeLimits, podLimits, textLimits, tooLong, tooMany } from '../limits.ts';
 import type { Kind, Named } from './list-watch.ts';
@@ -23,6 +30,10 @@ export interface Pod extends Named {
   readonly ledgerName: string;
   /** Who it is in the ledger: its uid; of a static Pod the hash of its manifest; of a launcher the uid of its machine. */
   readonly identity: string;
+  /** The virtual machine whose launcher it claims to be; undefined for others. */
+  readonly claims: Controller | undefined;
+  /** Why that is not believed; "" while it is, or was not looked up yet (launchers.ts). */
+  readonly doubt: string;
   /** RFC 3339. */
   readonly createdAt: string;
   readonly node: string;
@@ -32,6 +43,7 @@ export interface Pod extends Named {
   readonly reason: string;
   /** RFC 3339, "" unless it is terminating. */
   readonly deletionTimestamp: string;
+  /** Of its deletion, once it is being deleted; until then the one that its spec asks for. */
   readonly graceSeconds: number;
   readonly controller: Controller | undefined;
   /** Only those that concern attachments, and are within their limits. */
@@ -61,7 +73,7 @@ export function toPod(raw: unknown): Pod {
   const kept = attachmentAnnotations(annotations);
   const owner = ownerWithin(meta['ownerReferences']);
   const { controller } = owner;
-  const { name: ledgerName, uid } = identityOf({ ...object, annotations, controller });
+  const { name: ledgerName, uid } = identityOf({ ...object, annotations });
   const foreign = tooLong('annotation kubernetes.io/config.hash', uid, textLimits.uidLength);
   // Who asks for nothing is not told what is wrong with an owner.
   const others = Object.keys(kept.annotations).length === 0 ? [] : [owner.problem, foreign];
@@ -69,6 +81,8 @@ export function toPod(raw: unknown): Pod {
     ...object,
     ledgerName,
     identity: foreign === undefined ? uid : object.uid,
+    claims: machineClaimOf({ ...object, controller }),
+    doubt: '',
     createdAt: text(meta['creationTimestamp']),
     node: text(wanted['nodeName']),
     hostNetwork: wanted['hostNetwork'] === true,
@@ -76,12 +90,16 @@ export function toPod(raw: unknown): Pod {
     phase: text(seen['phase']),
     reason: text(seen['reason']),
     deletionTimestamp: text(meta['deletionTimestamp']),
-    graceSeconds: number(wanted['terminationGracePeriodSeconds']) ?? 30,
+    graceSeconds: graceSecondsOf(meta, wanted),
     controller,
     annotations: kept.annotations,
     problems: [...kept.problems, ...others.filter((each) => each !== undefined)],
   };
 }
+
+/** Each DELETE sets the period of its own, the last one of a kubelet sets 0: what the spec asks for holds only before. */
+const graceSecondsOf = (metadata: Raw, spec: Raw): number =>
+  number(metadata['deletionGracePeriodSeconds']) ?? number(spec['terminationGracePeriodSeconds']) ?? 30;
 
 /** The controller; left out where the references are over their limits. */
 function ownerWithin(references: unknown): { controller: Controller | undefined; problem?: string } {
@@ -202,8 +220,7 @@ export function toStatefulSet(raw: unknown): StatefulSet {
 // ---- VirtualMachine, VirtualMachineInstance -------------------------------------------------------------------------
 
 /** A virtual machine of KubeVirt, or one that runs. */
-export interface Machine {
-  readonly uid: string;
+export interface Machine extends MachineInstance {
   readonly deleting: boolean;
 }
 
@@ -216,7 +233,7 @@ export const machinePaths = {
 /** @throws Error for an object without name or uid. */
 export function toMachine(raw: unknown): Machine {
   const meta = record(record(raw)['metadata']);
-  return { uid: named(meta).uid, deleting: text(meta['deletionTimestamp']) !== '' };
+  return { ...machineInstanceOf(raw), uid: named(meta).uid, deleting: text(meta['deletionTimestamp']) !== '' };
 }
 
 // ---- Node ----------------------------------------------------------------------------------------------------------
@@ -224,18 +241,33 @@ export function toMachine(raw: unknown): Machine {
 export interface NodeObject extends Named {
   /** By which it is reached inside the cluster. */
   readonly addresses: readonly string[];
+  /** It is down for good, says its taint: since when, "" where the taint does not say. Undefined without that taint. */
+  readonly outOfServiceSince: string | undefined;
 }
+
+const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 export const nodes: Kind<NodeObject> = {
   path: '/api/v1/nodes',
   parse: (raw) => {
-    const { metadata, status } = record(raw);
+    const { metadata, spec, status } = record(raw);
     const all: unknown = record(status)['addresses'];
     const internal = (Array.isArray(all) ? all : []).map(record).filter(({ type }) => type === 'InternalIP');
-    const addresses = internal.slice(0, nodeLimits.addresses).map(({ address }) => text(address));
-    return { ...named(record(metadata)), addresses };
+    return {
+      ...named(record(metadata)),
+      addresses: internal.slice(0, nodeLimits.addresses).map(({ address }) => text(address)),
+      outOfServiceSince: outOfServiceSince(record(spec)['taints']),
+    };
   },
 };
+
+function outOfServiceSince(taints: unknown): string | undefined {
+  const all = (Array.isArray(taints) ? taints : []).map(record);
+  const taint = all.find(
+    ({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'),
+  );
+  return taint && text(taint['timeAdded']);
+}
 
 // ---- NetworkAttachmentDefinition -----------------------------------------------------------------------------------
 

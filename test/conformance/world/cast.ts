@@ -1,6 +1,7 @@
 /** The Pods of a case, on the objects that it gives, and what is to be seen of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allocation, IpamService } from '../../../proto/ipledger.ts';
+import { asMachine } from '../../../services/pod-watcher/kubernetes/launchers.ts';
 import { toPod } from '../../../services/pod-watcher/kubernetes/objects.ts';
 import { type Fields, textOf } from '../json.ts';
 import { makeOwner, type Reference } from './owner.ts';
@@ -139,7 +140,7 @@ export interface PodSeen {
 /** Looks at a Pod, also at one that is gone by now. */
 export async function lookAt(trial: Trial, pod: KubeObject): Promise<PodSeen> {
   const { namespace = '', name, uid } = pod.metadata;
-  const { ledgerName, identity } = toPod(pod);
+  const { ledgerName, identity } = asMachine(toPod(pod));
   const [now, events, { allocations }, ips] = await Promise.all([
     trial.objects.find({ kind: 'Pod', namespace, name }),
     trial.objects.said(pod),

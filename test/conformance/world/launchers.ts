@@ -3,6 +3,7 @@
  * the last of them has gone, the watcher's own rules say.
  */
 import { machineKind } from '../../../lib/pod-identity.ts';
+import { asMachine } from '../../../services/pod-watcher/kubernetes/launchers.ts';
 import { LedgerPods, ledgerKeyOf } from '../../../services/pod-watcher/kubernetes/ledger-pods.ts';
 import type { Change } from '../../../services/pod-watcher/kubernetes/list-watch.ts';
 import { type Pod, toPod } from '../../../services/pod-watcher/kubernetes/objects.ts';
@@ -32,7 +33,8 @@ export function launchersIn(steps: readonly Fields[]): Launchers {
     if (!names.has(key)) return undefined;
     const [namespace = '', name = ''] = key.split('/');
     const ownerReferences = [{ ...machine, controller: true }];
-    return toPod({ metadata: { namespace, name, uid: `uid-of-${name}`, ownerReferences } });
+    const pod = toPod({ metadata: { namespace, name, uid: `uid-of-${name}`, ownerReferences } });
+    return asMachine({ ...pod, claims: pod.controller });
   };
   return {
     of: podOf,

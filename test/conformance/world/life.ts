@@ -1,5 +1,6 @@
 /** A Pod that has its address, for what may happen to it then. */
 import type { Allocation } from '../../../proto/ipledger.ts';
+import { asMachine } from '../../../services/pod-watcher/kubernetes/launchers.ts';
 import { toPod } from '../../../services/pod-watcher/kubernetes/objects.ts';
 import { fieldsOf } from '../json.ts';
 import type { Fate } from '../areas/words.ts';
@@ -74,7 +75,7 @@ export async function fateOf(
   pod: KubeObject,
   { ofUid = false } = {},
 ): Promise<Fate | 'kept in part'> {
-  const { namespace, name, ledgerName, identity } = toPod(pod);
+  const { namespace, name, ledgerName, identity } = asMachine(toPod(pod));
   const places = (had.get(name) ?? []).flatMap(({ subnet, addresses }) =>
     addresses.map(({ address }) => ({ subnet, address })),
   );

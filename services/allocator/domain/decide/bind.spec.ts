@@ -10,6 +10,7 @@ import {
   released,
   start,
   subnetConfigured,
+  transferred,
   unbound,
   type Untimed,
 } from '../specification.ts';
@@ -83,6 +84,62 @@ describe('Bind', () => {
     given([subnetConfigured(), one, second, bound(one, 2), bound(second, 3, { interface: 'net2' })])
       .when(bind({ containerId: 'container-2', interface: 'net2' }))
       .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
+  });
+});
+
+describe('Bind on another node', () => {
+  const hourMs = 3_600_000;
+  const again = transferred(one, 2, 'uid-again');
+  const history = [subnetConfigured(), one, bound(one, 2), again];
+  const elsewhere = (more: Partial<Bind> = {}): Untimed =>
+    bind({ uid: 'uid-again', containerId: 'container-2', node: 'node-2', bootId: 'boot-2', ...more });
+  const accepted = [bound(again, 4, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })];
+
+  it('waits while a container of the earlier Pod may still answer, and names it and the ways out', () => {
+    given(history)
+      .when(elsewhere())
+      .thenRefused(
+        'ADDRESS_ANSWERING',
+        '172.17.0.11 of subnet macvlan cannot be bound on node node-2: container container-1 (net1) on node node-1 may still answer on it. Bind waits until the CNI DEL of that container, a reboot of node-1, or 2026-01-31T09:00:03.000Z. If node-1 is down for good, delete its Node, or taint it with node.kubernetes.io/out-of-service',
+      );
+  });
+
+  it('is done after the CNI DEL of that container', () => {
+    given([...history, unbound(one)])
+      .when(elsewhere())
+      .then(accepted);
+  });
+
+  it('is done after that node was rebooted, deleted or taken out of service', () => {
+    for (const cause of ['node-rebooted', 'node-deleted', 'node-out-of-service'] as const)
+      given([...history, unbound(one, 'container-1', { cause })])
+        .when(elsewhere())
+        .then(accepted);
+  });
+
+  it('is done when the binding timeout of the subnet is over, counted from the transfer', () => {
+    given(history)
+      .whenAfter(hourMs - 1, elsewhere())
+      .thenRefused('ADDRESS_ANSWERING', 'may still answer');
+    given(history).whenAfter(hourMs, elsewhere()).then(accepted);
+  });
+
+  it('counts the timeout of a binding of the same Pod from that binding', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .whenAfter(hourMs - 1, bind({ containerId: 'container-2', node: 'node-2' }))
+      .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
+  });
+
+  it('does not concern the same node: a sandbox is made again there', () => {
+    given(history)
+      .when(elsewhere({ node: 'node-1', bootId: 'boot-1' }))
+      .then([bound(again, 4, { containerId: 'container-2' })]);
+  });
+
+  it('repeats the answer to a container that is bound there already', () => {
+    given([...history, ...accepted])
+      .when(elsewhere())
+      .thenNothingHappens();
   });
 });
 
