@@ -4,6 +4,7 @@ import type { Bind, Sandbox, Unbind } from '../command.ts';
 import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, heldBy, sandboxKey, type State } from '../state.ts';
+import { makeRoomForBinding } from './binding-limit.ts';
 import { isFenced, refuseFenced } from './fence.ts';
 
 /**
@@ -31,7 +32,7 @@ export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNod
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, and not on ${onlyNode}`);
 }
 
-/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED */
+/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_IN_USE */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)
@@ -52,6 +53,7 @@ export function bind(state: State, command: Bind): Event[] {
   if (bindingsOf(state, allocation).some(same)) return [];
   const { attachment, uid, subnet, seq: alloc } = allocation;
   return [
+    ...makeRoomForBinding(state, allocation, command),
     {
       type: 'AddressBound',
       subnet,
