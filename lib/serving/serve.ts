@@ -17,6 +17,7 @@ import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Input, Method } from '../../proto/codec.ts';
 import { anonymous, callerOf } from './authorization.ts';
+import { refuseOversized } from './limits.ts';
 
 /** Of one call. */
 export interface CallContext {
@@ -114,6 +115,7 @@ function unaryCall(path: string, handler: AnyHandler | undefined, options: Serve
     const answer = async (): Promise<void> => {
       try {
         if (!handler) throw notImplemented(path);
+        refuseOversized(path, call.request);
         const context = contextOf(call);
         const here = () => handler(call.request, context);
         reply(null, await (forward ? forward(passageOf(path, call, context), here) : here()));
@@ -146,6 +148,7 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
       const signal = stopping ? AbortSignal.any([context.signal, stopping]) : context.signal;
       try {
         if (!handler) throw notImplemented(path);
+        refuseOversized(path, call.request);
         for await (const reply of handler(call.request, { ...context, signal })) {
           if (signal.aborted) break;
           if (!call.write(reply)) await drained(call, signal);

@@ -25,6 +25,7 @@ import { watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
+import { mostRequestBytes } from '../../lib/serving/limits.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
@@ -234,7 +235,7 @@ interface Serving {
 /** Serves the API, health and reflection. Resolves to the port. */
 function serveAll({ allocator, forwarder, health, tls, metrics }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
-    'grpc.max_receive_message_length': 1 << 20,
+    'grpc.max_receive_message_length': mostRequestBytes,
     'grpc.max_connection_idle_ms': 300_000,
     'grpc.keepalive_time_ms': 30_000,
     interceptors: tls ? [authorization(log)] : [],

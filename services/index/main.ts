@@ -12,6 +12,7 @@ import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { call, connect, type Connection, stream } from '../../lib/rpc.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
+import { mostRequestBytes } from '../../lib/serving/limits.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { serve } from '../../lib/serving/serve.ts';
@@ -123,7 +124,7 @@ interface Serving {
 /** Serves its part of the API, health and reflection. Resolves to the port. */
 function serveAll({ model, holdings, health, tls }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
-    'grpc.max_receive_message_length': 1 << 20,
+    'grpc.max_receive_message_length': mostRequestBytes,
     'grpc.keepalive_time_ms': 30_000,
     interceptors: tls ? [authorization(log)] : [],
   });

@@ -17,7 +17,7 @@ import {
   recordMessage,
   sandboxMessage,
 } from './messages.ts';
-import { limited, pageSize, readSeqToken, required } from '../../../lib/serving/read.ts';
+import { pageSize, readSeqToken, required } from '../../../lib/serving/read.ts';
 import { name, readNameToken, readSandbox } from './read.ts';
 import { reservationHandlers } from './reservations.ts';
 import { wait } from './wait.ts';
@@ -43,7 +43,7 @@ async function release(allocator: Allocator, request: api.ReleaseRequest, contex
   const uid = name('pod_uid', request.podUid);
   const cause = readReleaseCause(request.cause);
   if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: a release says why');
-  const evidence = limited('evidence', request.evidence);
+  const { evidence } = request;
   const alloc = request.allocationSeq || undefined;
   const { answer, head } = await command(
     allocator,
@@ -60,7 +60,7 @@ const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
 
 async function bind(allocator: Allocator, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
-  const [node, bootId] = [required('node', request.node), limited('boot_id', request.bootId)];
+  const [node, bootId] = [required('node', request.node), request.bootId];
   const { answer, head } = await command(
     allocator,
     context,
@@ -110,7 +110,7 @@ async function list(allocator: Allocator, request: api.ListRequest, context: Cal
 }
 
 async function listBindings(allocator: Allocator, request: api.ListBindingsRequest, context: CallContext) {
-  const node = limited('node', request.node);
+  const { node } = request;
   const page = { after: readNameToken(request.pageToken), size: pageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await question(allocator, context, (state) => pageOfBindings(state, node, page), request);
   return { position: positionOf(head), bindings: answer.bindings.map(sandboxMessage), nextPageToken: answer.next };

@@ -81,6 +81,23 @@ describe('A service', () => {
     expect(error.cause).to.have.property('code', status.UNIMPLEMENTED);
   });
 
+  it('rejects a request beyond a limit before any work on it, and names field, length and limit', async () => {
+    const message = 'namespace has 64 bytes, and 63 is the limit: shorten it';
+    const refused: string[] = [];
+    const handled = (): never => {
+      refused.push('handled');
+      throw new Error('it was handled');
+    };
+    await start(handled, handled);
+    const namespace = 'x'.repeat(64);
+    const unary = await failureOf(call(client, IpamService.list, { namespace }, { timeoutMs: 20_000 }));
+    const options = { silenceMs: 20_000, signal: never };
+    const streamed = await failureOf(stream(client, LedgerService.watch, { namespace }, options).next());
+    for (const error of [unary, streamed]) expect(error).to.include({ code: 'INVALID_REQUEST', message });
+    expect(unary.cause).to.have.property('code', status.INVALID_ARGUMENT);
+    expect(refused).to.deep.equal([]);
+  });
+
   it('says who calls: without TLS nobody is known', async () => {
     await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
     expect((await list()).nextPageToken).to.equal('anonymous');

@@ -7,7 +7,6 @@ import { usageOf, usageOfPool } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import type { Until } from '../ledger/fold.ts';
 import { poolMessage, positionOf, recordMessage, subnetMessage, timeOf } from './messages.ts';
-import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
 
@@ -23,7 +22,7 @@ export async function* stateAt(
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.StateAtReply>> {
   const until = travel.readMoment('moment', request.moment);
-  const subnet = limited('subnet', request.subnet);
+  const { subnet } = request;
   yield* travel.run(async function* () {
     const folding = travel.go(until, { signal });
     yield* patiently(folding, () => ({}));

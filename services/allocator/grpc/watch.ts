@@ -10,7 +10,6 @@ import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, reached } from './allocator.ts';
 import { holdTo } from './freeze.ts';
 import { eventMessage, positionOf } from './messages.ts';
-import { atMost, limited } from '../../../lib/serving/read.ts';
 import { readAddress } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
@@ -67,10 +66,10 @@ export async function* watch(
 
 const wanted = ({ subnet, namespace, pod, node, address, types }: api.WatchRequest): EventFilter => ({
   ...everything,
-  subnet: limited('subnet', subnet),
-  namespace: limited('namespace', namespace),
-  pod: limited('pod', pod),
-  node: limited('node', node),
+  subnet,
+  namespace,
+  pod,
+  node,
   address: address === '' ? '' : readAddress(address),
   types: readTypes(types),
 });
@@ -78,7 +77,7 @@ const wanted = ({ subnet, namespace, pod, node, address, types }: api.WatchReque
 /** A type that is misspelt would be waited for in vain. */
 function readTypes(types: readonly string[]): readonly string[] {
   const unknown = types.find((type) => !eventTypes.includes(type));
-  if (unknown === undefined) return atMost('types', eventTypes.length, types);
+  if (unknown === undefined) return types;
   throw new IpledgerError('INVALID_REQUEST', `types: there is no ${unknown}: they are ${eventTypes.join(', ')}`);
 }
 
