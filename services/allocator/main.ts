@@ -26,6 +26,7 @@ import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
 import { mostRequestBytes } from '../../lib/serving/limits.ts';
+import { insecureOption, isInsecure, isLoopback, refuseExposed } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
@@ -46,6 +47,7 @@ import { Patrol } from './verify/patrol.ts';
 interface Options extends ArchiveSettings, CheckpointSettings {
   readonly etcd: string;
   readonly listen: string;
+  readonly insecure?: boolean;
   readonly advertise?: string;
   readonly replica: string;
   readonly healthListen: string;
@@ -69,6 +71,7 @@ const program = new Command('allocator')
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
   )
+  .addOption(insecureOption())
   .addOption(
     new Option('--advertise <host:port>', 'where others reach it, when that is not --listen').env('IPLEDGER_ADVERTISE'),
   )
@@ -89,10 +92,11 @@ const log = createLogger('allocator');
 const freezeWithinMs = 10_000;
 
 await run(log, async (life) => {
+  const tls = tlsFromEnvironment(process.env, log);
+  refuseExposed({ listen: options.listen, tls, insecure: isInsecure(options.insecure, process.env) });
   const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
   life.onStop(() => etcd.close());
   const self = { replica: options.replica, address: options.advertise ?? reachable(options.listen) };
-  const tls = tlsFromEnvironment(process.env, log);
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
   const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
   const office: Office = { writer: undefined, follower: undefined };
@@ -166,8 +170,11 @@ await run(log, async (life) => {
 function warnOperator({ fenced }: State, tls: Tls): void {
   for (const name of fenced)
     log.error({ address: name }, 'fenced: the key of this address holds nothing that ipledger wrote');
-  if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
-    log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
+  if (!tls && !isLoopback(options.listen))
+    log.warn(
+      { listen: options.listen },
+      'plaintext beyond loopback: every client that reaches this port may do everything. Set IPLEDGER_TLS_CA, _CERT and _KEY',
+    );
 }
 
 /** Where the ledger was rewound, whoever starts next finds nothing amiss in it: it has to be told before we go. */

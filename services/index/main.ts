@@ -13,6 +13,7 @@ import { createLogger } from '../../lib/log.ts';
 import { call, connect, type Connection, stream } from '../../lib/rpc.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { mostRequestBytes } from '../../lib/serving/limits.ts';
+import { insecureOption, isInsecure, refuseExposed } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { serve } from '../../lib/serving/serve.ts';
@@ -28,6 +29,7 @@ interface Options {
   readonly file: string;
   readonly from: number;
   readonly listen: string;
+  readonly insecure?: boolean;
   readonly healthListen: string;
 }
 
@@ -48,6 +50,7 @@ const options = new Command('index')
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7412'),
   )
+  .addOption(insecureOption())
   .addOption(
     new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; none if empty')
       .env('IPLEDGER_HEALTH_LISTEN')
@@ -64,6 +67,7 @@ const watchSilenceMs = 20_000;
 
 await run(log, async (life) => {
   const tls = tlsFromEnvironment(process.env, log);
+  refuseExposed({ listen: options.listen, tls, insecure: isInsecure(options.insecure, process.env) });
   const connection = connect(options.allocator, tls);
   const model = new Model(options.file);
   const following = follow({
