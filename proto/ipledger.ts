@@ -375,8 +375,9 @@ export interface AllocateRequest {
   /** All or none; 1 to 24. */
   attachments: AttachmentRequest[];
   /**
-   * Refused when it is decided later than this after its arrival, so that what nobody waits for any more cannot leak. A
-   * length of time and no instant: clocks of different machines are never compared. 0: no limit.
+   * Refused when it is decided later than this after it was sent, so that no address leaks whose caller gave up. A length of time
+   * and no instant: clocks of different machines are never compared. Each replica subtracts what the request waited there; what
+   * passed before it was sent counts by the call's deadline, which ends the validity too. 0: no limit.
    */
   validMs: number;
   /** Takes over what another system gave: each attachment names its addresses, and the cause is IMPORT. */

@@ -1,7 +1,8 @@
 /** Whether a program may serve gRPC where it is told to: beyond this machine only with TLS, or where the operator accepts the risk. */
 import { BlockList, isIP } from 'node:net';
 import { Option } from 'commander';
-import type { Tls } from '../tls.ts';
+import type { Logger } from '../log.ts';
+import { type Tls, tlsFromEnvironment } from '../tls.ts';
 
 export interface Exposure {
   /** --listen: "host:port". */
@@ -17,6 +18,21 @@ export const insecureOption = (): Option =>
     '--insecure',
     'serve without TLS beyond this machine, where every client may do everything (env: IPLEDGER_INSECURE=1)',
   );
+
+/**
+ * The TLS that a server is started with, by its environment and its options.
+ * @throws Error for an address beyond loopback without TLS; Error for certificates that are not usable.
+ */
+export function servedTls(options: ServedOptions, env: NodeJS.ProcessEnv, log: Logger): Tls {
+  const tls = tlsFromEnvironment(env, log);
+  refuseExposed({ listen: options.listen, tls, insecure: isInsecure(options.insecure, env) });
+  return tls;
+}
+
+interface ServedOptions {
+  readonly listen: string;
+  readonly insecure?: boolean;
+}
 
 /** Whether the flag or the environment accepts the risk. */
 export const isInsecure = (flag: boolean | undefined, env: NodeJS.ProcessEnv): boolean =>

@@ -14,7 +14,7 @@ import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
-import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import type { Tls } from '../../lib/tls.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
 import { keepBounded, type RetentionOptions } from './archive/retention.ts';
@@ -26,7 +26,7 @@ import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
 import { mostRequestBytes } from '../../lib/serving/limits.ts';
-import { insecureOption, isInsecure, isLoopback, refuseExposed } from '../../lib/serving/exposure.ts';
+import { insecureOption, isLoopback, servedTls } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
@@ -92,8 +92,7 @@ const log = createLogger('allocator');
 const freezeWithinMs = 10_000;
 
 await run(log, async (life) => {
-  const tls = tlsFromEnvironment(process.env, log);
-  refuseExposed({ listen: options.listen, tls, insecure: isInsecure(options.insecure, process.env) });
+  const tls = servedTls(options, process.env, log);
   const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
   life.onStop(() => etcd.close());
   const self = { replica: options.replica, address: options.advertise ?? reachable(options.listen) };

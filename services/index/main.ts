@@ -13,11 +13,11 @@ import { createLogger } from '../../lib/log.ts';
 import { call, connect, type Connection, stream } from '../../lib/rpc.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { mostRequestBytes } from '../../lib/serving/limits.ts';
-import { insecureOption, isInsecure, refuseExposed } from '../../lib/serving/exposure.ts';
+import { insecureOption, servedTls } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { serve } from '../../lib/serving/serve.ts';
-import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import type { Tls } from '../../lib/tls.ts';
 import { IpamService, LedgerService } from '../../proto/ipledger.ts';
 import { answersOf, type Holdings } from './answers.ts';
 import { follow } from './follow.ts';
@@ -66,8 +66,7 @@ const callTimeoutMs = 10_000;
 const watchSilenceMs = 20_000;
 
 await run(log, async (life) => {
-  const tls = tlsFromEnvironment(process.env, log);
-  refuseExposed({ listen: options.listen, tls, insecure: isInsecure(options.insecure, process.env) });
+  const tls = servedTls(options, process.env, log);
   const connection = connect(options.allocator, tls);
   const model = new Model(options.file);
   const following = follow({

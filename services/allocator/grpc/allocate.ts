@@ -33,8 +33,6 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
       'INVALID_REQUEST',
       'attachments: each provider needs a different ordinal for each of its attachments',
     );
-  const validMs = request.validMs - (context.elapsedMs?.() ?? 0);
-  const deadline = request.validMs > 0 ? allocator.replica.clock.read().at + validMs : undefined;
   const { answer, head } = await command(
     allocator,
     context,
@@ -44,7 +42,7 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
       pod,
       attachments,
       ...(request.import && { import: true }),
-      ...(deadline !== undefined && { deadline }),
+      ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
     }),
     (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
@@ -52,6 +50,13 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
   const asked = attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
   return { position: positionOf(head), allocations: asked.map(allocationMessage) };
 }
+
+/**
+ * How long a request is valid still, by the monotonic clock alone: less what it has waited here and at the standby that passed it on,
+ * and never longer than its caller waits, whose deadline also counts what passed before the request was sent.
+ */
+const validMsLeft = ({ validMs }: api.AllocateRequest, { elapsedMs, remainingMs }: CallContext): number =>
+  Math.min(validMs - (elapsedMs?.() ?? 0), remainingMs?.() ?? Infinity);
 
 const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({ kind, name, uid });
 

@@ -1,4 +1,4 @@
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -6,7 +6,7 @@ import { call, connect, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
 import { afterAWhile, failureOf, gate, never } from '../ledger/specification.ts';
-import { type CallContext, type Handlers, serve } from '../../../lib/serving/serve.ts';
+import { type CallContext, elapsedKey, type Handlers, serve } from '../../../lib/serving/serve.ts';
 import { type Served, serveAllocator } from './specification.ts';
 
 const services = { Ipam: IpamService, Subnets: SubnetsService, Ledger: LedgerService };
@@ -101,6 +101,19 @@ describe('A service', () => {
   it('says who calls: without TLS nobody is known', async () => {
     await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
     expect((await list()).nextPageToken).to.equal('anonymous');
+  });
+
+  it('says how long the caller waits still, and never that it has waited less than nothing', async () => {
+    const times: number[] = [];
+    await start((_request, { elapsedMs, remainingMs }) => {
+      times.push(elapsedMs?.() ?? -1, remainingMs?.() ?? -1);
+      return Promise.resolve({});
+    });
+    const metadata = new Metadata();
+    metadata.set(elapsedKey, '-1000000');
+    await list({ metadata });
+    expect(times[0]).to.be.within(0, 20_000);
+    expect(times[1]).to.be.within(0, 20_000);
   });
 
   it('turns an error of the vocabulary into its status, its code and its sentence', async () => {
