@@ -21,7 +21,7 @@ import { keepBounded, type RetentionOptions } from './archive/retention.ts';
 import { archiveOptions, type ArchiveSettings, retentionOf, wholeNumber } from './archive/settings.ts';
 import { Checkpoints, checkpointOptions, type CheckpointSettings } from './checkpoints.ts';
 import type { State } from './domain/state.ts';
-import { watchEtcdSize } from './etcd-size.ts';
+import { type EtcdSize, watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
@@ -30,6 +30,7 @@ import { insecureOption, isLoopback, servedTls } from '../../lib/serving/exposur
 import { listen } from '../../lib/serving/listen.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
+import { RateLimiter, type RateLimits, rateOptions } from './grpc/rate-limit.ts';
 import { addServices } from './grpc/services.ts';
 import { isFit, keepHealth } from './health.ts';
 import { etcdAccess } from './ledger/access.ts';
@@ -44,7 +45,7 @@ import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
 import { Patrol } from './verify/patrol.ts';
 
-interface Options extends ArchiveSettings, CheckpointSettings {
+interface Options extends ArchiveSettings, CheckpointSettings, RateLimits {
   readonly etcd: string;
   readonly listen: string;
   readonly insecure?: boolean;
@@ -85,7 +86,7 @@ const program = new Command('allocator')
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   );
-for (const option of [...archiveOptions(), ...checkpointOptions()]) program.addOption(option);
+for (const option of [...archiveOptions(), ...checkpointOptions(), ...rateOptions()]) program.addOption(option);
 const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
@@ -137,14 +138,14 @@ await run(log, async (life) => {
     writerAddress: () => forwarder.writerAddress,
     brake: live,
     signer: () => checkpoints?.signer,
+    rates: new RateLimiter(options, log),
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
   const server = await serveAll({ allocator, forwarder, health, tls, metrics }, life);
   log.info({ listen: options.listen, server }, 'listening');
   warnOperator(replica.state, tls);
 
-  const size = { client: etcd, quotaBytes: options.etcdQuota, log, onSize: metrics.onEtcdSize };
-  working.push(watchEtcdSize(size, over.signal));
+  working.push(watchSize(etcd, metrics.onEtcdSize, over.signal));
   const kept = keepUp({
     replica,
     office,
@@ -164,6 +165,10 @@ await run(log, async (life) => {
   );
   ready = () => isFit(office, writerlessMs()) === true || 'behind the ledger, or nobody is the writer';
 });
+
+/** Warns before etcd's quota is reached. */
+const watchSize = (client: Etcd3, onSize: (size: EtcdSize) => void, signal: AbortSignal): Promise<void> =>
+  watchEtcdSize({ client, quotaBytes: options.etcdQuota, log, onSize }, signal);
 
 /** Of what is served all the same. */
 function warnOperator({ fenced }: State, tls: Tls): void {
