@@ -29,8 +29,10 @@ export const IpamService = {
   wait: unary<WaitRequest, WaitReply>('/ipledger.v1.Ipam/Wait', 'WaitRequest', 'WaitReply'),
   /**
    * Records that a CNI ADD happens: container, interface, node and boot. An address that is bound is given to nobody else
-   * even when its Pod is gone, until it is unbound.
-   * NOT_FOUND  there is no such allocation (any more)
+   * even when its Pod is gone, until it is unbound. A 17th binding of an address ends the oldest of the same node.
+   * NOT_FOUND           there is no such allocation (any more)
+   * ALREADY_EXISTS      16 containers on other nodes are bound to the address
+   * RESOURCE_EXHAUSTED  the agent sends more than its rate: nothing was done
    */
   bind: unary<BindRequest, BindReply>('/ipledger.v1.Ipam/Bind', 'BindRequest', 'BindReply'),
   /** Ends one container's binding; also late, also after release. An unknown binding is success. */

@@ -5,10 +5,12 @@ import type { IpFamily } from '../domain/command.ts';
 import { reservedIn } from '../domain/decide/entitlement.ts';
 import { isOf } from '../domain/decide/family.ts';
 import { familyOf } from '../domain/event.ts';
+import { claimKey } from '../domain/journal.ts';
 import { addressRecord, listReservations as pageOfReservations } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, recordMessage } from './messages.ts';
+import { countFitting } from '../../../lib/serving/page-bytes.ts';
 import { pageSize, required } from '../../../lib/serving/read.ts';
 import { name, readAddress, readIpFamily, readNameToken } from './read.ts';
 import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
@@ -88,7 +90,10 @@ async function listReservations(allocator: Allocator, request: api.ListReservati
     return { next, records: names.map(({ subnet, address }) => addressRecord(state, subnet, address, now)) };
   };
   const { answer, head } = await question(allocator, context, read, request);
-  return { position: positionOf(head), records: answer.records.map(recordMessage), nextPageToken: answer.next };
+  const records = answer.records.slice(0, countFitting(answer.records));
+  const last = records.at(-1);
+  const next = last && records.length < answer.records.length ? claimKey(last) : answer.next;
+  return { position: positionOf(head), records: records.map(recordMessage), nextPageToken: next };
 }
 
 async function quarantine(allocator: Allocator, request: api.QuarantineRequest, context: CallContext) {

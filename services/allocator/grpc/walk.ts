@@ -8,7 +8,8 @@ import { parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Page, Period } from '../../../lib/serving/read.ts';
 import { type Allocator, question } from './allocator.ts';
-import { eventMessage, positionOf } from './messages.ts';
+import { eventMessage, positionOf, weightOfEvent } from './messages.ts';
+import { mostPageBytes } from '../../../lib/serving/page-bytes.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 /** Events that are younger than the period have to be walked over, and cost as much as those that are told. */
@@ -67,7 +68,9 @@ async function stepBack(ledger: Ledger, cursors: Cursors, walk: Walk, signal: Ab
   const { address, period, page } = walk;
   const events: StoredEvent[] = [];
   const end = performance.now() + mostMs;
-  const isOver = (step: number): boolean => step >= mostSteps || (step > 0 && performance.now() > end);
+  let bytes = 0;
+  const isOver = (step: number): boolean =>
+    step >= mostSteps || bytes > mostPageBytes || (step > 0 && performance.now() > end);
   for (let step = 0; !isOver(step) && cursors.size > 0 && events.length < page.size; step++) {
     const [subnet, seq] = [...cursors].reduce((newest, cursor) => (cursor[1] > newest[1] ? cursor : newest));
     const event = await eventAt(ledger, seq, address, signal).catch((error: unknown) => {
@@ -82,7 +85,10 @@ async function stepBack(ledger: Ledger, cursors: Cursors, walk: Walk, signal: Ab
       cursors.clear();
       break;
     }
-    if (event.sequenced.at < period.until) events.push(event);
+    if (event.sequenced.at < period.until) {
+      events.push(event);
+      bytes += weightOfEvent(event);
+    }
     if (before[address] > 0) cursors.set(subnet, before[address]);
     else cursors.delete(subnet);
   }
