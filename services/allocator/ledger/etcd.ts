@@ -266,14 +266,14 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     for (;;) {
       const { kvs, more } = page;
       const given = { keys: kvs.length, last: kvs.at(-1)?.key.toString('utf8') ?? '', more };
-      const fitting = { ...paging, pageSize: keysOfNextPage(kvs.length, bytesOf(kvs)) };
-      const following = stretchAfter(stretch, given, range.end, paging, fitting);
+      const nextPageSize = keysOfNextPage(kvs.length, bytesOf(kvs));
+      const following = stretchAfter(stretch, given, range.end, { ...paging, nextPageSize });
       // etcd reads the next page while this one is worked on.
-      const next = following && this.#page(following, fitting.pageSize, revision, signal);
+      const next = following && this.#page(following, nextPageSize, revision, signal);
       next?.catch(() => undefined); // told when it is waited for, if it ever is
       yield { kvs, revision };
       if (!following || !next) return;
-      [stretch, paging] = [following, fitting];
+      [stretch, paging] = [following, { ...paging, pageSize: nextPageSize }];
       page = await next;
     }
   }

@@ -42,7 +42,7 @@ describe('Reading a range in pages', () => {
       given.push(...page);
       const next = { ...paging, pageSize: sizes[given.length % sizes.length] ?? 1 };
       const answer = { keys: page.length, last: page.at(-1) ?? '', more: there.length > page.length };
-      stretch = stretchAfter(stretch, answer, all, paging, next);
+      stretch = stretchAfter(stretch, answer, all, { ...paging, nextPageSize: next.pageSize });
       paging = next;
     }
     expect(given).to.deep.equal(keys);

@@ -37,15 +37,15 @@ export function firstStretch({ from, end }: Stretch, paging: Paging): Stretch {
 /**
  * The stretch to read after another, on the way to `end`; undefined when all is read. Where a stretch of the log lacks a key, the
  * log ends there or has a gap: then all the rest is asked for.
- * @param next how to cut it, where that is another way than that stretch was cut.
+ * @param paging how the stretch that was read was cut; and how many keys the next page has, where that is another number.
  */
 export function stretchAfter(
   read: Stretch,
   { keys, last, more }: Given,
   end: string,
-  paging: Paging,
-  next = paging,
+  paging: Paging & { readonly nextPageSize?: number },
 ): Stretch | undefined {
+  const next = { ...paging, pageSize: paging.nextPageSize ?? paging.pageSize };
   if (more) return firstStretch({ from: keyAfter(last), end }, next);
   if (read.end === end) return undefined;
   const isOfLog = read.from >= logPrefix;
