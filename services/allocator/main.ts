@@ -167,8 +167,9 @@ await run(log, async (life) => {
 });
 
 /** Warns before etcd's quota is reached. */
-const watchSize = (client: Etcd3, onSize: (size: EtcdSize) => void, signal: AbortSignal): Promise<void> =>
-  watchEtcdSize({ client, quotaBytes: options.etcdQuota, log, onSize }, signal);
+function watchSize(client: Etcd3, onSize: (size: EtcdSize) => void, signal: AbortSignal): Promise<void> {
+  return watchEtcdSize({ client, quotaBytes: options.etcdQuota, log, onSize }, signal);
+}
 
 /** Of what is served all the same. */
 function warnOperator({ fenced }: State, tls: Tls): void {

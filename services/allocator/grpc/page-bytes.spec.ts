@@ -6,7 +6,7 @@ import { carryOut, never } from '../ledger/specification.ts';
 import { applyMacvlan, type Served, serveAllocator } from './specification.ts';
 
 const limit = 4 << 20;
-const pods = 700;
+const pods = 950;
 const options = { silenceMs: 20_000, signal: never };
 /** Each is about 7 KB of routes. */
 const routes = Array.from({ length: 64 }, (_, index) => ({
