@@ -54,6 +54,7 @@ const meanings = {
   NO_CHECKPOINT_KEY: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   NOT_WRITER: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
   UNAVAILABLE: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
+  RATE_LIMITED: { kind: 'transient', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
   OVERLOADED: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
   CANCELLED: { kind: 'transient', grpc: status.CANCELLED, http: 500 },
   LEDGER_DAMAGED: { kind: 'damaged', grpc: status.DATA_LOSS, http: 500 },

@@ -30,8 +30,10 @@ export const IpamService = {
   wait: unary<WaitRequest, WaitReply>('/ipledger.v1.Ipam/Wait', 'WaitRequest', 'WaitReply'),
   /**
    * Records that a CNI ADD happens: container, interface, node and boot. An address that is bound is given to nobody else
-   * even when its Pod is gone, until it is unbound.
-   * NOT_FOUND  there is no such allocation (any more)
+   * even when its Pod is gone, until it is unbound. A 17th binding of an address ends the oldest of the same node.
+   * NOT_FOUND           there is no such allocation (any more)
+   * ALREADY_EXISTS      16 containers on other nodes are bound to the address
+   * RESOURCE_EXHAUSTED  the agent sends more than its rate: nothing was done
    */
   bind: unary<BindRequest, BindReply>('/ipledger.v1.Ipam/Bind', 'BindRequest', 'BindReply'),
   /** Ends one container's binding; also late, also after release. An unknown binding is success. */
@@ -379,8 +381,9 @@ export interface AllocateRequest {
   /** All or none; 1 to 24. */
   attachments: AttachmentRequest[];
   /**
-   * Refused when it is decided later than this after its arrival, so that what nobody waits for any more cannot leak. A
-   * length of time and no instant: clocks of different machines are never compared. 0: no limit.
+   * Refused when it is decided later than this after it was sent, so that no address leaks whose caller gave up. A length of time
+   * and no instant: clocks of different machines are never compared. Each replica subtracts what the request waited there; what
+   * passed before it was sent counts by the call's deadline, which ends the validity too. 0: no limit.
    */
   validMs: number;
   /** Takes over what another system gave: each attachment names its addresses, and the cause is IMPORT. */

@@ -22,6 +22,9 @@ export const onBehalfOf = 'ipledger-on-behalf-of';
 /** Whoever is refused may try again without end: so many refusals are logged in so long, and then how many were not. */
 const logged = { most: 20, perMs: 60_000 };
 
+/** A status travels in a header. */
+const mostDetails = 1_000;
+
 /** By the metadata of each call in progress. */
 const callers = new WeakMap<Metadata, Identity>();
 /** By connection: to decode a certificate takes longer than most decisions. */
@@ -37,10 +40,12 @@ export function authorization(log: Logger): ServerInterceptor {
     let caller: Identity | undefined;
     const refuse = (thrown: unknown): void => {
       const error = IpledgerError.from(thrown);
-      tell({ path, peer: call.getPeer(), reason: error.message });
+      // It may quote the request, whose texts are not compared with their limits yet.
+      const details = error.message.slice(0, mostDetails);
+      tell({ path, peer: call.getPeer(), reason: details });
       const metadata = new Metadata();
       metadata.set(errorCodeMetadata, error.code);
-      call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+      call.sendStatus({ code: error.grpcStatus, details, metadata });
     };
     const listener = {
       onReceiveMetadata(metadata: Metadata, next: (metadata: Metadata) => void): void {

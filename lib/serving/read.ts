@@ -2,26 +2,12 @@
 import type { HistoryRequest, Owner } from '../../proto/ipledger.ts';
 import { IpledgerError } from '../errors.ts';
 
-const mostTextBytes = 1024;
-
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
 /** A text that must be there. */
 export function required(name: string, text: string | undefined): string {
   if (text === undefined || text === '') throw invalid(`${name} is missing`);
-  return limited(name, text);
-}
-
-/** A text that may be empty. */
-export function limited(name: string, text: string): string {
-  if (Buffer.byteLength(text) > mostTextBytes) throw invalid(`${name} is longer than ${mostTextBytes} bytes`);
   return text;
-}
-
-/** A list that is not too long. */
-export function atMost<Item>(name: string, most: number, items: readonly Item[]): readonly Item[] {
-  if (items.length > most) throw invalid(`${name}: ${items.length} of them, at most ${most} are allowed`);
-  return items;
 }
 
 /** A page size: 0 is the usual one, too large is cut to the largest. */
@@ -69,17 +55,6 @@ export function readHistory(request: HistoryRequest): { about: HistoryAbout; per
   if (pod !== '' && namespace === '') throw invalid(`pod ${pod}: its namespace is missing`);
   if (namespace !== '' && pod === '' && !named.includes('owner'))
     throw invalid(`namespace ${namespace}: it goes with a pod or an owner`);
-  const texts = {
-    address,
-    subnet,
-    namespace,
-    pod,
-    node,
-    'owner.kind': owner.kind,
-    'owner.name': owner.name,
-    'owner.uid': owner.uid,
-  };
-  for (const [name, text] of Object.entries(texts)) limited(name, text);
   return {
     about: { address, subnet, namespace, pod, node, owner },
     period: {

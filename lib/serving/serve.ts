@@ -17,6 +17,7 @@ import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Input, Method } from '../../proto/codec.ts';
 import { anonymous, callerOf } from './authorization.ts';
+import { refuseOversized } from './limits.ts';
 
 /** Of one call. */
 export interface CallContext {
@@ -28,6 +29,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** How long ago the request arrived; at the standby that passed it on, if one did. Absent: just now. */
   readonly elapsedMs?: () => number;
+  /** How long the caller waits still, by the deadline that it sent; Infinity where it sent none. Absent: Infinity. */
+  readonly remainingMs?: () => number;
 }
 
 /** A call on its way to whoever can answer it. */
@@ -36,8 +39,6 @@ export interface Passage {
   /** As it arrived. */
   readonly request: Buffer;
   readonly context: CallContext;
-  /** When the caller gives up, milliseconds since 1970; Infinity: never. */
-  readonly deadline: number;
   /** Another replica passed it on: it is not passed on again. */
   readonly passedOn: boolean;
 }
@@ -64,7 +65,7 @@ export type Handlers<Service> = {
 type AnyMethod = Method<never, never>;
 type AnyMethods = Record<string, AnyMethod>;
 type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
-type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
+type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled' | 'getDeadline'>;
 type UnaryCall = ServerUnaryCall<object, unknown>;
 
 /** A status travels in a header, and clients take no more than a few KiB of those. */
@@ -114,6 +115,7 @@ function unaryCall(path: string, handler: AnyHandler | undefined, options: Serve
     const answer = async (): Promise<void> => {
       try {
         if (!handler) throw notImplemented(path);
+        refuseOversized(path, call.request);
         const context = contextOf(call);
         const here = () => handler(call.request, context);
         reply(null, await (forward ? forward(passageOf(path, call, context), here) : here()));
@@ -134,7 +136,6 @@ function passageOf(path: string, call: UnaryCall, context: CallContext): Passage
     path,
     request,
     context,
-    deadline: Number(call.getDeadline()),
     passedOn: call.metadata.get(passedOnKey).length > 0,
   };
 }
@@ -146,6 +147,7 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
       const signal = stopping ? AbortSignal.any([context.signal, stopping]) : context.signal;
       try {
         if (!handler) throw notImplemented(path);
+        refuseOversized(path, call.request);
         for await (const reply of handler(call.request, { ...context, signal })) {
           if (signal.aborted) break;
           if (!call.write(reply)) await drained(call, signal);
@@ -169,12 +171,16 @@ function contextOf(call: Call): CallContext {
   call.on('cancelled', () => controller.abort(callerGone));
   if (call.cancelled) controller.abort(callerGone);
   const caller = callerOf(call.metadata);
-  const arrivedAt = performance.now() - (Number(call.metadata.get(elapsedKey)[0] ?? 0) || 0);
+  const now = performance.now();
+  const arrivedAt = now - Math.max(0, Number(call.metadata.get(elapsedKey)[0] ?? 0) || 0);
+  // The deadline came as a length of time. From here on it is counted by the monotonic clock.
+  const givesUpAt = now + Number(call.getDeadline()) - Date.now();
   return {
     actor: caller?.uri ?? anonymous,
     ...(caller?.kind === 'agent' && { ownNode: caller.name }),
     signal: controller.signal,
     elapsedMs: () => performance.now() - arrivedAt,
+    remainingMs: () => givesUpAt - performance.now(),
   };
 }
 

@@ -14,7 +14,7 @@ import { startHealth } from '../../lib/health.ts';
 import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { connect } from '../../lib/rpc.ts';
-import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import type { Tls } from '../../lib/tls.ts';
 import type { Archive } from './archive/archive.ts';
 import { ArchivedLedger } from './archive/archived-ledger.ts';
 import { openArchive } from './archive/open.ts';
@@ -24,13 +24,16 @@ import { Checkpoints, checkpointOptions, type CheckpointSettings } from './check
 import { heldTwice } from './domain/on-network.ts';
 import type { State } from './domain/state.ts';
 import { dropRestingClaims } from './drop-claims.ts';
-import { watchEtcdSize } from './etcd-size.ts';
+import { type EtcdSize, watchEtcdSize } from './etcd-size.ts';
 import type { Allocator } from './grpc/allocator.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
 import { Forwarder } from './grpc/forward.ts';
+import { mostRequestBytes } from '../../lib/serving/limits.ts';
+import { insecureOption, isLoopback, servedTls } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { freezeIfRewound } from './grpc/freeze.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
+import { RateLimiter, type RateLimits, rateOptions } from './grpc/rate-limit.ts';
 import { addServices } from './grpc/services.ts';
 import { isFit, keepHealth } from './health.ts';
 import { etcdAccess } from './ledger/access.ts';
@@ -45,9 +48,10 @@ import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import { keepUp, type Office } from './office.ts';
 import { Patrol } from './verify/patrol.ts';
 
-interface Options extends ArchiveSettings, CheckpointSettings {
+interface Options extends ArchiveSettings, CheckpointSettings, RateLimits {
   readonly etcd: string;
   readonly listen: string;
+  readonly insecure?: boolean;
   readonly advertise?: string;
   readonly replica: string;
   readonly healthListen: string;
@@ -71,6 +75,7 @@ const program = new Command('allocator')
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
   )
+  .addOption(insecureOption())
   .addOption(
     new Option('--advertise <host:port>', 'where others reach it, when that is not --listen').env('IPLEDGER_ADVERTISE'),
   )
@@ -84,17 +89,17 @@ const program = new Command('allocator')
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   );
-for (const option of [...archiveOptions(), ...checkpointOptions()]) program.addOption(option);
+for (const option of [...archiveOptions(), ...checkpointOptions(), ...rateOptions()]) program.addOption(option);
 const options = program.parse().opts<Options>();
 
 const log = createLogger('allocator');
 const freezeWithinMs = 10_000;
 
 await run(log, async (life) => {
+  const tls = servedTls(options, process.env, log);
   const etcd = connectEtcd(options.etcd.split(','), etcdAccess(process.env, log));
   life.onStop(() => etcd.close());
   const self = { replica: options.replica, address: options.advertise ?? reachable(options.listen) };
-  const tls = tlsFromEnvironment(process.env, log);
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
   const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
   const office: Office = { writer: undefined, follower: undefined };
@@ -136,14 +141,14 @@ await run(log, async (life) => {
     writerAddress: () => forwarder.writerAddress,
     brake: live,
     signer: () => checkpoints?.signer,
+    rates: new RateLimiter(options, log),
   };
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
   const server = await serveAll({ allocator, forwarder, health, tls, metrics }, life);
   log.info({ listen: options.listen, server }, 'listening');
   warnOperator(replica.state, tls);
 
-  const size = { client: etcd, quotaBytes: options.etcdQuota, log, onSize: metrics.onEtcdSize };
-  working.push(watchEtcdSize(size, over.signal));
+  working.push(watchSize(etcd, metrics.onEtcdSize, over.signal));
   const kept = keepUp({
     replica,
     office,
@@ -164,6 +169,11 @@ await run(log, async (life) => {
   ready = () => isFit(office, writerlessMs()) === true || 'behind the ledger, or nobody is the writer';
 });
 
+/** Warns before etcd's quota is reached. */
+function watchSize(client: Etcd3, onSize: (size: EtcdSize) => void, signal: AbortSignal): Promise<void> {
+  return watchEtcdSize({ client, quotaBytes: options.etcdQuota, log, onSize }, signal);
+}
+
 /** Of what is served all the same. */
 function warnOperator(state: State, tls: Tls): void {
   for (const name of state.fenced)
@@ -177,8 +187,11 @@ function warnOperator(state: State, tls: Tls): void {
       },
       'held twice: two Pods hold this address on one network. Delete one of them; ipledger check names both',
     );
-  if (!tls && !/^(127\.|localhost:|\[::1\])/.test(options.listen))
-    log.warn({ listen: options.listen }, 'plaintext beyond loopback: whoever reaches this port may do everything');
+  if (!tls && !isLoopback(options.listen))
+    log.warn(
+      { listen: options.listen },
+      'plaintext beyond loopback: every client that reaches this port may do everything. Set IPLEDGER_TLS_CA, _CERT and _KEY',
+    );
 }
 
 /** Where the ledger was rewound, whoever starts next finds nothing amiss in it: it has to be told before we go. */
@@ -251,7 +264,7 @@ interface Serving {
 /** Serves the API, health and reflection. Resolves to the port. */
 function serveAll({ allocator, forwarder, health, tls, metrics }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
-    'grpc.max_receive_message_length': 1 << 20,
+    'grpc.max_receive_message_length': mostRequestBytes,
     'grpc.max_connection_idle_ms': 300_000,
     'grpc.keepalive_time_ms': 30_000,
     interceptors: tls ? [authorization(log)] : [],

@@ -35,6 +35,7 @@ export function allocatorMetrics(
     follow(replica, patrol) {
       sizeGauges(registry, replica, () => etcdSize);
       gaugesOf(registry, replica, office);
+      clockMetrics(registry, replica, log);
       gauge(registry, {
         name: 'ipledger_findings',
         help: 'Keys of the ledger that a standby found not to be as they were written: somebody must look.',
@@ -101,6 +102,30 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
       ];
     },
   });
+}
+
+/** The machine's clock beside the ledger's time; each jump is logged, too. */
+function clockMetrics(registry: Registry, { clock }: Replica, log: Logger): void {
+  const jumps = new Counter({
+    name: 'ipledger_clock_jumps_total',
+    help: "Jumps ahead of this machine's clock that ledger time did not follow.",
+    registers: [registry],
+  });
+  gauge(registry, {
+    name: 'ipledger_clock_ahead_seconds',
+    help: "How far this machine's clock is ahead of ledger time because it jumped.",
+    read: () => {
+      clock.read();
+      return [{ value: clock.aheadMs / 1_000 }];
+    },
+  });
+  clock.onJump = (aheadMs) => {
+    jumps.inc();
+    log.error(
+      { aheadMs },
+      "this machine's clock jumped ahead: ledger time follows it by a tenth of what elapses, so that no cooldown and no binding timeout ends early. Set the clock right; if it is right now, restart this allocator",
+    );
+  };
 }
 
 function gaugesOf(registry: Registry, replica: Replica, office: Office): void {

@@ -12,10 +12,12 @@ import { type Lifecycle, run } from '../../lib/lifecycle.ts';
 import { createLogger } from '../../lib/log.ts';
 import { call, connect, type Connection, stream } from '../../lib/rpc.ts';
 import { authorization } from '../../lib/serving/authorization.ts';
+import { mostRequestBytes } from '../../lib/serving/limits.ts';
+import { insecureOption, servedTls } from '../../lib/serving/exposure.ts';
 import { listen } from '../../lib/serving/listen.ts';
 import { addReflection } from '../../lib/serving/reflection.ts';
 import { serve } from '../../lib/serving/serve.ts';
-import { type Tls, tlsFromEnvironment } from '../../lib/tls.ts';
+import type { Tls } from '../../lib/tls.ts';
 import { IpamService, LedgerService } from '../../proto/ipledger.ts';
 import { answersOf, type Holdings } from './answers.ts';
 import { follow } from './follow.ts';
@@ -27,6 +29,7 @@ interface Options {
   readonly file: string;
   readonly from: number;
   readonly listen: string;
+  readonly insecure?: boolean;
   readonly healthListen: string;
 }
 
@@ -47,6 +50,7 @@ const options = new Command('index')
   .addOption(
     new Option('--listen <host:port>', 'where the gRPC API is served').env('IPLEDGER_LISTEN').default('127.0.0.1:7412'),
   )
+  .addOption(insecureOption())
   .addOption(
     new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; none if empty')
       .env('IPLEDGER_HEALTH_LISTEN')
@@ -62,7 +66,7 @@ const callTimeoutMs = 10_000;
 const watchSilenceMs = 20_000;
 
 await run(log, async (life) => {
-  const tls = tlsFromEnvironment(process.env, log);
+  const tls = servedTls(options, process.env, log);
   const connection = connect(options.allocator, tls);
   const model = new Model(options.file);
   const following = follow({
@@ -123,7 +127,7 @@ interface Serving {
 /** Serves its part of the API, health and reflection. Resolves to the port. */
 function serveAll({ model, holdings, health, tls }: Serving, life: Lifecycle): Promise<number> {
   const server = new Server({
-    'grpc.max_receive_message_length': 1 << 20,
+    'grpc.max_receive_message_length': mostRequestBytes,
     'grpc.keepalive_time_ms': 30_000,
     interceptors: tls ? [authorization(log)] : [],
   });

@@ -84,6 +84,13 @@ describe('ADD', () => {
     expect(allocator.binds).to.have.length(2);
   });
 
+  it('asks again when the allocator rejects it for its rate', async () => {
+    const tooMany = new IpledgerError('RATE_LIMITED', 'ipledger://agent/node-a sent more than 20 commands a second');
+    const allocator = new FakeAllocator({ wait: failing(tooMany, 1), bind: failing(tooMany, 2) });
+    await add(setUp(allocator).deps, request(), never());
+    expect(allocator.binds).to.have.length(3);
+  });
+
   it('gives a Bind what time the wait has left, while a standby takes over', async function () {
     this.timeout(20_000);
     const takingOver = new IpledgerError('NOT_WRITER', 'no allocator is the writer at this moment');

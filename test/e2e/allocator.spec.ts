@@ -133,4 +133,15 @@ describe('The allocator as a process', function () {
     expect(code).to.equal(1);
     expect(stderr).to.contain(`No address added out of total 1 resolved`);
   });
+
+  it('refuses to listen beyond loopback without TLS, before it reads the ledger, and names the ways out', async () => {
+    const env = childEnvironment({ IPLEDGER_ETCD: etcd.endpoint, IPLEDGER_LISTEN: '0.0.0.0:0' });
+    const { code, stderr } = await runCommand(process.execPath, ['services/allocator/main.ts'], {
+      env,
+      signal: run.signal,
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/--listen 0\.0\.0\.0:0: .*TLS is off.*--insecure/);
+    expect(stderr).to.not.contain('ledger loaded');
+  });
 });

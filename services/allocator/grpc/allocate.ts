@@ -10,12 +10,8 @@ import { allocationsOfPod } from '../domain/questions.ts';
 import { attachmentKey } from '../domain/state.ts';
 import { type Allocator, command } from './allocator.ts';
 import { allocationMessage, positionOf } from './messages.ts';
-import { atMost, limited } from '../../../lib/serving/read.ts';
-import { mostAttachments, name, readAddress, readIpFamily } from './read.ts';
+import { name, readAddress, readIpFamily } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
-
-const mostRoutes = 64;
-const mostCandidates = 256;
 
 /** Takes all addresses of a Pod in one transaction, or none. @throws IpledgerError as the API says of Allocate */
 export async function allocate(allocator: Allocator, request: api.AllocateRequest, context: CallContext) {
@@ -23,10 +19,10 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
     namespace: name('pod.namespace', request.pod?.namespace),
     name: name('pod.name', request.pod?.name),
     uid: name('pod.uid', request.pod?.uid),
-    node: limited('pod.node', request.pod?.node ?? ''),
+    node: request.pod?.node ?? '',
     ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
-  const attachments = atMost('attachments', mostAttachments, request.attachments).map((each) => ({
+  const attachments = request.attachments.map((each) => ({
     ...readAttachment(each),
     // What is imported has the MAC that it has.
     ...(isOvnProvider(each.provider) && !request.import && { macSeed: randomInt(2 ** 48 - 1) }),
@@ -37,8 +33,6 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
       'INVALID_REQUEST',
       'attachments: each provider needs a different ordinal for each of its attachments',
     );
-  const validMs = request.validMs - (context.elapsedMs?.() ?? 0);
-  const deadline = request.validMs > 0 ? allocator.replica.clock.read().at + validMs : undefined;
   const { answer, head } = await command(
     allocator,
     context,
@@ -48,7 +42,7 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
       pod,
       attachments,
       ...(request.import && { import: true }),
-      ...(deadline !== undefined && { deadline }),
+      ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
     }),
     (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
@@ -57,38 +51,38 @@ export async function allocate(allocator: Allocator, request: api.AllocateReques
   return { position: positionOf(head), allocations: asked.map(allocationMessage) };
 }
 
-const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
-  kind: limited('pod.owner.kind', kind),
-  name: limited('pod.owner.name', name),
-  uid: limited('pod.owner.uid', uid),
-});
+/**
+ * How long a request is valid still, by the monotonic clock alone: less what it has waited here and at the standby that passed it on,
+ * and never longer than its caller waits, whose deadline also counts what passed before the request was sent.
+ */
+const validMsLeft = ({ validMs }: api.AllocateRequest, { elapsedMs, remainingMs }: CallContext): number =>
+  Math.min(validMs - (elapsedMs?.() ?? 0), remainingMs?.() ?? Infinity);
+
+const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({ kind, name, uid });
 
 function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
-  const candidates = atMost('candidates', mostCandidates, request.candidates).map(({ addresses }) =>
-    addresses.map(readAddress),
-  );
+  const candidates = request.candidates.map(({ addresses }) => addresses.map(readAddress));
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each names one address, or one of each family');
   return {
     provider: name('provider', request.provider),
     ordinal: request.ordinal,
-    interface: limited('interface', request.interface),
-    subnets: atMost('subnets', mostAttachments, request.subnets).map((subnet) => limited('subnet', subnet)),
+    interface: request.interface,
+    subnets: request.subnets,
     candidates,
-    pool: limited('pool', request.pool),
+    pool: request.pool,
     ipFamily: readIpFamily(request.ipFamily),
-    reservation: limited('reservation', request.reservation),
-    mac: limited('mac', request.mac),
-    routes: atMost('routes', mostRoutes, request.routes).map(readRoute),
+    reservation: request.reservation,
+    mac: request.mac,
+    routes: request.routes.map(readRoute),
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
   };
 }
 
 /** Host bits in `dst` are allowed: whoever sets the route masks them. */
 function readRoute({ dst, gw }: api.Route): Route {
-  if (limited('route.dst', dst) !== '' && !parseCidr(dst))
+  if (dst !== '' && !parseCidr(dst))
     throw new IpledgerError('INVALID_REQUEST', `routes: dst "${dst}" is no CIDR; leave it out for the default route`);
-  if (limited('route.gw', gw) !== '' && !parseAddress(gw))
-    throw new IpledgerError('INVALID_REQUEST', `routes: gw "${gw}" is no IP address`);
+  if (gw !== '' && !parseAddress(gw)) throw new IpledgerError('INVALID_REQUEST', `routes: gw "${gw}" is no IP address`);
   return { dst, gw };
 }

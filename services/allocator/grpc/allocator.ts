@@ -12,6 +12,7 @@ import type { Follower, Read } from '../ledger/follower.ts';
 import type { Replica } from '../ledger/replica.ts';
 import type { Writer } from '../ledger/writer.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
+import type { RateLimiter, Work } from './rate-limit.ts';
 
 export interface Allocator {
   readonly replica: Replica;
@@ -24,6 +25,8 @@ export interface Allocator {
   readonly brake: Brake;
   /** What checkpoints are signed with, where this replica has a key. */
   readonly signer: () => SignerKey | undefined;
+  /** What each caller may send. Absent: as much as it likes. */
+  readonly rates?: RateLimiter;
 }
 
 /** How fresh an answer must be, as some requests may say. */
@@ -42,16 +45,28 @@ const lookAgainMs = 20;
 
 /**
  * Has a command decided, and gives the answer once it is proven.
- * @throws IpledgerError the refusal, or why it could not be decided; NOT_WRITER when nothing came of it because another replica
+ * @throws IpledgerError the refusal, or why it could not be decided; RATE_LIMITED; NOT_WRITER when nothing came of it because another replica
  *   is the writer.
  */
 export async function command<Answer>(
   allocator: Allocator,
-  { actor, signal }: CallContext,
+  context: CallContext,
   build: (now: number) => Command,
   answer: (state: State, events: readonly Event[], now: number) => Answer,
 ): Promise<Proven<Answer>> {
-  return writerOf(allocator).submit({ command: build, answer, actor, signal });
+  const { actor, signal } = context;
+  const writer = writerOf(allocator);
+  return admitted(allocator, context, 'command', () => writer.submit({ command: build, answer, actor, signal }));
+}
+
+/** @throws IpledgerError RATE_LIMITED */
+function admitted<Answer>(
+  { rates }: Allocator,
+  context: CallContext,
+  work: Work,
+  todo: () => Promise<Answer>,
+): Promise<Answer> {
+  return rates ? rates.admit(context, work, todo) : todo();
 }
 
 /** @throws IpledgerError NOT_WRITER, which says where the writer is. */
@@ -78,9 +93,18 @@ export function writerOf({ writer, writerAddress }: Allocator): Writer {
  */
 export async function question<Answer>(
   allocator: Allocator,
+  context: CallContext,
+  read: Read<Answer>,
+  freshness: Freshness = now,
+): Promise<Proven<Answer>> {
+  return admitted(allocator, context, 'question', () => answered(allocator, context, read, freshness));
+}
+
+async function answered<Answer>(
+  allocator: Allocator,
   { actor, signal }: CallContext,
   read: Read<Answer>,
-  { minSeq, consistency }: Freshness = now,
+  { minSeq, consistency }: Freshness,
 ): Promise<Proven<Answer>> {
   const until = performance.now() + mostWaitMs;
   if (allocator.replica.head.seq < minSeq) await reached(allocator.replica, minSeq, within(mostWaitMs, signal));

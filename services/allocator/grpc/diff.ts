@@ -10,7 +10,6 @@ import { claimOf, type State } from '../domain/state.ts';
 import type { Head, StoredEvent } from '../ledger/chain.ts';
 import type { Place, Until } from '../ledger/fold.ts';
 import { poolSpecMessage, positionOf, recordMessage, timeOf } from './messages.ts';
-import { limited } from '../../../lib/serving/read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { inPages, instantOf } from './state-at.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
@@ -27,7 +26,7 @@ export async function* diff(
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.DiffReply>> {
   const [from, to] = [travel.readMoment('from', request.from), travel.readMoment('to', request.to)];
-  const subnet = limited('subnet', request.subnet);
+  const { subnet } = request;
   yield* travel.run(async function* () {
     const folding = compared(travel, { from, to, subnet }, signal);
     yield* patiently(folding, () => ({}));

@@ -28,7 +28,6 @@ const passageOf = (actor: string): Passage => ({
   path: IpamService.allocate.path,
   request: IpamService.allocate.requestSerialize(podAsks('a')),
   context: { actor, signal: never },
-  deadline: Infinity,
   passedOn: false,
 });
 

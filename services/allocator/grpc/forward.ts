@@ -137,7 +137,7 @@ export class Forwarder {
   }
 
   /** The writer's reply; undefined when it is known that nothing came of the request. */
-  async #pass({ path, request, context, deadline }: Passage): Promise<Buffer | undefined> {
+  async #pass({ path, request, context }: Passage): Promise<Buffer | undefined> {
     const peer = this.#peer;
     if (!peer || this.#address !== peer.address) return undefined;
     const { address, connection, replaced } = peer;
@@ -145,7 +145,7 @@ export class Forwarder {
     metadata.set(passedOnKey, 'yes');
     metadata.set(elapsedKey, String(Math.round(context.elapsedMs?.() ?? 0)));
     if (context.actor !== anonymous) metadata.set(onBehalfOf, context.actor);
-    const timeoutMs = Math.min(mostMs, deadline - Date.now());
+    const timeoutMs = Math.min(mostMs, context.remainingMs?.() ?? Infinity);
     const signal = AbortSignal.any([context.signal, replaced.signal]);
     try {
       return await call(connection, bytesThrough(path), request, { timeoutMs, signal, metadata });

@@ -5,7 +5,8 @@ import type { Seq } from '../domain/event.ts';
 import { lastBefore, searchBackwards } from '../ledger/backwards.ts';
 import { type EventFilter, everything } from '../ledger/filter.ts';
 import { type Allocator, question } from './allocator.ts';
-import { eventMessage, positionOf } from './messages.ts';
+import { eventMessage, positionOf, weightOfEvent } from './messages.ts';
+import { countFitting } from '../../../lib/serving/page-bytes.ts';
 import { type Page, type Period, readHistory, readSeqToken } from '../../../lib/serving/read.ts';
 import { readAddress } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
@@ -48,14 +49,13 @@ export async function lookBack(
 ): Promise<Pick<Input<api.HistoryReply>, 'events' | 'nextPageToken' | 'searchedSeq'>> {
   const first = period.until === Infinity ? newest : await lastBefore(ledger, period.until, newest, signal);
   const from = page.token === '' ? first : Math.min(first, readSeqToken(page.token));
-  const { events, searched, more } = await searchBackwards(
-    ledger,
-    { filter, from, since: period.since, most: page.size },
-    signal,
-  );
+  const found = await searchBackwards(ledger, { filter, from, since: period.since, most: page.size }, signal);
+  const events = found.events.slice(0, countFitting(found.events, weightOfEvent));
+  const isCut = events.length < found.events.length;
+  const searched = isCut ? (events.at(-1)?.envelope.seq ?? found.searched) : found.searched;
   return {
     events: events.map(eventMessage),
-    nextPageToken: more ? String(searched - 1) : '',
+    nextPageToken: isCut || found.more ? String(searched - 1) : '',
     searchedSeq: searched,
   };
 }

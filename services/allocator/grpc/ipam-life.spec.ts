@@ -56,7 +56,7 @@ describe('The life of an address, by Ipam', () => {
       [{ pod: '' }, 'pod is missing'],
       [{ podUid: '' }, 'pod_uid is missing'],
       [{ cause: 'RELEASE_CAUSE_UNSPECIFIED' }, 'cause is missing: a release says why'],
-      [{ evidence: 'x'.repeat(1_025) }, 'evidence is longer than 1024 bytes'],
+      [{ evidence: 'x'.repeat(1_025) }, 'evidence has 1025 bytes, and 1024 is the limit: shorten it'],
     ];
     for (const [change, message] of malformed)
       it(`refuses a request: ${message}`, async () => {
@@ -85,6 +85,16 @@ describe('The life of an address, by Ipam', () => {
         { containerId: 'container-of-a', interface: 'net1', node: 'node-1', bootId: 'boot-1' },
       ]);
       expect(await bind(served, 'a')).to.deep.equal({ allocation, position });
+    });
+
+    it('rejects ids of more than 128 bytes, so that claims stay small', async () => {
+      await allocate(served, 'a');
+      const bound = { ...sandboxOf('a'), node: 'node-1', bootId: 'boot-1', containerId: 'c'.repeat(1_000) };
+      expect(await served.refusal(IpamService.bind, bound)).to.deep.include({
+        status: 'INVALID_ARGUMENT',
+        message: 'container_id has 1000 bytes, and 128 is the limit: shorten it',
+      });
+      expect(served.replica.head.seq).to.equal(3);
     });
 
     it('end that container’s binding only, also after the release, also twice', async () => {

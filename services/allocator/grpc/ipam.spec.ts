@@ -111,18 +111,18 @@ describe('Ipam.Allocate', () => {
     [
       'a text without end',
       { pod: { namespace: long, name: 'a', uid: 'u' } },
-      'pod.namespace is longer than 1024 bytes',
+      'pod.namespace has 1025 bytes, and 63 is the limit: shorten it',
     ],
     [
       'an owner without end',
       { pod: { namespace: 'd', name: 'a', uid: 'u', owner: { kind: long } } },
-      'pod.owner.kind is longer than 1024 bytes',
+      'pod.owner.kind has 1025 bytes, and 64 is the limit: shorten it',
     ],
     ['nothing wanted', { attachments: [] }, 'attachments: at least one is needed'],
     [
       'too many attachments',
       { attachments: Array.from({ length: 25 }, (_, ordinal) => ({ provider: 'p', ordinal })) },
-      'attachments: 25 of them, at most 24 are allowed',
+      'attachments has 25 entries, and 24 is the limit: shorten it',
     ],
     [
       'one attachment twice',
@@ -133,19 +133,19 @@ describe('Ipam.Allocate', () => {
     [
       'too many routes',
       { attachments: [{ provider: 'p', routes: Array.from({ length: 65 }, () => ({})) }] },
-      'routes: 65 of them, at most 64 are allowed',
+      'attachments[0].routes has 65 entries, and 64 is the limit: shorten it',
     ],
     [
       'a route without end',
       { attachments: [{ provider: 'p', routes: [{ dst: long }] }] },
-      'route.dst is longer than 1024 bytes',
+      'attachments[0].routes[0].dst has 1025 bytes, and 64 is the limit: shorten it',
     ],
     [
       'too many candidates',
       {
         attachments: [{ provider: 'p', candidates: Array.from({ length: 257 }, () => ({ addresses: ['10.0.0.1'] })) }],
       },
-      'candidates: 257 of them, at most 256 are allowed',
+      'attachments[0].candidates has 257 entries, and 256 is the limit: shorten it',
     ],
     [
       'an empty candidate',
@@ -292,7 +292,7 @@ describe('Ipam.Allocate', () => {
     });
 
     it('at such length as a header can hold', async () => {
-      const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(1_000, 'x'));
+      const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(253, 'x'));
       const { status, message } = await refused('a', { subnets });
       expect(status).to.equal('NOT_FOUND');
       expect(message).to.match(/^NoSubnet: no subnet s0x+ or .* … \(shortened\)$/);

@@ -5,8 +5,8 @@ import type * as api from '../../../proto/ipledger.ts';
 import { type IpamService } from '../../../proto/ipledger.ts';
 import { allocationForSandbox } from '../domain/decide/bind.ts';
 import { addressRecord, listAllocations, withBindings } from '../domain/questions.ts';
-import { listBindings as pageOfBindings } from '../domain/sandboxes.ts';
-import type { State } from '../domain/state.ts';
+import { type BoundSandbox, listBindings as pageOfBindings } from '../domain/sandboxes.ts';
+import { sandboxKey, type State } from '../domain/state.ts';
 import { allocate } from './allocate.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import {
@@ -17,7 +17,8 @@ import {
   recordMessage,
   sandboxMessage,
 } from './messages.ts';
-import { limited, pageSize, readSeqToken, required } from '../../../lib/serving/read.ts';
+import { countFitting } from '../../../lib/serving/page-bytes.ts';
+import { pageSize, readSeqToken, required } from '../../../lib/serving/read.ts';
 import { name, readNameToken, readSandbox } from './read.ts';
 import { reservationHandlers } from './reservations.ts';
 import { wait } from './wait.ts';
@@ -43,7 +44,7 @@ async function release(allocator: Allocator, request: api.ReleaseRequest, contex
   const uid = name('pod_uid', request.podUid);
   const cause = readReleaseCause(request.cause);
   if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: a release says why');
-  const evidence = limited('evidence', request.evidence);
+  const { evidence } = request;
   const alloc = request.allocationSeq || undefined;
   const { answer, head } = await command(
     allocator,
@@ -60,7 +61,7 @@ const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
 
 async function bind(allocator: Allocator, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
-  const [node, bootId] = [required('node', request.node), limited('boot_id', request.bootId)];
+  const [node, bootId] = [required('node', request.node), request.bootId];
   const { answer, head } = await command(
     allocator,
     context,
@@ -105,13 +106,28 @@ async function list(allocator: Allocator, request: api.ListRequest, context: Cal
   const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
   const page = { afterSeq, size: pageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await question(allocator, context, (state) => listAllocations(state, filter, page), request);
-  const nextPageToken = answer.nextAfterSeq === undefined ? '' : String(answer.nextAfterSeq);
-  return { position: positionOf(head), allocations: answer.allocations.map(allocationMessage), nextPageToken };
+  const all = answer.allocations.map(allocationMessage);
+  const allocations = all.slice(0, countFitting(all));
+  const next = allocations.length < all.length ? allocations.at(-1)?.seq : answer.nextAfterSeq;
+  return { position: positionOf(head), allocations, nextPageToken: next === undefined ? '' : String(next) };
 }
 
 async function listBindings(allocator: Allocator, request: api.ListBindingsRequest, context: CallContext) {
-  const node = limited('node', request.node);
+  const { node } = request;
   const page = { after: readNameToken(request.pageToken), size: pageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await question(allocator, context, (state) => pageOfBindings(state, node, page), request);
-  return { position: positionOf(head), bindings: answer.bindings.map(sandboxMessage), nextPageToken: answer.next };
+  const { bindings, next } = bindingsFitting(answer.bindings);
+  return { position: positionOf(head), bindings: bindings.map(sandboxMessage), nextPageToken: next || answer.next };
+}
+
+/** What fills a page, and where the next begins ('' where all fit). A token names a sandbox, whose bindings stay together. */
+function bindingsFitting(all: readonly BoundSandbox[]): { bindings: readonly BoundSandbox[]; next: string } {
+  const keyOf = ({ binding }: BoundSandbox): string => sandboxKey(binding.containerId, binding.interface);
+  const over = all[countFitting(all)];
+  if (!over) return { bindings: all, next: '' };
+  const isOver = (each: BoundSandbox): boolean => keyOf(each) === keyOf(over);
+  const start = all.findIndex(isOver);
+  const bindings = all.slice(0, start > 0 ? start : all.findLastIndex(isOver) + 1);
+  const last = bindings.at(-1);
+  return { bindings, next: last && bindings.length < all.length ? keyOf(last) : '' };
 }

@@ -151,6 +151,9 @@ const usageMessage = ({ total, inUse, available, resting, reserved, ...rest }: U
   reserved: String(reserved),
 });
 
+/** About how many bytes it takes in a reply, which holds it twice. */
+export const weightOfEvent = ({ text }: Pick<StoredEvent, 'text'>): number => 2 * Buffer.byteLength(text);
+
 /** An event, parsed and as it is stored. */
 export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): Input<api.Event> {
   const { seq, id, cmd, part, type, subnet, at, actor, prev } = envelope;

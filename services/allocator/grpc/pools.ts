@@ -6,11 +6,8 @@ import { Refused } from '../domain/refusal.ts';
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { poolMessage, positionOf } from './messages.ts';
-import { atMost, limited, required } from '../../../lib/serving/read.ts';
+import { required } from '../../../lib/serving/read.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
-
-const mostIps = 4_096;
-const mostNamespaces = 4_096;
 
 /** ApplyPool, DeletePool, GetPool and ListPools. */
 export function poolsHandlers(
@@ -53,11 +50,7 @@ export function poolsHandlers(
 }
 
 function readSpec({ spec }: api.ApplyPoolRequest) {
-  return {
-    subnet: limited('spec.subnet', spec?.subnet ?? ''),
-    ips: atMost('spec.ips', mostIps, spec?.ips ?? []),
-    namespaces: atMost('spec.namespaces', mostNamespaces, spec?.namespaces ?? []),
-  };
+  return spec ?? { subnet: '', ips: [], namespaces: [] };
 }
 
 function describe(state: State, name: string) {

@@ -5,9 +5,6 @@ import type * as api from '../../../proto/ipledger.ts';
 import { canonicalAddress } from '../domain/address.ts';
 import type { IpFamily, Sandbox } from '../domain/command.ts';
 
-/** Of one Pod. */
-export const mostAttachments = 24;
-
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
 /** A text that must be there and names something: no slash, space or control character, since keys are made of it. */

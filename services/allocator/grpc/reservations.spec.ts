@@ -87,7 +87,10 @@ describe('Reservations', () => {
         { addresses: ['172.17.0.11/16'] },
         'failed to parse IP 172.17.0.11/16: invalid IP address "172.17.0.11/16"; write one address without a mask',
       ],
-      [{ addresses: ['172.17.0.11', '172.17.0.12', '172.17.0.13'] }, 'addresses: 3 of them, at most 2 are allowed'],
+      [
+        { addresses: ['172.17.0.11', '172.17.0.12', '172.17.0.13'] },
+        'addresses has 3 entries, and 2 is the limit: shorten it',
+      ],
     ] as const) {
       const asked = { subnet: 'macvlan', reservedFor: 'vip/web', ...request };
       const refusal = await served.refusal(IpamService.reserve, {

@@ -5,15 +5,15 @@ import type { IpFamily } from '../domain/command.ts';
 import { reservedIn } from '../domain/decide/entitlement.ts';
 import { isOf } from '../domain/decide/family.ts';
 import { familyOf } from '../domain/event.ts';
+import { claimKey } from '../domain/journal.ts';
 import { addressRecord, listReservations as pageOfReservations } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, recordMessage } from './messages.ts';
-import { atMost, limited, pageSize, required } from '../../../lib/serving/read.ts';
+import { countFitting } from '../../../lib/serving/page-bytes.ts';
+import { pageSize, required } from '../../../lib/serving/read.ts';
 import { name, readAddress, readIpFamily, readNameToken } from './read.ts';
 import type { CallContext, Handlers } from '../../../lib/serving/serve.ts';
-
-const mostUnreserved = 64;
 
 type Served = 'reserve' | 'unreserve' | 'listReservations' | 'quarantine' | 'lift';
 
@@ -31,11 +31,11 @@ export function reservationHandlers(allocator: Allocator): Pick<Handlers<typeof 
 async function reserve(allocator: Allocator, request: api.ReserveRequest, context: CallContext) {
   const asked = {
     subnet: name('subnet', request.subnet),
-    addresses: atMost('addresses', 2, request.addresses).map(readAddress),
+    addresses: request.addresses.map(readAddress),
     reservedFor: required('reserved_for', request.reservedFor),
     ipFamily: readIpFamily(request.ipFamily),
   };
-  const [reason, mac] = [limited('reason', request.reason), limited('mac', request.mac)];
+  const { reason, mac } = request;
   const { answer, head } = await command(
     allocator,
     context,
@@ -66,9 +66,9 @@ function reservedFor(state: State, asked: Asked): string[] {
 async function unreserve(allocator: Allocator, request: api.UnreserveRequest, context: CallContext) {
   const asked = {
     subnet: name('subnet', request.subnet),
-    addresses: atMost('addresses', mostUnreserved, request.addresses).map(readAddress),
-    reservedFor: limited('reserved_for', request.reservedFor),
-    reason: limited('reason', request.reason),
+    addresses: request.addresses.map(readAddress),
+    reservedFor: request.reservedFor,
+    reason: request.reason,
   };
   const { head } = await command(
     allocator,
@@ -90,16 +90,19 @@ async function listReservations(allocator: Allocator, request: api.ListReservati
     return { next, records: names.map(({ subnet, address }) => addressRecord(state, subnet, address, now)) };
   };
   const { answer, head } = await question(allocator, context, read, request);
-  return { position: positionOf(head), records: answer.records.map(recordMessage), nextPageToken: answer.next };
+  const records = answer.records.slice(0, countFitting(answer.records));
+  const last = records.at(-1);
+  const next = last && records.length < answer.records.length ? claimKey(last) : answer.next;
+  return { position: positionOf(head), records: records.map(recordMessage), nextPageToken: next };
 }
 
 async function quarantine(allocator: Allocator, request: api.QuarantineRequest, context: CallContext) {
   const asked = {
     subnet: name('subnet', request.subnet),
     address: readAddress(required('address', request.address)),
-    seenMac: limited('seen_mac', request.seenMac),
-    seenAt: limited('seen_at', request.seenAt),
-    reason: limited('reason', request.reason),
+    seenMac: request.seenMac,
+    seenAt: request.seenAt,
+    reason: request.reason,
   };
   const { head } = await command(
     allocator,
@@ -114,7 +117,7 @@ async function lift(allocator: Allocator, request: api.LiftRequest, context: Cal
   const asked = {
     subnet: name('subnet', request.subnet),
     address: readAddress(required('address', request.address)),
-    reason: limited('reason', request.reason),
+    reason: request.reason,
   };
   const { head } = await command(
     allocator,

@@ -1,4 +1,4 @@
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -6,7 +6,7 @@ import { call, connect, type Connection, stream } from '../../../lib/rpc.ts';
 import type { Method } from '../../../proto/codec.ts';
 import { IpamService, LedgerService, type ListReply, SubnetsService } from '../../../proto/ipledger.ts';
 import { afterAWhile, failureOf, gate, never } from '../ledger/specification.ts';
-import { type CallContext, type Handlers, serve } from '../../../lib/serving/serve.ts';
+import { type CallContext, elapsedKey, type Handlers, serve } from '../../../lib/serving/serve.ts';
 import { type Served, serveAllocator } from './specification.ts';
 
 const services = { Ipam: IpamService, Subnets: SubnetsService, Ledger: LedgerService };
@@ -81,9 +81,39 @@ describe('A service', () => {
     expect(error.cause).to.have.property('code', status.UNIMPLEMENTED);
   });
 
+  it('rejects a request beyond a limit before any work on it, and names field, length and limit', async () => {
+    const message = 'namespace has 64 bytes, and 63 is the limit: shorten it';
+    const refused: string[] = [];
+    const handled = (): never => {
+      refused.push('handled');
+      throw new Error('it was handled');
+    };
+    await start(handled, handled);
+    const namespace = 'x'.repeat(64);
+    const unary = await failureOf(call(client, IpamService.list, { namespace }, { timeoutMs: 20_000 }));
+    const options = { silenceMs: 20_000, signal: never };
+    const streamed = await failureOf(stream(client, LedgerService.watch, { namespace }, options).next());
+    for (const error of [unary, streamed]) expect(error).to.include({ code: 'INVALID_REQUEST', message });
+    expect(unary.cause).to.have.property('code', status.INVALID_ARGUMENT);
+    expect(refused).to.deep.equal([]);
+  });
+
   it('says who calls: without TLS nobody is known', async () => {
     await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
     expect((await list()).nextPageToken).to.equal('anonymous');
+  });
+
+  it('says how long the caller waits still, and never that it has waited less than nothing', async () => {
+    const times: number[] = [];
+    await start((_request, { elapsedMs, remainingMs }) => {
+      times.push(elapsedMs?.() ?? -1, remainingMs?.() ?? -1);
+      return Promise.resolve({});
+    });
+    const metadata = new Metadata();
+    metadata.set(elapsedKey, '-1000000');
+    await list({ metadata });
+    expect(times[0]).to.be.within(0, 20_000);
+    expect(times[1]).to.be.within(0, 20_000);
   });
 
   it('turns an error of the vocabulary into its status, its code and its sentence', async () => {

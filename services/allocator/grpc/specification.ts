@@ -29,6 +29,8 @@ export interface Served extends AsyncDisposable {
   readonly endpoint: string;
   /** Lets time pass. */
   pass(ms: number): void;
+  /** Sets the machine's clock ahead. */
+  jump(ms: number): void;
   /** Somebody else is the writer from now on, at this address; undefined: nobody is. This one stands by. */
   stepDown(writerAddress: string | undefined): Promise<void>;
   call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: Input<Request>): Promise<Reply>;
@@ -43,7 +45,11 @@ export interface Served extends AsyncDisposable {
 export async function serveAllocator(memory = new MemoryLedger()): Promise<Served> {
   const ledger = new UnreliableLedger(memory);
   let passed = 0;
-  const clock = new LedgerClock({ wall: () => Date.now() + passed, monotonic: () => performance.now() });
+  let jumped = 0;
+  const clock = new LedgerClock({
+    wall: () => Date.now() + passed + jumped,
+    monotonic: () => performance.now() + passed,
+  });
   const replica = await Replica.load(ledger, never, clock);
   const working = await startWriter(ledger, { replica });
   await carryOut(working.writer, createLedger());
@@ -81,6 +87,9 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     endpoint,
     pass: (ms) => {
       passed += ms;
+    },
+    jump: (ms) => {
+      jumped += ms;
     },
     async stepDown(elsewhere) {
       office.writer = undefined;

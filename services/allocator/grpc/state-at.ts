@@ -7,7 +7,7 @@ import { usageOf, usageOfPool } from '../domain/questions.ts';
 import type { State } from '../domain/state.ts';
 import type { Until } from '../ledger/fold.ts';
 import { poolMessage, positionOf, recordMessage, subnetMessage, timeOf } from './messages.ts';
-import { limited } from '../../../lib/serving/read.ts';
+import { mostPageBytes, weightOf } from '../../../lib/serving/page-bytes.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
 
@@ -23,7 +23,7 @@ export async function* stateAt(
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.StateAtReply>> {
   const until = travel.readMoment('moment', request.moment);
-  const subnet = limited('subnet', request.subnet);
+  const { subnet } = request;
   yield* travel.run(async function* () {
     const folding = travel.go(until, { signal });
     yield* patiently(folding, () => ({}));
@@ -53,18 +53,22 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Items in lists of a size, without those that are undefined; the last may be shorter. After so many items that were looked at, the
+ * Items in lists of a size, or of what fills a page, without those that are undefined; the last may be shorter. After so many items that were looked at, the
  * rest of the process has a turn.
  */
 export async function* inPages<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
   let page: Item[] = [];
-  let looked = 0;
+  let [looked, bytes] = [0, 0];
   for (const item of items) {
-    if (item !== undefined) page.push(item);
     if (++looked % size === 0) await setImmediate();
-    if (page.length < size) continue;
-    yield page;
-    page = [];
+    if (item === undefined) continue;
+    const weight = weightOf(item);
+    if (page.length === size || (page.length > 0 && bytes + weight > mostPageBytes)) {
+      yield page;
+      [page, bytes] = [[], 0];
+    }
+    page.push(item);
+    bytes += weight;
   }
   if (page.length > 0) yield page;
 }

@@ -101,12 +101,12 @@ describe('Subnets', () => {
       [
         'with a text without end',
         { spec: { cidrBlock: '1'.repeat(1_025) } },
-        'spec.cidrBlock is longer than 1024 bytes',
+        'spec.cidr_block has 1025 bytes, and 128 is the limit: shorten it',
       ],
       [
         'with excludes without end',
         { spec: { cidrBlock: '10.0.0.0/8', excludeIps: Array.from({ length: 4_097 }, () => '10.0.0.9') } },
-        'exclude_ips: 4097 of them, at most 4096 are allowed',
+        'spec.exclude_ips has 4097 entries, and 4096 is the limit: shorten it',
       ],
     ];
     for (const [what, change, message] of broken)

@@ -7,10 +7,8 @@ import type { State } from '../domain/state.ts';
 import { type Allocator, command, question } from './allocator.ts';
 import { positionOf, subnetMessage } from './messages.ts';
 import { poolsHandlers } from './pools.ts';
-import { atMost, limited, required } from '../../../lib/serving/read.ts';
+import { required } from '../../../lib/serving/read.ts';
 import type { Handlers } from '../../../lib/serving/serve.ts';
-
-const mostExcludes = 4_096;
 
 /** Everything of Subnets. */
 export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsService> {
@@ -33,7 +31,7 @@ export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsSe
         gateway,
         provider,
         protocol,
-        excludeIps: atMost('exclude_ips', mostExcludes, excludeIps),
+        excludeIps,
         ...(cooldownMs !== undefined && { cooldownMs }),
         ...(bindingTimeoutMs !== undefined && { bindingTimeoutMs }),
         ...(maxAddressesPerNamespace !== undefined && { maxAddressesPerNamespace }),
@@ -71,7 +69,6 @@ export function subnetsHandlers(allocator: Allocator): Handlers<typeof SubnetsSe
 }
 
 function readSpec({ spec }: api.ApplySubnetRequest): api.SubnetSpec {
-  for (const field of ['cidrBlock', 'gateway', 'provider'] as const) limited(`spec.${field}`, spec?.[field] ?? '');
   return spec ?? { cidrBlock: '', gateway: '', excludeIps: [], provider: '', protocol: '' };
 }
 

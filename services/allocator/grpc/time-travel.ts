@@ -59,7 +59,8 @@ export class TimeTravel {
       throw new IpledgerError('INVALID_REQUEST', `${name}: an event or an instant, not both`);
     if (seq > 0) return { seq };
     if (at === undefined) return 'end';
-    if (at > this.#replica.clock.read().at + mostAheadMs)
+    const now = this.#replica.clock.read();
+    if (at > Math.max(now.at, now.clock) + mostAheadMs)
       throw new IpledgerError('INVALID_REQUEST', `${name}: ${new Date(at).toISOString()} is yet to come`);
     return { at };
   }

@@ -10,10 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { Attested } from '../verify/attested.ts';
 import { verifyKeys } from '../verify/verify.ts';
 import { positionOf } from './messages.ts';
-import { atMost } from '../../../lib/serving/read.ts';
 import { patiently, type TimeTravel } from './time-travel.ts';
-
-const mostKeys = 50;
 
 /**
  * Streams how far it is, and at last what was found.
@@ -25,10 +22,7 @@ export async function* verify(
   { checkpoints, verifierKeys }: api.VerifyRequest,
   { signal }: CallContext,
 ): AsyncGenerator<Input<api.VerifyReply>> {
-  const attested = new Attested(
-    parseCheckpoints(checkpoints),
-    atMost('verifier_keys', mostKeys, verifierKeys).map(parseVerifierKey),
-  );
+  const attested = new Attested(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey));
   yield* travel.run(async function* () {
     let reached: Head = emptyHead;
     const onProgress = (head: Head): void => {

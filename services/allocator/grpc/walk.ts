@@ -12,7 +12,8 @@ import { DropChain } from '../ledger/drop-chain.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Page, Period } from '../../../lib/serving/read.ts';
 import { type Allocator, question } from './allocator.ts';
-import { eventMessage, positionOf } from './messages.ts';
+import { eventMessage, positionOf, weightOfEvent } from './messages.ts';
+import { mostPageBytes } from '../../../lib/serving/page-bytes.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
 /** Events that are younger than the period have to be walked over, and cost as much as those that are told. */
@@ -104,7 +105,9 @@ async function stepBack({ ledger, chains, cursors }: Way, walk: Walk, signal: Ab
   const { address, period, page } = walk;
   const events: StoredEvent[] = [];
   const end = performance.now() + mostMs;
-  const isOver = (step: number): boolean => step >= mostSteps || (step > 0 && performance.now() > end);
+  let bytes = 0;
+  const isOver = (step: number): boolean =>
+    step >= mostSteps || bytes > mostPageBytes || (step > 0 && performance.now() > end);
   // What was found is told first; whoever goes on is told why there is no more.
   const unlessGone = (error: unknown): undefined => {
     if (!isGone(error) || events.length === 0) throw error;
@@ -119,7 +122,10 @@ async function stepBack({ ledger, chains, cursors }: Way, walk: Walk, signal: Ab
       cursors.clear();
       break;
     }
-    if (event.sequenced.at < period.until) events.push(event);
+    if (event.sequenced.at < period.until) {
+      events.push(event);
+      bytes += weightOfEvent(event);
+    }
     cursors.set(subnet, before[address] > 0 ? before[address] : -seq);
     if (!(await enterDrops(cursors, chains).then(() => true, unlessGone))) break;
   }

@@ -9,8 +9,8 @@ import { type EventFilter, everything, select } from '../ledger/filter.ts';
 import type { Replica } from '../ledger/replica.ts';
 import { type Allocator, reached } from './allocator.ts';
 import { holdTo } from './freeze.ts';
-import { eventMessage, positionOf } from './messages.ts';
-import { atMost, limited } from '../../../lib/serving/read.ts';
+import { eventMessage, positionOf, weightOfEvent } from './messages.ts';
+import { mostPageBytes } from '../../../lib/serving/page-bytes.ts';
 import { readAddress } from './read.ts';
 import type { CallContext } from '../../../lib/serving/serve.ts';
 
@@ -67,10 +67,10 @@ export async function* watch(
 
 const wanted = ({ subnet, namespace, pod, node, address, types }: api.WatchRequest): EventFilter => ({
   ...everything,
-  subnet: limited('subnet', subnet),
-  namespace: limited('namespace', namespace),
-  pod: limited('pod', pod),
-  node: limited('node', node),
+  subnet,
+  namespace,
+  pod,
+  node,
   address: address === '' ? '' : readAddress(address),
   types: readTypes(types),
 });
@@ -78,7 +78,7 @@ const wanted = ({ subnet, namespace, pod, node, address, types }: api.WatchReque
 /** A type that is misspelt would be waited for in vain. */
 function readTypes(types: readonly string[]): readonly string[] {
   const unknown = types.find((type) => !eventTypes.includes(type));
-  if (unknown === undefined) return atMost('types', eventTypes.length, types);
+  if (unknown === undefined) return types;
   throw new IpledgerError('INVALID_REQUEST', `types: there is no ${unknown}: they are ${eventTypes.join(', ')}`);
 }
 
@@ -136,14 +136,16 @@ function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
   return new IpledgerError('LEDGER_DAMAGED', `the log is not dense: event ${found} follows ${expected - 1}`);
 }
 
-/** Cut where a reply is full, but never inside a command. */
+/** Cut where a reply is full, but never inside a command, which is one transaction of etcd at most. */
 function* inReplies(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
-  let first = 0;
+  let [first, bytes] = [0, 0];
   for (let index = 0; index < events.length; index++) {
-    const [part, parts] = (events[index] as StoredEvent).envelope.part;
-    if (part === parts && index + 1 - first >= eventsAReply) {
+    const event = events[index] as StoredEvent;
+    const [part, parts] = event.envelope.part;
+    bytes += weightOfEvent(event);
+    if (part === parts && (index + 1 - first >= eventsAReply || bytes > mostPageBytes / 2)) {
       yield events.slice(first, index + 1);
-      first = index + 1;
+      [first, bytes] = [index + 1, 0];
     }
   }
   if (first < events.length) yield events.slice(first);

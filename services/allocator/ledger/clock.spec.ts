@@ -2,10 +2,27 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { LedgerClock } from './clock.ts';
 
+const hour = 3_600_000;
+
 /** A machine whose clocks are set by hand. */
 function machine(wall: number) {
-  const now = { wall, monotonic: 5_000 };
-  return { now, clock: new LedgerClock({ wall: () => now.wall, monotonic: () => now.monotonic }) };
+  const now = { wall, monotonic: 5_000, asleep: 0 };
+  const clock = new LedgerClock({
+    wall: () => now.wall,
+    monotonic: () => now.monotonic,
+    sinceBoot: () => now.monotonic + now.asleep,
+  });
+  const jumps: number[] = [];
+  clock.onJump = (aheadMs) => jumps.push(aheadMs);
+  /** Time passes, in steps of a second, at each of which the clock is read. */
+  const pass = (ms: number): void => {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      now.wall += 1_000;
+      now.monotonic += 1_000;
+      clock.read();
+    }
+  };
+  return { now, clock, jumps, pass };
 }
 
 describe('The ledger’s clock', () => {
@@ -29,12 +46,87 @@ describe('The ledger’s clock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_501, clock: 1_000_501 });
   });
 
-  it('does not follow a jump of the machine’s clock that no event took part in', () => {
+  it('follows the machine’s clock when a time server corrects it by a few seconds, and is not ahead once that is undone', () => {
+    const { now, clock, jumps } = machine(1_000_000);
+    for (let times = 0; times < 100; times++) {
+      now.wall = 1_005_000;
+      expect(clock.read().at).to.equal(1_005_000);
+      now.wall = 1_000_000;
+      expect(clock.read().at).to.equal(1_000_000);
+    }
+    expect(jumps).to.deep.equal([]);
+  });
+
+  it('does not follow a machine’s clock that jumps an hour ahead, and reports the jump once', () => {
+    const { now, clock, jumps, pass } = machine(1_000_000);
+    now.wall += hour;
+    const { at } = clock.read();
+    expect(at).to.equal(1_000_000 + 5_000);
+    expect([jumps, clock.aheadMs]).to.deep.equal([[hour - 5_000], hour - 5_000]);
+    pass(60_000);
+    expect(clock.read().at).to.equal(at + 66_000);
+    expect(jumps).to.have.length(1);
+  });
+
+  it('does not add up small jumps, however many events are stamped between them', () => {
     const { now, clock } = machine(1_000_000);
-    now.wall = 9_000_000;
-    expect(clock.read().at).to.equal(9_000_000);
-    now.wall = 1_000_001;
-    expect(clock.read().at).to.equal(1_000_001);
+    for (let jump = 0; jump < 1_000; jump++) {
+      now.wall += 4_000;
+      clock.observe(clock.read().at);
+    }
+    expect(clock.read().at).to.equal(1_000_000 + 5_000);
+  });
+
+  it('does not follow a jump in a long silence either', () => {
+    const { now, clock } = machine(1_000_000);
+    now.monotonic += 100 * hour;
+    now.wall += 101 * hour;
+    expect(clock.read().at).to.be.below(1_000_000 + 100 * hour + 7_000);
+  });
+
+  it('reaches a machine’s clock that stays ahead, at a tenth more than what elapses, and reports the next jump', () => {
+    const { now, clock, jumps, pass } = machine(1_000_000);
+    now.wall += 60_000;
+    pass(600_000);
+    expect(clock.read().at).to.equal(1_000_000 + 660_000);
+    expect(clock.aheadMs).to.equal(0);
+    now.wall += hour;
+    clock.read();
+    expect(jumps).to.have.length(2);
+  });
+
+  it('is the machine’s at once when a clock that jumped is set right', () => {
+    const { now, clock } = machine(1_000_000);
+    now.wall += hour;
+    clock.read();
+    now.wall = 1_000_010;
+    expect(clock.read().at).to.equal(1_000_010);
+    expect(clock.aheadMs).to.equal(0);
+  });
+
+  it('counts the time that the machine was suspended', () => {
+    const { now, clock, jumps } = machine(1_000_000);
+    now.asleep = hour;
+    now.wall += hour;
+    expect(clock.read().at).to.equal(1_000_000 + hour);
+    expect(jumps).to.deep.equal([]);
+    now.wall += hour;
+    expect(clock.read().at).to.equal(1_000_000 + hour + 5_000);
+  });
+
+  it('goes on from the ledger’s time when the machine started in 1970 and was set right later', () => {
+    const { now, clock, pass } = machine(0);
+    clock.observe(1_000_000_000);
+    now.wall = 1_000_003_000;
+    expect(clock.read().at).to.equal(1_000_000_000);
+    pass(60_000);
+    expect(clock.read().at).to.equal(1_000_063_000);
+  });
+
+  it('takes the machine’s clock at start, however long the ledger was idle', () => {
+    const { clock } = machine(1_000_000 + 1_000 * hour);
+    clock.observe(1_000_000);
+    expect(clock.read().at).to.equal(1_000_000 + 1_000 * hour);
   });
 
   it('is not before what it is told not to be before', () => {

@@ -53,6 +53,20 @@ describe('On a real etcd', () => {
     }),
   );
 
+  it('reads keys of any size in pages that stay small', async function () {
+    this.timeout(60_000);
+    const ledger = new EtcdLedger(client);
+    // 37 MiB: more than the client takes in one answer.
+    for (let seq = 1; seq <= 300; seq++) await client.put(logKey(seq)).value('x'.repeat(128 << 10));
+    let [lines, largest] = [0, 0];
+    for await (const page of ledger.read(1, never)) {
+      lines += page.length;
+      largest = Math.max(largest, page.length);
+    }
+    expect(lines).to.equal(300);
+    expect(largest * (128 << 10)).to.be.at.most(4 << 20);
+  });
+
   it('reads a log to its end, though etcd compacts what is being read, and gives way to who seals it meanwhile', async function () {
     this.timeout(20_000);
     const ledger = new EtcdLedger(client);

@@ -45,7 +45,7 @@ import {
 } from './etcd-transaction.ts';
 import { wasCompacted } from './compaction.ts';
 import { refuseBelow } from './floor.ts';
-import { firstStretch, type Stretch, stretchAfter } from './stretch.ts';
+import { firstStretch, keysOfFirstPage, keysOfNextPage, type Stretch, stretchAfter } from './stretch.ts';
 import type {
   Appended,
   Batch,
@@ -61,7 +61,6 @@ import type {
 
 type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revision };
 
-const pageSize = 2_000;
 const readEachAtOnce = 64;
 /** So many keys that deleting them keeps no append waiting for long. */
 const pruneAtOnce = 1_000;
@@ -265,25 +264,42 @@ export class EtcdLedger implements Ledger, SealedLog, Brake {
     signal: AbortSignal,
     asked?: string,
   ): AsyncIterable<{ readonly kvs: IKeyValue[]; readonly revision: string }> {
-    const read = ({ from, end }: Stretch, revision: string | undefined) =>
-      this.#range({ key: bytes(from), range_end: bytes(end), limit: pageSize, ...(revision && { revision }) }, signal);
-    const paging = { pageSize, floor: await this.#floorIn(range, signal) };
+    let paging = { pageSize: keysOfFirstPage, floor: await this.#floorIn(range, signal) };
     let stretch = firstStretch(range, paging);
-    let page = await read(stretch, asked);
+    let page = await this.#page(stretch, paging.pageSize, asked, signal);
     const revision = asked ?? page.header.revision;
     for (;;) {
       const { kvs, more } = page;
-      const last = kvs.at(-1)?.key.toString('utf8') ?? '';
-      const following = stretchAfter(stretch, { keys: kvs.length, last, more }, range.end, paging);
+      const given = { keys: kvs.length, last: kvs.at(-1)?.key.toString('utf8') ?? '', more };
+      const nextPageSize = keysOfNextPage(kvs.length, bytesOf(kvs));
+      const following = stretchAfter(stretch, given, range.end, { ...paging, nextPageSize });
       // etcd reads the next page while this one is worked on.
-      const next = following && read(following, revision);
+      const next = following && this.#page(following, nextPageSize, revision, signal);
       next?.catch(() => undefined); // told when it is waited for, if it ever is
       yield { kvs, revision };
       if (!following || !next) return;
-      stretch = following;
+      [stretch, paging] = [following, { ...paging, pageSize: nextPageSize }];
       page = await next;
     }
   }
+
+  /** One answer of etcd's. Where the keys are so large that the client does not take it, fewer are asked for. */
+  async #page({ from, end }: Stretch, limit: number, revision: string | undefined, signal: AbortSignal) {
+    for (let most = limit; ; most = Math.ceil(most / 16))
+      try {
+        const request = { key: bytes(from), range_end: bytes(end), limit: most, ...(revision && { revision }) };
+        return await this.#range(request, signal);
+      } catch (error) {
+        if (most === 1 || !wasTooLarge(error)) throw error;
+      }
+  }
 }
+
+const bytesOf = (kvs: readonly IKeyValue[]): number =>
+  kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+
+/** gRPC has no other sign of it than its sentence. */
+const wasTooLarge = (thrown: unknown): boolean =>
+  thrown instanceof IpledgerError && /larger than max/.test(thrown.message);
 
 const lineOf = (kv: IKeyValue): StoredLine => ({ text: textOf(kv), revision: BigInt(kv.mod_revision) });

@@ -1,4 +1,5 @@
 /** The log as lines for a file: the very bytes that stand in etcd or in the archive, checked to be dense and chained on the way. */
+import { countFitting } from '../../../lib/serving/page-bytes.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../domain/event.ts';
 import { type Head, parseEvent } from './chain.ts';
@@ -40,9 +41,11 @@ export async function* exportLines(
     throw new IpledgerError('INVALID_REQUEST', `events ${from} to ${end}: the ledger ends with event ${head.seq}`);
   let last: Piece['position'] = { epoch: head.epoch, seq: from - 1, hash: '' };
   for await (const page of ledger.read(from, signal))
-    for (let first = 0; first < page.length; first += linesAPiece) {
+    for (let first = 0, count = 0; first < page.length; first += count) {
       const lines: string[] = [];
-      for (const { text } of page.slice(first, first + linesAPiece)) {
+      const piece = page.slice(first, first + linesAPiece);
+      count = countFitting(piece);
+      for (const { text } of piece.slice(0, count)) {
         if (last.seq === end) break;
         last = next(last, text, from);
         lines.push(text);

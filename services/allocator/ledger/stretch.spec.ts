@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { endOf, logKey, logPrefix, prefix } from './keys.ts';
-import { firstStretch, type Stretch, stretchAfter } from './stretch.ts';
+import { firstStretch, keysOfNextPage, mostBytes, type Stretch, stretchAfter } from './stretch.ts';
 
 /** All that is asked of a store with these keys, and what it gives, four keys a page. */
 function readThrough(keys: readonly string[], range: Stretch, floor = 1) {
@@ -22,6 +22,32 @@ const logOf = (...seqs: number[]): string[] => seqs.map(logKey);
 const all = endOf(logPrefix);
 
 describe('Reading a range in pages', () => {
+  it('asks for as many keys as fill 4 MiB, by what the page before weighed, and for 2,000 at most', () => {
+    expect(keysOfNextPage(500, 500 * 1_000)).to.equal(2_000);
+    expect(keysOfNextPage(100, 100 * (128 << 10))).to.equal(32);
+    expect(keysOfNextPage(1, 2 * mostBytes)).to.equal(1);
+    expect(keysOfNextPage(0, 0)).to.equal(2_000);
+  });
+
+  it('misses nothing where pages become smaller on the way, or larger', () => {
+    const keys = logOf(...Array.from({ length: 40 }, (_, index) => index + 1));
+    const given: string[] = [];
+    const sizes = [4, 1, 7, 2, 3];
+    let paging = { pageSize: 5, floor: 1 };
+    for (let stretch: Stretch | undefined = firstStretch({ from: logKey(1), end: all }, paging); stretch;) {
+      const { from, end }: Stretch = stretch;
+      const there = keys.filter((key) => key >= from && key < end);
+      // As where the keys were too large for the whole stretch.
+      const page = there.slice(0, Math.max(1, paging.pageSize - 1));
+      given.push(...page);
+      const next = { ...paging, pageSize: sizes[given.length % sizes.length] ?? 1 };
+      const answer = { keys: page.length, last: page.at(-1) ?? '', more: there.length > page.length };
+      stretch = stretchAfter(stretch, answer, all, { ...paging, nextPageSize: next.pageSize });
+      paging = next;
+    }
+    expect(given).to.deep.equal(keys);
+  });
+
   it('is two requests for what does not fill a page: one for it, and one for what should not be there', () => {
     expect(readThrough(logOf(1, 2, 3), { from: logKey(1), end: all }).asked).to.have.length(2);
     expect(readThrough([], { from: logKey(1), end: all }).asked).to.have.length(2);

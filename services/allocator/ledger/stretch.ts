@@ -37,19 +37,31 @@ export function firstStretch({ from, end }: Stretch, paging: Paging): Stretch {
 /**
  * The stretch to read after another, on the way to `end`; undefined when all is read. Where a stretch of the log lacks a key, the
  * log ends there or has a gap: then all the rest is asked for.
+ * @param paging how the stretch that was read was cut; and how many keys the next page has, where that is another number.
  */
 export function stretchAfter(
   read: Stretch,
   { keys, last, more }: Given,
   end: string,
-  paging: Paging,
+  paging: Paging & { readonly nextPageSize?: number },
 ): Stretch | undefined {
-  if (more) return firstStretch({ from: keyAfter(last), end }, paging);
+  const next = { ...paging, pageSize: paging.nextPageSize ?? paging.pageSize };
+  if (more) return firstStretch({ from: keyAfter(last), end }, next);
   if (read.end === end) return undefined;
   const isOfLog = read.from >= logPrefix;
   const rest = { from: read.end, end };
-  return isOfLog && keys !== paging.pageSize ? rest : firstStretch(rest, paging);
+  return isOfLog && keys !== paging.pageSize ? rest : firstStretch(rest, next);
 }
+
+/** A page has at most so many keys; the first, of which nothing is known, fewer. */
+const mostKeys = 2_000;
+export const keysOfFirstPage = 500;
+/** A page has about so many bytes at most: what etcd answers is held in memory whole. */
+export const mostBytes = 4 << 20;
+
+/** How many keys to ask for behind a page of so many keys and bytes: as many as would fill one. */
+export const keysOfNextPage = (keys: number, bytes: number): number =>
+  keys === 0 ? mostKeys : Math.max(1, Math.min(mostKeys, Math.floor((mostBytes * keys) / Math.max(1, bytes))));
 
 /** The key before which a page that begins here ends at the latest, if that is known. */
 function filledFrom(from: string, { pageSize, floor }: Paging): string | undefined {

@@ -1,5 +1,6 @@
 /** Events from the newest to the oldest, by what they are about. */
 import { setImmediate } from 'node:timers/promises';
+import { mostPageBytes, weightOf } from '../../../lib/serving/page-bytes.ts';
 import type { Event } from '../../../proto/ipledger.ts';
 import type { Column, Row, Store } from './store.ts';
 
@@ -45,7 +46,9 @@ export async function search(store: Store, wanted: Wanted, { last, first, most }
     looked += Math.max(rows.length, 1);
     await setImmediate();
   }
-  return { events: await read(store, seqs), searched, more: searched > first };
+  const events = await read(store, seqs);
+  if (events.length < seqs.length) return { events, searched: events.at(-1)?.seq ?? searched, more: true };
+  return { events, searched, more: searched > first };
 }
 
 type Lead = NonNullable<Wanted['leads']>[number] | undefined;
@@ -59,11 +62,16 @@ function step(store: Store, leads: readonly Lead[], { first, last }: Pick<Range,
   return { rows: leads.length > 1 ? rows.toSorted((one, other) => other.seq - one.seq) : rows, floor };
 }
 
+/** As many of them as fill a page, at least one. */
 async function read(store: Store, seqs: readonly number[]): Promise<Event[]> {
   const events: Event[] = [];
+  let bytes = 0;
   for (const [index, seq] of seqs.entries()) {
     if (index % eventsAStep === eventsAStep - 1) await setImmediate();
-    events.push(store.event(seq));
+    const event = store.event(seq);
+    bytes += weightOf(event);
+    if (index > 0 && bytes > mostPageBytes) break;
+    events.push(event);
   }
   return events;
 }

@@ -5,6 +5,7 @@ import type { Event } from '../event.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, heldBy, sandboxKey, type State } from '../state.ts';
 import { refuseAnsweringElsewhere } from './answering.ts';
+import { makeRoomForBinding } from './binding-limit.ts';
 import { isFenced, refuseFenced } from './fence.ts';
 
 /**
@@ -32,7 +33,7 @@ export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNod
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, and not on ${onlyNode}`);
 }
 
-/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING */
+/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers of other nodes use it) */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)
@@ -54,6 +55,7 @@ export function bind(state: State, command: Bind): Event[] {
   refuseAnsweringElsewhere(state, allocation, command);
   const { attachment, uid, subnet, seq: alloc } = allocation;
   return [
+    ...makeRoomForBinding(state, allocation, command),
     {
       type: 'AddressBound',
       subnet,
