@@ -13,7 +13,7 @@ type Said = Pick<Happening, 'type' | 'reason' | 'message'>;
 /** The plan has problems: nothing was asked for. */
 export function cannotAsk({ problems }: Pick<Plan, 'problems'>): Said {
   const own = problems.every(({ about }) => about === 'request');
-  const texts = problems.map(({ text }) => text);
+  const texts = [...new Set(problems.map(({ text }) => text))];
   const rest = texts.length > 1 ? `; nothing is allocated until all ${texts.length} are solved` : '';
   return {
     type: 'Warning',
