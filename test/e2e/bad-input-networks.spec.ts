@@ -1,6 +1,7 @@
 /** Networks that are not there, or not as they must be: an Event says which and what to do, and the Pod waits for it. */
 import { expect } from 'chai';
 import { expectAgreement } from './agreement.ts';
+import { apply } from './manifests.ts';
 import { plugin } from './plugin.ts';
 import {
   addressOf,
@@ -63,6 +64,18 @@ describe('bad input: networks', function () {
       .to.have.property('details')
       .that.matches(/^request ip return 400 no address .* must say "mistaken\.default": correct it\. Run: /);
   });
+
+  for (const [file, pod, annotation] of [
+    ['01-pod-ovn-network', 'pod-ovn', 'ovnNetwork'],
+    ['02-pod-ovn-static', 'pod-ovn-static', 'ovn'],
+  ] as const)
+    it(`networking-plugin/${file}: the Event states that annotation ${annotation} is not served, and what to do`, async () => {
+      await apply(scene, 'networking-plugin', file);
+      const says = new RegExp(
+        `^annotation ${annotation} is not served: .*no address by it\\. Create a NetworkAttachment`,
+      );
+      await eventOf(scene, pod, 'PodNetworkNotServed', says);
+    });
 
   it('a network that is not there, until it is', async () => {
     await makeSubnet(scene, 'missing', { cidrBlock: '10.3.2.0/24' });

@@ -11,6 +11,7 @@ import { hasAllocatedAnnotation, type Pod, vipAnnotation } from '../kubernetes/o
 import { type Selection, selections } from './attachments.ts';
 import { type Held, matchHeld } from './matching.ts';
 import type { Network } from './network.ts';
+import { emptyNetwork, type Note, notesOnAnnotations, servedElsewhere } from './note.ts';
 import { ownerOf } from './owner.ts';
 import { primaryOf, primarySelection } from './primary.ts';
 import { annotation, countsMembers, requestOf, type Wanted } from './request.ts';
@@ -27,7 +28,7 @@ export interface Plan<H extends Held = Held> {
   /** Why nothing can be asked for. */
   readonly problems: readonly Problem[];
   /** Which attachments are not ours, and why. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Note[];
   /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>". */
   readonly topics: ReadonlySet<string>;
 }
@@ -42,7 +43,7 @@ export interface Problem {
 interface Draft {
   readonly attachments: Input<AttachmentRequest>[];
   readonly problems: Problem[];
-  readonly notes: string[];
+  readonly notes: Note[];
   readonly topics: Set<string>;
 }
 
@@ -51,7 +52,7 @@ interface Draft {
  * @param held what its uid holds, in the order of ordinals.
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
-  const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set() };
+  const draft: Draft = { attachments: [], problems: [], notes: notesOnAnnotations(pod), topics: new Set() };
   const selected = selections(pod);
   if (!selected.ok) return { ...draft, removed: [], problems: [{ about: 'request', text: selected.problem }] };
   const { each, unnamed } = matchHeld(selected.value, held);
@@ -113,7 +114,8 @@ function planSelection({ pod, selection, ordinal, several }: Selected, sight: Si
   const key = `${selection.namespace}/${selection.name}`;
   draft.topics.add(`network:${key}`);
   const network = sight.network(key);
-  if (network?.kind === 'other') draft.notes.push(`${key} is not served here: ${network.reason}`);
+  if (network?.kind === 'other') draft.notes.push(servedElsewhere(key, network.reason));
+  else if (network?.kind === 'empty') draft.notes.push(emptyNetwork(key));
   else if (!network) draft.problems.push(missing(key));
   else if (network.kind === 'broken') draft.problems.push(broken(key, network.problem));
   else {

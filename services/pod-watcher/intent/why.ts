@@ -63,7 +63,13 @@ export function allocatedAfterAll(allocations: readonly Allocation[]): Said {
   return { type: 'Normal', reason: 'PodNetworkAllocated', message: given.join('; ') };
 }
 
-/** Some of the Pod's networks are somebody else's. */
-export function notServed({ notes }: Plan): Said {
-  return { type: 'Normal', reason: 'PodNetworkNotServed', message: notes.join('; ') };
+/** Some of the Pod's networks are not served here. What the Pod cannot have comes first. */
+export function notServed({ notes }: Pick<Plan, 'notes'>): Said {
+  const warnings = notes.filter(({ type }) => type === 'Warning');
+  const others = notes.filter(({ type }) => type === 'Normal');
+  return {
+    type: warnings.length > 0 ? 'Warning' : 'Normal',
+    reason: 'PodNetworkNotServed',
+    message: [...warnings, ...others].map(({ text }) => text).join('; '),
+  };
 }

@@ -43,9 +43,17 @@ export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 /** A Vip whose addresses the Pod shall have. */
 export const vipAnnotation = 'ovn.kubernetes.io/vip';
 
+/** Requests for NICs in the forms of ovn4nfv and ovn-kubernetes. */
+export const ovnRequestAnnotations = ['ovnNetwork', 'ovn'] as const;
+
 const attachmentSuffix =
   /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|virtualmachine|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
-const wholeKeys = new Set([networksAnnotation, defaultNetworkAnnotation, vipAnnotation]);
+const wholeKeys = new Set<string>([
+  networksAnnotation,
+  defaultNetworkAnnotation,
+  vipAnnotation,
+  ...ovnRequestAnnotations,
+]);
 
 export const pods: Kind<Pod> = { path: '/api/v1/pods', parse: toPod };
 
