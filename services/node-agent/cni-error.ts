@@ -3,10 +3,16 @@
  * bounded. Pure.
  */
 import { IpledgerError } from '../../lib/errors.ts';
-import type { CniRequest } from './wire.ts';
 
 /** With the 34 bytes that the plugin puts before it ("RPC failed; request ip return 500 ") a CNI error has at most 512. */
 export const maxErrorBytes = 478;
+
+/** The attachment for which an ADD asks. */
+export interface Subject {
+  readonly podNamespace: string;
+  readonly podName: string;
+  readonly provider: string;
+}
 
 const maxSubjectBytes = 150;
 /** A longer name is left out of the command: a command that is cut off in the middle misleads. */
@@ -28,19 +34,19 @@ export function clip(text: string, maxBytes: number): string {
  * @param told the message of pod-watcher's latest Warning Event about the Pod; '' for none. Where pod-watcher has requested
  * nothing, that is the cause: the CNI error and the Event name the same one.
  */
-export function notAllocated(request: CniRequest, error: IpledgerError, told: string): IpledgerError {
+export function notAllocated(subject: Subject, error: IpledgerError, told: string): IpledgerError {
   if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
-  const { podNamespace, podName, provider } = request;
+  const { podNamespace, podName, provider } = subject;
   const pod = `${podNamespace}/${podName}`;
   const code = error.code === 'PROVIDER_UNBOUND' && provider === 'ovn' ? 'NOT_ALLOCATED' : error.code;
   const cause = causeOf(error, told);
   const named = `no address allocated to pod ${pod} provider ${provider}`;
   // Kube-OVN's sentence about a provider without Subnet names the provider itself.
   const isWhole = cause.includes(`provider ${provider} is not bound to any subnet`);
-  const subject = isWhole ? '' : `${clip(named, maxSubjectBytes)}${isUnknown(error, told) ? seeLogs : ''}: `;
+  const what = isWhole ? '' : `${clip(named, maxSubjectBytes)}${isUnknown(error, told) ? seeLogs : ''}: `;
   const command = `. Run: kubectl ipledger why ${Buffer.byteLength(pod) > maxCommandNameBytes ? 'NAMESPACE/POD' : pod} (or kubectl describe pod)`;
-  const left = maxErrorBytes - Buffer.byteLength(subject) - Buffer.byteLength(command);
-  return new IpledgerError(code, `${subject}${clip(cause.replace(/[.;]$/, ''), left)}${command}`, { cause: error });
+  const left = maxErrorBytes - Buffer.byteLength(what) - Buffer.byteLength(command);
+  return new IpledgerError(code, `${what}${clip(cause.replace(/[.;]$/, ''), left)}${command}`, { cause: error });
 }
 
 /** Kube-OVN's own advice, verbatim: alerts match it. Given only where there is none better. */

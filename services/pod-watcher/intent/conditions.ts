@@ -32,6 +32,20 @@ export const poolReasons: Reasons = {
   inUse: 'IPPoolInUse',
 };
 
+/** A judgement beside the verdict; '' clears it. An object about which it never was true has no such condition. */
+export interface Warning {
+  readonly type: string;
+  /** While it is true, and once it is not. */
+  readonly reasons: readonly [raised: string, cleared: string];
+  readonly message: string;
+}
+
+/** On the same wire another network's Subnet gives the same addresses. */
+export const addressOverlap: Omit<Warning, 'message'> = {
+  type: 'AddressOverlap',
+  reasons: ['OverlapOnSameWire', 'NoOverlap'],
+};
+
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False';
@@ -69,10 +83,20 @@ function judgements({ accepted, message, inUse }: Verdict, reasons: Reasons): Ju
 export function conditionsAfter(
   present: unknown,
   verdict: Verdict,
-  { reasons, generation, now }: { readonly reasons: Reasons; readonly generation: number; readonly now: Date },
+  {
+    reasons,
+    generation,
+    now,
+    warnings = [],
+  }: {
+    readonly reasons: Reasons;
+    readonly generation: number;
+    readonly now: Date;
+    readonly warnings?: readonly Warning[] | undefined;
+  },
 ): Condition[] | undefined {
   const known = new Map((Array.isArray(present) ? present : []).map(record).map((each) => [text(each['type']), each]));
-  const wanted = judgements(verdict, reasons);
+  const wanted = [...judgements(verdict, reasons), ...judged(warnings, known)];
   const same = wanted.every((judgement) => isSaid(known.get(judgement.type), judgement, generation));
   if (same) return undefined;
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -87,6 +111,16 @@ export function conditionsAfter(
     });
   }
   return [...known.values()] as unknown as Condition[];
+}
+
+function judged(warnings: readonly Warning[], known: ReadonlyMap<string, Raw>): Judgement[] {
+  return warnings
+    .filter(({ type, message }) => message !== '' || known.has(type))
+    .map(({ type, message, reasons: [raised, cleared] }) =>
+      message === ''
+        ? { type, status: 'False', reason: cleared, message }
+        : { type, status: 'True', reason: raised, message },
+    );
 }
 
 function isSaid(known: Raw | undefined, { status, reason, message }: Judgement, generation: number): boolean {

@@ -10,7 +10,7 @@ import type { Change, Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import { type Outcome, Queue } from '../queue.ts';
-import { conditionsAfter, type Reasons, type Verdict } from './conditions.ts';
+import { conditionsAfter, type Reasons, type Verdict, type Warning } from './conditions.ts';
 import { holding, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 
 /** Writes a part of an object, by a merge patch. */
@@ -40,6 +40,8 @@ export interface KeeperOptions<T extends Kept> {
   readonly retire: (name: string, signal: AbortSignal) => Promise<void>;
   /** Names of which the ledger has something that was made from an object. */
   readonly names: () => readonly string[];
+  /** What stands beside the verdict in an object's conditions; absent: nothing. */
+  readonly warnings?: (object: T) => readonly Warning[];
   /** Called with each answer that is new, before it is shown. */
   readonly onAnswer: (object: T, verdict: Verdict) => void;
   readonly reasons: Reasons;
@@ -204,7 +206,8 @@ export class Keeper<T extends Kept> {
     const object = objects.objects.get(name);
     if (object?.uid !== uid) return;
     const { generation, status } = object;
-    const conditions = conditionsAfter(status['conditions'], verdict, { reasons, generation, now: new Date() });
+    const about = { reasons, generation, now: new Date(), warnings: this.#options.warnings?.(object) };
+    const conditions = conditionsAfter(status['conditions'], verdict, about);
     if (conditions || more) await writeStatus(object, { ...more, ...(conditions && { conditions }) }, signal);
   }
 

@@ -198,12 +198,18 @@ export const nodes: Kind<NodeObject> = {
 export interface NetworkDefinition extends Named {
   /** The CNI configuration, as text; "" if there is none. */
   readonly config: string;
+  /** The device plugin's resource that its NICs come from. */
+  readonly resource?: string;
 }
+
+const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName';
 
 export const networkDefinitions: Kind<NetworkDefinition> = {
   path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
   parse: (raw) => {
     const { metadata, spec } = record(raw);
-    return { ...named(record(metadata)), config: text(record(spec)['config']) };
+    const meta = record(metadata);
+    const resource = text(record(meta['annotations'])[resourceAnnotation]);
+    return { ...named(meta), config: text(record(spec)['config']), ...(resource !== '' && { resource }) };
   },
 };
