@@ -40,7 +40,7 @@ export class WireWarnings implements Reader {
   }
 
   snapshot({ subnets }: Snapshot): void {
-    for (const name of [...this.#subnets.keys()]) this.#putSubnet(name, undefined);
+    for (const name of this.#subnets.keys()) this.#putSubnet(name, undefined);
     for (const subnet of subnets) this.#putSubnet(subnet.name, subnet);
   }
 
