@@ -46,6 +46,7 @@ const meanings = {
   SEGMENT_SEALED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   PROVIDER_UNBOUND: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 400 },
   NOT_ALLOCATED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
+  NOT_REQUESTED: { kind: 'conflict', grpc: status.NOT_FOUND, http: 500 },
   ROUTE_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   CHECK_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SANDBOX_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },

@@ -244,6 +244,22 @@ describe('comparing the ledger with the cluster', () => {
       });
       expect(excluded.filter((line) => line.startsWith('count'))).to.deep.equal([]);
     });
+
+    it('an IPPool counts a held address that its Subnet excludes, and one that counts otherwise is reported', () => {
+      const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
+      const [family] = subnet.usage as [Subnet['usage'][0]];
+      const countsOfPool = (inUse: string) => {
+        const usage = [{ ...family, total: '1', inUse, available: '0', availableRange: '', inUseRange: '' }];
+        const pool = { name: 'front', spec: { subnet: 'lan', ips: ['10.0.0.204..10.0.0.206'], namespaces: [] }, usage };
+        const idle = { ...subnet, usage: [{ ...family, inUse: '0' }] };
+        const found = told({ allocations: [{ ...allocation, addresses }], subnets: [idle], pools: [pool] });
+        return found.filter((line) => line.startsWith('count'));
+      };
+      expect(countsOfPool('1')).to.deep.equal([]);
+      expect(countsOfPool('0')).to.deep.equal([
+        'count: ippool front: the ledger counts 0 IPv4 addresses in use, and 1 are held, 0 reserved',
+      ]);
+    });
   });
 
   describe('addresses that nobody is given', () => {

@@ -1,7 +1,7 @@
 /** What the ledger says, against itself and against who may still answer. */
 import { BlockList, isIPv4 } from 'node:net';
 import { machineKind } from '../../lib/pod-identity.ts';
-import type { Allocation, SandboxBinding, SubnetSpec } from '../../proto/ipledger.ts';
+import type { Allocation, SandboxBinding, Usage } from '../../proto/ipledger.ts';
 import type { Disagreement, LedgerPicture, Picture } from './picture.ts';
 import { command, podOf, restartWatcher, said } from './say.ts';
 
@@ -52,29 +52,46 @@ function thingsHeld({ attachment, subnet, network, addresses, mac }: Allocation)
   return things;
 }
 
-/** What the ledger counts is what its allocations come to. */
-export function compareCounts({ ledger }: Picture): Disagreement[] {
-  return ledger.subnets.flatMap(({ name, spec, usage }) => {
-    const excluded = excludedBy(spec);
-    const own = ledger.allocations.filter(({ subnet }) => subnet === name).flatMap(({ addresses }) => addresses);
-    return usage.flatMap(({ family, inUse, reserved }): Disagreement[] => {
-      const held = own.filter(({ address }) => isIPv4(address) === (family === 4) && !excluded(address)).length;
-      if (held + Number(reserved) === Number(inUse)) return [];
-      const what = `the ledger counts ${inUse} IPv${family} addresses in use, and ${held} are held, ${reserved} reserved`;
-      const remedy = command(['ipledger', 'verify'], 'then restart the allocator, and report it');
-      return [{ kind: 'count', where: `subnet ${name}`, what, remedy }];
-    });
+/** What the ledger counts of Subnets and IPPools is what its allocations come to. */
+export function compareCounts({ ledger: { allocations, subnets, pools } }: Picture): Disagreement[] {
+  const bySubnet = Map.groupBy(allocations, ({ subnet }) => subnet);
+  const heldIn = (subnet = ''): string[] =>
+    (bySubnet.get(subnet) ?? []).flatMap(({ addresses }) => addresses.map(({ address }) => address));
+  return [
+    ...subnets.flatMap(({ name, spec, usage }) => {
+      const excluded = listed(spec?.excludeIps);
+      // Excluded addresses can be held by who asks for them by name, and do not count.
+      return compareUsage(
+        `subnet ${name}`,
+        usage,
+        heldIn(name).filter((address) => !excluded(address)),
+      );
+    }),
+    // Of a pool they do: it has no more addresses than it names.
+    ...pools.flatMap(({ name, spec, usage }) =>
+      compareUsage(`ippool ${name}`, usage, heldIn(spec?.subnet).filter(listed(spec?.ips))),
+    ),
+  ];
+}
+
+function compareUsage(where: string, usage: readonly Usage[], held: readonly string[]): Disagreement[] {
+  return usage.flatMap(({ family, inUse, reserved }): Disagreement[] => {
+    const count = held.filter((address) => isIPv4(address) === (family === 4)).length;
+    if (count + Number(reserved) === Number(inUse)) return [];
+    const what = `the ledger counts ${inUse} IPv${family} addresses in use, and ${count} are held, ${reserved} reserved`;
+    const remedy = command(['ipledger', 'verify'], 'then restart the allocator, and report it');
+    return [{ kind: 'count', where, what, remedy }];
   });
 }
 
-/** Excluded addresses can be held by who asks for them by name, and are counted nowhere. */
-function excludedBy(spec: SubnetSpec | undefined): (address: string) => boolean {
-  const excluded = new BlockList();
-  for (const range of spec?.excludeIps ?? []) {
+/** Whether an address is one of a list of addresses and ranges in the ledger's normal form. */
+function listed(ranges: readonly string[] = []): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
     const [first = '', last = first] = range.split('..');
-    excluded.addRange(first, last, isIPv4(first) ? 'ipv4' : 'ipv6');
+    list.addRange(first, last, isIPv4(first) ? 'ipv4' : 'ipv6');
   }
-  return (address) => excluded.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
 /**

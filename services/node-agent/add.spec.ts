@@ -65,16 +65,17 @@ describe('ADD', () => {
     expect(allocator.binds[0]).to.include({ pod: 'vm1', podUid: 'u-of-vm1', containerId: 'c1' });
   });
 
-  it('says what pod-watcher told about the Pod, when there is no address', async () => {
-    const why = new IpledgerError('NOT_ALLOCATED', 'nothing was asked for');
-    const { deps } = setUp(new FakeAllocator({ wait: failing(why) }));
-    const told = ({ namespace, uid }: { namespace: string; uid: string }) =>
-      Promise.resolve(`stage=validatePodNetwork error=of ${namespace}, ${uid}`);
-    const error = await refusal(add({ ...deps, told }, request(), never()));
-    expect(error.message).to.match(
-      /nothing was asked for; pod-watcher says: stage=validatePodNetwork error=of default, u-1$/,
-    );
-  });
+  for (const code of ['NOT_REQUESTED', 'PROVIDER_UNBOUND'] as const)
+    it(`names the cause that the Event of pod-watcher names, when the allocator answers ${code}`, async () => {
+      const why = new IpledgerError(code, 'provider macvlan.default is not bound to any subnet');
+      const { deps } = setUp(new FakeAllocator({ wait: failing(why) }));
+      const told = ({ namespace, uid }: { namespace: string; uid: string }) =>
+        Promise.resolve(`stage=getPodKubeovnNets error=a main NIC of ${namespace}, ${uid}`);
+      const error = await refusal(add({ ...deps, told }, request(), never()));
+      expect(error.message).to.match(
+        /^no address allocated to pod default\/p provider macvlan\.default: a main NIC of default, u-1\. Run: /,
+      );
+    });
 
   it('asks again while the allocator is away', async () => {
     const away = new IpledgerError('UNAVAILABLE', 'connect ECONNREFUSED');
@@ -106,13 +107,12 @@ describe('ADD', () => {
     expect(allocator.binds).to.have.length(3);
   });
 
-  it('KO-5125 says why there is no address, behind the words of Kube-OVN', async () => {
-    const why = new IpledgerError('NOT_ALLOCATED', 'Pod default/p was refused: subnet macvlan is full');
+  it('binds nothing when the allocator refused the Pod, and fails with status 500', async () => {
+    const why = new IpledgerError('NOT_ALLOCATED', 'refused at T: subnet macvlan is full');
     const allocator = new FakeAllocator({ wait: failing(why) });
     const error = await refusal(add(setUp(allocator).deps, request(), never()));
-    expect(error.message).to.equal(
-      'no address allocated to pod default/p provider macvlan.default, please see kube-ovn-controller logs to find errors: ' +
-        'Pod default/p was refused: subnet macvlan is full',
+    expect(error.message).to.match(
+      /^no address allocated to pod default\/p .*: refused at T: subnet macvlan is full\. /,
     );
     expect(error.httpStatus).to.equal(500);
     expect(allocator.binds).to.deep.equal([]);
@@ -122,10 +122,11 @@ describe('ADD', () => {
     const unbound = new IpledgerError('PROVIDER_UNBOUND', 'provider nope.default is not bound to any subnet');
     const { deps } = setUp(new FakeAllocator({ wait: failing(unbound) }));
     const error = await refusal(add(deps, request({ provider: 'nope.default' }), never()));
-    expect(error).to.include({ httpStatus: 400, message: 'provider nope.default is not bound to any subnet' });
+    expect(error.httpStatus).to.equal(400);
+    expect(error.message).to.match(/^provider nope\.default is not bound to any subnet: create a Subnet /);
     const primary = await refusal(add(deps, request({ provider: '' }), never()));
     expect(primary.httpStatus).to.equal(500);
-    expect(primary.message).to.match(/^no address allocated to pod default\/p provider ovn, /);
+    expect(primary.message).to.match(/^no address allocated to pod default\/p provider ovn: /);
   });
 
   it('shows an invalid request as it is', async () => {
@@ -138,7 +139,7 @@ describe('ADD', () => {
     const gone = new IpledgerError('NOT_ALLOCATED', 'released just now');
     const { deps, prepared } = setUp(new FakeAllocator({ bind: failing(gone) }));
     expect((await refusal(add(deps, request(), never()))).message).to.match(
-      /^no address allocated .*: released just now$/,
+      /^no address allocated .*: released just now\. Run: /,
     );
     expect(prepared).to.deep.equal([]);
   });

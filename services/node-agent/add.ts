@@ -10,6 +10,7 @@ import { launcherPrefix } from '../../lib/pod-identity.ts';
 import { isOvnProvider } from '../../lib/provider.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
 import type { Allocator } from './allocator.ts';
+import { notAllocated } from './cni-error.ts';
 import { type Patience, patience, persistently } from './patience.ts';
 import type { Identify } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -49,9 +50,9 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
   const { bound: who, ownUid } = await callerOf(deps.identify, request, waiting);
   const explained = async (thrown: unknown): Promise<never> => {
     const error = IpledgerError.from(thrown);
-    const told =
-      error.code === 'NOT_ALLOCATED' ? await deps.told({ namespace: who.namespace, uid: ownUid }, signal) : '';
-    throw explain(request, error, told);
+    const isUnrequested = error.code === 'NOT_REQUESTED' || error.code === 'PROVIDER_UNBOUND';
+    const told = isUnrequested ? await deps.told({ namespace: who.namespace, uid: ownUid }, signal) : '';
+    throw notAllocated(request, error, told);
   };
   const promised = await persistently(waiting, (leftMs) =>
     deps.allocator.wait({ ...who, timeoutMs: leftMs }, { timeoutMs: leftMs + waitGraceMs, signal }),
@@ -150,20 +151,4 @@ function checkRoutes(request: CniRequest, allocation: Allocation): void {
       'ROUTE_INVALID',
       `invalid routes for pod ${request.podNamespace}/${request.podName}: ${faults.join('; ')}`,
     );
-}
-
-/**
- * Kube-OVN's sentence, which people search for, with the cause behind it.
- * @param told what pod-watcher said of the Pod, '' for nothing: why nobody was asked for an address.
- */
-function explain({ podNamespace, podName, provider }: CniRequest, error: IpledgerError, told: string): IpledgerError {
-  if (error.code === 'PROVIDER_UNBOUND' && provider !== 'ovn')
-    return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`, { cause: error });
-  if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
-  const cause = error.kind === 'transient' ? `the allocator could not be asked: ${error.message}` : error.message;
-  return new IpledgerError(
-    error.code === 'PROVIDER_UNBOUND' ? 'NOT_ALLOCATED' : error.code,
-    `no address allocated to pod ${podNamespace}/${podName} provider ${provider}, please see kube-ovn-controller logs to find errors: ${cause}${told && `; pod-watcher says: ${told}`}`,
-    { cause: error },
-  );
 }

@@ -136,12 +136,14 @@ describe('the plugin and the agent', () => {
       cniVersion: '0.3.1',
       code: 11,
       msg: 'RPC failed',
-      details: 'request ip return 400 provider macvlan.default is not bound to any subnet',
+      details:
+        'request ip return 400 provider macvlan.default is not bound to any subnet: ' +
+        'create a Subnet with that spec.provider. Run: kubectl ipledger why default/p (or kubectl describe pod)',
     });
     allocator.fail = new IpledgerError('NOT_ALLOCATED', 'subnet macvlan is full');
     expect((await run('ADD')).json['details']).to.equal(
-      'request ip return 500 no address allocated to pod default/p provider macvlan.default, ' +
-        'please see kube-ovn-controller logs to find errors: subnet macvlan is full',
+      'request ip return 500 no address allocated to pod default/p provider macvlan.default: ' +
+        'subnet macvlan is full. Run: kubectl ipledger why default/p (or kubectl describe pod)',
     );
     allocator.fail = new IpledgerError('ADDRESS_FENCED', 'its key was edited');
     const del = await run('DEL');

@@ -18,6 +18,14 @@ describe('what pod-watcher told about a Pod', () => {
     expect(told).to.equal('last');
   });
 
+  it('is why nothing is allocated, before a later warning about a network that is not served', async () => {
+    const told = await answering(200, [
+      { message: 'stage=getPodKubeovnNets error=e', lastTimestamp: '2026-01-31T08:00:00Z', source },
+      { message: 'default/empty is not served: …', lastTimestamp: '2026-01-31T08:00:09Z', source },
+    ]);
+    expect(told).to.equal('stage=getPodKubeovnNets error=e');
+  });
+
   it('is looked for among the warnings about this uid', async () => {
     const paths: string[] = [];
     await toldFrom((path) => {

@@ -19,7 +19,10 @@ const eventsSchema = z.object({
   ),
 });
 
-/** The latest warning about the Pod of this uid; '' when there is none, or it can't be read now. */
+/**
+ * The latest warning about the Pod of this uid, of those that state why nothing is allocated if there is one; '' when there is
+ * none, or it can't be read now.
+ */
 export type Told = (pod: { readonly namespace: string; readonly uid: string }, signal: AbortSignal) => Promise<string>;
 
 export function toldFrom(get: ApiGet): Told {
@@ -38,6 +41,8 @@ export function toldFrom(get: ApiGet): Told {
 
 function latestOf({ items }: z.infer<typeof eventsSchema>): string {
   const own = items.filter(({ source }) => source?.component === watcher);
-  const [latest] = own.sort((a, b) => ((a.lastTimestamp ?? '') < (b.lastTimestamp ?? '') ? 1 : -1));
+  own.sort((a, b) => ((a.lastTimestamp ?? '') < (b.lastTimestamp ?? '') ? 1 : -1));
+  // Others are about parts of the request that are not served here, and keep nothing else from being served.
+  const latest = own.find(({ message }) => message?.startsWith('stage=')) ?? own[0];
   return latest?.message ?? '';
 }

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import { isAddress, isCidr } from '../../lib/ip.ts';
 import type { Allocation, Route } from '../../proto/ipledger.ts';
+import { clip, maxErrorBytes } from './cni-error.ts';
 
 const mostRoutes = 64;
 
@@ -154,10 +155,14 @@ const wireRoute = ({ dst, gw }: Route): WireRoute => ({ ...(dst !== '' && { dst 
 /** CNI codes, from 100 on, of errors that a runtime need not try again soon. */
 const lastingCniCodes: Partial<Record<ErrorCode, number>> = { NOT_IMPLEMENTED: 100, CHECK_FAILED: 101 };
 
-/** The body that says an error. */
+/** The body of an answer that is an error; a longer message is cut. */
 export function answerError(error: IpledgerError): string {
   const cni_code = lastingCniCodes[error.code];
-  return JSON.stringify({ ...empty, error: error.message, ...(cni_code && { cni_code }) } satisfies CniAnswer);
+  return JSON.stringify({
+    ...empty,
+    error: clip(error.message, maxErrorBytes),
+    ...(cni_code && { cni_code }),
+  } satisfies CniAnswer);
 }
 
 /** What is wrong with a route, for a person; undefined when nothing is. Host bits in `dst` are allowed: the plugin masks them. */

@@ -136,6 +136,7 @@ function intentOf(options: PartsOptions, sources: Known, events: Events, alarms:
     log,
     signal,
     objects: sources.subnets,
+    networks: sources.networks,
     subnets: inForce,
     surroundings: () => ({ apiServer: process.env['KUBERNETES_SERVICE_HOST'] ?? '', nodes: sources.nodes.objects }),
     ring: (topic) => reconciler.ring(topic),

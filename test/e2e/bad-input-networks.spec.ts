@@ -1,6 +1,7 @@
 /** Networks that are not there, or not as they must be: an Event says which and what to do, and the Pod waits for it. */
 import { expect } from 'chai';
 import { expectAgreement } from './agreement.ts';
+import { apply } from './manifests.ts';
 import { plugin } from './plugin.ts';
 import {
   addressOf,
@@ -58,12 +59,23 @@ describe('bad input: networks', function () {
     );
     const config = { ...macvlanConfig(scene, 'default.mistaken'), name: 'mistaken' };
     const { result } = await plugin(scene, { pod: 'pod-of-mistaken', network: 'mistaken', config });
-    expect(result).to.deep.include({
-      code: 11,
-      msg: 'RPC failed',
-      details: 'request ip return 400 provider default.mistaken is not bound to any subnet',
-    });
+    expect(result).to.include({ code: 11, msg: 'RPC failed' });
+    expect(result)
+      .to.have.property('details')
+      .that.matches(/^request ip return 400 no address .* must say "mistaken\.default": correct it\. Run: /);
   });
+
+  for (const [file, pod, annotation] of [
+    ['01-pod-ovn-network', 'pod-ovn', 'ovnNetwork'],
+    ['02-pod-ovn-static', 'pod-ovn-static', 'ovn'],
+  ] as const)
+    it(`networking-plugin/${file}: the Event states that annotation ${annotation} is not served, and what to do`, async () => {
+      await apply(scene, 'networking-plugin', file);
+      const says = new RegExp(
+        `^annotation ${annotation} is not served: .*no address by it\\. Create a NetworkAttachment`,
+      );
+      await eventOf(scene, pod, 'PodNetworkNotServed', says);
+    });
 
   it('a network that is not there, until it is', async () => {
     await makeSubnet(scene, 'missing', { cidrBlock: '10.3.2.0/24' });
@@ -83,11 +95,12 @@ describe('bad input: networks', function () {
       /provider unbound\.default is not bound to any subnet: create a Subnet with spec\.provider "unbound\.default"/,
     );
     const refused = await plugin(scene, { pod: 'pod-of-unbound', network: 'unbound' });
-    expect(refused.result).to.deep.include({
-      code: 11,
-      msg: 'RPC failed',
-      details: 'request ip return 400 provider unbound.default is not bound to any subnet',
-    });
+    expect(refused.result).to.include({ code: 11, msg: 'RPC failed' });
+    expect(refused.result)
+      .to.have.property('details')
+      .that.matches(
+        /^request ip return 400 provider unbound\.default is not bound to any subnet: create a Subnet .*\. Run: /,
+      );
     await makeSubnet(scene, 'unbound', { cidrBlock: '10.3.3.0/24' });
     await addressOf(scene, 'pod-of-unbound', 'unbound');
     const { result } = await plugin(scene, { pod: 'pod-of-unbound', network: 'unbound' });

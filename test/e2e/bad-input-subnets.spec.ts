@@ -9,6 +9,7 @@ import { plugin } from './plugin.ts';
 import {
   addressOf,
   eventOf,
+  macvlanConfig,
   makeNetwork,
   makeNetworkAndSubnet,
   makePod,
@@ -150,5 +151,35 @@ describe('bad input: Subnets', function () {
       const left = await scene.kubernetes.list('Subnet');
       expect(left.map(({ metadata }) => metadata.name)).to.not.include('doomed');
     });
+  });
+
+  it('two networks on one wire whose Subnets overlap: both warn and name the other, until one of them moves', async () => {
+    const overlaps = (name: string, status: string, says: RegExp) =>
+      eventually(async () => {
+        const object = await scene.kubernetes.get('Subnet', name);
+        const conditions = (object.status?.['conditions'] ?? []) as Condition[];
+        const overlap = conditions.find(({ type }) => type === 'AddressOverlap');
+        expect(overlap?.status).to.equal(status);
+        expect(overlap?.message).to.match(says);
+        expect(conditions.find(({ type }) => type === 'Ready')?.status).to.equal('True');
+      });
+    await makeNetwork(scene, 'wire-a');
+    await makeNetwork(scene, 'wire-b', { ...macvlanConfig(scene, 'wire-b.default'), type: 'ipvlan', mode: 'l2' });
+    await makeSubnet(scene, 'wire-a', { cidrBlock: '10.90.0.0/16' });
+    await makeSubnet(scene, 'wire-b', { cidrBlock: '10.90.7.0/24' });
+    await overlaps(
+      'wire-a',
+      'True',
+      /^Subnet wire-a and Subnet wire-b .* \(eth0\): .* default\/wire-a and default\/wire-b /,
+    );
+    await overlaps(
+      'wire-b',
+      'True',
+      /^Subnet wire-b and Subnet wire-a .* separate the Subnets by cidrBlock or excludeIps$/,
+    );
+    await scene.kubernetes.patch('Subnet', 'wire-b', {
+      spec: { cidrBlock: '10.91.7.0/24', gateway: '', excludeIps: [] },
+    });
+    for (const name of ['wire-a', 'wire-b']) await overlaps(name, 'False', /^$/);
   });
 });

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { ip } from '../harness/network.ts';
 import { expectAgreement } from './agreement.ts';
 import { apply, attached, routesIn, shownOf } from './manifests.ts';
+import { plugin } from './plugin.ts';
 import { itOnMacvlan, linkOf } from './sandbox.ts';
-import { eventOf, makePod, makeSubnet, openScene, type Scene } from './scene.ts';
+import { eventOf, makeNetwork, makePod, makeSubnet, openScene, type Scene } from './scene.ts';
 
 const folder = 'manage-multiple-interface';
 const provider = 'macvlan.default';
@@ -81,6 +82,20 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
       'PodNetworkUpdateFailed',
       /logical_switch: a main NIC of another plugin cannot have its address from Subnet macvlan of provider ovn: give it a Subnet with spec\.provider "macvlan\.default"/,
     );
+  });
+
+  it('a main NIC is refused: the CNI error names the cause that the Event names', async () => {
+    await makeNetwork(scene, 'alone');
+    const annotations = { 'alone.default.kubernetes.io/logical_switch': 'macvlan' };
+    await makePod(scene, 'main-alone', '', { 'v1.multus-cni.io/default-network': 'default/alone', ...annotations });
+    const cause =
+      /annotation alone\.default\.kubernetes\.io\/logical_switch: a main NIC of another plugin cannot have its address from Subnet macvlan/;
+    await eventOf(scene, 'main-alone', 'PodNetworkUpdateFailed', cause);
+    const { result } = await plugin(scene, { pod: 'main-alone', network: 'alone' });
+    expect(result)
+      .to.have.property('details')
+      .that.matches(cause)
+      .and.contains('Run: kubectl ipledger why default/main-alone');
   });
 
   it('a Subnet that is not there is waited for, and one of another provider is refused', async () => {

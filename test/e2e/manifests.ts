@@ -12,7 +12,7 @@ import type { KubeObject } from './kubernetes.ts';
 import { cnitool, createSandbox, type Sandbox } from './sandbox.ts';
 import type { Scene } from './scene.ts';
 
-export type Folder = 'ipam-1.1' | 'manage-multiple-interface';
+export type Folder = 'ipam-1.1' | 'manage-multiple-interface' | 'networking-plugin';
 
 /** Applies a file, as `kubectl apply -f` does; of a network, its configuration is put on the node, too. */
 export async function apply(scene: Scene, folder: Folder, file: string): Promise<void> {

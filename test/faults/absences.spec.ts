@@ -71,7 +71,7 @@ describe('faults: a part is away', function () {
       const first = { pod, uid, network: networks[0] as string, containerId: 'first-sandbox' };
       const answer = await plugin(stage, first);
       expect(answer.result).to.include({ code: 11, msg: 'RPC failed' });
-      expect(answer.stdout).to.match(/no address allocated to pod default\/late .*is pod-watcher running/);
+      expect(answer.stdout).to.match(/no address allocated to pod default\/late .*Check that pod-watcher runs/);
       await tearDown(stage, first);
     });
     lives.push(late as Life);

@@ -36,6 +36,7 @@ export class AddressPart {
   readonly #taken = new InUse();
   readonly #reserved = new InUse();
   readonly #quarantined = new InUse();
+  readonly #excluded = new InUse();
 
   constructor(family: Family, pool: string, usable: readonly Interval[]) {
     this.family = family;
@@ -53,6 +54,11 @@ export class AddressPart {
   /** The same as ranges; sorted, disjoint. */
   get inUseRanges(): readonly Interval[] {
     return this.#taken.ranges();
+  }
+
+  /** Addresses of the pool that a Pod holds although the subnet excludes them; sorted, disjoint. */
+  get excludedInUseRanges(): readonly Interval[] {
+    return this.#excluded.ranges();
   }
 
   /** Usable addresses that are reserved and that no Pod holds. */
@@ -97,6 +103,12 @@ export class AddressPart {
   forget(value: bigint, from: Claim, journal: Journal): void {
     journal.record(this.#leave(value, standingOf(from)));
     journal.record(this.#fresh.give(value));
+  }
+
+  /** The same of an address of the pool that the subnet excludes: it has no place, and counts while a Pod holds it. */
+  moveExcluded(value: bigint, from: Claim | undefined, to: Claim, journal: Journal): void {
+    if (from && standingOf(from) === 'taken') journal.record(this.#excluded.remove(value));
+    if (standingOf(to) === 'taken') journal.record(this.#excluded.add(value));
   }
 
   /** The addresses that may be given at `now`, best first; lazily, since almost always the first is taken. */

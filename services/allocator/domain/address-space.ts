@@ -32,10 +32,12 @@ export class AddressSpace {
     this.subnetFamily = subnetFamily;
     this.total = size(usable);
     this.#rest = new AddressPart(family, '', minus(usable, union(pools.flatMap(({ ranges }) => ranges))));
-    const pooled = pools.map(({ pool, ranges }) => new AddressPart(family, pool, common(usable, ranges)));
-    this.parts = [this.#rest, ...pooled];
+    const pooled = pools.map(({ pool, ranges }) => {
+      return { ranges, part: new AddressPart(family, pool, common(usable, ranges)) };
+    });
+    this.parts = [this.#rest, ...pooled.map(({ part }) => part)];
     this.#pooled = pooled
-      .flatMap((part) => part.usable.map((interval) => ({ ...interval, part })))
+      .flatMap(({ ranges, part }) => ranges.map((interval) => ({ ...interval, part })))
       .toSorted((a, b) => (a.first < b.first ? -1 : 1));
     this.#pools = pools
       .flatMap(({ pool, ranges }) => ranges.map((interval) => ({ ...interval, pool })))
@@ -54,9 +56,7 @@ export class AddressSpace {
 
   /** The part that an address is given from; undefined for what is excluded, or no host. */
   partOf(value: bigint): AddressPart | undefined {
-    if (!contains(this.subnetFamily.usable, value)) return undefined;
-    const pooled = this.#pooled[indexAtOrAfter(this.#pooled, value)];
-    return pooled && pooled.first <= value ? pooled.part : this.#rest;
+    return contains(this.subnetFamily.usable, value) ? (this.#poolPart(value) ?? this.#rest) : undefined;
   }
 
   /** The pool that an address belongs to, also if the subnet excludes it; '' for none. */
@@ -68,7 +68,15 @@ export class AddressSpace {
   /** Moves an address from where its claim was (undefined: never used) to where it is now. What is excluded has no place. */
   move(address: string, from: Claim | undefined, to: Claim, journal: Journal): void {
     const { value } = parseAddress(address) as { value: bigint };
-    this.partOf(value)?.move(value, from, to, journal);
+    const part = this.partOf(value);
+    if (part) part.move(value, from, to, journal);
+    else this.#poolPart(value)?.moveExcluded(value, from, to, journal);
+  }
+
+  /** The part of the pool that names an address, excluded or not. */
+  #poolPart(value: bigint): AddressPart | undefined {
+    const pooled = this.#pooled[indexAtOrAfter(this.#pooled, value)];
+    return pooled && pooled.first <= value ? pooled.part : undefined;
   }
 
   /** Makes an address fresh whose claim is dropped. */

@@ -47,6 +47,7 @@ function describeSpace({ subnetFamily, total, parts }: AddressSpace): object {
     inUse: formatRanges(family, part.inUseRanges),
     reserved: formatRanges(family, part.reservedRanges),
     quarantined: formatRanges(family, part.quarantinedRanges),
+    excludedInUse: formatRanges(family, part.excludedInUseRanges),
     idle: [...part.released.idle].map(text),
     held: [...part.released.held].map(text),
     fresh: part.firstFresh(freshShown).map(text),

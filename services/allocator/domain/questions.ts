@@ -119,14 +119,29 @@ export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
 export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
   spaces.map(({ subnetFamily: { family, usable }, parts }) => familyCounts(family, usable, parts));
 
-/** The usage of a pool, one for each family of its subnet; none while that is not configured. */
+/**
+ * The usage of a pool, one for each family of its subnet; none while that is not configured. An address that a Pod holds is in use
+ * and part of the total also when the subnet excludes it; it is never available.
+ */
 export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
   (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
     const part = space.part(name);
-    return familyUsage(space.subnetFamily.family, part?.usable ?? [], part ? [part] : []);
+    return part ? poolUsage(part) : familyUsage(space.subnetFamily.family, [], []);
   });
 
-function familyUsage(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Usage {
+function poolUsage(part: AddressPart): Usage {
+  const excluded = part.excludedInUseRanges;
+  const usage = familyUsage(part.family, part.usable, [part], excluded);
+  return { ...usage, total: usage.total + size(excluded), inUse: usage.inUse + size(excluded) };
+}
+
+/** @param excluded is in use beside the usable. */
+function familyUsage(
+  family: Family,
+  usable: readonly Interval[],
+  parts: readonly AddressPart[],
+  excluded: readonly Interval[] = [],
+): Usage {
   const ranges = (of: (part: AddressPart) => readonly Interval[]): readonly Interval[] => {
     const [only, ...more] = parts;
     return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
@@ -135,7 +150,7 @@ function familyUsage(family: Family, usable: readonly Interval[], parts: readonl
   const taken = union([...ranges((part) => part.inUseRanges), ...reserved]);
   return {
     ...familyCounts(family, usable, parts),
-    inUseRange: formatRanges(family, taken),
+    inUseRange: formatRanges(family, excluded.length > 0 ? union([...taken, ...excluded]) : taken),
     availableRange: formatRanges(family, minus(usable, taken)),
     reservedRange: formatRanges(family, reserved),
   };

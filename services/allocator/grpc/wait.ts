@@ -17,7 +17,11 @@ const mostWaitMs = 60_000;
 /** A Subnet may be created together with its Pod; for one that is missing nobody waits longer than this. */
 const unboundGraceMs = 2_000;
 
-/** @throws IpledgerError PROVIDER_UNBOUND, or NOT_ALLOCATED with why, as far as the ledger knows; PERMISSION_DENIED for another node's Pod */
+/**
+ * The messages leave out Pod and provider: the caller has named them.
+ * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has had no request for it; NOT_ALLOCATED with why, as
+ * far as the ledger knows; PERMISSION_DENIED for another node's Pod
+ */
 export async function wait(allocator: Allocator, waiting: Waiting, request: api.WaitRequest, context: CallContext) {
   const sandbox = readSandbox(request);
   const timeoutMs = Math.min(request.timeoutMs || usualWaitMs, mostWaitMs);
@@ -65,38 +69,31 @@ function lookFor(state: State, sandbox: Sandbox, ownNode: string | undefined): S
 }
 
 /** The Pod has all that it wants of this network, on other interfaces: waiting would bring nothing. */
-const allOthers = (
-  { namespace, pod, provider, interface: wanted }: Sandbox,
-  others: readonly string[],
-): IpledgerError =>
+const allOthers = ({ interface: wanted }: Sandbox, others: readonly string[]): IpledgerError =>
   new IpledgerError(
     'NOT_ALLOCATED',
-    `Pod ${namespace}/${pod} has no attachment of provider ${provider} left for interface ${wanted}: what it has is set up as ${others.join(', ')}; does its networks annotation name this network once too few?`,
+    `no attachment is left for interface ${wanted}: those of the Pod are set up as ${others.join(', ')}. Name the network once more in the Pod's networks annotation`,
   );
 
 const providersOf = (state: State): Set<string> =>
   new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
 
 function nothingCame(
-  { namespace, pod, uid, provider }: Sandbox,
+  { uid, provider }: Sandbox,
   { bound, namesakeUid }: Seen,
   waiting: Waiting,
   timeoutMs: number,
 ): IpledgerError {
   const refusal = waiting.refusalOf(uid);
-  if (refusal)
-    return new IpledgerError(
-      'NOT_ALLOCATED',
-      `Pod ${namespace}/${pod} was refused at ${refusal.at}: ${refusal.message}`,
-    );
+  if (refusal) return new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusal.message}`);
   if (!bound) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
   if (namesakeUid !== undefined && namesakeUid !== uid)
     return new IpledgerError(
       'NOT_ALLOCATED',
-      `what Pod ${namespace}/${pod} holds of provider ${provider} belongs to uid ${namesakeUid}, not to uid ${uid}, which this call is for: the Pod was re-created under its name`,
+      `the address belongs to uid ${namesakeUid}, and this call is for uid ${uid}: the Pod was re-created under its name`,
     );
   return new IpledgerError(
-    'NOT_ALLOCATED',
-    `nothing was asked for on behalf of Pod ${namespace}/${pod} (uid ${uid}), provider ${provider}, within ${timeoutMs} ms: is pod-watcher running, and does the Pod's networks annotation name this network?`,
+    'NOT_REQUESTED',
+    `pod-watcher has requested no address within ${timeoutMs} ms. Check that pod-watcher runs, and that the Pod's networks annotation names this network`,
   );
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { conditionsAfter, subnetReasons as reasons } from './conditions.ts';
+import { addressOverlap, conditionsAfter, subnetReasons as reasons } from './conditions.ts';
 
 const now = new Date('2026-11-17T14:05:00.123Z');
 const later = new Date('2026-11-17T15:00:00Z');
@@ -69,6 +69,26 @@ describe('the conditions of a Subnet', () => {
     );
     expect(told(inUse)).to.deep.equal(['Validated=True', 'Ready=False', 'Error=False']);
     expect(inUse?.[1]).to.include({ reason: 'SubnetInUse', message });
+  });
+
+  it('say a warning while it is true, and that it is not once it was', () => {
+    const about = (message: string, at: Date) => ({
+      reasons,
+      generation: 1,
+      now: at,
+      warnings: [{ ...addressOverlap, message }],
+    });
+    const never = conditionsAfter(undefined, accepted, about('', now));
+    expect(told(never)).to.deep.equal(['Validated=True', 'Ready=True', 'Error=False']);
+    const raised = conditionsAfter(never, accepted, about('Subnet a and Subnet b', now));
+    expect(raised?.[3]).to.deep.include({ type: 'AddressOverlap', status: 'True', reason: 'OverlapOnSameWire' });
+    expect(conditionsAfter(raised, accepted, about('Subnet a and Subnet b', later))).to.equal(undefined);
+    const other = conditionsAfter(raised, accepted, about('Subnet a and Subnet c', later));
+    expect(other?.[3]).to.deep.include({ message: 'Subnet a and Subnet c', lastUpdateTime: '2026-11-17T15:00:00Z' });
+    expect(other?.[3]?.lastTransitionTime).to.equal('2026-11-17T14:05:00Z');
+    const cleared = conditionsAfter(raised, accepted, about('', later));
+    expect(cleared?.[3]).to.deep.include({ status: 'False', reason: 'NoOverlap', message: '' });
+    expect(cleared?.[3]?.lastTransitionTime).to.equal('2026-11-17T15:00:00Z');
   });
 
   it('are made anew where they are malformed', () => {

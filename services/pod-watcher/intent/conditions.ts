@@ -32,6 +32,20 @@ export const poolReasons: Reasons = {
   inUse: 'IPPoolInUse',
 };
 
+/** A judgement beside the verdict; '' clears it. An object about which it never was true has no such condition. */
+export interface Warning {
+  readonly type: string;
+  /** While it is true, and once it is not. */
+  readonly reasons: readonly [raised: string, cleared: string];
+  readonly message: string;
+}
+
+/** On the same wire another network's Subnet gives the same addresses. */
+export const addressOverlap: Omit<Warning, 'message'> = {
+  type: 'AddressOverlap',
+  reasons: ['OverlapOnSameWire', 'NoOverlap'],
+};
+
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False';
@@ -83,16 +97,19 @@ export function conditionsAfter(
     generation,
     now,
     cautions = [],
+    warnings = [],
   }: {
     readonly reasons: Reasons;
     readonly generation: number;
     readonly now: Date;
     readonly cautions?: readonly Caution[];
+    readonly warnings?: readonly Warning[] | undefined;
   },
 ): Condition[] | undefined {
   const known = new Map((Array.isArray(present) ? present : []).map(record).map((each) => [text(each['type']), each]));
   const wanted = [
     ...judgements(verdict, reasons),
+    ...judged(warnings, known),
     ...cautions.map((caution) => ({ ...caution, status: 'False' as const })),
   ];
   const ended = cautionTypes.filter((type) => known.has(type) && !cautions.some((caution) => caution.type === type));
@@ -111,6 +128,16 @@ export function conditionsAfter(
     });
   }
   return [...known.values()] as unknown as Condition[];
+}
+
+function judged(warnings: readonly Warning[], known: ReadonlyMap<string, Raw>): Judgement[] {
+  return warnings
+    .filter(({ type, message }) => message !== '' || known.has(type))
+    .map(({ type, message, reasons: [raised, cleared] }) =>
+      message === ''
+        ? { type, status: 'False', reason: cleared, message }
+        : { type, status: 'True', reason: raised, message },
+    );
 }
 
 function isSaid(known: Raw | undefined, { status, reason, message }: Judgement, generation: number): boolean {

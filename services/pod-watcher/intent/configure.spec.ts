@@ -4,7 +4,7 @@ import type { Input } from '../../../proto/codec.ts';
 import type { ApplySubnetRequest } from '../../../proto/ipledger.ts';
 import { FakeSource, inForce, silent, subnetNamed, until } from '../fakes.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
-import type { NodeObject } from '../kubernetes/objects.ts';
+import type { NetworkDefinition, NodeObject } from '../kubernetes/objects.ts';
 import { type Raw, record } from '../../../lib/raw.ts';
 import type { SubnetInForce } from '../ledger/facts.ts';
 import type { Condition } from './conditions.ts';
@@ -22,6 +22,8 @@ describe('the Subnet objects', () => {
     const applied: Input<ApplySubnetRequest>[] = [];
     const deleted: string[] = [];
     const written: { name: string; ready: string; message: string }[] = [];
+    const networks = new FakeSource<NetworkDefinition>();
+    const overlaps = new Map<string, Pick<Condition, 'status' | 'message'>>();
     const shown: Raw[] = [];
     const nodes = new Map<string, NodeObject>();
     const said: string[] = [];
@@ -45,6 +47,7 @@ describe('the Subnet objects', () => {
         },
       },
       objects,
+      networks,
       subnets,
       ring: (topic) => rung.add(topic),
       surroundings: () => ({ apiServer: '10.96.0.1', nodes }),
@@ -58,10 +61,14 @@ describe('the Subnet objects', () => {
         };
         const metadata = { generation: object.generation + (body['spec'] ? 1 : 0), finalizers, deletionTimestamp };
         const next = subnetNamed(object.name, { ...object.spec, ...object.overlay, ...record(body['spec']) }, metadata);
-        setImmediate(() => (object.deleting ? objects.drop(object) : objects.put(next)));
+        setImmediate(() => (object.deleting ? objects.drop(object) : objects.put({ ...next, status: object.status })));
         return Promise.resolve();
       },
       writeStatus: ({ name }, { conditions }) => {
+        const overlap = (conditions as Condition[]).find(({ type }) => type === 'AddressOverlap');
+        if (overlap) overlaps.set(name, overlap);
+        const stored = objects.objects.get(name);
+        if (overlap && stored) setImmediate(() => objects.put({ ...stored, status: { conditions } }));
         const ready = (conditions as Condition[]).find(({ type }) => type === 'Ready');
         written.push({ name, ready: ready?.status ?? '', message: ready?.message ?? '' });
         return Promise.resolve();
@@ -72,7 +79,21 @@ describe('the Subnet objects', () => {
     });
     for (const reader of [subnets, configurer])
       reader.snapshot({ seq: 50, holdings: [], subnets: known, pools: [], reservations: [] });
-    return { objects, subnets, applied, deleted, written, shown, nodes, said, rung, answers, configurer };
+    return {
+      objects,
+      subnets,
+      applied,
+      deleted,
+      written,
+      shown,
+      nodes,
+      said,
+      rung,
+      answers,
+      networks,
+      overlaps,
+      configurer,
+    };
   }
 
   it('become the ledger’s subnets, and say that they are in force', async () => {
@@ -296,5 +317,30 @@ describe('the Subnet objects', () => {
     objects.put(subnetNamed('b', {}, { deletionTimestamp: '2026-11-17T14:05:00Z' }));
     expect(subnets.servingProvider('macvlan.default')).to.deep.equal(['a', 'c']);
     expect(subnets.whyNotServing('b')).to.equal('Subnet b is being deleted');
+  });
+
+  it('on one wire and with the same addresses warn in a condition that names the other, until one of them goes', async () => {
+    const { objects, networks, overlaps, configurer } = world([inForce('a', 'a.default'), inForce('b', 'b.default')]);
+    const network = (name: string, master: string) => {
+      const config = JSON.stringify({
+        type: 'macvlan',
+        master,
+        ipam: { type: 'kube-ovn', provider: `${name}.default` },
+      });
+      networks.put({ namespace: 'default', name, uid: name, resourceVersion: '1', config });
+    };
+    for (const name of ['a', 'b']) {
+      objects.put(subnetNamed(name, { provider: `${name}.default` }));
+      network(name, 'eth1');
+    }
+    await configurer.start();
+    const both = (status: string) => ['a', 'b'].every((name) => overlaps.get(name)?.status === status);
+    await until(() => both('True'));
+    expect(overlaps.get('a')?.message).to.match(
+      /^Subnet a and Subnet b give the same addresses on one wire \(eth1\): NetworkAttachmentDefinitions default\/a and default\/b both .*\. Serve both networks by one .*, or separate the Subnets by cidrBlock or excludeIps$/,
+    );
+    network('b', 'eth2');
+    await until(() => both('False'));
+    expect(overlaps.get('a')?.message).to.equal('');
   });
 });

@@ -1,18 +1,22 @@
 /** Brings the ledger's subnets to what the Subnet objects say, and the objects to how the ledger understood them. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
+import type { Source } from '../kubernetes/list-watch.ts';
+import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import type { Allocator } from '../ledger/allocator.ts';
 import { type Fact, sourceOf, type SubnetInForce } from '../ledger/facts.ts';
-import type { Reader } from '../ledger/follow.ts';
-import { subnetReasons, type Verdict } from './conditions.ts';
+import type { Reader, Snapshot } from '../ledger/follow.ts';
+import { addressOverlap, subnetReasons, type Verdict } from './conditions.ts';
 import { Keeper, type Keeping } from './keeper.ts';
 import { cautionsOf, conflictsOf, shownSpec, type Surroundings, unshown } from './subnet-spec.ts';
 import type { Subnets } from './subnets.ts';
+import { overlapMessage, WireWarnings } from './wire-warnings.ts';
 
 export interface ConfigurerOptions extends Keeping<SubnetObject> {
   readonly allocator: Pick<Allocator, 'applySubnet' | 'deleteSubnet'>;
   readonly subnets: Subnets;
+  readonly networks: Pick<Source<NetworkDefinition>, 'subscribe'>;
   /** Addresses of the cluster itself, as of now. */
   readonly surroundings: () => Surroundings;
   /** Which Subnet serves may have changed: looks again at who waits for this topic. */
@@ -22,10 +26,14 @@ export interface ConfigurerOptions extends Keeping<SubnetObject> {
 export class Configurer implements Reader {
   readonly #options: ConfigurerOptions;
   readonly #keeper: Keeper<SubnetObject>;
+  readonly #wires: WireWarnings;
 
   constructor(options: ConfigurerOptions) {
     this.#options = options;
-    const { subnets } = options;
+    const { subnets, objects, networks } = options;
+    this.#wires = new WireWarnings(networks, (name) => {
+      if (objects.objects.has(name)) this.#keeper.add(name);
+    });
     this.#keeper = new Keeper<SubnetObject>({
       ...options,
       apply: (object) => this.#apply(object),
@@ -33,6 +41,7 @@ export class Configurer implements Reader {
       differences: unshown,
       retire: (name) => this.#retire(name),
       names: () => subnets.names(),
+      warnings: ({ name }) => [{ ...addressOverlap, message: overlapMessage(name, this.#wires.of(name)) }],
       onAnswer: (object, verdict) => this.#onAnswer(object, verdict),
       reasons: subnetReasons,
       cautions: cautionsOf,
@@ -44,12 +53,14 @@ export class Configurer implements Reader {
     return this.#keeper.start();
   }
 
-  snapshot(): void {
+  snapshot(snapshot: Snapshot): void {
+    this.#wires.snapshot(snapshot);
     this.#keeper.addAll();
   }
 
   /** An address less in use may be the one that kept a subnet from going, or from changing. */
   facts(facts: readonly Fact[]): void {
+    this.#wires.facts(facts);
     for (const fact of facts) {
       if (fact.kind === 'configured') this.#keeper.heard(fact.subnet.name);
       else if (fact.kind === 'retired') this.#keeper.add(fact.subnet);

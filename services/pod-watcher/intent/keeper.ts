@@ -10,7 +10,7 @@ import type { Change, Source } from '../kubernetes/list-watch.ts';
 import type { Kept } from '../kubernetes/kept-objects.ts';
 import type { Raw } from '../../../lib/raw.ts';
 import { type Outcome, Queue } from '../queue.ts';
-import { type Caution, conditionsAfter, type Reasons, type Verdict } from './conditions.ts';
+import { type Caution, conditionsAfter, type Reasons, type Verdict, type Warning } from './conditions.ts';
 import { holding, lettingGo, unchanged } from '../kubernetes/finalizer.ts';
 
 /** Writes a part of an object, by a merge patch. */
@@ -40,6 +40,8 @@ export interface KeeperOptions<T extends Kept> {
   readonly retire: (name: string, signal: AbortSignal) => Promise<void>;
   /** Names of which the ledger has something that was made from an object. */
   readonly names: () => readonly string[];
+  /** What stands beside the verdict in an object's conditions; absent: nothing. */
+  readonly warnings?: (object: T) => readonly Warning[];
   /** Called with each answer that is new, before it is shown. */
   readonly onAnswer: (object: T, verdict: Verdict) => void;
   readonly reasons: Reasons;
@@ -217,7 +219,8 @@ export class Keeper<T extends Kept> {
     if (object?.uid !== uid) return;
     const { generation, status } = object;
     const cautions = this.#cautions(object);
-    const at = { reasons, generation, now: new Date(), cautions };
+    const warnings = this.#options.warnings?.(object);
+    const at = { reasons, generation, now: new Date(), cautions, warnings };
     const conditions = conditionsAfter(status['conditions'], verdict, at);
     if (conditions || more) await writeStatus(object, { ...more, ...(conditions && { conditions }) }, signal);
   }

@@ -54,8 +54,8 @@ describe('what a NetworkAttachmentDefinition is', () => {
   ];
   for (const [what, config, expected] of cases) it(what, () => expect(of(config)).to.deep.equal(expected));
 
-  it('leaves an empty configuration to others, and says so', () => {
-    expect(of(' ')).to.have.property('reason').that.contains('spec.config is empty');
+  it('tells an empty configuration from one that others serve', () => {
+    expect(of(' ')).to.deep.equal({ kind: 'empty' });
   });
 
   const broken: [config: unknown, sentence: string][] = [

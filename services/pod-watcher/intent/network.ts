@@ -14,6 +14,8 @@ export type Network =
     }
   /** Somebody else's; `reason` says why. */
   | { readonly kind: 'other'; readonly reason: string }
+  /** Without configuration: no plugin can be called for it. */
+  | { readonly kind: 'empty' }
   /** Unreadable; `problem` says where. */
   | { readonly kind: 'broken'; readonly problem: string };
 
@@ -36,8 +38,7 @@ export function networkOf({
   problem,
 }: Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>): Network {
   if (problem !== undefined) return { kind: 'broken', problem };
-  if (config.trim() === '')
-    return { kind: 'other', reason: 'its spec.config is empty, so no plugin can be asked for it' };
+  if (config.trim() === '') return { kind: 'empty' };
   const parsed = parse(config);
   if (typeof parsed === 'string') return { kind: 'broken', problem: parsed };
   const plugins = parsed.type ? [parsed] : (parsed.plugins ?? []);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { emptyNetwork, servedElsewhere } from './note.ts';
 import { asks, key, plan, request, statefulSet } from './plan.fixture.ts';
 
 describe('what is asked for on behalf of a Pod', () => {
@@ -186,8 +187,8 @@ describe('what is asked for on behalf of a Pod', () => {
     expect(attachments).to.deep.equal([request]);
     expect(problems).to.deep.equal([]);
     expect(notes).to.deep.equal([
-      'default/local is not served here: its addresses come from host-local, not from kube-ovn',
-      'default/empty is not served here: its spec.config is empty, so no plugin can be asked for it',
+      servedElsewhere('default/local', 'its addresses come from host-local, not from kube-ovn'),
+      emptyNetwork('default/empty'),
     ]);
   });
 

@@ -14,6 +14,7 @@ import { overLimit, podLimits, shown } from '../limits.ts';
 import { type Selection, selections } from './attachments.ts';
 import { type Held, matchHeld } from './matching.ts';
 import type { Network } from './network.ts';
+import { emptyNetwork, type Note, notesOnAnnotations, servedElsewhere } from './note.ts';
 import { ownerOf } from './owner.ts';
 import { primaryOf, primarySelection } from './primary.ts';
 import { annotation, countsMembers, type Readings, requestOf, type Wanted } from './request.ts';
@@ -31,7 +32,7 @@ export interface Plan<H extends Held = Held> {
   /** Why nothing can be asked for. */
   readonly problems: readonly Problem[];
   /** Which attachments are not ours, and why. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Note[];
   /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>". */
   readonly topics: ReadonlySet<string>;
 }
@@ -46,7 +47,7 @@ export interface Problem {
 interface Draft {
   readonly attachments: Input<AttachmentRequest>[];
   readonly problems: Problem[];
-  readonly notes: string[];
+  readonly notes: Note[];
   readonly topics: Set<string>;
   readonly readings: Readings;
 }
@@ -56,7 +57,8 @@ interface Draft {
  * @param held what its uid holds, in the order of ordinals.
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
-  const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set(), readings: new Map() };
+  const notes = notesOnAnnotations(pod);
+  const draft: Draft = { attachments: [], problems: [], notes, topics: new Set(), readings: new Map() };
   if (pod.problems.length > 0) return unreadable(pod.problems);
   if (pod.claims && !isLauncher(pod)) return waitsForOwner(pod.doubt || undecided(pod.claims));
   const selected = selections(pod);
@@ -73,7 +75,7 @@ export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H
   if (draft.problems.length === 0) planVip(pod, sight, draft);
   const many = tooManyCandidates(draft.attachments);
   if (many !== undefined) draft.problems.push({ about: 'request', text: many });
-  const { attachments, problems, notes, topics } = draft;
+  const { attachments, problems, topics } = draft;
   return { removed, problems, notes, topics, attachments: problems.length > 0 ? [] : attachments };
 }
 
@@ -154,7 +156,8 @@ function planSelection({ pod, selection, ordinal, several }: Selected, sight: Si
   const key = networkKey(selection);
   draft.topics.add(`network:${key}`);
   const network = sight.network(key);
-  if (network?.kind === 'other') draft.notes.push(`${key} is not served here: ${network.reason}`);
+  if (network?.kind === 'other') draft.notes.push(servedElsewhere(key, network.reason));
+  else if (network?.kind === 'empty') draft.notes.push(emptyNetwork(key));
   else if (!network) draft.problems.push(missing(key));
   else if (network.kind === 'broken') draft.problems.push(broken(key, network.problem));
   else {

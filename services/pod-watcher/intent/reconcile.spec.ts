@@ -238,7 +238,7 @@ describe('the intent loop', () => {
     pods.put(wanting('a', { ...both, spec: { nodeName: 'n' } }));
     await settled();
     expect(said.map(({ happening }) => happening.reason)).to.deep.equal(['PodNetworkNotServed']);
-    expect(said[0]?.happening.message).to.contain('default/empty is not served here');
+    expect(said[0]?.happening.message).to.contain('default/empty is not served');
   });
 
   it('releases also what it may have been given in an answer that never came', async () => {

@@ -7,6 +7,7 @@
  */
 import type { Input } from '../../../proto/codec.ts';
 import type { AddressSet, AttachmentRequest, Route } from '../../../proto/ipledger.ts';
+import { isOvnProvider } from '../../../lib/provider.ts';
 import type { Pod } from '../kubernetes/objects.ts';
 import {
   isPoolName,
@@ -67,8 +68,8 @@ export function requestOf(wanted: Wanted): Result<Input<AttachmentRequest>> {
   if (!asked.ok) return asked;
   const mac = macOf(wanted);
   if (!mac.ok) return mac;
-  const rates = checkRates(wanted);
-  if (!rates.ok) return rates;
+  const values = checkValues(wanted);
+  if (!values.ok) return values;
   const routes = routesOf(wanted);
   if (!routes.ok) return routes;
   const defaultRoute = defaultRouteOf(wanted);
@@ -183,15 +184,24 @@ function macOf(wanted: Wanted): Result<string> {
   return ok(first);
 }
 
-/** Limits of bandwidth are another plugin's to set; who writes one wrongly is told so all the same. */
-function checkRates(wanted: Wanted): Result<undefined> {
-  for (const suffix of ['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst']) {
-    const [key, value] = annotation(wanted, suffix);
-    const rate = value === '' ? ok(undefined) : parseRate(value, key);
-    if (!rate.ok) return rate;
+/**
+ * The value of every `ip_family`, rate and burst of the provider, also under the key of one interface of a Kube-OVN-type network
+ * ("<nad>.<namespace>.ovn.<interface>"), whether that key applies or not. Limits of bandwidth are another plugin's to set.
+ */
+function checkValues({ pod, provider }: Wanted): Result<undefined> {
+  for (const [key, value] of Object.entries(pod.annotations)) {
+    const [, of = '', suffix] = checkedKey.exec(key) ?? [];
+    if ((of !== provider && !isInterfaceOf(provider, of)) || value.trim() === '') continue;
+    const checked = suffix === 'ip_family' ? parseFamily(value.trim(), key) : parseRate(value.trim(), key);
+    if (!checked.ok) return checked;
   }
   return ok(undefined);
 }
+
+const checkedKey = /^(.+)\.kubernetes\.io\/(ip_family|(?:in|e)gress_(?:rate|burst))$/;
+
+const isInterfaceOf = (provider: string, key: string): boolean =>
+  provider.includes('.') && isOvnProvider(provider) && key.slice(0, key.lastIndexOf('.')) === provider;
 
 /** Of the provider alone, also where the other keys name the interface: so does Kube-OVN. */
 function routesOf(wanted: Wanted): Result<Route[]> {

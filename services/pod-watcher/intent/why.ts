@@ -13,7 +13,7 @@ type Said = Pick<Happening, 'type' | 'reason' | 'message'>;
 /** The plan has problems: nothing was asked for. */
 export function cannotAsk({ problems }: Pick<Plan, 'problems'>): Said {
   const own = problems.every(({ about }) => about === 'request');
-  const texts = problems.map(({ text }) => text);
+  const texts = [...new Set(problems.map(({ text }) => text))];
   const rest = texts.length > 1 ? `; nothing is allocated until all ${texts.length} are solved` : '';
   return {
     type: 'Warning',
@@ -63,7 +63,13 @@ export function allocatedAfterAll(allocations: readonly Allocation[]): Said {
   return { type: 'Normal', reason: 'PodNetworkAllocated', message: given.join('; ') };
 }
 
-/** Some of the Pod's networks are somebody else's. */
-export function notServed({ notes }: Plan): Said {
-  return { type: 'Normal', reason: 'PodNetworkNotServed', message: notes.join('; ') };
+/** Some of the Pod's networks are not served here. What the Pod cannot have comes first. */
+export function notServed({ notes }: Pick<Plan, 'notes'>): Said {
+  const warnings = notes.filter(({ type }) => type === 'Warning');
+  const others = notes.filter(({ type }) => type === 'Normal');
+  return {
+    type: warnings.length > 0 ? 'Warning' : 'Normal',
+    reason: 'PodNetworkNotServed',
+    message: [...warnings, ...others].map(({ text }) => text).join('; '),
+  };
 }

@@ -58,9 +58,17 @@ export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 /** A Vip whose addresses the Pod shall have. */
 export const vipAnnotation = 'ovn.kubernetes.io/vip';
 
+/** Requests for NICs in the forms of ovn4nfv and ovn-kubernetes. */
+export const ovnRequestAnnotations = ['ovnNetwork', 'ovn'] as const;
+
 const attachmentSuffix =
   /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|virtualmachine|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
-const wholeKeys = new Set([networksAnnotation, defaultNetworkAnnotation, vipAnnotation]);
+const wholeKeys = new Set<string>([
+  networksAnnotation,
+  defaultNetworkAnnotation,
+  vipAnnotation,
+  ...ovnRequestAnnotations,
+]);
 
 export const pods: Kind<Pod> = { path: '/api/v1/pods', parse: toPod };
 
@@ -276,14 +284,24 @@ export interface NetworkDefinition extends Named {
   readonly config: string;
   /** That it is over its limit. */
   readonly problem?: string;
+  /** The device plugin's resource that its NICs come from. */
+  readonly resource?: string;
 }
+
+const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName';
 
 export const networkDefinitions: Kind<NetworkDefinition> = {
   path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
   parse: (raw) => {
     const { metadata, spec } = record(raw);
+    const meta = record(metadata);
+    const resource = text(record(meta['annotations'])[resourceAnnotation]);
     const config = text(record(spec)['config']);
     const problem = tooLong('its spec.config', config, networkLimits.configLength);
-    return { ...named(record(metadata)), ...(problem === undefined ? { config } : { config: '', problem }) };
+    return {
+      ...named(meta),
+      ...(problem === undefined ? { config } : { config: '', problem }),
+      ...(resource !== '' && resource.length <= textLimits.nameLength && { resource }),
+    };
   },
 };

@@ -166,6 +166,36 @@ describe('A pool', () => {
     expect(addressOf(events, allocate('b', inBlue))).to.equal('10.0.0.3');
   });
 
+  it('an address that a Pod holds counts as in use when the subnet excludes it since, until its release', () => {
+    const held = allocated('a', '10.0.0.2', { subnet: 'small' });
+    const events = [
+      smallSubnet(),
+      smallPool('10.0.0.2..10.0.0.3'),
+      held,
+      smallSubnet({ excludeIps: ['10.0.0.1..10.0.0.2', '10.0.0.5..10.0.0.6'] }),
+    ];
+    const usageAfter = (more: readonly Event[]) => {
+      const state = fold([...events, ...more]);
+      return usageOfPool(state, state.pools.get('blue') as NonNullable<ReturnType<typeof state.pools.get>>)[0];
+    };
+    const range = { inUseRange: '10.0.0.2', availableRange: '10.0.0.3' };
+    expect(usageAfter([])).to.deep.include({ total: 2n, inUse: 1n, available: 1n, ...range });
+    const other = allocated('b', '10.0.0.3', { subnet: 'small' });
+    expect(usageAfter([other])).to.deep.include({
+      total: 2n,
+      inUse: 2n,
+      available: 0n,
+      inUseRange: '10.0.0.2-10.0.0.3',
+    });
+    expect(usageAfter([released(held, 3)])).to.deep.include({ total: 1n, inUse: 0n, available: 1n, inUseRange: '' });
+    expect(usageAfter([smallSubnet()]), 'no longer excluded').to.deep.include({
+      total: 2n,
+      inUse: 1n,
+      available: 1n,
+      ...range,
+    });
+  });
+
   it('counts what is its own, and the subnet counts everything', () => {
     const dual = subnetConfigured('dual', {
       cidrBlock: '10.1.0.0/24,fd00::/64',
