@@ -12,10 +12,22 @@ import {
   type WaitRequest,
 } from '../../proto/ipledger.ts';
 
+/** A position of the ledger. */
+export interface Place {
+  readonly epoch: number;
+  readonly seq: number;
+}
+
+/** What a Bind gave, and the ledger's position that includes it. */
+export interface BoundAt {
+  readonly allocation: Allocation;
+  readonly at: Place;
+}
+
 /** Every call throws IpledgerError. */
 export interface Allocator {
   wait(request: Input<WaitRequest>, options: CallOptions): Promise<Allocation>;
-  bind(request: Input<BindRequest>, options: CallOptions): Promise<Allocation>;
+  bind(request: Input<BindRequest>, options: CallOptions): Promise<BoundAt>;
   unbind(request: Input<UnbindRequest>, options: CallOptions): Promise<void>;
   listBindings(request: Input<ListBindingsRequest>, options: CallOptions): Promise<ListBindingsReply>;
 }
@@ -24,7 +36,11 @@ export interface Allocator {
 export function allocatorBy(connection: Connection): Allocator {
   return {
     wait: async (request, options) => present(await call(connection, IpamService.wait, request, options)),
-    bind: async (request, options) => present(await call(connection, IpamService.bind, request, options)),
+    bind: async (request, options) => {
+      const reply = await call(connection, IpamService.bind, request, options);
+      const { epoch = 0, seq = 0 } = reply.position ?? {};
+      return { allocation: present(reply), at: { epoch, seq } };
+    },
     unbind: async (request, options) => {
       await call(connection, IpamService.unbind, request, options);
     },
