@@ -28,6 +28,8 @@ export interface Plan<H extends Held = Held> {
   readonly problems: readonly Problem[];
   /** Which attachments are not ours, and why. */
   readonly notes: readonly string[];
+  /** What will be wrong on the node with attachments that are asked for all the same. */
+  readonly warnings: readonly string[];
   /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>". */
   readonly topics: ReadonlySet<string>;
 }
@@ -43,6 +45,7 @@ interface Draft {
   readonly attachments: Input<AttachmentRequest>[];
   readonly problems: Problem[];
   readonly notes: string[];
+  readonly warnings: string[];
   readonly topics: Set<string>;
 }
 
@@ -51,7 +54,7 @@ interface Draft {
  * @param held what its uid holds, in the order of ordinals.
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
-  const draft: Draft = { attachments: [], problems: [], notes: [], topics: new Set() };
+  const draft: Draft = { attachments: [], problems: [], notes: [], warnings: [], topics: new Set() };
   const selected = selections(pod);
   if (!selected.ok) return { ...draft, removed: [], problems: [{ about: 'request', text: selected.problem }] };
   const { each, unnamed } = matchHeld(selected.value, held);
@@ -142,6 +145,26 @@ function planAttachment(wanted: Omit<Wanted, 'subnets'>, { network, sight, draft
   const mismatch = configuredOtherwise(wanted.selection, network);
   if (mismatch) draft.problems.push(mismatch);
   addRequest({ ...wanted, subnets: subnets.value }, sight, draft);
+  const asked = draft.attachments.at(-1);
+  const unseen =
+    asked?.provider === provider && asked.ordinal === wanted.ordinal ? unseenMac(wanted, network, asked) : '';
+  if (unseen !== '') draft.warnings.push(unseen);
+}
+
+/** The agent sets a MAC on the link after the plugin that makes the NIC noted the one that the link was born with; '' where that does no harm. */
+function unseenMac(
+  { selection }: Omit<Wanted, 'subnets'>,
+  { macSupport }: Planning['network'],
+  { mac = '' }: Input<AttachmentRequest>,
+): string {
+  if (mac === '' || macSupport === 'own' || macSupport === 'chained') return '';
+  if (macSupport === 'capability' && selection.mac !== '') return '';
+  const key = `${selection.namespace}/${selection.name}`;
+  const remedy =
+    macSupport === 'capability'
+      ? `Give "mac": "${mac}" beside the network's name in the networks annotation`
+      : `Give its plugin "capabilities": {"mac": true} and the Pod "mac": "${mac}" beside the network's name, or chain {"type": "kube-ovn"} behind its plugin`;
+  return `${key}: the link gets MAC ${mac}, but the CNI result and network-status show another, and CHECK fails: the plugin that makes the NIC is not told the MAC. ${remedy}`;
 }
 
 /** @param pool from which it is served when the Pod names neither address nor pool. */

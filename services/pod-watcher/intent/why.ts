@@ -67,3 +67,8 @@ export function allocatedAfterAll(allocations: readonly Allocation[]): Said {
 export function notServed({ notes }: Plan): Said {
   return { type: 'Normal', reason: 'PodNetworkNotServed', message: notes.join('; ') };
 }
+
+/** The Pod's networks are served, and something about them will be wrong on the node. */
+export function warned({ warnings }: Plan): Said {
+  return { type: 'Warning', reason: 'PodNetworkMacNotInResult', message: warnings.join('; ') };
+}
