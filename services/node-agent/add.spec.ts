@@ -48,10 +48,10 @@ describe('ADD', () => {
     expect(allocator.binds).to.deep.equal([{ ...who, node: 'node-a', bootId: 'b-1' }]);
   });
 
-  it('keeps what it bound, with its position in the ledger, before it answers', async () => {
+  it('keeps what it bound, with the epoch of the ledger, before it answers', async () => {
     const allocator = new FakeAllocator();
     const { deps } = setUp(allocator);
-    allocator.at = { epoch: 3, seq: 41 };
+    allocator.epoch = 3;
     await add(deps, request(), never());
     expect(deps.files.of({ containerId: 'c1', interface: 'net1' })).to.deep.equal({
       namespace: 'default',
@@ -62,7 +62,6 @@ describe('ADD', () => {
       interface: 'net1',
       addresses: ['172.17.0.11'],
       epoch: 3,
-      seq: 41,
     });
   });
 

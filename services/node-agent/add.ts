@@ -61,11 +61,11 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
   checkRoutes(request, promised);
   refuseGone(signal);
   return answeredOrUnbound(deps, who, async () => {
-    const { allocation, at } = await bind(deps, who, waiting).catch(explained);
+    const { allocation, epoch } = await bind(deps, who, waiting).catch(explained);
     refuseGone(signal);
     await prepare(deps, request, allocation, signal);
     refuseGone(signal);
-    await keep(deps, who, { allocation, at });
+    await keep(deps, who, { allocation, epoch });
     return answerAdd(request, allocation);
   });
 }
@@ -86,9 +86,9 @@ function bind({ allocator, node, bootId }: AddDeps, who: Bound, { until, signal 
 }
 
 /** A binding without a file is lost when the ledger is restored from an older backup; that keeps no Pod from its start. */
-async function keep({ files, log }: AddDeps, who: Bound, { allocation, at }: BoundAt): Promise<void> {
+async function keep({ files, log }: AddDeps, who: Bound, { allocation, epoch }: BoundAt): Promise<void> {
   const addresses = allocation.addresses.map(({ address }) => address);
-  await files.keep({ ...who, addresses, ...at }).catch((error: unknown) => {
+  await files.keep({ ...who, addresses, epoch }).catch((error: unknown) => {
     log.error({ err: error, ...who }, 'the file of a binding could not be written: free or correct its folder');
   });
 }

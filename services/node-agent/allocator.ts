@@ -12,16 +12,10 @@ import {
   type WaitRequest,
 } from '../../proto/ipledger.ts';
 
-/** A position of the ledger. */
-export interface Place {
-  readonly epoch: number;
-  readonly seq: number;
-}
-
-/** What a Bind gave, and the ledger's position that includes it. */
+/** What a Bind gave, and the ledger's epoch then: it grows when the ledger is restored from a backup. */
 export interface BoundAt {
   readonly allocation: Allocation;
-  readonly at: Place;
+  readonly epoch: number;
 }
 
 /** Every call throws IpledgerError. */
@@ -38,8 +32,7 @@ export function allocatorBy(connection: Connection): Allocator {
     wait: async (request, options) => present(await call(connection, IpamService.wait, request, options)),
     bind: async (request, options) => {
       const reply = await call(connection, IpamService.bind, request, options);
-      const { epoch = 0, seq = 0 } = reply.position ?? {};
-      return { allocation: present(reply), at: { epoch, seq } };
+      return { allocation: present(reply), epoch: reply.position?.epoch ?? 0 };
     },
     unbind: async (request, options) => {
       await call(connection, IpamService.unbind, request, options);

@@ -88,7 +88,7 @@ describe('the files of bindings', () => {
       .to.be.instanceOf(IpledgerError)
       .with.property('message')
       .that.contains('holds 2 bindings already');
-    await files.keep(kept('c2', { seq: 9 }));
+    await files.keep(kept('c2', { epoch: 9 }));
     expect((await open('b-1', 1)).all()).to.have.length(1);
     expect(logged.at(-1)).to.include({ most: 1 });
   });

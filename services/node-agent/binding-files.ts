@@ -29,7 +29,6 @@ const fileSchema = z.object({
   bootId: text.min(1),
   addresses: z.array(text).max(64),
   epoch: z.number().int().nonnegative(),
-  seq: z.number().int().nonnegative(),
 });
 
 /** A binding as the allocator acknowledged it. */
@@ -39,9 +38,8 @@ export interface KeptBinding extends Attached {
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
-  /** The ledger's position when it had the binding. */
+  /** The ledger's epoch when it had the binding. */
   readonly epoch: number;
-  readonly seq: number;
 }
 
 export interface BindingFiles {

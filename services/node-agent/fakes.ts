@@ -11,7 +11,7 @@ import type {
   UnbindRequest,
   WaitRequest,
 } from '../../proto/ipledger.ts';
-import type { Allocator, BoundAt, Place } from './allocator.ts';
+import type { Allocator, BoundAt } from './allocator.ts';
 import type { BindingFiles, KeptBinding } from './binding-files.ts';
 import { turnOf } from './bindings.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
@@ -76,8 +76,8 @@ export class FakeAllocator implements Allocator {
   has: Allocation;
   /** What Bind answers, where it is another allocation. */
   bindGives: Allocation | undefined;
-  /** The ledger's position. */
-  at: Place = { epoch: 1, seq: 7 };
+  /** The ledger's. */
+  epoch = 1;
 
   constructor(behave: Behaviour = {}, has: Allocation = allocation) {
     this.behave = behave;
@@ -93,7 +93,7 @@ export class FakeAllocator implements Allocator {
   async bind(asked: Input<BindRequest>): Promise<BoundAt> {
     this.binds.push(asked);
     this.behave.bind?.();
-    return Promise.resolve({ allocation: this.bindGives ?? this.has, at: this.at });
+    return Promise.resolve({ allocation: this.bindGives ?? this.has, epoch: this.epoch });
   }
 
   async unbind(asked: Input<UnbindRequest>): Promise<void> {
@@ -107,7 +107,7 @@ export class FakeAllocator implements Allocator {
     const page = this.bindings.slice(first, first + 2);
     await this.behave.listBindings?.();
     return {
-      position: { ...this.at, hash: '' },
+      position: { epoch: this.epoch, seq: 7, hash: '' },
       bindings: page,
       nextPageToken: first + 2 < this.bindings.length ? String(first + 2) : '',
     };
@@ -124,7 +124,6 @@ export const kept = (containerId: string, changes: Partial<KeptBinding> = {}): K
   interface: 'net1',
   addresses: ['172.17.0.11'],
   epoch: 1,
-  seq: 7,
   ...changes,
 });
 

@@ -1,12 +1,13 @@
 /**
- * A ledger that was restored from a backup lacks bindings that were made since. The agent binds again what its files hold, as far
- * as the Pod has the same address there. In a ledger that was not restored nothing is bound again: what it lacks was ended.
+ * A ledger that was restored from a backup lacks bindings that were made since. The agent binds again what its files hold, once an
+ * operator began a new epoch, and as far as the Pod has the same address there. Within an epoch nothing is bound again: what the
+ * ledger lacks was ended.
  */
 import { pause } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
-import type { Allocator, Place } from './allocator.ts';
+import type { Allocator } from './allocator.ts';
 import type { Attached } from './asked.ts';
 import type { BindingFiles, KeptBinding } from './binding-files.ts';
 import { bindingsOf, turnOf } from './bindings.ts';
@@ -50,8 +51,8 @@ export function createRestoring(deps: RestoringDeps): (signal: AbortSignal) => P
 
   return async (signal) => {
     if (files.all().length === 0) return 0;
-    const now = await placeOf(deps, signal);
-    const stale = files.all().filter(({ epoch, seq }) => epoch !== now.epoch || seq > now.seq);
+    const epoch = await epochOf(deps, signal);
+    const stale = files.all().filter((kept) => kept.epoch !== epoch);
     if (stale.length === 0) return 0;
     const here = await bindingsOf(node, allocator, signal);
     const bound = new Set(
@@ -60,8 +61,8 @@ export function createRestoring(deps: RestoringDeps): (signal: AbortSignal) => P
     const gate = createGate(atOnce, stale.length);
     const one = async (kept: KeptBinding): Promise<number> => {
       if (files.of(kept) !== kept || isLeft(kept)) return 0;
-      if (bound.has(turnOf(kept))) await files.keep({ ...kept, ...now });
-      else await files.keep({ ...kept, ...(await bindAgain(deps, kept, signal)) });
+      if (bound.has(turnOf(kept))) await files.keep({ ...kept, epoch });
+      else await files.keep({ ...kept, epoch: await bindAgain(deps, kept, signal) });
       logged.delete(turnOf(kept));
       return bound.has(turnOf(kept)) ? 0 : 1;
     };
@@ -73,33 +74,33 @@ export function createRestoring(deps: RestoringDeps): (signal: AbortSignal) => P
     );
     const restored = (await Promise.all(each)).reduce((sum, count) => sum + count, 0);
     if (restored > 0)
-      log.info({ restored, node, ...now }, 'the ledger was restored from a backup: bound again what containers have');
+      log.info({ restored, node, epoch }, 'the ledger was restored from a backup: bound again what containers have');
     return restored;
   };
 }
 
-async function placeOf({ allocator, node }: RestoringDeps, signal: AbortSignal): Promise<Place> {
+async function epochOf({ allocator, node }: RestoringDeps, signal: AbortSignal): Promise<number> {
   const { position } = await allocator.listBindings({ node, pageSize: 1 }, { timeoutMs: callMs, signal });
   if (!position) throw new IpledgerError('BUG', 'the allocator answered without a position');
-  return { epoch: position.epoch, seq: position.seq };
+  return position.epoch;
 }
 
 async function bindAgain(
   { allocator, node, bootId }: RestoringDeps,
   kept: KeptBinding,
   signal: AbortSignal,
-): Promise<Place> {
+): Promise<number> {
   const { namespace, pod, podUid, provider, containerId, interface: name } = kept;
   const who = { namespace, pod, podUid, provider, containerId, interface: name };
   assertSame(kept, await allocator.wait({ ...who, timeoutMs: 1 }, { timeoutMs: callMs, signal }));
-  const { allocation, at } = await allocator.bind({ ...who, node, bootId }, { timeoutMs: callMs });
+  const { allocation, epoch } = await allocator.bind({ ...who, node, bootId }, { timeoutMs: callMs });
   try {
     assertSame(kept, allocation);
   } catch (error) {
     await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: callMs });
     throw error;
   }
-  return at;
+  return epoch;
 }
 
 function assertSame({ addresses }: KeptBinding, allocation: Allocation): void {
