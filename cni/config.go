@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/containernetworking/cni/pkg/skel"
@@ -14,7 +15,6 @@ type origin struct {
 	ServerSocket string  `json:"server_socket"`
 	Provider     string  `json:"provider"`
 	Routes       []route `json:"routes"`
-	Journal      string  `json:"journal"` // our own: the folder where DELs wait for an agent that is away
 }
 
 type netConf struct {
@@ -25,10 +25,18 @@ type netConf struct {
 	DNS        types.DNS `json:"dns"`
 	VfDriver   string    `json:"vf_driver"`
 	IPAM       *origin   `json:"ipam"`
+	// PrevResult is nil in the configuration of the first plugin of a list, but for CHECK and DEL.
+	PrevResult *json.RawMessage `json:"prevResult"`
 }
 
-// loadConf reads the configuration.
-func loadConf(stdin []byte) (*netConf, error) {
+// Limits of what names a Pod and its container. The agent has limits for the rest.
+const (
+	mostArgs        = 16 << 10
+	mostContainerID = 128
+)
+
+// parseConf reads the configuration.
+func parseConf(stdin []byte) (*netConf, error) {
 	conf := &netConf{}
 	if err := json.Unmarshal(stdin, conf); err != nil {
 		return nil, types.NewError(types.ErrDecodingFailure, "failed to load netconf", err.Error())
@@ -37,6 +45,15 @@ func loadConf(stdin []byte) (*netConf, error) {
 		conf.origin = *conf.IPAM
 	}
 	conf.Provider = cmp.Or(conf.Provider, "ovn")
+	return conf, nil
+}
+
+// loadConf reads the configuration of a request to the agent.
+func loadConf(stdin []byte) (*netConf, error) {
+	conf, err := parseConf(stdin)
+	if err != nil {
+		return nil, err
+	}
 	return conf, required(conf.ServerSocket, "server_socket is required in cni.conf: the path of the node agent's socket")
 }
 
@@ -46,6 +63,12 @@ func load(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
 	conf, err := loadConf(args.StdinData)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(args.Args) > mostArgs {
+		return nil, nil, tooLong("CNI_ARGS", len(args.Args), mostArgs)
+	}
+	if len(args.ContainerID) > mostContainerID {
+		return nil, nil, tooLong("CNI_CONTAINERID", len(args.ContainerID), mostContainerID)
 	}
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(args.Args, ";") {
@@ -69,6 +92,11 @@ func required(value, missing string) error {
 		return invalid(missing)
 	}
 	return nil
+}
+
+func tooLong(variable string, length, most int) error {
+	return types.NewError(types.ErrInvalidEnvironmentVariables,
+		fmt.Sprintf("%s has %d bytes, and may have %d", variable, length, most), "")
 }
 
 func invalid(why string) error {

@@ -2,9 +2,9 @@ module ipledger/cni
 
 go 1.26
 
-require github.com/containernetworking/cni v1.3.1
-
 require (
-	github.com/vishvananda/netns v0.0.4 // indirect
-	golang.org/x/sys v0.23.0 // indirect
+	github.com/containernetworking/cni v1.3.1
+	github.com/vishvananda/netns v0.0.4
 )
+
+require golang.org/x/sys v0.23.0 // indirect

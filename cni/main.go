@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -15,6 +16,9 @@ import (
 	"github.com/containernetworking/cni/pkg/types"
 	"github.com/containernetworking/cni/pkg/version"
 )
+
+// mostConfig limits the configuration: the list of a GC is its largest part.
+const mostConfig = 4 << 20
 
 func main() {
 	command := os.Getenv("CNI_COMMAND")
@@ -43,9 +47,13 @@ func takeStdin(command string) (config []byte, failed *types.Error) {
 	if command == "" {
 		return nil, nil // somebody at a terminal
 	}
-	config, err := io.ReadAll(io.LimitReader(os.Stdin, 4<<20))
+	config, err := io.ReadAll(io.LimitReader(os.Stdin, mostConfig+1))
 	if err != nil {
 		return nil, types.NewError(types.ErrIOFailure, "error reading from stdin", err.Error())
+	}
+	if len(config) > mostConfig {
+		why := fmt.Sprintf("the configuration on stdin is larger than %d bytes", mostConfig)
+		return nil, types.NewError(types.ErrInvalidNetworkConfig, "Invalid Configuration", why)
 	}
 	reader, writer, _ := os.Pipe() // nil if it fails; skel then reports an I/O failure
 	go func() { writer.Write(config); writer.Close() }()

@@ -36,6 +36,13 @@ type statusRequest struct {
 }
 
 func check(args *skel.CmdArgs) error {
+	conf, err := parseConf(args.StdinData)
+	if err != nil {
+		return err
+	}
+	if conf.isChained() {
+		return compare(conf, args)
+	}
 	conf, request, err := load(args)
 	if err != nil {
 		return err
@@ -60,6 +67,9 @@ func check(args *skel.CmdArgs) error {
 
 // gc names what is still valid. A list that is missing is no empty one, by which everything would go.
 func gc(args *skel.CmdArgs) error {
+	if idle, err := isIdle(args); idle || err != nil {
+		return err
+	}
 	conf, err := loadConf(args.StdinData)
 	if err != nil {
 		return err
@@ -82,6 +92,9 @@ func gc(args *skel.CmdArgs) error {
 
 // status fails only when agent or allocator can't answer: runtimes make the whole node NotReady of it.
 func status(args *skel.CmdArgs) error {
+	if idle, err := isIdle(args); idle || err != nil {
+		return err
+	}
 	conf, err := loadConf(args.StdinData)
 	if err != nil {
 		return err

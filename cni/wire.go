@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
+	"strings"
 	"time"
 
 	"github.com/containernetworking/cni/pkg/types"
@@ -57,13 +57,16 @@ type address struct{ IP, CIDR, Gateway string } // only read, and names in JSON 
 // post is one HTTP exchange. By hand, because net/http makes the program 6.5 MB instead of 3.1 and slower to start, and it
 // runs for every interface of every Pod. As HTTP/1.0, whose answers are never chunked and end with the connection.
 func post(socket, path string, request any, timeout time.Duration) (status int, body []byte, err error) {
-	connection, err := net.Dial("unix", socket)
-	for deadline := time.Now().Add(2 * time.Second); err != nil && time.Now().Before(deadline); {
+	connection, err := dial(socket)
+	for deadline := time.Now().Add(2 * time.Second); isAway(err) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond) // an agent that is being replaced is back within two seconds
-		connection, err = net.Dial("unix", socket)
+		connection, err = dial(socket)
+	}
+	if isAway(err) {
+		return 0, nil, fmt.Errorf("%w: is the node agent running?", err)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: is the node agent running?", err)
+		return 0, nil, err
 	}
 	defer connection.Close()
 	connection.SetDeadline(time.Now().Add(timeout))
@@ -80,8 +83,9 @@ func post(socket, path string, request any, timeout time.Duration) (status int, 
 
 // understand reads what the agent says: an answer if the status is the wanted one, else why there is none.
 func understand(what string, status, wanted int, body []byte) (*cniResponse, error) {
-	response := &cniResponse{Error: string(body)} // shown as it is, if it is no JSON
+	response := &cniResponse{Error: shortened(string(body))} // shown as it is, if it is no JSON
 	err := json.Unmarshal(body, response)
+	response.Error = shortened(response.Error)
 	if response.CNICode >= 100 {
 		return nil, types.NewError(response.CNICode, response.Error, "")
 	}
@@ -89,6 +93,16 @@ func understand(what string, status, wanted int, body []byte) (*cniResponse, err
 		return nil, rpcFailed("%s return %d %s", what, status, response.Error)
 	}
 	return response, nil
+}
+
+// mostShown limits the part of an agent's answer that becomes the text of a CNI error.
+const mostShown = 2048
+
+func shortened(text string) string {
+	if len(text) <= mostShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostShown], "") + "…"
 }
 
 // rpcFailed carries CNI code 11, try again later.

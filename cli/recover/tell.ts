@@ -64,7 +64,7 @@ function standing(status: GetStatusReply, zone: Zone): string {
 }
 
 const bindingsLost =
-  'Which container uses an address comes back with its next CNI ADD only: should its node be lost before, ipledger quarantine the address\n';
+  'Each node-agent binds again what its containers use, within half a minute: should a node be lost before, ipledger quarantine the addresses of its Pods\n';
 
 /** What an operator has to think of: no object of Kubernetes shows it. */
 const notBroughtBack = `

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { IpledgerError } from '../../lib/errors.ts';
 import { add, type AddDeps } from './add.ts';
 import { del } from './del.ts';
-import { allocation, failing, FakeAllocator, never, refusal, request } from './fakes.ts';
+import { allocation, failing, FakeAllocator, fakeFiles, never, refusal, request } from './fakes.ts';
 import type { Identified } from './pods.ts';
 import type { Preparation } from './sandbox.ts';
 
@@ -13,6 +13,7 @@ function setUp(allocator: FakeAllocator) {
     allocator,
     identify: () => Promise.reject(new Error('the uid was sent: nobody may ask for it')),
     told: () => Promise.resolve(''),
+    files: fakeFiles(),
     sandbox: {
       prepare: (wanted) => {
         prepared.push(wanted);
@@ -45,6 +46,37 @@ describe('ADD', () => {
     expect(allocator.waits).to.have.length(1);
     expect(allocator.waits[0]).to.include(who).and.have.property('timeoutMs').that.is.within(1, 20_000);
     expect(allocator.binds).to.deep.equal([{ ...who, node: 'node-a', bootId: 'b-1' }]);
+  });
+
+  it('keeps what it bound, with the epoch of the ledger, before it answers', async () => {
+    const allocator = new FakeAllocator();
+    const { deps } = setUp(allocator);
+    allocator.epoch = 3;
+    await add(deps, request(), never());
+    expect(deps.files.of({ containerId: 'c1', interface: 'net1' })).to.deep.equal({
+      namespace: 'default',
+      pod: 'p',
+      podUid: 'u-1',
+      provider: 'macvlan.default',
+      containerId: 'c1',
+      interface: 'net1',
+      addresses: ['172.17.0.11'],
+      epoch: 3,
+    });
+  });
+
+  it('keeps nothing when it fails after the Bind, also where an earlier ADD kept it', async () => {
+    const { deps } = setUp(new FakeAllocator());
+    await add(deps, request(), never());
+    const failing = { ...deps, sandbox: { prepare: () => Promise.reject(new Error('no link')) } };
+    await add(failing, request(), never()).catch(() => undefined);
+    expect(deps.files.all()).to.deep.equal([]);
+  });
+
+  it('answers also when the file of its binding cannot be written', async () => {
+    const { deps } = setUp(new FakeAllocator());
+    const files = { ...fakeFiles(), keep: () => Promise.reject(new Error('no space left')) };
+    expect(await add({ ...deps, files }, request(), never())).to.contain('172.17.0.11');
   });
 
   it('asks the Kubernetes API for the uid when the caller sends none', async () => {

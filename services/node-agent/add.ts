@@ -9,8 +9,9 @@ import type { Logger } from '../../lib/log.ts';
 import { launcherPrefix } from '../../lib/pod-identity.ts';
 import { isOvnProvider } from '../../lib/provider.ts';
 import type { Allocation } from '../../proto/ipledger.ts';
-import type { Allocator } from './allocator.ts';
 import { notAllocated } from './cni-error.ts';
+import type { Allocator, BoundAt } from './allocator.ts';
+import type { BindingFiles } from './binding-files.ts';
 import { type Patience, patience, persistently } from './patience.ts';
 import type { Identify } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -28,6 +29,7 @@ export interface AddDeps {
   readonly identify: Identify;
   readonly told: Told;
   readonly sandbox: Sandbox;
+  readonly files: BindingFiles;
   readonly node: string;
   /** Bindings of an earlier boot of the node are void. */
   readonly bootId: string;
@@ -60,10 +62,11 @@ export async function add(deps: AddDeps, request: CniRequest, signal: AbortSigna
   checkRoutes(request, promised);
   refuseGone(signal);
   return answeredOrUnbound(deps, who, async () => {
-    const allocation = await bind(deps, who, waiting).catch(explained);
+    const { allocation, epoch } = await bind(deps, who, waiting).catch(explained);
     refuseGone(signal);
     await prepare(deps, request, allocation, signal);
     refuseGone(signal);
+    await keep(deps, who, { allocation, epoch });
     return answerAdd(request, allocation);
   });
 }
@@ -76,13 +79,21 @@ function refuseGone(signal: AbortSignal): void {
  * Once sent, a Bind is seen through to its outcome: its caller's signal does not reach it. What the wait has left of its time is
  * added to its own, for while a standby takes over, or a container on another node stops to answer on the address.
  */
-function bind({ allocator, node, bootId }: AddDeps, who: Bound, { until, signal }: Patience): Promise<Allocation> {
+function bind({ allocator, node, bootId }: AddDeps, who: Bound, { until, signal }: Patience): Promise<BoundAt> {
   const patient = { until: Math.max(until, performance.now() + bindMs), signal };
   return persistently(
     patient,
     (leftMs) => allocator.bind({ ...who, node, bootId }, { timeoutMs: Math.min(leftMs, bindMs) }),
     ({ code }) => code === 'ADDRESS_ANSWERING',
   );
+}
+
+/** A binding without a file is lost when the ledger is restored from an older backup; that keeps no Pod from its start. */
+async function keep({ files, log }: AddDeps, who: Bound, { allocation, epoch }: BoundAt): Promise<void> {
+  const addresses = allocation.addresses.map(({ address }) => address);
+  await files.keep({ ...who, addresses, epoch }).catch((error: unknown) => {
+    log.error({ err: error, ...who }, 'the file of a binding could not be written: free or correct its folder');
+  });
 }
 
 function prepare({ sandbox }: AddDeps, request: CniRequest, allocation: Allocation, signal: AbortSignal) {
@@ -107,9 +118,10 @@ async function answeredOrUnbound(deps: AddDeps, who: Bound, work: () => Promise<
   }
 }
 
-async function unbind({ allocator, log }: AddDeps, who: Bound): Promise<void> {
+async function unbind({ allocator, files, log }: AddDeps, who: Bound): Promise<void> {
   const { namespace, pod, provider, containerId, interface: name } = who;
   try {
+    await files.drop(who);
     await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: unbindMs });
   } catch (error) {
     log.warn({ err: error, ...who }, 'ADD failed, and its binding could not be ended; its DEL will');

@@ -12,10 +12,16 @@ import {
   type WaitRequest,
 } from '../../proto/ipledger.ts';
 
+/** What a Bind gave, and the ledger's epoch then: it grows when the ledger is restored from a backup. */
+export interface BoundAt {
+  readonly allocation: Allocation;
+  readonly epoch: number;
+}
+
 /** Every call throws IpledgerError. */
 export interface Allocator {
   wait(request: Input<WaitRequest>, options: CallOptions): Promise<Allocation>;
-  bind(request: Input<BindRequest>, options: CallOptions): Promise<Allocation>;
+  bind(request: Input<BindRequest>, options: CallOptions): Promise<BoundAt>;
   unbind(request: Input<UnbindRequest>, options: CallOptions): Promise<void>;
   listBindings(request: Input<ListBindingsRequest>, options: CallOptions): Promise<ListBindingsReply>;
 }
@@ -24,7 +30,10 @@ export interface Allocator {
 export function allocatorBy(connection: Connection): Allocator {
   return {
     wait: async (request, options) => present(await call(connection, IpamService.wait, request, options)),
-    bind: async (request, options) => present(await call(connection, IpamService.bind, request, options)),
+    bind: async (request, options) => {
+      const reply = await call(connection, IpamService.bind, request, options);
+      return { allocation: present(reply), epoch: reply.position?.epoch ?? 0 };
+    },
     unbind: async (request, options) => {
       await call(connection, IpamService.unbind, request, options);
     },

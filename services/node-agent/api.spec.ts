@@ -111,12 +111,47 @@ describe('the daemon socket', () => {
     expect(errorOf(broken)).to.match(/^parse add request failed: /);
   });
 
-  it('reads one mebibyte and no more', async () => {
-    const padded = (size: number): string => body.padEnd(size, ' ');
-    expect((await send({ body: padded(1 << 20) })).status).to.equal(200);
-    const large = await send({ body: padded((1 << 20) + 1) });
-    expect(large.status).to.equal(400);
-    expect(errorOf(large)).to.contain('larger than 1048576 bytes');
+  it('reads 64 KiB of a request, 2 MiB of a GC, and no more', async () => {
+    const padded = (size: number, of = body): string => of.padEnd(size, ' ');
+    const list = '{"provider":"a.b","attachments":[]}';
+    expect((await send({ body: padded(64 << 10) })).status).to.equal(200);
+    expect((await send({ path: '/api/v1/gc', body: padded(2 << 20, list) })).status).to.equal(204);
+    for (const [path, size, of] of [
+      ['/api/v1/add', 64 << 10, body],
+      ['/api/v1/del', 64 << 10, body],
+      ['/api/v1/check', 64 << 10, body],
+      ['/api/v1/status', 64 << 10, '{}'],
+      ['/api/v1/gc', 2 << 20, list],
+    ] as const)
+      for (const headers of [json, { ...json, 'transfer-encoding': 'chunked' }]) {
+        const large = await send({ path, headers, body: padded(size + 1, of) });
+        expect(large.status, path).to.equal(400);
+        expect(errorOf(large)).to.contain(`the body is larger than ${size} bytes`);
+      }
+  });
+
+  it('reads 8 KiB of headers and no more', async () => {
+    expect((await send({ headers: { ...json, more: 'x'.repeat(9 << 10) } })).status).to.equal(431);
+    expect((await send({ path: `/api/v1/add?${'x'.repeat(9 << 10)}` })).status).to.equal(431);
+  });
+
+  it('ends a request that takes longer than its verb may', async () => {
+    const short = createApi(
+      async (_asked, signal) => {
+        await once(signal, 'abort');
+        throw signal.reason as Error;
+      },
+      pino({ level: 'silent' }),
+      { add: 1, del: 1, check: 1, gc: 1, status: 1 },
+    );
+    const before = socketPath;
+    socketPath = join(folder, 'short');
+    await publish(short.server, socketPath);
+    const late = await send();
+    await short.close();
+    socketPath = before;
+    expect(late.status).to.equal(500);
+    expect(errorOf(late)).to.equal('add was not done within 1 ms: try again');
   });
 
   it('answers errors with the status and the sentence of the vocabulary', async () => {

@@ -51,6 +51,24 @@ describe('what the plugin asks', () => {
       );
   });
 
+  it('has a length for each field, and names no more than four faults', () => {
+    const lengths = { cni_type: 256, pod_name: 253, pod_namespace: 63, container_id: 128, provider: 512, pod_uid: 128 };
+    for (const [field, most] of Object.entries(lengths)) {
+      expect(fault('del', { ...pod, [field]: 'x'.repeat(most) }), field).to.equal('');
+      expect(fault('del', { ...pod, [field]: 'x'.repeat(most + 1) })).to.match(
+        new RegExp(`^parse del request failed: ${field}: `),
+      );
+    }
+    expect(fault('add', { ...pod, net_ns: `/${'x'.repeat(1024)}` })).to.match(/net_ns/);
+    expect(fault('add', { ...pod, net_ns: 'proc/self/ns/net' })).to.match(/net_ns: no absolute path/);
+    expect(fault('add', { ...pod, routes: [{ dst: 'x'.repeat(65) }] })).to.match(/routes\.0\.dst/);
+    expect(fault('check', { ...pod, addresses: ['x'.repeat(65)] })).to.match(/addresses\.0/);
+    for (const container of ['', '../../etc/x', '.hidden', 'a b', 'a\0b'])
+      expect(fault('del', { ...pod, container_id: container }), container).to.match(/container_id: /);
+    const attachments = Array.from({ length: 10_000 }, () => ({ container_id: '/', if_name: 'net1' }));
+    expect(fault('gc', { provider: 'a.b', attachments })).to.match(/; and 9996 more$/);
+  });
+
   it('of the agent itself needs no words', () => {
     expect(parseAsked('status', '{}')).to.deep.equal({ verb: 'status' });
   });

@@ -3,7 +3,15 @@
  * daemon has no such paths.
  */
 import { z } from 'zod';
-import { type CniRequest, parseAs, requestSchema, text } from './wire.ts';
+import {
+  type CniRequest,
+  containerId,
+  interfaceName,
+  mostProviderLength,
+  parseAs,
+  requestSchema,
+  text,
+} from './wire.ts';
 
 export const verbs = ['add', 'del', 'check', 'gc', 'status'] as const;
 export type Verb = (typeof verbs)[number];
@@ -28,12 +36,12 @@ export interface Attached {
   readonly interface: string;
 }
 
-const checkSchema = z.object({ addresses: z.array(text).max(mostAddresses) });
+const checkSchema = z.object({ addresses: z.array(text(64)).max(mostAddresses) });
 
 const gcSchema = z
   .object({
-    provider: text.min(1),
-    attachments: z.array(z.object({ container_id: text, if_name: text })).max(mostAttachments),
+    provider: text(mostProviderLength).min(1),
+    attachments: z.array(z.object({ container_id: containerId, if_name: interfaceName })).max(mostAttachments),
   })
   .transform(({ provider, attachments }) => ({
     provider,

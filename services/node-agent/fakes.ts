@@ -11,7 +11,9 @@ import type {
   UnbindRequest,
   WaitRequest,
 } from '../../proto/ipledger.ts';
-import type { Allocator } from './allocator.ts';
+import type { Allocator, BoundAt } from './allocator.ts';
+import type { BindingFiles, KeptBinding } from './binding-files.ts';
+import { turnOf } from './bindings.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 /** What Pod default/p holds of the network macvlan.default. */
@@ -73,7 +75,11 @@ export class FakeAllocator implements Allocator {
   /** In pages of two. */
   bindings: SandboxBinding[] = [];
   readonly behave: Behaviour;
-  readonly has: Allocation;
+  has: Allocation;
+  /** What Bind answers, where it is another allocation. */
+  bindGives: Allocation | undefined;
+  /** The ledger's. */
+  epoch = 1;
 
   constructor(behave: Behaviour = {}, has: Allocation = allocation) {
     this.behave = behave;
@@ -86,10 +92,10 @@ export class FakeAllocator implements Allocator {
     return this.has;
   }
 
-  async bind(asked: Input<BindRequest>): Promise<Allocation> {
+  async bind(asked: Input<BindRequest>): Promise<BoundAt> {
     this.binds.push(asked);
     this.behave.bind?.();
-    return Promise.resolve(this.has);
+    return Promise.resolve({ allocation: this.bindGives ?? this.has, epoch: this.epoch });
   }
 
   async unbind(asked: Input<UnbindRequest>): Promise<void> {
@@ -102,8 +108,36 @@ export class FakeAllocator implements Allocator {
     const first = Number(asked.pageToken ?? '');
     const page = this.bindings.slice(first, first + 2);
     await this.behave.listBindings?.();
-    return { bindings: page, nextPageToken: first + 2 < this.bindings.length ? String(first + 2) : '' };
+    return {
+      position: { epoch: this.epoch, seq: 7, hash: '' },
+      bindings: page,
+      nextPageToken: first + 2 < this.bindings.length ? String(first + 2) : '',
+    };
   }
+}
+
+/** What the file of a container of Pod default/p holds. */
+export const kept = (containerId: string, changes: Partial<KeptBinding> = {}): KeptBinding => ({
+  namespace: 'default',
+  pod: 'p',
+  podUid: 'u-1',
+  provider: 'macvlan.default',
+  containerId,
+  interface: 'net1',
+  addresses: ['172.17.0.11'],
+  epoch: 1,
+  ...changes,
+});
+
+/** Files that stand in memory alone. */
+export function fakeFiles(...kept: readonly KeptBinding[]): BindingFiles {
+  const files = new Map(kept.map((each) => [turnOf(each), each]));
+  return {
+    keep: (binding) => Promise.resolve(void files.set(turnOf(binding), binding)),
+    drop: (container) => Promise.resolve(void files.delete(turnOf(container))),
+    of: (container) => files.get(turnOf(container)),
+    all: () => [...files.values()],
+  };
 }
 
 /** A signal that is never aborted. */

@@ -2,16 +2,21 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Attached } from './asked.ts';
-import { bound, FakeAllocator, never, refusal } from './fakes.ts';
+import type { BindingFiles } from './binding-files.ts';
+import { bound, FakeAllocator, fakeFiles, kept, never, refusal } from './fakes.ts';
 import { gc } from './gc.ts';
 import { createTurns } from './turns.ts';
 
 const still = (...containers: string[]): Attached[] =>
   containers.map((containerId) => ({ containerId, interface: 'net1' }));
 
-const collected = (allocator: FakeAllocator, valid: readonly Attached[]): Promise<void> =>
+const collected = (
+  allocator: FakeAllocator,
+  valid: readonly Attached[],
+  files: BindingFiles = fakeFiles(),
+): Promise<void> =>
   gc(
-    { allocator, node: 'node-a', inTurn: createTurns(), log: pino({ level: 'silent' }) },
+    { allocator, node: 'node-a', inTurn: createTurns(), files, log: pino({ level: 'silent' }) },
     { verb: 'gc', provider: 'macvlan.default', valid },
     never(),
   );
@@ -37,6 +42,12 @@ describe('GC', () => {
       ['node-a', '2'],
       ['node-a', '4'],
     ]);
+  });
+
+  it('drops the files of what it ends, and keeps those of other networks', async () => {
+    const files = fakeFiles(kept('c1'), kept('c2'), { ...kept('c3'), provider: 'other.default' });
+    await collected(new FakeAllocator(), still('c1'), files);
+    expect(files.all().map(({ containerId }) => containerId)).to.deep.equal(['c1', 'c3']);
   });
 
   it('ends everything when nothing is valid', async () => {

@@ -4,6 +4,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Allocator } from './allocator.ts';
 import type { Asked } from './asked.ts';
+import type { BindingFiles } from './binding-files.ts';
 import { bindingsOf, endBindings, turnOf } from './bindings.ts';
 import type { TakeTurn } from './turns.ts';
 
@@ -17,18 +18,24 @@ export interface GcDeps {
   readonly log: Logger;
 }
 
+export interface CollectDeps extends GcDeps {
+  readonly files: BindingFiles;
+}
+
 /**
  * Ends bindings of this node and provider alone, and releases nothing: an address goes with its Pod. A runtime must not ADD
  * meanwhile (CNI specification 1.1, section 3, "Lifecycle & Ordering").
  * @throws IpledgerError when some could not be ended; all others are
  */
 export async function gc(
-  { allocator, node, inTurn, log }: GcDeps,
+  { allocator, node, inTurn, files, log }: CollectDeps,
   { provider, valid }: Extract<Asked, { verb: 'gc' }>,
   callerSignal: AbortSignal,
 ): Promise<void> {
   const signal = within(gcMs, callerSignal);
   const known = new Set(valid.map(turnOf));
+  // First, so that no binding that ends here is bound again.
+  for (const kept of files.all()) if (kept.provider === provider && !known.has(turnOf(kept))) await files.drop(kept);
   const here = await bindingsOf(node, allocator, signal);
   const stale = here.filter(
     ({ attachment, binding }) => attachment.provider === provider && !known.has(turnOf(binding)),

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -95,6 +95,18 @@ describe('DELs that found no agent', () => {
     expect(warnings.map(({ file }) => file)).to.deep.equal([3, 4, 5].map((of) => join(folder, `c${of}@net1.json`)));
   });
 
+  it('are put aside when they are too large or another user’s, and symbolic links are passed over', async () => {
+    leave('c1@net1.json', { ...entry('c1'), more: 'x'.repeat(64 << 10) });
+    leave('c2@net1.json', entry('c2'));
+    if (process.geteuid?.() === 0) chownSync(join(folder, 'c2@net1.json'), 65_534, 65_534);
+    else rmSync(join(folder, 'c2@net1.json'));
+    symlinkSync('/etc/hostname', join(folder, 'c3@net1.json'));
+    expect(await replay(journal())).to.equal(0);
+    expect(done).to.deep.equal([]);
+    expect(readdirSync(folder)).to.include('c1@net1.json.broken').and.include('c3@net1.json');
+    if (process.geteuid?.() === 0) expect(readdirSync(folder)).to.include('c2@net1.json.broken');
+  });
+
   it('of others do not keep an agent from its own, however many there are', async () => {
     for (let other = 0; other < 1_100; other++) leave(`b${other}@net1.json`, entry(`b${other}`, '/run/b.sock'));
     leave('c1@net1.json', entry('c1'));
@@ -171,7 +183,7 @@ describe('DELs that found no agent', () => {
   });
 
   it('never leave the folder by a container’s name', async () => {
-    const asked = parseRequest('del', JSON.stringify(entry('../../etc/x').request));
+    const asked = { ...parseRequest('del', JSON.stringify(entry('c1').request)), containerId: '../../etc/x' };
     const thrown: unknown = await leaveDel(folder, '/run/a.sock', asked).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(Error).with.property('message').that.contains('no file can be named so');
     expect(readdirSync(folder)).to.deep.equal([]);

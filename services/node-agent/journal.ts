@@ -4,16 +4,21 @@
  * file goes only when its DEL is done; one that can't be understood is put aside as `<name>.broken`, for a person.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { pause } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { Attached } from './asked.ts';
+import { readOwnFile } from './own-file.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const everyMs = 15_000;
 const mostAtOnce = 10_000;
 const mostNamed = 8;
+/** More names are not read: the plugin leaves no more than 10,000 files. */
+const mostNames = 50_000;
+const mostEntryBytes = 64 << 10;
 
 const entrySchema = z.object({ server_socket: z.string(), request: z.unknown() });
 
@@ -26,7 +31,7 @@ export interface Journal {
   readonly log: Logger;
 }
 
-const fileOf = ({ containerId, interface: name }: CniRequest): string => `${containerId}@${name}.json`;
+const fileOf = ({ containerId, interface: name }: Attached): string => `${containerId}@${name}.json`;
 
 /**
  * Leaves a DEL to be done later. A repeated one replaces its own file.
@@ -52,6 +57,9 @@ export async function leave(folder: string, socket: string, request: CniRequest)
   await writeFile(draft, JSON.stringify({ server_socket: socket, request: wire }), { mode: 0o600 });
   await rename(draft, path);
 }
+
+/** Whether a DEL of the container is left. */
+export const isLeft = (folder: string, container: Attached): boolean => existsSync(join(folder, fileOf(container)));
 
 /** The container has the address (again): a DEL that was left from before must not end that. */
 export async function forget(folder: string, request: CniRequest): Promise<void> {
@@ -102,15 +110,17 @@ export function createReplay(journal: Journal, most = mostAtOnce): (signal: Abor
 }
 
 async function entriesOf({ folder, log }: Journal): Promise<string[]> {
-  const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (entry.isFile() && entry.name.endsWith('.json')) names.push(entry.name);
+      if (names.length >= mostNames) break;
+    }
+  } catch (error) {
     // No folder: no plugin ever left anything.
     if (!isAbsent(error)) log.warn({ err: error, folder }, 'DELs may be left here that cannot be read');
-    return [];
-  });
-  return found
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
-    .map(({ name }) => name)
-    .toSorted();
+  }
+  return names.toSorted();
 }
 
 const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -125,7 +135,7 @@ type Replayed = { readonly kind: 'done' | 'not done' } | Extract<Left, { kind: '
 async function replayOne(journal: Journal, path: string, signal: AbortSignal): Promise<Replayed> {
   const { del, log } = journal;
   try {
-    const left = understand(journal, await readFile(path, 'utf8'));
+    const left = await understand(journal, path);
     if (left.kind === 'unclaimed') return left;
     if (left.kind === 'broken') {
       await rename(path, `${path}.broken`);
@@ -143,12 +153,14 @@ async function replayOne(journal: Journal, path: string, signal: AbortSignal): P
 }
 
 /** Whose it is comes first: what others' requests look like is not known here. */
-function understand({ sockets }: Journal, text: string): Left {
+async function understand({ sockets }: Journal, path: string): Promise<Left> {
   try {
+    const text = await readOwnFile(path, mostEntryBytes);
     const { server_socket: socket, request } = entrySchema.parse(JSON.parse(text));
     if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
     return { kind: 'ours', request: parseRequest('del', JSON.stringify(request)) };
   } catch (error) {
+    if (isAbsent(error)) throw error;
     return { kind: 'broken', error };
   }
 }

@@ -9,12 +9,15 @@ import { connect } from '../../lib/rpc.ts';
 import { tlsFromEnvironment } from '../../lib/tls.ts';
 import { allocatorBy } from './allocator.ts';
 import { createApi, type Serve } from './api.ts';
+import type { Attached } from './asked.ts';
+import { openBindingFiles } from './binding-files.ts';
 import { turnOf } from './bindings.ts';
 import { del } from './del.ts';
-import { type Journal, replayForever } from './journal.ts';
+import { isLeft, type Journal, replayForever } from './journal.ts';
 import { agentMetrics } from './metrics.ts';
 import { identifyBy, kubernetesApi } from './pods.ts';
 import { earlierBoots } from './reboot.ts';
+import { restoreForever } from './restored-bindings.ts';
 import { sandboxOfNode } from './sandbox.ts';
 import { serveBy } from './serve.ts';
 import { type Published, publish } from './socket.ts';
@@ -27,6 +30,7 @@ interface Options {
   readonly node: string;
   readonly healthListen: string;
   readonly journal: string;
+  readonly bindings: string;
   readonly bootIdFile: string;
 }
 
@@ -60,6 +64,11 @@ const options = new Command('node-agent')
       .default('/var/lib/cni/ipledger'),
   )
   .addOption(
+    new Option('--bindings <folder>', 'what this agent bound, for a ledger that is restored from a backup')
+      .env('IPLEDGER_BINDINGS')
+      .default('/var/lib/ipledger/bindings'),
+  )
+  .addOption(
     new Option('--boot-id-file <path>', 'says which boot of the node this is; bindings of others are void')
       .env('IPLEDGER_BOOT_ID_FILE')
       .default('/proc/sys/kernel/random/boot_id'),
@@ -78,6 +87,7 @@ await run(log, async (life) => {
   const allocator = allocatorBy(connection);
   const inTurn = createTurns();
   const bootId = bootIdOf(options.bootIdFile);
+  const files = await openBindingFiles({ folder: options.bindings, node: options.node, bootId, log });
   const boots = earlierBoots({ allocator, node: options.node, inTurn, log }, bootId);
   const api = kubernetesApi();
   const { registry: metrics, counted } = agentMetrics(options.node);
@@ -92,6 +102,7 @@ await run(log, async (life) => {
       log,
       inTurn,
       boots,
+      files,
       journal,
     }),
   );
@@ -107,10 +118,14 @@ await run(log, async (life) => {
 
   const late: Journal['del'] = (request, isLeft, signal) =>
     inTurn(turnOf(request), signal, async () => {
-      if (isLeft()) await del(allocator, request, signal);
+      if (!isLeft()) return;
+      await del(allocator, request, signal);
+      await files.drop(request);
     });
+  const waitsForDel = (container: Attached): boolean => isLeft(options.journal, container);
   const behind = [
     boots.end(life.signal),
+    restoreForever({ allocator, node: options.node, bootId, inTurn, files, isLeft: waitsForDel, log }, life.signal),
     replayForever({ folder: options.journal, sockets: options.socket, del: late, log }, life.signal),
   ];
   Promise.all(behind).catch((error: unknown) => life.fail(error));

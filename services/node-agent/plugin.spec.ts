@@ -48,6 +48,7 @@ describe('the plugin and the agent', () => {
       IPLEDGER_SOCKETS: `${socket},${socket}.second`,
       IPLEDGER_NODE: 'node-a',
       IPLEDGER_JOURNAL: join(folder, 'journal'),
+      IPLEDGER_BINDINGS: join(folder, 'bindings'),
     };
     agent = await startAgent(environment);
   });
@@ -63,7 +64,7 @@ describe('the plugin and the agent', () => {
     cniVersion,
     name: 'macvlan',
     type: 'macvlan',
-    ipam: { type: 'kube-ovn', server_socket: path, provider: 'macvlan.default', journal: join(folder, 'journal') },
+    ipam: { type: 'kube-ovn', server_socket: path, provider: 'macvlan.default' },
   });
 
   interface Run {
@@ -74,7 +75,11 @@ describe('the plugin and the agent', () => {
   }
 
   const run = (command: string, { cniVersion = '1.1.0', env, conf, plugin = binary }: Run = {}): Promise<Outcome> =>
-    runPlugin(plugin, conf ?? confOf(cniVersion), { CNI_COMMAND: command, ...env });
+    runPlugin(plugin, conf ?? confOf(cniVersion), {
+      CNI_COMMAND: command,
+      IPLEDGER_JOURNAL: join(folder, 'journal'),
+      ...env,
+    });
 
   it('give an interface its addresses, in the words of each CNI version', async () => {
     for (const cniVersion of allVersions) {

@@ -50,9 +50,14 @@ async function attach(deps: ServeDeps, request: CniRequest, signal: AbortSignal)
 }
 
 /** A Pod must be able to go while the allocator is away: its DEL is done when it is back. */
-async function detach({ allocator, journal, log }: ServeDeps, request: CniRequest, signal: AbortSignal): Promise<void> {
+async function detach(
+  { allocator, files, journal, log }: ServeDeps,
+  request: CniRequest,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await del(allocator, request, signal);
+    await files.drop(request);
   } catch (error) {
     if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
     await leave(journal.folder, journal.socket, request);

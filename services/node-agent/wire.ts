@@ -12,13 +12,24 @@ import { clip, maxErrorBytes } from './cni-error.ts';
 
 const mostRoutes = 64;
 
-/** Any field of a request. */
-export const text = z.string().max(1024);
-const optionalText = text.nullish().transform((value) => value ?? '');
-const route = z.object({ dst: optionalText, gw: optionalText });
+const mostFaults = 4;
+
+/** A field of a request, of a limited length. */
+export const text = (mostLength: number) => z.string().max(mostLength);
+const optionalText = (mostLength: number) =>
+  text(mostLength)
+    .nullish()
+    .transform((value) => value ?? '');
+const route = z.object({ dst: optionalText(64), gw: optionalText(64) });
+
+/** The CNI specification's words for it; it names files, too. */
+export const containerId = text(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'no container can be named so');
+
+/** "<network>.<namespace>.ovn.<interface>" has at most 337 characters. */
+export const mostProviderLength = 512;
 
 /** What the kernel takes for the name of an interface; Multus may leave it out. */
-const interfaceName = optionalText.refine(
+export const interfaceName = optionalText(64).refine(
   (name) => /^(?!\.{1,2}$)[^/:\s]{0,15}$/.test(name),
   'no interface can be named so',
 );
@@ -26,15 +37,15 @@ const interfaceName = optionalText.refine(
 /** An ADD, DEL or CHECK; unknown fields are ignored. */
 export const requestSchema = z
   .object({
-    cni_type: optionalText,
-    pod_name: text.min(1),
-    pod_namespace: text.min(1),
-    container_id: text.min(1),
-    net_ns: optionalText,
+    cni_type: optionalText(256),
+    pod_name: text(253).min(1),
+    pod_namespace: text(63).min(1),
+    container_id: containerId,
+    net_ns: optionalText(1024).refine((path) => /^($|\/[^\0]*$)/.test(path), 'no absolute path'),
     if_name: interfaceName,
-    provider: optionalText,
+    provider: optionalText(mostProviderLength),
     routes: z.array(route).max(mostRoutes).nullish(),
-    pod_uid: optionalText,
+    pod_uid: optionalText(128),
   })
   .transform((wire) => ({
     cniType: wire.cni_type,
@@ -77,7 +88,11 @@ export function parseAs<Schema extends z.ZodType>(verb: string, schema: Schema, 
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw failed(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; '));
+  const { issues } = parsed.error;
+  const faults = issues.slice(0, mostFaults).map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  throw failed(
+    [...faults, ...(issues.length > mostFaults ? [`and ${issues.length - mostFaults} more`] : [])].join('; '),
+  );
 }
 
 /** Reads a request about a container; as `parseAs`. */

@@ -7,7 +7,7 @@ import { callPlugin, type CniAnswer, type CniCommand, podArgs } from '../harness
 import { findPlugins } from '../harness/programs.ts';
 import { eventually } from './eventually.ts';
 import { cnitool, type Nic } from './sandbox.ts';
-import { macvlanConfig, type Scene } from './scene.ts';
+import type { Scene } from './scene.ts';
 
 const options = { timeoutMs: 10_000 };
 
@@ -49,12 +49,6 @@ export const expectBound = (
     const record = await recordOf(scene, subnet, address);
     expect(record?.bindings.map(({ containerId }) => containerId)).to.deep.equal(containers);
   });
-
-/** A macvlan network whose plugin and agent leave DELs in the same folder. */
-export function journalled(scene: Scene, network: string, more: object = {}) {
-  const config = macvlanConfig(scene, `${network}.default`, more);
-  return { ...config, ipam: { ...config.ipam, journal: scene.stack.agents[0].journal } };
-}
 
 /** ADD in a sandbox, by cnitool and macvlan. @throws AssertionError with what was said when it fails. */
 export async function attach(scene: Scene, nic: Nic): Promise<CniAnswer> {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { createNode, ip, type Namespace, removeNamespace } from '../harness/network.ts';
 import { expectAgreement } from './agreement.ts';
-import { attach, detach, expectBound, headOf, journalled, lastEventOf, macvlan, recordOf } from './attached.ts';
+import { attach, detach, expectBound, headOf, lastEventOf, macvlan, recordOf } from './attached.ts';
 import { eventually } from './eventually.ts';
 import { plugin } from './plugin.ts';
 import { createSandbox, itOnMacvlan, linkOf, type Nic } from './sandbox.ts';
@@ -15,7 +15,7 @@ describe('the CNI contract: ADD and DEL', function () {
   let node: Namespace;
   before(async () => {
     scene = await openScene({ nodes: ['node-1', 'node-2'] });
-    await makeNetwork(scene, 'lan', journalled(scene, 'lan'));
+    await makeNetwork(scene, 'lan');
     await makeSubnet(scene, 'lan', { cidrBlock: '10.9.0.0/24' });
   });
   after(() => scene?.run.end());
@@ -77,7 +77,7 @@ describe('the CNI contract: ADD and DEL', function () {
     const { nic, address } = await prepare('namespaceless');
     await attach(scene, nic);
     await removeNamespace(nic.sandbox);
-    const answer = await macvlan('DEL', nic, journalled(scene, 'lan'), '');
+    const answer = await macvlan('DEL', nic, macvlanConfig(scene, 'lan.default'), '');
     expect(answer, answer.stdout).to.include({ code: 0, stdout: '' });
     await expectBound(scene, ['lan', address]);
   });

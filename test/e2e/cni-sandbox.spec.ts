@@ -2,13 +2,23 @@
 import { expect } from 'chai';
 import type { CniAnswer } from '../harness/cni.ts';
 import { mustRun } from '../harness/command.ts';
-import { createNode, type Namespace } from '../harness/network.ts';
+import { createNode, ip, type Namespace } from '../harness/network.ts';
 import { expectAgreement } from './agreement.ts';
-import { attach, expectBound, macvlan } from './attached.ts';
+import { attach, detach, expectBound, macvlan } from './attached.ts';
 import { eventually } from './eventually.ts';
 import { plugin } from './plugin.ts';
-import { createSandbox, itOnMacvlan, linkOf, type Nic, pings } from './sandbox.ts';
-import { addressOf, macvlanConfig, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
+import { cnitool, createSandbox, itOnMacvlan, linkOf, type Nic, pings } from './sandbox.ts';
+import {
+  addressOf,
+  eventOf,
+  macvlanConfig,
+  makeNetwork,
+  makeNetworkAndSubnet,
+  makePod,
+  makeSubnet,
+  openScene,
+  type Scene,
+} from './scene.ts';
 
 describe('the CNI contract: inside the sandbox', function () {
   this.timeout(120_000);
@@ -97,6 +107,36 @@ describe('the CNI contract: inside the sandbox', function () {
     const { made, check } = await addAndCheck('capable', mac, { runtimeConfig: { mac } });
     expect(made).to.include({ mac });
     expect(check, check.stdout).to.include({ code: 0, stdout: '' });
+  });
+
+  itOnMacvlan('a MAC is in the result and CHECK is content, where kube-ovn is chained behind macvlan', async () => {
+    const single = macvlanConfig(scene, 'chained.default');
+    const { cniVersion: _, ...macvlanPart } = single;
+    await makeNetwork(scene, 'chained', { cniVersion: '1.0.0', plugins: [macvlanPart, { type: 'kube-ovn' }] });
+    await makeSubnet(scene, 'chained', { cidrBlock: '10.15.0.0/24' });
+    const mac = '02:00:00:00:15:01';
+    const asking = { 'chained.default.kubernetes.io/mac_address': mac };
+    const { nic, address } = await prepare('chained-behind', 'chained', asking);
+    const { result } = await attach(scene, nic);
+    const [made] = (result as { interfaces: object[] }).interfaces;
+    expect(made).to.include({ name: 'net1', mac, sandbox: nic.sandbox.path });
+    expect(await linkOf(nic.sandbox)).to.deep.equal({ mac, addresses: [`${address}/24`] });
+    const check = await cnitool(scene, 'check', nic);
+    expect(check, `${check.stdout}${check.stderr}`).to.include({ code: 0, stdout: '' });
+
+    await ip(nic.sandbox, ['link', 'set', 'dev', 'net1', 'address', '02:00:00:00:15:99']);
+    const differs = await cnitool(scene, 'check', nic);
+    expect(differs.code).to.equal(1);
+    await ip(nic.sandbox, ['link', 'set', 'dev', 'net1', 'address', mac]);
+    await detach(scene, nic);
+    await expectBound(scene, ['chained', address]);
+    const events = await scene.kubernetes.list('Event', 'fieldSelector=involvedObject.name=chained-behind');
+    expect(JSON.stringify(events)).to.not.contain('PodNetworkMacNotInResult');
+  });
+
+  itOnMacvlan('a Pod whose MAC macvlan is not told gets an Event that names the remedies', async () => {
+    await prepare('told-of-mac', 'four', { 'four.default.kubernetes.io/mac_address': '02:00:00:00:13:04' });
+    await eventOf(scene, 'told-of-mac', 'PodNetworkMacNotInResult', /"capabilities": \{"mac": true\}.* or chain /);
   });
 
   itOnMacvlan(

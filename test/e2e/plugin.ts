@@ -20,6 +20,7 @@ export function plugin(scene: Scene, { pod, network, uid, ...call }: PluginCall)
     netns: '/var/run/netns/nowhere',
     ifName: 'net1',
     args: podArgs('default', pod, uid),
+    journal: scene.stack.agents[0].journal,
     ...call,
   });
 }

@@ -9,8 +9,10 @@ import { childEnvironment } from '../harness/launch.ts';
 import { root } from '../harness/paths.ts';
 import { openCounter } from '../faults/counting.ts';
 import { expectAgreement } from './agreement.ts';
+import { expectBound } from './attached.ts';
 import { backUp, restore } from './backup.ts';
 import { eventually } from './eventually.ts';
+import { plugin } from './plugin.ts';
 import { addressOf, makeNetworkAndSubnet, makePod, openScene, type Scene } from './scene.ts';
 
 describe('A ledger that was restored from a backup', function () {
@@ -86,7 +88,8 @@ describe('A ledger that was restored from a backup', function () {
       for (const pod of ['stays', 'goes']) await makePod(scene, pod, 'lan');
       const [stays, goes] = [await addressOf(scene, 'stays', 'lan'), await addressOf(scene, 'goes', 'lan')];
       const file = await backUp(scene.run, scene.stack.etcd);
-      // What the backup does not know: one goes, another gets its address, and a third comes.
+      // What the backup does not know: a container gets its address, one goes, another gets its address, and a third comes.
+      expect((await plugin(scene, { pod: 'stays', network: 'lan' })).code).to.equal(0);
       await kubernetes.remove('Pod', 'goes');
       await eventually(async () => expect(await kubernetes.list('IP')).to.have.length(1));
       await makePod(scene, 'heir', 'lan', { 'lan.default.kubernetes.io/ip_address': goes });
@@ -183,6 +186,12 @@ describe('A ledger that was restored from a backup', function () {
       expect((await recover()).stdout)
         .to.contain('epoch 2')
         .and.to.contain('not frozen');
+    });
+
+    it('gets the binding of a container back from its node, without an ADD, also when the agent was restarted', async () => {
+      const stays: [string, string] = ['lan', addresses['stays'] ?? ''];
+      await scene.stack.agents[0].restart();
+      await expectBound(scene, stays, 'container-of-stays');
     });
 
     it('tells in its history what was done', async () => {

@@ -40,12 +40,13 @@ export interface Nic {
 
 /** ADD or DEL of one NIC, as Multus does it; or CHECK of it, or STATUS of its network. */
 export function cnitool(
-  { configFolder }: Scene,
+  { configFolder, stack }: Scene,
   command: 'add' | 'check' | 'del' | 'status',
   { node, sandbox, pod, network, ifName = 'net1' }: Nic,
 ): Promise<CniAnswer> {
   const args = podArgs('default', pod);
-  return callCnitool({ command, network, configFolder, node, netns: sandbox.path, ifName, args });
+  const { journal } = stack.agents[0];
+  return callCnitool({ command, network, configFolder, node, netns: sandbox.path, ifName, args, journal });
 }
 
 export interface Link {

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressesIn, plugin as callPlugin, type PluginCall } from '../e2e/plugin.ts';
-import { macvlanConfig } from '../e2e/scene.ts';
 import { scale } from './scale.ts';
 import type { Stage } from './stage.ts';
 
@@ -23,11 +22,7 @@ export interface Sandbox {
 let sandboxes = 0;
 
 /** The plugin as the node has it: what it leaves undone it leaves where the agent looks. */
-export function plugin(stage: Stage, call: PluginCall) {
-  const { ipam, ...config } = macvlanConfig(stage, `${call.network}.default`);
-  const journal = stage.stack.agents[0].socket.replace(/\.sock$/, '-journal');
-  return callPlugin(stage, { config: { ...config, name: call.network, ipam: { ...ipam, journal } }, ...call });
-}
+export const plugin = (stage: Stage, call: PluginCall) => callPlugin(stage, call);
 
 /** ADD for `net1` of a Pod. @throws Error with what the plugin said, when none succeeds for long. */
 export async function setUp(

@@ -25,6 +25,8 @@ export interface CniCall {
   readonly ifName?: string;
   /** CNI_ARGS. */
   readonly args?: Readonly<Record<string, string>>;
+  /** Where the plugin leaves a DEL that finds no agent (default: /var/lib/cni/ipledger). */
+  readonly journal?: string | undefined;
   /** Set on top, or with '' taken away: for calls that a runtime should not make. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -47,7 +49,7 @@ export async function cniPath(): Promise<string> {
 
 /** Runs a plugin; its exit status is part of the answer. */
 export async function callPlugin(call: CniCall): Promise<CniAnswer> {
-  const { command, plugin, config, node, containerId = '', netns = '', ifName = '', args = {}, env = {} } = call;
+  const { command, plugin, config, node, containerId = '', netns = '', ifName = '', args = {}, journal = '' } = call;
   const variables = {
     CNI_COMMAND: command,
     CNI_CONTAINERID: containerId,
@@ -55,7 +57,8 @@ export async function callPlugin(call: CniCall): Promise<CniAnswer> {
     CNI_IFNAME: ifName,
     CNI_ARGS: cniArgs(args),
     CNI_PATH: await cniPath(),
-    ...env,
+    IPLEDGER_JOURNAL: journal,
+    ...call.env,
   };
   const options = {
     env: childEnvironment(withoutEmpty(variables)),
@@ -76,12 +79,15 @@ export interface CnitoolCall {
   readonly netns: string;
   readonly ifName: string;
   readonly args?: Readonly<Record<string, string>>;
+  /** As in CniCall. */
+  readonly journal?: string;
 }
 
 /** Runs cnitool: what libcni, and so every runtime, makes of a configuration. */
 export async function callCnitool(call: CnitoolCall): Promise<CniAnswer> {
-  const { command, network, configFolder, node, netns, ifName, args = {} } = call;
-  const variables = { NETCONFPATH: configFolder, CNI_PATH: await cniPath(), CNI_ARGS: cniArgs(args) };
+  const { command, network, configFolder, node, netns, ifName, args = {}, journal = '' } = call;
+  const own = { NETCONFPATH: configFolder, CNI_ARGS: cniArgs(args), IPLEDGER_JOURNAL: journal };
+  const variables = { ...own, CNI_PATH: await cniPath() };
   const options = { env: childEnvironment(withoutEmpty(variables)), timeoutMs };
   const cnitool = await findProgram('cnitool');
   const words = ['-i', ifName, command, network, netns];

@@ -127,13 +127,26 @@ export interface AgentSettings extends WatcherSettings {
   readonly sockets: readonly [string, ...string[]];
   /** Folder of the DELs that are left to be done later (default: the plugin's, /var/lib/cni/ipledger). */
   readonly journal?: string;
+  /** Folder of the files of bindings (default: /var/lib/ipledger/bindings). */
+  readonly bindings?: string;
   /** Says which boot of the node it is (default: that of this machine). */
   readonly bootIdFile?: string;
 }
 
 /** How a node-agent is started; ready when its socket answers. */
 export function agentLaunch(settings: AgentSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, node: nodeName, sockets, journal, bootIdFile, tls } = settings;
+  const {
+    name,
+    allocator,
+    kubeconfig,
+    healthListen,
+    node: nodeName,
+    sockets,
+    journal,
+    bindings,
+    bootIdFile,
+    tls,
+  } = settings;
   return {
     ...node('node-agent', name),
     env: {
@@ -143,6 +156,7 @@ export function agentLaunch(settings: AgentSettings): Launch {
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...(journal !== undefined && { IPLEDGER_JOURNAL: journal }),
+      ...(bindings !== undefined && { IPLEDGER_BINDINGS: bindings }),
       ...(bootIdFile !== undefined && { IPLEDGER_BOOT_ID_FILE: bootIdFile }),
       ...tlsVariables(tls),
     },
@@ -253,6 +267,8 @@ export interface Agent extends Watcher {
   readonly socket: string;
   /** Folder of the DELs that are left to be done later. */
   readonly journal: string;
+  /** Folder of the files of bindings. */
+  readonly bindings: string;
   /** What stands in this file is the node's boot, for an agent that starts: another text there is a reboot. */
   readonly bootIdFile: string;
 }
@@ -263,6 +279,7 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
   const health = `127.0.0.1:${await freePort()}`;
   const socket = join(run.folder, `${name}.sock`);
   const journal = join(run.folder, `${name}-journal`);
+  const bindings = join(run.folder, `${name}-bindings`);
   const bootIdFile = join(run.folder, `${name}-boot-id`);
   writeFileSync(bootIdFile, `first boot of ${nodeName}\n`);
   const launch = agentLaunch({
@@ -273,10 +290,12 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
     node: nodeName,
     sockets: [socket],
     journal,
+    bindings,
     bootIdFile,
     tls,
   });
-  return Object.assign(await startServer(run, launch), { health, node: nodeName, socket, journal, bootIdFile });
+  const files = { socket, journal, bindings, bootIdFile };
+  return Object.assign(await startServer(run, launch), { health, node: nodeName, ...files });
 }
 
 export interface CommandLine {

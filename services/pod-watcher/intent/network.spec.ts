@@ -14,27 +14,47 @@ describe('what a NetworkAttachmentDefinition is', () => {
     [
       'a plugin that has its addresses from us',
       { type: 'macvlan', ipam },
-      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default' },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default', macSupport: 'none' },
     ],
     [
       'one in a list of plugins',
       { plugins: [{ type: 'macvlan', ipam }, { type: 'tuning' }] },
-      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default' },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default', macSupport: 'none' },
     ],
     [
       'a provider is derived from the object, not read from inside',
       { type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'something.else' } },
-      { kind: 'ipam', provider: 'macvlan.default', configured: 'something.else' },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'something.else', macSupport: 'none' },
     ],
     [
       'a NIC of Kube-OVN’s own type',
       { type: 'kube-ovn', provider: 'macvlan.default.ovn' },
-      { kind: 'ovn', provider: 'macvlan.default.ovn', configured: 'macvlan.default.ovn' },
+      { kind: 'ovn', provider: 'macvlan.default.ovn', configured: 'macvlan.default.ovn', macSupport: 'own' },
     ],
     [
-      'the same in a list, before another plugin’s IPAM',
-      { plugins: [{ type: 'macvlan', ipam }, { type: 'kube-ovn' }] },
-      { kind: 'ovn', provider: 'macvlan.default.ovn', configured: '' },
+      'the same in a list, before other plugins',
+      { plugins: [{ type: 'kube-ovn' }, { type: 'macvlan', ipam }] },
+      { kind: 'ovn', provider: 'macvlan.default.ovn', configured: '', macSupport: 'own' },
+    ],
+    [
+      'the chained plugin behind the one that makes the NIC, whose addresses come from us',
+      { plugins: [{ type: 'macvlan', capabilities: { mac: true }, ipam }, { type: 'kube-ovn' }] },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default', macSupport: 'chained' },
+    ],
+    [
+      'the chained plugin behind one whose addresses are not ours',
+      { plugins: [{ type: 'macvlan', ipam: { type: 'host-local' } }, { type: 'kube-ovn' }] },
+      { kind: 'other', reason: 'its addresses come from host-local, not from kube-ovn' },
+    ],
+    [
+      'a plugin that takes a MAC from the networks annotation',
+      { type: 'macvlan', capabilities: { mac: true, ips: true }, ipam },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default', macSupport: 'capability' },
+    ],
+    [
+      'a plugin whose capabilities are malformed, which is its own to refuse',
+      { type: 'macvlan', capabilities: { mac: 'yes' }, ipam },
+      { kind: 'ipam', provider: 'macvlan.default', configured: 'macvlan.default', macSupport: 'none' },
     ],
     [
       'a single plugin’s type hides a list beside it',
@@ -71,4 +91,11 @@ describe('what a NetworkAttachmentDefinition is', () => {
       expect(of(config)).to.have.property('kind', 'broken');
       expect(of(config)).to.have.property('problem').that.contains(sentence);
     });
+
+  it('cannot use a dotted name in a namespace called ovn: its provider reads as that of a Kube-OVN-type NIC', () => {
+    const config = JSON.stringify({ type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'net.default.ovn' } });
+    const network = networkOf({ namespace: 'ovn', name: 'net.default', config });
+    expect(network).to.have.property('kind', 'broken');
+    expect(networkOf({ namespace: 'ovn', name: 'net', config })).to.have.property('kind', 'ipam');
+  });
 });

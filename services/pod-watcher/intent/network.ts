@@ -11,6 +11,8 @@ export type Network =
       readonly provider: string;
       /** What the plugin will say on the node; "" if the configuration holds none. */
       readonly configured: string;
+      /** How a MAC that a Pod asks for gets into the CNI result. */
+      readonly macSupport: MacSupport;
     }
   /** Somebody else's; `reason` says why. */
   | { readonly kind: 'other'; readonly reason: string }
@@ -19,12 +21,19 @@ export type Network =
   /** Unreadable; `problem` says where. */
   | { readonly kind: 'broken'; readonly problem: string };
 
+/**
+ * `chained`: kube-ovn behind the plugin that makes the NIC corrects the result. `capability`: that plugin sets a MAC that stands
+ * in the networks annotation. `own`: the NIC is Kube-OVN's. `none`: the result has the MAC that the link was born with.
+ */
+export type MacSupport = 'chained' | 'capability' | 'own' | 'none';
+
 const ourType = 'kube-ovn';
 
 const plugin = z.object({
   type: z.string().optional(),
   provider: z.string().optional(),
   ipam: z.object({ type: z.string().optional(), provider: z.string().optional() }).optional(),
+  capabilities: z.object({ mac: z.unknown() }).optional().catch(undefined),
 });
 const configuration = plugin.extend({ plugins: z.array(plugin).optional() });
 
@@ -42,17 +51,33 @@ export function networkOf({
   const parsed = parse(config);
   if (typeof parsed === 'string') return { kind: 'broken', problem: parsed };
   const plugins = parsed.type ? [parsed] : (parsed.plugins ?? []);
-  if (plugins.length === 0)
-    return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
+  const [main] = plugins;
+  if (!main) return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
 
   const many = tooMany('its spec.config', plugins, { most: networkLimits.plugins, unit: 'plugins' });
   if (many !== undefined) return { kind: 'broken', problem: many };
 
-  const main = plugins.find(({ type }) => type === ourType);
-  if (main) return { kind: 'ovn', provider: `${name}.${namespace}.ovn`, configured: main.provider ?? '' };
+  // The first plugin makes the NIC. Behind another one, ours corrects the result.
+  if (main.type === ourType) {
+    const provider = `${name}.${namespace}.ovn`;
+    return { kind: 'ovn', provider, configured: main.provider ?? '', macSupport: 'own' };
+  }
   const ipam = plugins.find((each) => each.ipam?.type === ourType)?.ipam;
-  if (ipam) return { kind: 'ipam', provider: `${name}.${namespace}`, configured: ipam.provider ?? '' };
+  if (ipam) {
+    const provider = `${name}.${namespace}`;
+    if (namespace === 'ovn' && name.includes('.')) return { kind: 'broken', problem: ambiguous(provider) };
+    return { kind: 'ipam', provider, configured: ipam.provider ?? '', macSupport: macSupportOf(plugins) };
+  }
   return { kind: 'other', reason: `its addresses come from ${ipamOf(plugins)}, not from ${ourType}` };
+}
+
+/** The allocator tells the network of a NIC by its provider. */
+const ambiguous = (provider: string): string =>
+  `its provider ${JSON.stringify(provider)} reads as that of a Kube-OVN-type NIC: give it a name without a dot`;
+
+function macSupportOf([main, ...behind]: readonly Plugin[]): MacSupport {
+  if (behind.some(({ type, ipam }) => type === ourType && ipam === undefined)) return 'chained';
+  return main?.capabilities?.mac === true ? 'capability' : 'none';
 }
 
 function ipamOf(plugins: readonly Plugin[]): string {

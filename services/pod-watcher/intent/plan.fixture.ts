@@ -9,6 +9,10 @@ import type { Sight } from './sight.ts';
 const configs: Record<string, string> = {
   'default/macvlan': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
   'default/vlan': '{"type":"vlan","ipam":{"type":"kube-ovn","provider":"vlan.default"}}',
+  'default/capable':
+    '{"type":"macvlan","capabilities":{"mac":true},"ipam":{"type":"kube-ovn","provider":"capable.default"}}',
+  'default/chained':
+    '{"plugins":[{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"chained.default"}},{"type":"kube-ovn"}]}',
   'default/attachnet': '{"type":"kube-ovn","provider":"attachnet.default.ovn"}',
   'default/wrong': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
   'default/closed': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"closed.default"}}',
@@ -22,6 +26,8 @@ const providers: Record<string, string[]> = {
   'closed.default': ['closed'],
   ovn: ['ovn-shop', 'by-name', 'pod-network', 'namespace-network'],
   'vlan.default': ['vlan'],
+  'capable.default': ['capable'],
+  'chained.default': ['chained'],
   'attachnet.default.ovn': ['attachnet'],
   'wrong.default': ['wrong'],
 };

@@ -192,6 +192,40 @@ describe('what is asked for on behalf of a Pod', () => {
     ]);
   });
 
+  describe('of a static MAC', () => {
+    const mac = '02:00:00:00:00:01';
+    const asked = (network: string) => ({ [`${network}.default.kubernetes.io/mac_address`]: mac });
+    const beside = (name: string): string => JSON.stringify([{ name, mac }]);
+
+    it('warns where the plugin that makes the NIC does not learn it, and says what to do', () => {
+      for (const { attachments, warnings, problems } of [plan('macvlan', asked('macvlan')), plan(beside('macvlan'))]) {
+        expect(attachments).to.have.length(1);
+        expect(problems).to.deep.equal([]);
+        expect(warnings).to.deep.equal([
+          `default/macvlan: the link gets MAC ${mac}, but the CNI result and network-status show another, and CHECK fails: the plugin that makes the NIC is not told the MAC. Give its plugin "capabilities": {"mac": true} and the Pod "mac": "${mac}" beside the network's name, or chain {"type": "kube-ovn"} behind its plugin`,
+        ]);
+      }
+    });
+
+    it('warns where the plugin could learn it, and the Pod gives it by annotation only', () => {
+      expect(plan('capable', asked('capable')).warnings).to.have.length(1);
+      expect(plan('capable', asked('capable')).warnings[0]).to.match(
+        /Give "mac": "02:00:00:00:00:01" beside the network's name in the networks annotation$/,
+      );
+      expect(plan(beside('capable')).warnings).to.deep.equal([]);
+    });
+
+    it('does not warn where the result is corrected, where the NIC is Kube-OVN’s, and where none is asked for', () => {
+      for (const made of [
+        plan('chained', asked('chained')),
+        plan('attachnet', { 'attachnet.default.ovn.kubernetes.io/mac_address': mac }),
+        plan('macvlan'),
+        plan('macvlan,chained', asked('chained')),
+      ])
+        expect(made.warnings).to.deep.equal([]);
+    });
+  });
+
   it('asks for nothing when a Pod has no attachments', () => {
     expect(plan('')).to.deep.include({ attachments: [], problems: [], notes: [] });
   });

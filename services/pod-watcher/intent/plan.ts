@@ -33,6 +33,8 @@ export interface Plan<H extends Held = Held> {
   readonly problems: readonly Problem[];
   /** Which attachments are not ours, and why. */
   readonly notes: readonly Note[];
+  /** What will be wrong on the node with attachments that are asked for all the same. */
+  readonly warnings: readonly string[];
   /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>". */
   readonly topics: ReadonlySet<string>;
 }
@@ -48,6 +50,7 @@ interface Draft {
   readonly attachments: Input<AttachmentRequest>[];
   readonly problems: Problem[];
   readonly notes: Note[];
+  readonly warnings: string[];
   readonly topics: Set<string>;
   readonly readings: Readings;
 }
@@ -58,7 +61,7 @@ interface Draft {
  */
 export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H[] = []): Plan<H> {
   const notes = notesOnAnnotations(pod);
-  const draft: Draft = { attachments: [], problems: [], notes, topics: new Set(), readings: new Map() };
+  const draft: Draft = { attachments: [], problems: [], notes, warnings: [], topics: new Set(), readings: new Map() };
   if (pod.problems.length > 0) return unreadable(pod.problems);
   if (pod.claims && !isLauncher(pod)) return waitsForOwner(pod.doubt || undecided(pod.claims));
   const selected = selections(pod);
@@ -75,24 +78,26 @@ export function planFor<H extends Held>(pod: Pod, sight: Sight, held: readonly H
   if (draft.problems.length === 0) planVip(pod, sight, draft);
   const many = tooManyCandidates(draft.attachments);
   if (many !== undefined) draft.problems.push({ about: 'request', text: many });
-  const { attachments, problems, topics } = draft;
-  return { removed, problems, notes, topics, attachments: problems.length > 0 ? [] : attachments };
+  const { attachments, problems, warnings, topics } = draft;
+  return { removed, problems, notes, warnings, topics, attachments: problems.length > 0 ? [] : attachments };
 }
 
 /** Nothing is asked for and nothing is taken away: what the Pod wants is not known. */
 function unreadable(texts: readonly string[]): Plan<never> {
   const problems = texts.map((text): Problem => ({ about: 'request', text }));
-  return { attachments: [], removed: [], problems, notes: [], topics: new Set() };
+  return { ...nothingPlanned, problems };
 }
 
 /** Nothing is requested until it is known whether the owner that the Pod names is there. */
-const waitsForOwner = (text: string): Plan<never> => ({
+const waitsForOwner = (text: string): Plan<never> => ({ ...nothingPlanned, problems: [{ about: 'world', text }] });
+
+const nothingPlanned: Omit<Plan<never>, 'problems'> = {
   attachments: [],
   removed: [],
-  problems: [{ about: 'world', text }],
   notes: [],
+  warnings: [],
   topics: new Set(),
-});
+};
 
 function tooManyCandidates(attachments: Draft['attachments']): string | undefined {
   const has = attachments.reduce((sum, { candidates = [] }) => sum + candidates.length, 0);
@@ -189,6 +194,26 @@ function planAttachment(wanted: Omit<Wanted, 'subnets'>, { network, sight, draft
   const mismatch = configuredOtherwise(wanted.selection, network);
   if (mismatch) draft.problems.push(mismatch);
   addRequest({ ...wanted, subnets: subnets.value }, sight, draft);
+  const asked = draft.attachments.at(-1);
+  const unseen =
+    asked?.provider === provider && asked.ordinal === wanted.ordinal ? unseenMac(wanted, network, asked) : '';
+  if (unseen !== '') draft.warnings.push(unseen);
+}
+
+/** The agent sets a MAC on the link after the plugin that makes the NIC noted the one that the link was born with; '' where that does no harm. */
+function unseenMac(
+  { selection }: Omit<Wanted, 'subnets'>,
+  { macSupport }: Planning['network'],
+  { mac = '' }: Input<AttachmentRequest>,
+): string {
+  if (mac === '' || macSupport === 'own' || macSupport === 'chained') return '';
+  if (macSupport === 'capability' && selection.mac !== '') return '';
+  const key = `${selection.namespace}/${selection.name}`;
+  const remedy =
+    macSupport === 'capability'
+      ? `Give "mac": "${mac}" beside the network's name in the networks annotation`
+      : `Give its plugin "capabilities": {"mac": true} and the Pod "mac": "${mac}" beside the network's name, or chain {"type": "kube-ovn"} behind its plugin`;
+  return `${key}: the link gets MAC ${mac}, but the CNI result and network-status show another, and CHECK fails: the plugin that makes the NIC is not told the MAC. ${remedy}`;
 }
 
 /** @param pool from which it is served when the Pod names neither address nor pool. */

@@ -241,6 +241,19 @@ describe('the intent loop', () => {
     expect(said[0]?.happening.message).to.contain('default/empty is not served');
   });
 
+  it('says once that the CNI result will not show a static MAC, and serves the Pod', async () => {
+    const { pods, allocator, said, reconciler } = world();
+    reconciler.start();
+    const asking = { annotations: { [networksAnnotation]: '[{"name":"macvlan","mac":"02:00:00:00:00:01"}]' } };
+    pods.put(wanting('a', asking));
+    await until(() => allocator.allocated.length === 1);
+    pods.put(wanting('a', { ...asking, spec: { nodeName: 'n' } }));
+    await settled();
+    expect(said.map(({ happening }) => [happening.type, happening.reason])).to.deep.equal([
+      ['Warning', 'PodNetworkMacNotInResult'],
+    ]);
+  });
+
   it('releases also what it may have been given in an answer that never came', async () => {
     const { pods, allocator, reconciler } = world();
     allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'gone away');

@@ -27,7 +27,7 @@ import { type Heir, Releases } from './release.ts';
 import type { Sight } from './sight.ts';
 import type { Subnets } from './subnets.ts';
 import { Waiters } from './waiters.ts';
-import { allocatedAfterAll, cannotAsk, notServed, refused, takenName } from './why.ts';
+import { allocatedAfterAll, cannotAsk, notServed, refused, takenName, warned } from './why.ts';
 
 export interface ReconcilerOptions extends Omit<EndingsOptions, 'pods' | 'statefulSets' | 'lives'> {
   readonly allocator: Pick<Allocator, 'allocate' | 'release' | 'listBindings'>;
@@ -236,15 +236,20 @@ export class Reconciler implements Reader {
     return { outcome: 'done', awaits: 'all' };
   }
 
+  /** Once for each Pod. */
+  #note(key: string, pod: Pod, plan: Plan): void {
+    if (plan.notes.length === 0 && plan.warnings.length === 0) return;
+    this.#noted.set(key, pod.uid);
+    if (plan.notes.length > 0) this.#options.say(pod, notServed(plan));
+    if (plan.warnings.length > 0) this.#options.say(pod, warned(plan));
+  }
+
   async #serve(key: string, pod: Pod): Promise<Served> {
     const { holdings } = this.#options;
     const settled = holdings.settled(key, pod.identity);
     const held = holdings.of(key, pod.identity).sort((one, other) => one.ordinal - other.ordinal);
     const plan = planFor(pod, this.#sight, held);
-    if (plan.notes.length > 0 && pod.phase === 'Pending' && this.#noted.get(key) !== pod.uid) {
-      this.#noted.set(key, pod.uid);
-      this.#options.say(pod, notServed(plan));
-    }
+    if (pod.phase === 'Pending' && this.#noted.get(key) !== pod.uid) this.#note(key, pod, plan);
     const givenUp = await this.#releases.givenUp(pod, plan.removed);
     const namesake = plan.attachments.length > 0 ? this.#namesakeOf(key, pod) : undefined;
     if (namesake) {

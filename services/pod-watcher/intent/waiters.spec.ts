@@ -13,6 +13,7 @@ describe('the Pods that wait', () => {
       removed: [],
       problems: [],
       notes: [],
+      warnings: [],
       topics: new Set<string>(),
     };
     const [old, young] = [1, 2].map((second) =>

@@ -73,3 +73,8 @@ export function notServed({ notes }: Pick<Plan, 'notes'>): Said {
     message: [...warnings, ...others].map(({ text }) => text).join('; '),
   };
 }
+
+/** The Pod's networks are served, and something about them will be wrong on the node. */
+export function warned({ warnings }: Plan): Said {
+  return { type: 'Warning', reason: 'PodNetworkMacNotInResult', message: warnings.join('; ') };
+}

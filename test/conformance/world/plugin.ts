@@ -57,6 +57,7 @@ export async function runPlugin(run: Run, { config, env, answer }: PluginCall): 
       plugin: kubeOvnPlugin,
       config: isFields(elsewhere) ? elsewhere : textOf(elsewhere),
       env: { ...env },
+      journal: join(folder, 'journal'),
     });
     return { exit: code, printed: result as Json | undefined, requests };
   } finally {
@@ -71,7 +72,7 @@ function relocated(config: Json, folder: string, sockets: Map<string, string>): 
     if (socket === '') return part;
     const path = sockets.get(socket) ?? join(folder, `${sockets.size}.sock`);
     sockets.set(socket, path);
-    return { ...part, server_socket: path, journal: join(folder, 'journal') };
+    return { ...part, server_socket: path };
   };
   const top = moved(config);
   return isFields(top['ipam']) ? { ...top, ipam: moved(fieldsOf(top['ipam'])) } : top;

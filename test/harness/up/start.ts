@@ -214,6 +214,8 @@ async function startAgent(up: Up, { number, ...peers }: Peers & { number: number
   const sockets = agentSockets(folder, state, number);
   const healthListen = hostPort(settings.listen, port(up, name));
   const node = `node-${number}`;
-  const launch = agentLaunch({ name, ...peers, healthListen, node, sockets, tls: up.certificates?.agent(node) });
+  const bindings = join(folder, `${name}-bindings`);
+  const tls = up.certificates?.agent(node);
+  const launch = agentLaunch({ name, ...peers, healthListen, node, sockets, bindings, tls });
   await ensure(up, launch, sockets.join('\n'));
 }

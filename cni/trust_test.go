@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The test binary listens on the unix socket that this names, and ends with its stdin.
+const beListener = "IPLEDGER_TEST_BE_LISTENER"
+
+func listenForever(path string) {
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("listening\n")
+	bufio.NewReader(os.Stdin).ReadByte()
+	listener.Close()
+}
+
+// A NetworkAttachmentDefinition names the socket. What is not root's gets no request, and so learns nothing and answers nothing.
+func TestRequestsGoToASocketOfRootOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(t *testing.T, socket string) string // returns the path that the configuration names
+		want string
+	}{
+		"a file": {func(t *testing.T, socket string) string {
+			path := filepath.Join(filepath.Dir(socket), "file")
+			must(t, os.WriteFile(path, nil, 0o600))
+			return path
+		}, "is no unix socket"},
+		"a symbolic link": {func(t *testing.T, socket string) string {
+			path := filepath.Join(filepath.Dir(socket), "link")
+			must(t, os.Symlink(socket, path))
+			return path
+		}, "is no unix socket"},
+		"an abstract socket": {func(*testing.T, string) string { return "@ipledger-test" }, "is no absolute path"},
+		"a relative path":    {func(*testing.T, string) string { return "s" }, "is no absolute path"},
+		"a socket of another user": {func(t *testing.T, socket string) string {
+			must(t, os.Chown(socket, 65534, 65534))
+			return socket
+		}, "is owned by user 65534"},
+		"a folder in which every user may replace files": {func(t *testing.T, socket string) string {
+			must(t, os.Chmod(filepath.Dir(socket), 0o777))
+			return socket
+		}, "in which every user may replace files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := startAgent(t, 200, `{"ips":[{"ip":"10.0.0.2","cidr":"10.0.0.0/24"}]}`)
+			path := c.make(t, fake.socket)
+			out, exitCode := run(t, "ADD", macvlan("1.0.0", path, ""))
+			if exitCode != 1 || !strings.Contains(out, `"code":11,`) || !strings.Contains(out, c.want) ||
+				!strings.Contains(out, "name the node agent's socket, which root owns") {
+				t.Errorf("exit %d, %s", exitCode, out)
+			}
+			if len(fake.requests) > 0 {
+				t.Error("the request was sent")
+			}
+		})
+	}
+}
+
+func TestRequestsGoToAProcessOfRootOnly(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a socket away")
+	}
+	folder, err := os.MkdirTemp("/tmp", "ipledger-peer-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	must(t, os.Chmod(folder, 0o711))
+	inner := filepath.Join(folder, "run")
+	must(t, os.Mkdir(inner, 0o755))
+	must(t, os.Chown(inner, 65534, 65534))
+	socket := filepath.Join(inner, "s")
+	binary, err := os.ReadFile(os.Args[0])
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "listener"), binary, 0o755))
+	listener := exec.Command(filepath.Join(folder, "listener"))
+	listener.Env = []string{beListener + "=" + socket}
+	listener.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	stdin, _ := listener.StdinPipe()
+	stdout, _ := listener.StdoutPipe()
+	must(t, listener.Start())
+	defer func() { stdin.Close(); listener.Wait() }()
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	must(t, os.Chown(socket, 0, 0)) // as if it had been swapped between the look at the file and the connection
+	out, exitCode := run(t, "ADD", macvlan("1.0.0", socket, ""))
+	if exitCode != 1 || !strings.Contains(out, "is served by user 65534") {
+		t.Errorf("exit %d, %s", exitCode, out)
+	}
+}
+
+// /var/run is a symbolic link on every distribution.
+func TestASocketBehindALinkedFolderIsServed(t *testing.T) {
+	fake := startAgent(t, 200, `{"ips":[{"ip":"10.0.0.2","cidr":"10.0.0.0/24"}]}`)
+	link := filepath.Join(t.TempDir(), "run")
+	must(t, os.Symlink(filepath.Dir(fake.socket), link))
+	if out, exitCode := run(t, "ADD", macvlan("1.0.0", filepath.Join(link, "s"), "")); exitCode != 0 {
+		t.Errorf("exit %d, %s", exitCode, out)
+	}
+}
+
+func TestInputHasLimits(t *testing.T) {
+	fake := startAgent(t, 500, strings.Repeat("x", 100_000))
+	valid := macvlan("1.0.0", fake.socket, "")
+	for name, c := range map[string]struct {
+		config string
+		env    []string
+		want   string
+	}{
+		"a configuration": {config: with(valid, `"x":"`+strings.Repeat("x", mostConfig)+`"`), want: `"code":7,`},
+		"CNI_ARGS": {config: valid, env: []string{"CNI_ARGS=" + podArgs + ";X=" + strings.Repeat("x", mostArgs)},
+			want: "CNI_ARGS has "},
+		"a container's name": {config: valid, env: []string{"CNI_CONTAINERID=" + strings.Repeat("c", 129)},
+			want: "CNI_CONTAINERID has 129 bytes, and may have 128"},
+		"the agent's words": {config: valid, want: `xxx…"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, exitCode := run(t, "ADD", c.config, c.env...)
+			if exitCode != 1 || !strings.Contains(out, c.want) || len(out) > 4_000 {
+				t.Errorf("exit %d, %d bytes: %.300s", exitCode, len(out), out)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
