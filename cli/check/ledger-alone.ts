@@ -137,7 +137,11 @@ const sinceOf = ({ binding }: SandboxBinding): number => Date.parse(binding?.at 
 export function compareNodes({ ledger, cluster }: Picture): Disagreement[] {
   // An address that was passed on is held by the next Pod, which waits for the container of the one before.
   const inForce = new Set(ledger.allocations.map(({ seq }) => seq));
-  const leftBehind = ledger.bindings.filter(({ allocationSeq }) => !inForce.has(allocationSeq));
+  // An older allocator does not say which allocation it was.
+  const unheld = new Set(heldBack(ledger));
+  const leftBehind = ledger.bindings.filter((each) =>
+    each.allocationSeq === 0 ? unheld.has(each) : !inForce.has(each.allocationSeq),
+  );
   return leftBehind.flatMap(({ attachment, subnet, addresses, binding }): Disagreement[] => {
     const { containerId = '', node = '' } = binding ?? {};
     if (cluster.nodes.has(node)) return [];

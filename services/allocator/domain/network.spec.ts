@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { decide } from './decide.ts';
 import { describeState } from './describe.ts';
 import type { Allocation } from './claim.ts';
-import type { Command } from './command.ts';
 import type { Event } from './event.ts';
 import { evolve } from './evolve.ts';
 import { Journal } from './journal.ts';
@@ -81,7 +80,7 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.tuple(fc.constantFrom('Quarantine', 'Lift'), anySubnet, anyAddress).map(([type, subnet, address]) => {
-      return { type, subnet, address, seenMac: '', seenAt: '', reason: '' } as Untimed;
+      return { type, subnet, address, seenMac: '', seenAt: '', reason: '' };
     }),
   },
 );
@@ -161,7 +160,7 @@ describe('Of random histories of subnets that come, go, move, overlap and change
         for (const [step, afterMs] of history) {
           now += afterMs;
           const untimed = commandOf(state, step);
-          const decision = untimed && decide(state, { ...untimed, now } as Command);
+          const decision = untimed && decide(state, { ...untimed, now });
           if (decision?.kind !== 'accepted') continue;
           for (const event of decision.events) {
             evolve(state, { ...event, seq: ++seq, at: now }, new Journal());
@@ -213,7 +212,7 @@ const networkSubnet = (name: string): Event => ({
 });
 
 function decideOf(state: State, untimed: Untimed): readonly Event[] {
-  const decision = decide(state, { ...untimed, now: start } as Command);
+  const decision = decide(state, { ...untimed, now: start });
   if (decision.kind === 'refused') throw new Error(decision.refusal.message);
   return decision.events;
 }

@@ -188,7 +188,7 @@ describe('The history of an address whose claim was dropped', () => {
         reserve: () => to.call(IpamService.reserve, kept),
         unreserve: () => to.call(IpamService.unreserve, kept),
       };
-      await acts[what as keyof typeof acts]().catch(() => undefined);
+      await acts[what]().catch(() => undefined);
     };
     await fc.assert(
       fc.asyncProperty(fc.array(act, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (acts, pageSize) => {

@@ -55,7 +55,7 @@ describe('Pools', () => {
   });
 
   it('give their addresses to who names them, and to nobody else', async () => {
-    await apply('low', { ips: ['172.17.0.11'] });
+    await apply('low', { ips: ['172.17.0.11'], namespaces: [] });
     expect((await allocate(served, 'a')).addresses[0]?.address).to.equal('172.17.0.12');
     const given = await allocate(served, 'b', { pool: 'low' });
     expect(given).to.deep.include({ cause: 'ALLOCATION_CAUSE_POOL' });
@@ -107,7 +107,7 @@ describe('Pools', () => {
     });
 
   it('are there after a restart', async () => {
-    await apply();
+    await apply('blue', { namespaces: [] });
     await using again = await serveAllocator(served.memory);
     expect((await again.call(SubnetsService.listPools, {})).pools).to.have.length(1);
     expect((await allocate(again, 'a', { pool: 'blue' })).addresses[0]?.address).to.equal('172.17.0.220');
