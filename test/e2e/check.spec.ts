@@ -103,6 +103,45 @@ describe('ipledger check', function () {
     await eventually(async () => expect((await check()).code).to.equal(0));
   });
 
+  it('names both holders of an address that a hand in etcd gave a second time, from another Subnet', async () => {
+    const { kubernetes, stack } = scene;
+    const spec = { provider: 'ovn', cidrBlock: '10.8.0.0/24' };
+    await kubernetes.create({ kind: 'Subnet', metadata: { name: 'overlay' }, spec });
+    const address = await addressOf(scene, 'stays', 'lan');
+    const [own, forged] = ['lan', 'overlay'].map((subnet) => `/ipledger/v1/addr/${subnet}/${address}`) as [
+      string,
+      string,
+    ];
+    const text = (await stack.etcd.etcdctl(['get', '--print-value-only', own])).trimEnd();
+    const claim = text.replaceAll('"pod":"stays"', '"pod":"forged"').replace(/"alloc":\d+/, '"alloc":9999');
+    await stack.etcd.etcdctl(['put', forged, claim]);
+    const twice = `${address} on network lan.default`;
+
+    const byKeys = await check('--claims');
+    expect(byKeys.code).to.equal(1);
+    expect(byKeys.stdout).to.contain(
+      `${twice} is held twice, by Pod default/forged and, from subnet lan, by Pod default/stays`,
+    );
+
+    // A start reads the keys.
+    await stack.allocator.kill();
+    await stack.allocator.start();
+    await eventually(async () => {
+      const { stdout } = await check();
+      expect(stdout.replaceAll(/ {2,}/g, ' | ')).to.match(
+        new RegExp(
+          `^held twice \\| ${twice} \\| Pod default/stays \\(subnet lan, event \\d+\\) and Pod default/forged \\(subnet overlay, event 9999\\) both hold it`,
+          'm',
+        ),
+      );
+    });
+
+    await stack.etcd.etcdctl(['del', forged]);
+    await stack.allocator.kill();
+    await stack.allocator.start();
+    await eventually(async () => expect((await check()).code).to.equal(0));
+  });
+
   it('says that it cannot tell while the Kubernetes API or the allocator is away', async () => {
     const { allocator, cluster } = scene.stack;
     for (const [server, sentence] of [

@@ -84,6 +84,14 @@ describe('Subnet objects', function () {
     await scene.kubernetes.remove('Subnet', 'doomed');
     await eventOf(scene, 'doomed', 'SubnetInUse', /1 of its addresses are held, the first by Pod default\/last$/);
     expect(await names()).to.include('doomed');
+    // The API server itself keeps the Subnet on its network meanwhile.
+    await eventually(async () =>
+      expect((await scene.kubernetes.get('Subnet', 'doomed')).status).to.include({ v4usingIPs: 1 }),
+    );
+    const moved = scene.kubernetes.patch('Subnet', 'doomed', { spec: { provider: 'other.default' } });
+    expect(await moved.then(() => 'taken', String)).to.contain(
+      'spec.provider cannot change while addresses of the Subnet are in use',
+    );
     await scene.kubernetes.remove('Pod', 'last');
     await eventually(async () => expect(await names()).to.not.include('doomed'));
   });
