@@ -14,12 +14,24 @@ const rows = readFileSync(join(root, 'docs/guarantees.md'), 'utf8')
     suites: suites.split(', ').map((each) => each.replaceAll('`', '')),
   }));
 
+/** The suites that docs/threat-model.md names. */
+const attacks = [
+  ...readFileSync(join(root, 'docs/threat-model.md'), 'utf8').matchAll(/`([\w/.-]+(?:\.spec\.ts|_test\.go))`/g),
+].map(([, suite = '']) => suite);
+
+describe('docs/threat-model.md', () => {
+  it('names suites that exist', () => {
+    expect(attacks).to.have.length.greaterThan(20);
+    expect(attacks.filter((suite) => !existsSync(join(root, suite)))).to.deep.equal([]);
+  });
+});
+
 describe('docs/guarantees.md', () => {
   it('names for each promise suites that exist', () => {
     expect(rows).to.have.length.greaterThan(30);
     const missing = rows.flatMap(({ promise, suites }) =>
       suites
-        .filter((suite) => !suite.endsWith('.spec.ts') || !existsSync(join(root, suite)))
+        .filter((suite) => !/(\.spec\.ts|_test\.go)$/.test(suite) || !existsSync(join(root, suite)))
         .map((suite) => `${promise}: ${suite}`),
     );
     expect(missing).to.deep.equal([]);
