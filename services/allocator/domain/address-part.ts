@@ -23,6 +23,13 @@ export interface RestTimes {
 /** The claim of an address that has one. */
 export type ClaimOf = (address: string) => Claim | undefined;
 
+/** What decided about an address, and what decides now; and about others. */
+export interface Change {
+  readonly from: Claim;
+  readonly to: Claim;
+  readonly claimOf: ClaimOf;
+}
+
 export class AddressPart {
   readonly family: Family;
   /** The pool; '' for the rest of the subnet. */
@@ -97,6 +104,19 @@ export class AddressPart {
   move(value: bigint, from: Claim | undefined, to: Claim, journal: Journal): void {
     journal.record(from ? this.#leave(value, standingOf(from)) : this.#fresh.take(value));
     journal.record(this.#enter(value, standingOf(to)));
+  }
+
+  /** As move, to a claim whose last event may be older than those of addresses that rest already: it has the place of that event. */
+  moveBack(value: bigint, { from, to, claimOf }: Change, journal: Journal): void {
+    const standing = standingOf(to);
+    journal.record(this.#leave(value, standingOf(from)));
+    if (standing !== 'idle' && standing !== 'held') return journal.record(this.#enter(value, standing));
+    const text = this.#text(value);
+    const isLater = (other: bigint): boolean => {
+      const last = claimOf(this.#text(other))?.last ?? 0;
+      return last > to.last || (last === to.last && this.#text(other) > text);
+    };
+    journal.record((standing === 'idle' ? this.#idle : this.#held).insert(value, isLater));
   }
 
   /** Makes a usable address fresh whose claim is dropped. */

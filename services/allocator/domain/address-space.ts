@@ -3,7 +3,7 @@
  * everybody else. Which part an address is in follows from the configuration alone.
  */
 import { parseAddress } from './address.ts';
-import { AddressPart } from './address-part.ts';
+import { AddressPart, type Change } from './address-part.ts';
 import type { Claim } from './claim.ts';
 import { common, contains, indexAtOrAfter, type Interval, minus, size, union } from './interval.ts';
 import type { Journal } from './journal.ts';
@@ -77,6 +77,14 @@ export class AddressSpace {
   #poolPart(value: bigint): AddressPart | undefined {
     const pooled = this.#pooled[indexAtOrAfter(this.#pooled, value)];
     return pooled && pooled.first <= value ? pooled.part : undefined;
+  }
+
+  /** As move, where another claim, perhaps an older one, is left of an address of several. */
+  moveBack(address: string, change: Change, journal: Journal): void {
+    const { value } = parseAddress(address) as { value: bigint };
+    const part = this.partOf(value);
+    if (part) part.moveBack(value, change, journal);
+    else this.#poolPart(value)?.moveExcluded(value, change.from, change.to, journal);
   }
 
   /** Makes an address fresh whose claim is dropped. */

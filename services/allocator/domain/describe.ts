@@ -21,6 +21,10 @@ export function describeState(state: State): object {
     networks: sorted(state.networks).map(([network, counts]) => [network, sorted(counts)]),
     homes: sorted(state.homes),
     dropped: sorted(state.dropped),
+    released: sorted(state.released).map(([pod, each]) => [
+      pod,
+      each.map(({ uid, seq }) => `${seq}/${uid}`).toSorted(),
+    ]),
     pods: sorted(state.pods).map(([pod, held]) => [pod, sorted(held)]),
     sandboxes: index(state.sandboxes),
     macs: sorted(state.macs),

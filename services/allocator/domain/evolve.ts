@@ -129,18 +129,16 @@ function grant(
 
 const mostSuperseded = 8;
 
-/** The uids that can ask for nothing any more of what the event gives, the latest last. */
+/** The uids from which the event's uid took something over, the latest last; what others released, `state.released` has. */
 function supersededBy(
   state: State,
-  { subnet, data }: Extract<Event, { type: 'AddressAllocated' | 'AddressTransferred' }>,
+  { data }: Extract<Event, { type: 'AddressAllocated' | 'AddressTransferred' }>,
 ): readonly string[] {
-  const { attachment, addresses } = data;
-  const pod = podKey(attachment.namespace, attachment.pod);
-  const released = addresses.flatMap(({ address }) => claimOf(state, subnet, address)?.released ?? []);
+  const { attachment } = data;
   const earlier =
     'fromUid' in data
       ? [...(allocationOf(state, attachment)?.superseded ?? []), data.fromUid]
-      : [...released.filter((each) => each.pod === pod).map(({ uid }) => uid), data.supersedes ?? data.uid];
+      : [data.supersedes ?? data.uid];
   return [...new Set(earlier)].filter((uid) => uid !== data.uid).slice(-mostSuperseded);
 }
 

@@ -27,6 +27,15 @@ export class IdleList implements Iterable<bigint> {
     return () => this.#unlink(node);
   }
 
+  /** Adds an address before those at the end that are later. Takes time with their number. */
+  insert(value: bigint, isLater: (other: bigint) => boolean): Undo {
+    let next: Node | undefined;
+    for (let previous = this.#last; previous && isLater(previous.value); previous = previous.previous) next = previous;
+    const node: Node = { value, previous: next ? next.previous : this.#last, next };
+    this.#link(node);
+    return () => this.#unlink(node);
+  }
+
   /** Takes an address out; undefined when it is not there. */
   remove(value: bigint): Undo | undefined {
     const node = this.#nodes.get(value);

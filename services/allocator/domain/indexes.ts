@@ -3,7 +3,7 @@
  * The log and the keys in etcd lead to the same state by it.
  */
 import { AddressSpace } from './address-space.ts';
-import type { Allocation, Binding, Claim } from './claim.ts';
+import { type Allocation, type Binding, type Claim, standingOf } from './claim.ts';
 import { familyOf } from './event.ts';
 import { type ClaimName, deleteKey, Journal, setKey } from './journal.ts';
 import { countNamespaces } from './namespace-counts.ts';
@@ -63,10 +63,9 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
   let claims = state.claims.get(name.subnet);
   if (!claims) journal.record(setKey(state.claims, name.subnet, (claims = new Map())));
   const before = claims.get(name.address);
-  const affected = subnetsAffected(state, name.subnet, claim.networks).map((configured) => ({
-    configured,
-    known: claimInForce(state, configured.subnet, name.address),
-  }));
+  const affected = subnetsAffected(state, name, claim.networks);
+  const leftNetworks = before?.networks.filter((network) => !claim.networks.includes(network)) ?? [];
+  const left = leftNetworks.length === 0 ? [] : homesOf(state, name, leftNetworks);
   journal.record(setKey(claims, name.address, claim));
   journal.touch(name);
   indexNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
@@ -74,7 +73,8 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
     const now = claimInForce(state, configured.subnet, name.address) as Claim;
     spaceOf(configured, name.address)?.move(name.address, known, now, journal);
   }
-  leaveNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
+  for (const each of left) placeAnew(state, name.address, each, journal);
+  indexReleased(state, before?.released, claim.released, journal);
   countNamespaces(state, name, { before, after: claim }, journal);
   if (before?.bindings !== claim.bindings)
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
@@ -83,28 +83,45 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
 }
 
 /** The subnets in force that a claim decides about: its own, and those whose network it is on. */
-function subnetsAffected(state: State, own: string, networks: readonly string[]): ConfiguredSubnet[] {
-  const names = new Set([own]);
-  for (const network of networks) for (const name of state.homes.get(network) ?? []) names.add(name);
-  return [...names].flatMap((name) => state.subnets.get(name) ?? []);
+function subnetsAffected(state: State, name: ClaimName, networks: readonly string[]): Affected[] {
+  const own = state.subnets.get(name.subnet);
+  const others = homesOf(state, name, networks);
+  return own ? [affectedBy(state, own, name.address), ...others] : others;
 }
+
+/** The other subnets in force whose network is one of these. */
+const homesOf = (state: State, { subnet, address }: ClaimName, networks: readonly string[]): Affected[] =>
+  networks
+    .flatMap((network) => state.homes.get(network) ?? [])
+    .flatMap((home) => (home === subnet ? [] : (state.subnets.get(home) ?? [])))
+    .map((configured) => affectedBy(state, configured, address));
+
+const affectedBy = (state: State, configured: ConfiguredSubnet, address: string): Affected => ({
+  configured,
+  known: claimInForce(state, configured.subnet, address),
+});
 
 interface NetworkChange {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/**
- * A subnet that lends an address to another network than before: it is at rest no longer on the earlier one. There the place of
- * the address is an older one, which is found by making the spaces anew. That is rare.
- */
-function leaveNetworks(state: State, own: string, { before, after }: NetworkChange, journal: Journal): void {
-  if (before === after) return;
-  for (const network of before)
-    for (const name of after.includes(network) ? [] : (state.homes.get(network) ?? [])) {
-      const { spaces: _, ...configured } = state.subnets.get(name) as ConfiguredSubnet;
-      if (name !== own) configureSubnet(state, configured, journal);
-    }
+interface Affected {
+  readonly configured: ConfiguredSubnet;
+  /** What decided about the address in that subnet. */
+  readonly known: Claim | undefined;
+}
+
+/** The place of an address after a claim of it left a subnet's network: other claims of it, perhaps older ones, decide now. */
+function placeAnew(state: State, address: string, { configured, known }: Affected, journal: Journal): void {
+  const { subnet } = configured;
+  const space = spaceOf(configured, address);
+  const now = claimInForce(state, subnet, address);
+  if (!space || !known) return;
+  if (!now) return space.forget(address, known, journal);
+  if (now.last === known.last && standingOf(now) === standingOf(known)) return;
+  const claimOf = (text: string): Claim | undefined => claimInForce(state, subnet, text);
+  space.moveBack(address, { from: known, to: now, claimOf }, journal);
 }
 
 function indexNetworks(state: State, subnet: string, { before, after }: NetworkChange, journal: Journal): void {
@@ -133,20 +150,13 @@ export function dropClaim(state: State, name: ClaimName, journal: Journal): void
   const claims = state.claims.get(name.subnet);
   const before = claims?.get(name.address);
   if (!claims || !before) return;
-  const affected = subnetsAffected(state, name.subnet, before.networks).map((configured) => ({
-    configured,
-    known: claimInForce(state, configured.subnet, name.address) as Claim,
-  }));
+  const affected = subnetsAffected(state, name, before.networks);
   journal.record(deleteKey(claims, name.address));
   if (claims.size === 0) journal.record(deleteKey(state.claims, name.subnet));
   journal.touch(name);
   indexNetworks(state, name.subnet, { before: before.networks, after: [] }, journal);
-  for (const { configured, known } of affected) {
-    const { spaces: _, ...rest } = configured;
-    // Where another subnet's claim is left, its place is an older one.
-    if (claimInForce(state, configured.subnet, name.address)) configureSubnet(state, rest, journal);
-    else spaceOf(configured, name.address)?.forget(name.address, known, journal);
-  }
+  for (const each of affected) placeAnew(state, name.address, each, journal);
+  indexReleased(state, before.released, undefined, journal);
   indexSandboxes(state, name, { before: before.bindings, after: [] }, journal);
   countNamespaces(state, name, { before, after: undefined }, journal);
   indexReservation(state, name, { before, after: undefined }, journal);
@@ -176,6 +186,23 @@ export function forgetAllocation(state: State, allocation: Allocation, journal: 
 
 const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
   `${networkOf(attachment.provider, subnet)}/${mac}`;
+
+type Released = Claim['released'];
+
+/** Which Pod uids released something, by Pod name, as far as claims tell. */
+function indexReleased(state: State, before: Released, after: Released, journal: Journal): void {
+  if (before === after) return;
+  if (before?.pod !== undefined) {
+    const rest = [...(state.released.get(before.pod) ?? [])];
+    rest.splice(
+      rest.findIndex(({ uid, seq }) => uid === before.uid && seq === before.seq),
+      1,
+    );
+    journal.record(rest.length > 0 ? setKey(state.released, before.pod, rest) : deleteKey(state.released, before.pod));
+  }
+  if (after?.pod !== undefined)
+    journal.record(setKey(state.released, after.pod, [...(state.released.get(after.pod) ?? []), after]));
+}
 
 function indexSandboxes(
   state: State,

@@ -31,6 +31,8 @@ export interface State {
   readonly homes: Map<string, readonly string[]>;
   /** By subnet, the last events that dropped claims of it, newest first; also of retired subnets. */
   readonly dropped: Map<string, readonly Seq[]>;
+  /** Which uids of a Pod name released something, by which event, by "namespace/pod"; of claims that are still there. */
+  readonly released: Map<string, readonly { readonly uid: string; readonly seq: Seq }[]>;
   /** What Pods hold, by "namespace/pod", then by "provider/ordinal". */
   readonly pods: Map<string, Map<string, Allocation>>;
   /** Which claims a CNI DEL of "container/interface" ends. */
@@ -58,6 +60,7 @@ export function initialState(): State {
     networks: new Map(),
     homes: new Map(),
     dropped: new Map(),
+    released: new Map(),
     pods: new Map(),
     sandboxes: new Map(),
     macs: new Map(),

@@ -12,7 +12,7 @@ import {
 import { claimKey } from '../journal.ts';
 import { networkOf } from '../network.ts';
 import { Refused } from '../refusal.ts';
-import { allocationOf, attachmentKey, claimOf, type State } from '../state.ts';
+import { allocationOf, attachmentKey, claimOf, podKey, type State } from '../state.ts';
 import { entitlementsOf, reservedIn } from './entitlement.ts';
 import { isOf } from './family.ts';
 import { refuseFenced } from './fence.ts';
@@ -41,7 +41,7 @@ export function allocate(state: State, command: Allocate): Event[] {
     };
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
-    if (held) refuseSuperseded(held, command);
+    if (held) refuseSuperseded(state, held, command);
     events.push(
       ...naming(attachment, command, () => eventsFor(state, command, { request, attachment, held, taken, tenant })),
     );
@@ -90,8 +90,8 @@ function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
   const { configured, addresses } = choose(state, command, wanted, entitlements);
   const subnet = configured.subnet.name;
   const mac = macFor(state, request, { ...search, subnet, addresses });
-  for (const { address } of addresses)
-    for (const key of keysTaken(subnet, networkOf(attachment.provider, subnet), address)) taken.add(key);
+  const networks = [networkOf(attachment.provider, subnet), configured.subnet.network];
+  for (const { address } of addresses) for (const key of keysTaken(subnet, networks, address)) taken.add(key);
   wanted.tenant.add(subnet, addresses.length);
   const cause = causeOf(state, command, request, { subnet, addresses });
   const allocated: AddressAllocated = {
@@ -105,11 +105,13 @@ function eventsFor(state: State, command: Allocate, wanted: Wanted): Event[] {
 }
 
 /** A request that was under way while the Pod was deleted and made again. @throws Refused POD_SUPERSEDED */
-function refuseSuperseded({ uid, superseded = [] }: Allocation, command: Allocate): void {
-  if (superseded.includes(command.pod.uid))
+function refuseSuperseded(state: State, { uid, seq, superseded = [] }: Allocation, command: Allocate): void {
+  const { namespace, name, uid: asking } = command.pod;
+  const released = state.released.get(podKey(namespace, name)) ?? [];
+  if (superseded.includes(asking) || released.some((each) => each.uid === asking && each.seq < seq))
     throw new Refused(
       'POD_SUPERSEDED',
-      `Pod ${describe(command)} was superseded by uid ${uid}, which holds what it asks for: nothing is given to a Pod that is gone`,
+      `Pod ${describe(command)} was superseded by uid ${uid}, which holds what it requests: an earlier Pod of the name gets nothing. Delete the Pod if it is still there`,
     );
 }
 

@@ -6,8 +6,8 @@ import { instant } from './reasons.ts';
 
 /**
  * One address is on one node at a time. A StatefulSet passes the address of a member that was deleted by force on to the next
- * one, and the node that is cut off runs the container still. A virtual machine is the exception: while it moves, it is on two
- * nodes, and KubeVirt decides which of them answers.
+ * one, and the node that is cut off runs the container still. A virtual machine that moves is the exception: its allocation is on two
+ * nodes, and KubeVirt decides which of them answers. One that was started again is none.
  *
  * The binding timeout counts from the moment since when that container has no right to the address: the transfer. Where no
  * transfer lies between (the same Pod on two nodes), it counts from that binding.
@@ -18,11 +18,12 @@ export function refuseAnsweringElsewhere(
   allocation: Allocation,
   { node, now }: { readonly node: string; readonly now: number },
 ): void {
-  if (allocation.owner?.kind === 'VirtualMachineInstance') return;
+  const migrates = allocation.owner?.kind === 'VirtualMachineInstance';
   const timeoutMs = state.subnets.get(allocation.subnet)?.subnet.spec.bindingTimeoutMs ?? 0;
   const endOf = ({ at }: Binding): number => Math.max(at, allocation.at) + timeoutMs;
+  const isElsewhere = (known: Binding): boolean => known.node !== node && !(migrates && known.alloc === allocation.seq);
   for (const { address } of allocation.addresses) {
-    const elsewhere = claimOf(state, allocation.subnet, address)?.bindings.filter((known) => known.node !== node) ?? [];
+    const elsewhere = claimOf(state, allocation.subnet, address)?.bindings.filter(isElsewhere) ?? [];
     const last = elsewhere.filter((known) => endOf(known) > now).sort((one, other) => endOf(other) - endOf(one))[0];
     if (last) throw answering(`${address} of subnet ${allocation.subnet}`, node, { ...last, end: endOf(last) });
   }

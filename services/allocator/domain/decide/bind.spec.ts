@@ -136,6 +136,17 @@ describe('Bind on another node', () => {
       .then([bound(again, 4, { containerId: 'container-2' })]);
   });
 
+  it('waits for a virtual machine that was started again, and not for one that moves', () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
+    const machine = { ...one, data: { ...one.data, owner } };
+    const moves = bind({ containerId: 'container-2', node: 'node-2', bootId: 'boot-2' });
+    expect(given([subnetConfigured(), machine, bound(machine, 2)]).when(moves).events).to.have.length(1);
+    const started = { ...again, data: { ...again.data, owner } } as typeof again;
+    given([subnetConfigured(), machine, bound(machine, 2), started])
+      .when(elsewhere())
+      .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
+  });
+
   it('repeats the answer to a container that is bound there already', () => {
     given([...history, ...accepted])
       .when(elsewhere())

@@ -11,10 +11,11 @@ import { restBeforeDropMs } from '../subnet.ts';
 export const mostClaimsADrop = 100;
 
 /** Whether a claim may be dropped: the address is idle, and has been for longer than any later decision asks. */
-export const isRested = (state: State, subnet: string, claim: Claim, now: number): boolean =>
-  standingOf(claim) === 'idle' &&
-  claim.bindings.length === 0 &&
-  now - claim.lastAt > restBeforeDropMs(state.subnets.get(subnet)?.subnet.spec);
+export function isRested(state: State, subnet: string, claim: Claim, now: number): boolean {
+  const homes = claim.networks.flatMap((network) => state.homes.get(network) ?? []);
+  const rests = [subnet, ...homes].map((name) => restBeforeDropMs(state.subnets.get(name)?.subnet.spec));
+  return standingOf(claim) === 'idle' && now - claim.lastAt > Math.max(...rests);
+}
 
 /** @throws Refused INVALID_REQUEST for more addresses than an event may name. */
 export function dropClaims(state: State, { subnet, addresses, now }: DropClaims): Event[] {

@@ -1,15 +1,22 @@
 import { expect } from 'chai';
 import type { RequestedSubnet } from '../command.ts';
+import { describeState } from '../describe.ts';
 import type { Event, SubnetSpec } from '../event.ts';
+import { evolve } from '../evolve.ts';
+import { Journal } from '../journal.ts';
+import { restore } from '../restore.ts';
 import {
   allocate,
   allocateAll,
   allocated,
   bound,
+  fold,
   given,
   quarantined,
   released,
   reserved,
+  snapshotOf,
+  start,
   subnetConfigured,
   unbound,
 } from '../specification.ts';
@@ -31,6 +38,13 @@ const askLan = (pod: string, ...addresses: string[]) =>
   allocate(pod, { provider: 'net1.default', subnets: ['lan'], candidates: addresses.map((each) => [each]) });
 const askOverlay = (pod: string, ...addresses: string[]) =>
   allocate(pod, { provider: 'net1.default', subnets: ['overlay'], candidates: addresses.map((each) => [each]) });
+
+/** A pool of the network's own subnet, for the Pods of another namespace. */
+const theirs: Event = {
+  type: 'PoolConfigured',
+  subnet: 'lan',
+  data: { pool: 'theirs', spec: { subnet: 'lan', ips: ['10.0.0.2'], namespaces: ['other'] } },
+};
 
 const hour = 3_600_000;
 
@@ -123,6 +137,49 @@ describe('One network has one holder of an address', () => {
         ipFamily: '',
       })
       .thenRefused('ADDRESS_IN_USE', 'is in use by Pod default/first');
+  });
+
+  it('a NIC that draws from a logical switch gets neither the gateway nor an excluded address of its own network', () => {
+    const own = subnetConfigured('lan', {
+      ...small,
+      gateway: '10.0.0.2',
+      excludeIps: ['10.0.0.2', '10.0.0.3'],
+      provider: 'net1.default',
+    });
+    given([own, overlay])
+      .when(askOverlay('pod', '10.0.0.2'))
+      .thenRefused('ADDRESS_IN_USE', '10.0.0.2 is the gateway of subnet lan');
+    expect(addressesIn(given([own, overlay]).when(askOverlay('pod')).events)).to.deep.equal(['10.0.0.4']);
+  });
+
+  it('a NIC that draws from a logical switch gets no address of a pool of its network that is for other namespaces', () => {
+    given([lan, overlay, theirs]).when(askOverlay('pod', '10.0.0.2')).thenRefused('NAMESPACE_NOT_ALLOWED', 'theirs');
+    expect(addressesIn(given([lan, overlay, theirs]).when(askOverlay('pod')).events)).to.deep.equal(['10.0.0.3']);
+  });
+
+  it('an address rests as long as the subnet says that has it, not as the one that gives it next', () => {
+    const hasty = subnetConfigured('overlay', { ...small, provider: 'ovn', cooldownMs: 0, bindingTimeoutMs: 0 });
+    for (const first of [onLan('first', '10.0.0.2'), lent('first', '10.0.0.2')]) {
+      const left = [lan, hasty, first, bound(first, 3), released(first, 3)];
+      given(left).when(askOverlay('second', '10.0.0.2')).thenRefused('ADDRESS_IN_USE', 'may still answer on it');
+      expect(addressesIn(given(left).when(askOverlay('second')).events)).to.deep.equal(['10.0.0.3']);
+    }
+  });
+
+  it('a claim that is dropped makes no subnet of the network anew', () => {
+    const heir = subnetConfigured('heir', { ...small, provider: 'net1.default' });
+    const [first, second] = [onLan('first', '10.0.0.2'), onLan('second', '10.0.0.3')];
+    const retired: Event = { type: 'SubnetRetired', subnet: 'lan', data: {} };
+    const again = allocated('third', '10.0.0.2', { subnet: 'heir', provider: 'net1.default' });
+    const state = fold([lan, first, second, released(first, 2), released(second, 3), retired, heir, again]);
+    const before = state.subnets.get('heir');
+    const addresses = ['10.0.0.2', '10.0.0.3'];
+    const drop: Event = { type: 'ClaimsDropped', subnet: 'lan', data: { addresses, previous: [] } };
+    evolve(state, { ...drop, seq: 9, at: start + 2 * hour }, new Journal());
+    expect(state.subnets.get('heir')).to.equal(before);
+    expect(describeState({ ...state, dropped: new Map() })).to.deep.equal(
+      describeState(restore({ ...snapshotOf(state), dropped: [] })),
+    );
   });
 
   it('a MAC has one holder on the network, whichever subnet its address is from', () => {
@@ -231,11 +288,16 @@ describe('An older Pod of a name', () => {
     given(history).when(ask('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-2');
   });
 
-  it('takes nothing back after its release was recorded first', () => {
-    const newer = onLan('db-0', '10.0.0.2', 'uid-2');
-    given([lan, older, released(older, 2), newer])
-      .when(ask('uid-1'))
-      .thenRefused('POD_SUPERSEDED', 'uid-2');
+  for (const address of ['10.0.0.2', '10.0.0.3'])
+    it(`takes nothing back after its release was recorded first, and the newer one got ${address}`, () => {
+      const newer = onLan('db-0', address, 'uid-2');
+      given([lan, older, released(older, 2), newer])
+        .when(ask('uid-1'))
+        .thenRefused('POD_SUPERSEDED', 'uid-2');
+    });
+
+  it('leaves an address that is in a pool for other namespaces by now', () => {
+    expect(addressesIn(given([lan, older, theirs]).when(ask('uid-2')).events)).to.deep.equal(['10.0.0.3']);
   });
 
   it('keeps its containers on record when the newer one asks for something else and keeps the address', () => {

@@ -1,20 +1,21 @@
 /** Which address? The one asked for if it can be given, or the best free one. */
+import type { RestTimes } from '../address-part.ts';
 import type { AddressSpace } from '../address-space.ts';
 import { type Address, formatAddress, parseAddress } from '../address.ts';
-import { type Allocation, type Claim, standingOf } from '../claim.ts';
+import type { Allocation, Claim } from '../claim.ts';
 import type { IpFamily } from '../command.ts';
-import { type AssignedAddress, familyOf, type SubnetSpec } from '../event.ts';
+import { type AssignedAddress, familyOf } from '../event.ts';
 import { contains } from '../interval.ts';
 import { claimKey } from '../journal.ts';
 import { claimInForce, otherClaims } from '../on-network.ts';
 import { rangesOf } from '../pool.ts';
 import { Refused } from '../refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../state.ts';
-import type { Subnet } from '../subnet.ts';
 import { isOf, spacesFor } from './family.ts';
 import { isFenced, refuseFenced } from './fence.ts';
+import { isFreeAtHome, isFreeOn, refuseByHomes, refuseNoGateway, restTimes } from './network-rules.ts';
 import { answering, explainFull, instant, outOfPool, outOfRange } from './reasons.ts';
-import { refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
+import { mayKeep, refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
 
 /** Of a long list only the first reasons are told: the refusal becomes an event, and events are small. */
 const mostReasons = 3;
@@ -135,6 +136,7 @@ function grantable(
       `AddressConflict: ${address} is asked for twice in subnet ${name} by the same Pod`,
     );
   refuseFenced(state, name, address);
+  refuseByHomes(state, configured, value, { space, network: search.networkIn(name), tenant: search.tenant });
   // What is reserved for the Pod is meant for it, whatever the pool says.
   if (!claimOf(state, name, address)?.reservation) refuseAddressOfForeignPool(state, space, value, search.tenant);
   const objection = objectionTo(state, configured, address, search);
@@ -142,42 +144,40 @@ function grantable(
   return address;
 }
 
-/** The keys of an address in `taken`: in its subnet, and on the network of the NIC. */
-export const keysTaken = (subnet: string, network: string, address: string): readonly string[] => [
+/** The keys of an address in `taken`: in its subnet, on the network of the NIC and on the subnet's own. */
+export const keysTaken = (subnet: string, networks: readonly string[], address: string): readonly string[] => [
   claimKey({ subnet, address }),
-  `on ${network}/${address}`,
+  ...networks.map((network) => `on ${network}/${address}`),
 ];
 
 const isTaken = (
-  { subnet: { name } }: ConfiguredSubnet,
+  { subnet: { name, network } }: ConfiguredSubnet,
   address: string,
   { taken, networkIn }: Pick<Search, 'taken' | 'networkIn'>,
-): boolean => keysTaken(name, networkIn(name), address).some((key) => taken.has(key));
+): boolean => keysTaken(name, [networkIn(name), network], address).some((key) => taken.has(key));
 
 /** @throws Refused ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway) */
 export function refuseNoHost(configured: ConfiguredSubnet, { subnetFamily }: AddressSpace, value: bigint): void {
-  const { family, hosts, gateway } = subnetFamily;
+  const { family, hosts } = subnetFamily;
   const address = formatAddress({ family, value });
   if (value < hosts.first || value > hosts.last) throw outOfRange(address, configured);
-  if (value === gateway)
-    throw new Refused(
-      'ADDRESS_IN_USE',
-      `AddressConflict: ${address} is the gateway of subnet ${configured.subnet.name}`,
-    );
+  refuseNoGateway(configured, { subnetFamily }, value);
 }
 
 /** Why an address can't be given to this search; undefined when it can. Every claim on the subnet's network and on the NIC's counts. */
 function objectionTo(state: State, { subnet }: ConfiguredSubnet, address: string, search: Search): string | undefined {
-  const { name, spec } = subnet;
+  const { name } = subnet;
   const own = claimOf(state, name, address);
-  const ofOwn = own && objectionIn(own, `${address} of subnet ${name}`, spec, search);
+  const ofOwn =
+    own &&
+    objectionIn(own, `${address} of subnet ${name}`, restTimes(state, subnet, { subnet: name, address }, own), search);
   if (ofOwn !== undefined) return ofOwn;
   for (const network of new Set([subnet.network, search.networkIn(name)]))
     for (const { subnet: other, claim } of otherClaims(state, network, address, name)) {
       const objection = objectionIn(
         claim,
         `${address} of subnet ${other}, on the same network ${network},`,
-        spec,
+        restTimes(state, subnet, { subnet: other, address }, claim),
         search,
       );
       if (objection !== undefined) return objection;
@@ -188,7 +188,7 @@ function objectionTo(state: State, { subnet }: ConfiguredSubnet, address: string
 function objectionIn(
   claim: Claim,
   what: string,
-  spec: SubnetSpec,
+  { bindingTimeoutMs }: RestTimes,
   { now, own, entitlements }: Search,
 ): string | undefined {
   const { allocation, quarantine, reservation } = claim;
@@ -199,8 +199,8 @@ function objectionIn(
     return `${what} is reserved for ${reservation.reservedFor} since ${instant(reservation.at)}${reservation.reason && `: ${reservation.reason}`}`;
   if (isOwn) return undefined;
   if (allocation) return heldBy(allocation, what, reservation);
-  return claim.bindings.length > 0 && claim.lastAt > now - spec.bindingTimeoutMs
-    ? answering(what, claim, spec.bindingTimeoutMs)
+  return claim.bindings.length > 0 && claim.lastAt > now - bindingTimeoutMs
+    ? answering(what, claim, bindingTimeoutMs)
     : undefined;
 }
 
@@ -226,6 +226,8 @@ function ownAddress(
   const address = own.addresses.find((held) => familyOf(held.address) === space.subnetFamily.family)?.address;
   if (address === undefined || isTaken(configured, address, search)) return undefined;
   if (isFenced(state, name, address) || !isKeepable(state, { subnet: name, address }, search)) return undefined;
+  const isMeant = claimOf(state, name, address)?.reservation !== undefined;
+  if (!isMeant && !mayKeep(state, configured.spaces, address, search.tenant.namespace)) return undefined;
   return isInPool(state, pool, address) ? address : undefined;
 }
 
@@ -266,11 +268,13 @@ export function bestFree(
   const { subnet } = configured;
   const { name, spec } = subnet;
   const network = search.networkIn(name);
+  const networks = new Set([subnet.network, network]);
   let looks = 0;
   const inForce = (address: string): Claim | undefined => claimInForce(state, subnet, address);
   for (const address of space.part(search.pool)?.candidates(search.now, spec, inForce) ?? []) {
     if (isTaken(configured, address, search) || isFenced(state, name, address)) continue;
-    if (network === subnet.network || isFreeOn(state, network, { subnet, address }, search.now)) return address;
+    const isFree = isFreeOn(state, networks, { subnet, address }, search.now);
+    if (isFree && isFreeAtHome(state, subnet, { network, space, address })) return address;
     if (++looks === mostLooks)
       throw new Refused(
         'SUBNET_FULL',
@@ -279,19 +283,6 @@ export function bestFree(
   }
   return undefined;
 }
-
-/** Whether no claim of another subnet keeps an address back on a network. */
-const isFreeOn = (
-  state: State,
-  network: string,
-  { subnet: { name, spec }, address }: { readonly subnet: Subnet; readonly address: string },
-  now: number,
-): boolean =>
-  otherClaims(state, network, address, name).every(({ claim }) => {
-    const standing = standingOf(claim);
-    if (standing === 'idle') return claim.lastAt <= now - spec.cooldownMs;
-    return standing === 'held' && claim.lastAt <= now - spec.bindingTimeoutMs;
-  });
 
 /** An address with what its subnet puts beside it. */
 export const assigned = (space: AddressSpace, address: string): AssignedAddress => ({
