@@ -38,6 +38,11 @@ describe('another terminal, after `make up`, with only its env file sourced', fu
     await run.end();
   });
 
+  it('finds every manifest of the folder acceptable to the API server', async () => {
+    // Before any is in use: some are variants of one Subnet on another network.
+    expect(await type('kubectl apply --dry-run=server -o name -f .')).to.contain('pod/custom-routes-attach');
+  });
+
   it('applies the manifests, and the Pod gets its address', async () => {
     await type('kubectl apply -f 01-nad-macvlan.yaml -f 02-subnet-macvlan.yaml -f 03-pod-random.yaml');
     const allocated = String.raw`{.metadata.annotations.macvlan\.default\.kubernetes\.io/allocated}`;
@@ -47,10 +52,6 @@ describe('another terminal, after `make up`, with only its env file sourced', fu
       'macvlan.default.kubernetes.io/ip_address': '172.17.0.11',
       'macvlan.default.kubernetes.io/cidr': '172.17.0.0/16',
     });
-  });
-
-  it('finds every manifest of the folder acceptable to the API server', async () => {
-    expect(await type('kubectl apply --dry-run=server -o name -f .')).to.contain('pod/custom-routes-attach');
   });
 
   describe('on a node', () => {
