@@ -59,6 +59,16 @@ describe('comparing the ledger with the cluster', () => {
       );
     });
 
+    it('equal addresses of two networks are no disagreement where an older allocator names no network', () => {
+      const addresses = [{ address: '10.0.0.2', cidr: '', gateway: '' }];
+      const older = { ...allocation, network: '' };
+      const other = { ...rival, subnet: 'san', network: '', addresses, mac: allocation.mac };
+      expect(told({ allocations: [older, other] }).join()).to.not.contain('held twice');
+      expect(told({ allocations: [older, { ...other, subnet: 'lan' }] })[0]).to.match(
+        /^held twice: 10.0.0.2 of subnet lan: /,
+      );
+    });
+
     const gone: [string, Pod[], string][] = [
       ['is not there', [], 'there is no such Pod'],
       ['was re-created under its name', [{ ...web, identity: 'uid-new' }], 'the Pod of that name has uid uid-new'],
@@ -245,6 +255,34 @@ describe('comparing the ledger with the cluster', () => {
       expect(excluded.filter((line) => line.startsWith('count'))).to.deep.equal([]);
     });
 
+    it('an address that a NIC of the network drew from another Subnet counts as in use, once', () => {
+      const [family] = subnet.usage as [Subnet['usage'][0]];
+      const lent = (address: string, network = 'lan.default') => ({
+        ...allocation,
+        seq: 8,
+        subnet: 'overlay',
+        network,
+        mac: '',
+        addresses: [{ address, cidr: '', gateway: '' }],
+      });
+      const overlay = {
+        ...subnet,
+        name: 'overlay',
+        spec: { ...(subnet.spec as NonNullable<Subnet['spec']>), cidrBlock: '10.0.0.0/16', provider: 'ovn' },
+        usage: [],
+      };
+      const countsOf = (given: ReturnType<typeof lent>, inUse: string) => {
+        const subnets = [{ ...subnet, usage: [{ ...family, inUse }] }, overlay];
+        return told({ allocations: [allocation, given], subnets }).filter((line) => line.startsWith('count'));
+      };
+      expect(countsOf(lent('10.0.0.3'), '2')).to.deep.equal([]);
+      expect(countsOf(lent('10.0.0.3'), '1')).to.have.length(1);
+      expect(countsOf(lent('10.0.0.2'), '1')).to.deep.equal([]);
+      // Outside the Subnet's range, on another network, and of an older allocator, which counts a Subnet's own.
+      for (const other of [lent('10.0.9.3'), lent('10.0.0.3', 'switch/overlay'), lent('10.0.0.3', '')])
+        expect(countsOf(other, '1')).to.deep.equal([]);
+    });
+
     it('an IPPool counts a held address that its Subnet excludes, and one that counts otherwise is reported', () => {
       const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
       const [family] = subnet.usage as [Subnet['usage'][0]];
@@ -308,7 +346,9 @@ describe('comparing the ledger with the cluster', () => {
         nodes,
       };
       const same = { ...held, binding: { ...binding, containerId: 'cafe' } };
-      const lines = [...told(moving), ...told({ bindings: [held, same], nodes })];
+      // An older allocator does not say which allocation a container was bound to.
+      const older = { ...moving, bindings: moving.bindings.map((each) => ({ ...each, allocationSeq: 0 })) };
+      const lines = [...told(moving), ...told(older), ...told({ bindings: [held, same], nodes })];
       expect(lines.filter((line) => line.startsWith('bound on two'))).to.deep.equal([]);
     });
 

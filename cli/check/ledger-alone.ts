@@ -1,7 +1,9 @@
 /** What the ledger says, against itself and against who may still answer. */
 import { BlockList, isIPv4 } from 'node:net';
+import { cidrHas } from '../../lib/ip.ts';
 import { machineKind } from '../../lib/pod-identity.ts';
-import type { Allocation, SandboxBinding, Usage } from '../../proto/ipledger.ts';
+import { isOvnProvider } from '../../lib/provider.ts';
+import type { Allocation, SandboxBinding, Subnet, Usage } from '../../proto/ipledger.ts';
 import type { Disagreement, LedgerPicture, Picture } from './picture.ts';
 import { command, podOf, restartWatcher, said } from './say.ts';
 
@@ -43,20 +45,20 @@ const holderOf = ({ attachment, subnet, seq }: Allocation, namesSubnet: boolean)
   `Pod ${podOf(attachment)} (${namesSubnet ? `subnet ${subnet}, ` : ''}event ${seq})`;
 
 function thingsHeld({ attachment, subnet, network, addresses, mac }: Allocation): string[] {
+  // An older allocator does not say the network; there a MAC was held once in a subnet.
+  const where = network === '' ? `in subnet ${subnet}` : `on network ${network}`;
   const things = addresses.flatMap(({ address }) => [
     `${address} of subnet ${subnet}`,
-    `${address} on network ${network}`,
+    ...(network === '' ? [] : [`${address} ${where}`]),
   ]);
   things.push(`attachment ${attachment?.ordinal} to ${attachment?.provider} of Pod ${podOf(attachment)}`);
-  if (mac !== '') things.push(`MAC ${mac} on network ${network}`);
+  if (mac !== '') things.push(`MAC ${mac} ${where}`);
   return things;
 }
 
 /** What the ledger counts of Subnets and IPPools is what its allocations come to. */
 export function compareCounts({ ledger: { allocations, subnets, pools } }: Picture): Disagreement[] {
-  const bySubnet = Map.groupBy(allocations, ({ subnet }) => subnet);
-  const heldIn = (subnet = ''): string[] =>
-    (bySubnet.get(subnet) ?? []).flatMap(({ addresses }) => addresses.map(({ address }) => address));
+  const heldIn = heldBySubnet(allocations, subnets);
   return [
     ...subnets.flatMap(({ name, spec, usage }) => {
       const excluded = listed(spec?.excludeIps);
@@ -74,6 +76,38 @@ export function compareCounts({ ledger: { allocations, subnets, pools } }: Pictu
   ];
 }
 
+/**
+ * Which addresses count as in use in a Subnet: those of its own allocations, and those of its range that other Subnets gave on its
+ * network. An older allocator does not say the network, and counts a Subnet's own only.
+ */
+export function heldBySubnet(
+  allocations: readonly Allocation[],
+  subnets: readonly Subnet[],
+): (subnet?: string) => string[] {
+  const homes = new Map(subnets.map((each) => [each.name, homeOf(each)]));
+  const cidrOf = new Map(subnets.map((each) => [each.name, within(each)]));
+  const addressesOf = ({ addresses }: Allocation): string[] => addresses.map(({ address }) => address);
+  const bySubnet = Map.groupBy(allocations, ({ subnet }) => subnet);
+  const onNetworks = allocations.flatMap((each) =>
+    each.network === ''
+      ? []
+      : [...new Set([each.network, homes.get(each.subnet) ?? ''])].map((network) => [network, each] as const),
+  );
+  const byNetwork = Map.groupBy(onNetworks, ([network]) => network);
+  return (subnet = '') => {
+    const isOfSubnet = cidrOf.get(subnet) ?? (() => false);
+    const others = (byNetwork.get(homes.get(subnet) ?? '') ?? []).flatMap(([, each]) =>
+      each.subnet === subnet ? [] : each,
+    );
+    return [
+      ...new Set([
+        ...(bySubnet.get(subnet) ?? []).flatMap(addressesOf),
+        ...others.flatMap(addressesOf).filter(isOfSubnet),
+      ]),
+    ];
+  };
+}
+
 function compareUsage(where: string, usage: readonly Usage[], held: readonly string[]): Disagreement[] {
   return usage.flatMap(({ family, inUse, reserved }): Disagreement[] => {
     const count = held.filter((address) => isIPv4(address) === (family === 4)).length;
@@ -83,6 +117,18 @@ function compareUsage(where: string, usage: readonly Usage[], held: readonly str
     return [{ kind: 'count', where, what, remedy }];
   });
 }
+
+/** Whether an address is in the range of a Subnet. */
+const within =
+  ({ spec }: Subnet) =>
+  (address: string): boolean =>
+    (spec?.cidrBlock ?? '').split(',').some((cidr) => cidrHas(cidr, address));
+
+/** The network of a Subnet's provider; of Kube-OVN's own type each Subnet is one. */
+const homeOf = ({ name, spec }: Subnet): string => {
+  const provider = spec?.provider ?? '';
+  return isOvnProvider(provider) ? `switch/${name}` : provider;
+};
 
 /** Whether an address is one of a list of addresses and ranges in the ledger's normal form. */
 function listed(ranges: readonly string[] = []): (address: string) => boolean {
@@ -99,9 +145,7 @@ function listed(ranges: readonly string[] = []): (address: string) => boolean {
  * should be, until its DEL, its node's reboot or deletion, or the subnet's binding timeout.
  */
 export function heldBack({ allocations, bindings }: LedgerPicture): SandboxBinding[] {
-  const held = new Set(
-    allocations.flatMap(({ subnet, addresses }) => addresses.map(({ address }) => `${subnet}/${address}`)),
-  );
+  const held = new Set(allocations.flatMap((each) => placesOf(each)));
   return bindings.filter(({ subnet, addresses }) => !addresses.some((address) => held.has(`${subnet}/${address}`)));
 }
 
@@ -110,9 +154,16 @@ export function heldBack({ allocations, bindings }: LedgerPicture): SandboxBindi
  * long as the first may answer; what this finds was bound after the binding timeout, or by an earlier version.
  */
 export function compareBoundNodes({ ledger: { allocations, bindings } }: Picture): Disagreement[] {
-  const machines = new Set(allocations.filter(({ owner }) => owner?.kind === machineKind).map(({ seq }) => seq));
+  const ofMachines = allocations.filter(({ owner }) => owner?.kind === machineKind);
+  const machines = new Set(ofMachines.map(({ seq }) => seq));
+  const addressesOfMachines = new Set(ofMachines.flatMap((each) => placesOf(each)));
+  // An older allocator does not say which allocation it was: there the address tells.
+  const isOfMachine = ({ allocationSeq, subnet, addresses }: SandboxBinding): boolean =>
+    allocationSeq === 0
+      ? addresses.some((address) => addressesOfMachines.has(`${subnet}/${address}`))
+      : machines.has(allocationSeq);
   const byAddress = new Map<string, Map<string, SandboxBinding>>();
-  for (const bound of bindings.filter(({ allocationSeq }) => !machines.has(allocationSeq)))
+  for (const bound of bindings.filter((each) => !isOfMachine(each)))
     for (const address of bound.addresses) {
       const where = `${address} of subnet ${bound.subnet}`;
       const nodes = byAddress.get(where) ?? new Map<string, SandboxBinding>();
@@ -130,6 +181,10 @@ export function compareBoundNodes({ ledger: { allocations, bindings } }: Picture
     return [{ kind: 'bound on two nodes', where, what: `${each.join(' and ')} both have it`, remedy }];
   });
 }
+
+/** "subnet/address" of each address that an allocation has. */
+const placesOf = ({ subnet, addresses }: Allocation): string[] =>
+  addresses.map(({ address }) => `${subnet}/${address}`);
 
 const sinceOf = ({ binding }: SandboxBinding): number => Date.parse(binding?.at ?? '') || 0;
 

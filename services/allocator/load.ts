@@ -9,7 +9,7 @@ import { Replica } from './ledger/replica.ts';
 export async function loadReplica(ledger: Ledger, log: Logger, signal: AbortSignal): Promise<Replica> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await Replica.load(ledger, signal);
+      return await Replica.load(ledger, signal, undefined, log);
     } catch (error) {
       if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
       log.warn({ reason: IpledgerError.from(error).message }, 'the ledger cannot be loaded yet');

@@ -3,6 +3,7 @@
  * live show the same addresses, each held once, none without its counterpart. Said in words, one sentence a disagreement.
  */
 import { BlockList, isIPv4 } from 'node:net';
+import { heldBySubnet } from '../../cli/check/ledger-alone.ts';
 import { ipName } from '../../lib/ip-name.ts';
 import type { Allocation, SubnetSpec } from '../../proto/ipledger.ts';
 import { eventually } from './eventually.ts';
@@ -187,12 +188,13 @@ function strayAnnotations({ allocations, pods }: Picture): string[] {
 
 /** A Subnet's status says what is held of it; so does the ledger, and both are what the allocations come to. */
 function counts({ allocations, subnets, subnetObjects }: Picture): string[] {
+  const heldIn = heldBySubnet(allocations, subnets);
   return subnets.flatMap(({ name, spec, usage }) => {
     const found: string[] = [];
     const status = subnetObjects.find(({ metadata }) => metadata.name === name)?.status;
-    const held = allocations.flatMap(({ subnet, addresses }) => (subnet === name ? addresses : []));
+    const held = heldIn(name);
     for (const { family, total, inUse, reserved, available, inUseRange, availableRange } of usage) {
-      const own = held.filter(({ address }) => isIPv4(address) === (family === 4) && !isExcluded(address, spec));
+      const own = held.filter((address) => isIPv4(address) === (family === 4) && !isExcluded(address, spec));
       if (own.length + Number(reserved) !== Number(inUse))
         found.push(
           `the ledger counts ${inUse} IPv${family} addresses of subnet ${name} in use; ${own.length} are held, ${reserved} reserved`,

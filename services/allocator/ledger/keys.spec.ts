@@ -7,6 +7,7 @@ import {
   addressKey,
   claimNameOf,
   claimText,
+  claimTextAs,
   endOf,
   frozenText,
   headText,
@@ -117,6 +118,15 @@ describe('The value of a claim’s key', () => {
     expect(claimText(claim)).to.equal(
       '{"last":9,"at":"1970-01-01T00:00:00.000Z","networks":["lan.default"],"bindings":[],"released":{"seq":9,"at":"1970-01-01T00:00:00.000Z","uid":"uid-of-a-pod"}}',
     );
+  });
+
+  it('may name fewer networks, as after an edit of the provider before they were noted, but no other ones', () => {
+    const claim: Claim = { last: 9, lastAt: 0, networks: ['other.default', 'lan.default'], bindings: [] };
+    const expectedOf = (networks: string[]) =>
+      JSON.parse(claimTextAs(claimText({ ...claim, networks }), claim)) as Claim;
+    expect(expectedOf(['other.default']).networks).to.deep.equal(['other.default']);
+    for (const networks of [[], ['san'], ['other.default', 'san'], ['lan.default', 'lan.default', 'san']])
+      expect(expectedOf(networks).networks).to.deep.equal(claim.networks);
   });
 
   it('that is no claim is refused, and the message names the key', () => {

@@ -18,6 +18,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim, Quarantine, Reservation } from '../domain/claim.ts';
 import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../domain/event.ts';
 import type { ClaimName } from '../domain/journal.ts';
+import { networkOf } from '../domain/network.ts';
 import type { ConfiguredPool } from '../domain/pool.ts';
 import type { DroppedClaims } from '../domain/restore.ts';
 import type { ConfiguredSubnet } from '../domain/state.ts';
@@ -120,23 +121,38 @@ export function claimText(claim: Claim): string {
 }
 
 /**
- * A claim as a key holds it that has this text. Keys that were last written before claims named their networks say neither these nor
- * the Pod of the last release.
+ * What a key with this text should hold of a claim. Versions that did not note them left out, each by itself, the networks, the Pod of
+ * the last release and the superseded uids; a later version writes such a key again with what it could make out. Less of these is
+ * therefore as good as all; more, or something else, is not.
  */
 export function claimTextAs(text: string, claim: Claim): string {
-  if (text.includes('"networks":')) return claimText(claim);
-  const { networks: _, released, holder, ...rest } = JSON.parse(claimText(claim)) as StoredClaim;
-  const { last, at, alloc, bindings, ...others } = rest;
-  const { superseded: _superseded, ...held } = holder ?? ({} as NonNullable<typeof holder>);
-  const { pod: _pod, ...ended } = released ?? ({} as NonNullable<typeof released>);
+  const found = storedIn(text);
+  const stored = JSON.parse(claimText(claim)) as StoredClaim;
+  const { holder, released } = stored;
+  const own = claim.allocation && networkOf(claim.allocation.attachment.provider, claim.allocation.subnet);
   return JSON.stringify({
-    last,
-    at,
-    ...(holder && { alloc, holder: held }),
-    bindings,
-    ...(released && { released: ended }),
-    ...others,
+    ...stored,
+    networks: asNoted(found?.networks, claim.networks, own),
+    ...(holder && { holder: { ...holder, superseded: asNoted(found?.holder?.superseded, holder.superseded) } }),
+    ...(released && { released: { ...released, pod: found?.released?.pod === undefined ? undefined : released.pod } }),
   });
+}
+
+function storedIn(text: string): Partial<StoredClaim> | null {
+  try {
+    return JSON.parse(text) as Partial<StoredClaim> | null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a key should list that lists this, of all that there is to list: the same, if it is a part of that, with what must be in it. */
+function asNoted(found: unknown, whole: readonly string[] | undefined, must?: string): readonly string[] | undefined {
+  if (found === undefined) return undefined;
+  const listed = new Set<unknown>(Array.isArray(found) ? found : []);
+  const part = (whole ?? []).filter((each) => listed.has(each));
+  const isPart = part.length > 0 && part.length === listed.size && (must === undefined || part.includes(must));
+  return isPart ? part : whole;
 }
 
 /** The claim that a key's value says. @throws IpledgerError LEDGER_DAMAGED for a value that is none. */

@@ -47,6 +47,22 @@ describe('A replica that stands by', () => {
     expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
   });
 
+  it('knows on which network a retired subnet has a quarantine, also from a key that does not name it', async () => {
+    const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
+    await carryOut(working.writer, allocate('a'), release('a'));
+    await carryOut(working.writer, { type: 'Quarantine', ...quarantine }, { type: 'RetireSubnet', name: 'macvlan' });
+    const key = addressKey(quarantine);
+    const { networks, ...older } = JSON.parse(memory.get(key) ?? '') as { networks: string[] };
+    expect(networks).to.deep.equal(['macvlan.default']);
+    memory.put(key, JSON.stringify(older));
+    const loaded = await Replica.load(memory, never);
+    expect(describeState(loaded.state)).to.deep.equal(describeFold(await logOf(memory)));
+    // A log that cannot be read stops no start.
+    memory.put(logKey(2), '{}');
+    const claim = (await Replica.load(memory, never)).state.claims.get('macvlan')?.get('172.17.0.11');
+    expect(claim?.networks).to.deep.equal([]);
+  });
+
   it('follows the log: state, revisions and time', async () => {
     await carryOut(working.writer, allocate('a'), bind('a'), release('a'), allocate('b', inSmall));
     await standby.catchUp(never);

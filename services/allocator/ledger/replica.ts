@@ -4,6 +4,7 @@
  */
 import { untilCalled } from '../../../lib/deadline.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/log.ts';
 import type { AllocationRefused, Seq } from '../domain/event.ts';
 import { claimKey, type ClaimName } from '../domain/journal.ts';
 import { restore } from '../domain/restore.ts';
@@ -14,6 +15,7 @@ import { LedgerClock } from './clock.ts';
 import { applyCommand, type Look } from './fold.ts';
 import { headText } from './keys.ts';
 import type { Ledger, Revision, StoredLine } from './ledger.ts';
+import { withNetworks } from './older-claims.ts';
 
 /** How many of the last events are kept at hand, so that those who follow closely cost no read of etcd. */
 const recentEvents = 10_000;
@@ -49,8 +51,8 @@ export class Replica {
    * The replica at the ledger's present snapshot. An address whose key cannot be read is fenced, and everything else goes on.
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for a head, a subnet or an address key's name that is none.
    */
-  static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock()): Promise<Replica> {
-    const snapshot = await ledger.load(signal);
+  static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
+    const snapshot = await withNetworks(await ledger.load(signal), ledger, { signal, log });
     const replica = new Replica(ledger, restore(snapshot), snapshot.head, clock);
     for (const { revision, ...name } of snapshot.revisions) replica.#revisions.set(claimKey(name), revision);
     for (const name of snapshot.unreadable) replica.state.fenced.add(claimKey(name));

@@ -17,7 +17,7 @@ export function faultOf(past: Past, event: StoredEvent): string | undefined {
     faultInBeginning(past.head, event.envelope) ??
     faultInRestoration(past.head, event.sequenced) ??
     faultInBefore(past.state, event) ??
-    brokenRule(past.state, event.sequenced)
+    brokenRule(past.state, event.sequenced, event.envelope.v)
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Event, Sequenced } from '../domain/event.ts';
-import { allocate } from '../domain/specification.ts';
+import { allocate, allocated, fold, quarantined, start, subnetConfigured } from '../domain/specification.ts';
 import type { State } from '../domain/state.ts';
 import { type Head, parseEvent, type StoredEvent } from '../ledger/chain.ts';
 import { MemoryLedger } from '../ledger/memory.ts';
@@ -129,8 +129,41 @@ describe('A rule of the ledger', () => {
   };
   for (const [name, [event, what]] of Object.entries(broken))
     it(name, () => {
-      expect(brokenRule(state, event())).to.match(what);
+      expect(brokenRule(state, event(), 5)).to.match(what);
     });
+
+  describe('about networks', () => {
+    const holding = { subnet: 'lan2', provider: 'lan.default', mac: '02:00:00:00:00:0a' };
+    const lan = ['lan', 'lan2'].map((name) => subnetConfigured(name, { provider: 'lan.default' }));
+    const retired: Event = { type: 'SubnetRetired', subnet: 'lan', data: {} };
+    const given = (...events: Event[]): State => fold([...lan, ...events]);
+    const grants: Record<string, [state: State, event: Event, what: RegExp]> = {
+      'gives no address that is quarantined in a retired subnet': [
+        given(quarantined('172.17.0.11', 'lan'), retired),
+        allocated('x', '172.17.0.11', holding),
+        /, where it is quarantined in subnet lan$/,
+      ],
+      'gives no MAC twice': [
+        given(allocated('a', '172.17.0.12', { ...holding, subnet: 'lan' })),
+        allocated('x', '172.17.0.11', holding),
+        /^gives MAC 02:00:00:00:00:0a in subnet lan2, which /,
+      ],
+    };
+    for (const [name, [before, event, what]] of Object.entries(grants))
+      it(`${name}; before version 5 a subnet knew only its own`, () => {
+        const sequenced = { ...event, seq: 9, at: start + 60_000 };
+        expect(brokenRule(before, sequenced, 5)).to.match(what);
+        expect(brokenRule(before, sequenced, 4)).to.equal(undefined);
+      });
+
+    it('gives no MAC twice in one subnet, nor an address that another holds on the network, in any version', () => {
+      const before = given(allocated('a', '172.17.0.12', holding));
+      const sameMac = { ...allocated('x', '172.17.0.11', holding), seq: 9, at: start };
+      expect(brokenRule(before, sameMac, 1)).to.match(/^gives MAC /);
+      const same = allocated('x', '172.17.0.12', { ...holding, subnet: 'lan', mac: '' });
+      expect(brokenRule(before, { ...same, seq: 9, at: start }, 1)).to.match(/has it from subnet lan2 since event 3$/);
+    });
+  });
 
   it('breaks off no epoch, and finds no end that is yet to come', () => {
     const fault = (epoch: number, seq: number): string | undefined => {

@@ -9,15 +9,22 @@ import { otherClaims } from '../domain/on-network.ts';
 import type { Attachment, ClaimsDropped, Event, SegmentSealed, Sequenced } from '../domain/event.ts';
 import { isRested, mostClaimsADrop } from '../domain/decide/drop.ts';
 import { allocationOf, claimOf, sealedTo, type State } from '../domain/state.ts';
+import type { EventVersion } from '../ledger/upcast.ts';
 
 const named = ({ namespace, pod, provider, ordinal }: Attachment): string =>
   `attachment ${provider}/${ordinal} of Pod ${namespace}/${pod}`;
 
-/** Which rule an event breaks, given the state before it, as the rest of a sentence; undefined for none. */
-export function brokenRule(state: State, event: Sequenced): string | undefined {
+/** The first version of events whose writer knows networks: before, a subnet kept its quarantines and its MACs to itself. */
+const networksSince: EventVersion = 5;
+
+/**
+ * Which rule an event breaks, given the state before it, as the rest of a sentence; undefined for none.
+ * @param version of the event: what was legal when it was written is not broken.
+ */
+export function brokenRule(state: State, event: Sequenced, version: EventVersion): string | undefined {
   switch (event.type) {
     case 'AddressAllocated':
-      return brokenGrant(state, event);
+      return brokenGrant(state, event, version);
     case 'AddressTransferred': {
       const { attachment, alloc, fromUid } = event.data;
       return notHolding(allocationOf(state, attachment), { attachment, alloc, uid: fromUid }, 'passes on');
@@ -73,7 +80,11 @@ function brokenSealing(state: State, { seq, data: { from, to } }: Sequenced<Segm
   return to >= from && to < seq ? undefined : `seals events ${from} to ${to}, which are not all before it`;
 }
 
-function brokenGrant(state: State, event: Sequenced<Extract<Event, { type: 'AddressAllocated' }>>): string | undefined {
+function brokenGrant(
+  state: State,
+  event: Sequenced<Extract<Event, { type: 'AddressAllocated' }>>,
+  version: EventVersion,
+): string | undefined {
   const { subnet } = event;
   const { attachment, addresses, mac } = event.data;
   if (!state.subnets.has(subnet)) return `gives an address of subnet ${subnet}, which is not in force`;
@@ -85,15 +96,21 @@ function brokenGrant(state: State, event: Sequenced<Extract<Event, { type: 'Addr
     if (holder)
       return `gives ${address} of subnet ${subnet}, which ${named(holder.attachment)} has since event ${holder.seq}`;
     if (claim?.quarantine) return `gives ${address} of subnet ${subnet}, which is quarantined`;
-    const elsewhere = brokenOnNetwork(state, { subnet, address }, attachment.provider);
+    const elsewhere = brokenOnNetwork(state, { subnet, address }, attachment.provider, version);
     if (elsewhere !== undefined) return elsewhere;
   }
   const sameMac = mac === '' ? undefined : state.macs.get(`${networkOf(attachment.provider, subnet)}/${mac}`);
-  return sameMac && `gives MAC ${mac} in subnet ${subnet}, which ${named(sameMac)} has`;
+  if (!sameMac || (version < networksSince && allocationOf(state, sameMac)?.subnet !== subnet)) return undefined;
+  return `gives MAC ${mac} in subnet ${subnet}, which ${named(sameMac)} has`;
 }
 
 /** On the network of the NIC, and on the subnet's own, no other subnet's claim has a holder or a quarantine at the address. */
-function brokenOnNetwork(state: State, { subnet, address }: ClaimName, provider: string): string | undefined {
+function brokenOnNetwork(
+  state: State,
+  { subnet, address }: ClaimName,
+  provider: string,
+  version: EventVersion,
+): string | undefined {
   const own = state.subnets.get(subnet)?.subnet.network;
   for (const network of new Set([networkOf(provider, subnet), ...(own === undefined ? [] : [own])]))
     for (const { subnet: other, claim } of otherClaims(state, network, address, subnet)) {
@@ -101,7 +118,7 @@ function brokenOnNetwork(state: State, { subnet, address }: ClaimName, provider:
       const holder = claim.allocation;
       if (holder)
         return `${gives}, where ${named(holder.attachment)} has it from subnet ${other} since event ${holder.seq}`;
-      if (claim.quarantine) return `${gives}, where it is quarantined in subnet ${other}`;
+      if (claim.quarantine && version >= networksSince) return `${gives}, where it is quarantined in subnet ${other}`;
     }
   return undefined;
 }

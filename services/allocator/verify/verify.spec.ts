@@ -256,6 +256,78 @@ describe('Verification', () => {
     expect(findings).to.deep.equal([]);
   });
 
+  describe('of keys that a version wrote which did not note networks, the Pod of a release and superseded uids', () => {
+    const [key, bKey] = ['/ipledger/v1/addr/macvlan/172.17.0.11', '/ipledger/v1/addr/macvlan/172.17.0.12'];
+    const again = (uid: string) => allocate('a', { candidates: [['172.17.0.11']] }, { uid });
+    const replaced = [again('1'), release('a', '1'), again('2'), release('a', '2'), again('3'), release('a', '3')];
+    const cooled = applySubnet('macvlan', {
+      cidrBlock: '172.17.0.0/16',
+      excludeIps: ['172.17.0.0..172.17.0.10'],
+      cooldownMs: 0,
+    });
+    /** A ledger in which uids 1 and 2 were superseded at .11, which then was released unless `held`, and b has .12. */
+    async function verdictOf(held: boolean, change: (claim: Stored) => void, of = key): Promise<Verdict> {
+      const ledger = await ledgerOf(
+        cooled,
+        ...replaced,
+        ...(held ? [again('4'), again('5')] : []),
+        allocate('b', { candidates: [['172.17.0.12']] }),
+      );
+      const claim = JSON.parse(ledger.get(of) ?? '') as Stored;
+      change(claim);
+      ledger.put(of, JSON.stringify(claim));
+      return await verify(ledger);
+    }
+    interface Stored {
+      networks?: string[];
+      released?: { pod?: string };
+      holder?: { superseded?: string[] };
+    }
+
+    const older: Record<string, [held: boolean, change: (claim: Stored) => void]> = {
+      'none of them': [
+        true,
+        (claim) => {
+          delete claim.networks;
+          delete claim.holder?.superseded;
+          delete claim.released?.pod;
+        },
+      ],
+      'the networks alone, since a later version wrote it again': [
+        true,
+        (claim) => {
+          delete claim.holder?.superseded;
+          delete claim.released?.pod;
+        },
+      ],
+      'the networks, and not the Pod of the release': [false, (claim) => delete claim.released?.pod],
+      'the superseded uids that it could know': [true, (claim) => claim.holder?.superseded?.shift()],
+    };
+    for (const [what, [held, change]] of Object.entries(older))
+      it(`accuses none that says ${what}`, async () => {
+        expect((await verdictOf(held, change)).findings).to.deep.equal([]);
+      });
+
+    const forged: Record<string, [change: (claim: Stored) => void, what: RegExp]> = {
+      'no network': [(claim) => (claim.networks = []), /^networks\.0 is not there/],
+      'another network': [
+        (claim) => (claim.networks = ['san']),
+        /^networks\.0 is "san", by the log it is "macvlan\.default"$/,
+      ],
+      'a network more': [(claim) => claim.networks?.push('san'), /^networks\.1 is "san", by the log it is not there$/],
+      'a uid more': [
+        (claim) => (claim.holder = { ...claim.holder, superseded: ['9'] }),
+        /^holder\.superseded is \["9"\], by the log it is not there$/,
+      ],
+    };
+    for (const [what, [change, says]] of Object.entries(forged))
+      it(`finds one that says ${what}`, async () => {
+        const { findings } = await verdictOf(false, change, bKey);
+        expect(findings.map((finding) => finding.key)).to.deep.equal([bKey]);
+        expect(findings[0]?.what).to.match(says);
+      });
+  });
+
   it('names the first of the keys that are wrong, also where all of very many are gone', async () => {
     const ledger = await ledgerOf(applySubnet('wide', { cidrBlock: '10.8.0.0/13' }));
     const before = await ledger.head(never);

@@ -150,11 +150,13 @@ export async function lookAt(trial: Trial, pod: KubeObject): Promise<PodSeen> {
   const annotations = (now?.metadata.uid === uid ? now : pod).metadata.annotations ?? {};
   const own = allocations.filter(({ podUid }) => podUid === identity);
   const warnings = events.filter(({ type }) => type === 'Warning');
+  // That a network is not served refuses nothing: the Pod asks for no address of it.
+  const refusals = warnings.filter(({ reason }) => reason !== 'PodNetworkNotServed');
   return {
     annotations,
     allocations: own,
     reasons: warnings.map(({ reason }) => reason),
-    error: own.length > 0 ? '' : warnings.map(({ message }) => message).join('; '),
+    error: own.length > 0 ? '' : refusals.map(({ message }) => message).join('; '),
     ips: ips.filter(
       ({ spec }) => textOf(spec?.['podName']) === ledgerName && textOf(spec?.['namespace']) === namespace,
     ),
