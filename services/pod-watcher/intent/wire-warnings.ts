@@ -6,7 +6,7 @@ import { keyOf, type Source } from '../kubernetes/list-watch.ts';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import type { Fact, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
-import { networkOf } from './network.ts';
+import { isSameNetwork, networkOf } from './network.ts';
 import { type SharedWire, sharedWires, type WiredNetwork } from './shared-wires.ts';
 import { wireOf } from './wire.ts';
 
@@ -28,8 +28,9 @@ export class WireWarnings implements Reader {
   constructor(networks: Pick<Source<NetworkDefinition>, 'subscribe'>, onChange: (subnet: string) => void) {
     this.#onChange = onChange;
     networks.subscribe((change) => {
-      if (change.kind !== 'listed')
-        this.#put(keyOf(change.object), change.kind === 'present' ? change.object : undefined);
+      if (change.kind === 'gone') this.#put(keyOf(change.object), undefined);
+      else if (change.kind === 'present' && !isSameNetwork(change.before, change.object))
+        this.#put(keyOf(change.object), change.object);
     });
   }
 
