@@ -38,6 +38,8 @@ export const textLimits = {
   namespaceLength: 63,
   /** The longest name that Kubernetes takes. */
   nameLength: 253,
+  /** "<network>.<namespace>.ovn"; the allocator takes no longer one. */
+  providerLength: 337,
   /** An address, with its prefix length if it has one; a MAC. */
   addressLength: 64,
   uidLength: 128,
