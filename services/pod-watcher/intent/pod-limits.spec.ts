@@ -289,7 +289,10 @@ describe('the work of a plan', () => {
     const functions = of as Record<string, (...args: unknown[]) => unknown>;
     const original = functions[name];
     const seen: unknown[] = [];
-    functions[name] = (...args) => (seen.push(args[0]), original?.apply(of, args));
+    functions[name] = function (this: unknown, ...args) {
+      seen.push(args[0]);
+      return original?.apply(this, args);
+    };
     try {
       act();
     } finally {
@@ -297,6 +300,14 @@ describe('the work of a plan', () => {
     }
     return seen;
   }
+
+  it('looks for annotations about attachments only where the key can be of one', () => {
+    const annotations = Object.fromEntries(times(1_000, (i) => [`example.com/${i}`, 'x']));
+    const pod = { metadata: { name: 'a', uid: 'u', annotations: { ...annotations, [key('ip_address')]: '10.0.0.9' } } };
+    const tested = calls(RegExp.prototype, 'test', () => toPod(pod));
+    expect(tested).to.include(key('ip_address'));
+    expect(tested.filter((each) => String(each).startsWith('example.com'))).to.deep.equal([]);
+  });
 
   it('reads each CIDR once, however many addresses must be in it', () => {
     const annotations = { [key('ip_pool')]: addresses(256).join(','), [key('cidr')]: '10.0.0.0/8,fd00::/64' };

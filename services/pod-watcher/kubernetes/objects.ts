@@ -72,6 +72,9 @@ export const ovnRequestAnnotations = ['ovnNetwork', 'ovn'] as const;
 
 const attachmentSuffix =
   /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|virtualmachine|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
+/** Most keys are not: they cost no regular expression. */
+const isOfAttachment = (key: string): boolean => key.includes('.kubernetes.io/') && attachmentSuffix.test(key);
+
 const wholeKeys = new Set<string>([
   networksAnnotation,
   defaultNetworkAnnotation,
@@ -141,7 +144,7 @@ const mostProblems = 3;
 function attachmentAnnotations(all: Raw): Pick<Pod, 'annotations' | 'problems'> {
   const annotations: Record<string, string> = {};
   const problems: string[] = [];
-  const concerning = Object.entries(all).filter(([key]) => wholeKeys.has(key) || attachmentSuffix.test(key));
+  const concerning = Object.entries(all).filter(([key]) => wholeKeys.has(key) || isOfAttachment(key));
   const unit = 'annotations about attachments';
   const many = tooMany('the Pod', concerning, { most: podLimits.annotations, unit });
   if (many !== undefined) return { annotations, problems: [many] };
