@@ -113,6 +113,12 @@ describe('the work on a NetworkAttachmentDefinition', () => {
     config,
   });
 
+  /** All that looks at networks. */
+  const watch = (source: FakeSource<NetworkDefinition>, onChange: (key: string) => void = () => undefined) => [
+    new Networks(source, onChange),
+    new WireWarnings(source, () => undefined),
+  ];
+
   /** How often `JSON.parse` is called with a text. */
   function parses(text: string, act: () => void): number {
     const { parse } = JSON;
@@ -139,8 +145,7 @@ describe('the work on a NetworkAttachmentDefinition', () => {
   it('is done once for all that need it', () => {
     const config = JSON.stringify({ type: 'host-local' });
     const source = new FakeSource<NetworkDefinition>();
-    new Networks(source, () => undefined);
-    new WireWarnings(source, () => undefined);
+    watch(source);
     expect(parses(config, () => source.put(definition(config)))).to.equal(1);
   });
 
@@ -148,8 +153,7 @@ describe('the work on a NetworkAttachmentDefinition', () => {
     const config = JSON.stringify({ type: 'macvlan', ipam });
     const source = new FakeSource<NetworkDefinition>();
     const changed: string[] = [];
-    new Networks(source, (key) => changed.push(key));
-    new WireWarnings(source, () => undefined);
+    watch(source, (key) => changed.push(key));
     source.put(definition(config));
     expect(parses(config, () => source.put(definition(config, '2')))).to.equal(0);
     expect(changed).to.deep.equal(['default/macvlan']);
