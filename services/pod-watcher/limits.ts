@@ -11,6 +11,8 @@ export const podLimits = {
   candidates: 256,
   /** The same of all attachments together. */
   candidatesOfPod: 1_024,
+  /** Addresses in all `ip_pool` annotations together: so many candidates, of both families. */
+  poolAddresses: 2_048,
   /** Addresses in one `ip_address` annotation, or in the `ips` of a network. */
   addresses: 8,
   /** Gateways in the `default-route` of a network. */
@@ -19,6 +21,8 @@ export const podLimits = {
   routes: 64,
   /** Annotations about attachments. */
   annotations: 512,
+  /** All annotations about attachments together. */
+  annotationsLength: 65_536,
   ownerReferences: 64,
   networksLength: 16_384,
   poolLength: 16_384,
@@ -34,6 +38,8 @@ export const textLimits = {
   namespaceLength: 63,
   /** The longest name that Kubernetes takes. */
   nameLength: 253,
+  /** "<network>.<namespace>.ovn"; the allocator takes no longer one. */
+  providerLength: 337,
   /** An address, with its prefix length if it has one; a MAC. */
   addressLength: 64,
   uidLength: 128,
@@ -71,8 +77,12 @@ export const namespaceLimits = { names: 256 } as const;
 /** Of a Node: the addresses that are read of its status. */
 export const nodeLimits = { addresses: 32 } as const;
 
-/** How long a turn of a work queue may take before its key is logged. */
-export const turnLimits = { slowMs: 1_000 } as const;
+/** Of a turn of a work queue: how long it may take before its key is logged. */
+export const turnLimits = {
+  slowMs: 1_000,
+  /** How long a work queue begins turns before all else that waits for the event loop goes first. */
+  sliceMs: 10,
+} as const;
 
 /** That something is over its limit: what has how many of what, the most, and what to do. */
 export function overLimit(

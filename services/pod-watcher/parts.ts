@@ -231,9 +231,11 @@ function tellingOf<T extends Kept>(api: Api, events: Events, kind: string, { pat
   };
 }
 
+type Said = Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'>;
+
 function primaryChanged({ object, before }: { object: NamespaceObject; before: NamespaceObject | undefined }): boolean {
-  const said = ({ subnets: from, pools, labels }: Pick<NamespaceObject, 'subnets' | 'pools' | 'labels'>): string =>
-    JSON.stringify([from, pools, labels]);
+  const said = ({ subnets: from, pools, labels, problems }: Said): string =>
+    JSON.stringify([from, pools, labels, problems]);
   return said(object) !== said(before ?? { subnets: [], pools: [], labels: {} });
 }
 

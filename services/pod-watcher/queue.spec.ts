@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -11,7 +12,15 @@ describe('the work queue', () => {
   afterEach(() => stop.abort());
 
   function world(work: (key: string) => Promise<Outcome>, concurrency = 2): Queue {
-    return new Queue({ concurrency, firstBackoffMs: 1, mostBackoffMs: 4, work, log: silent, signal: stop.signal });
+    return new Queue({
+      concurrency,
+      firstBackoffMs: 1,
+      mostBackoffMs: 4,
+      work,
+      now: () => 0,
+      log: silent,
+      signal: stop.signal,
+    });
   }
 
   it('works on each key once, however often it was added, and not before it is started', async () => {
@@ -77,6 +86,33 @@ describe('the work queue', () => {
     for (const end of running.values()) end();
     await until(() => queue.idle);
     expect(most).to.equal(2);
+  });
+
+  it('lets all else that waits for the event loop go first after it began turns for 10 ms', async () => {
+    const order: string[] = [];
+    let clockMs = 0;
+    let looks = 0;
+    const now = () => ((looks += 1), clockMs);
+    const options = { concurrency: 64, firstBackoffMs: 1, mostBackoffMs: 4, now, log: silent };
+    const queue = new Queue({
+      ...options,
+      signal: stop.signal,
+      work: (key) => {
+        order.push(key);
+        clockMs += 6;
+        return Promise.resolve('done');
+      },
+    });
+    setImmediate(() => order.push('else'));
+    for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
+    queue.start();
+    await until(() => queue.idle);
+    expect(order).to.deep.equal(['a', 'b', 'else', 'c', 'd']);
+    // With nothing to do it rests.
+    await turn();
+    looks = 0;
+    for (let round = 0; round < 3; round++) await turn();
+    expect(looks).to.equal(0);
   });
 
   it('tries again what failed, counts the tries, and forgets them when it worked', async () => {

@@ -4,7 +4,7 @@
  * the world by itself, and may be asked to look at any time. It is bounded by the number of distinct keys.
  *
  * No key keeps the others waiting: after its turn it goes behind all that wait, also one that was added meanwhile. A turn that
- * took long is logged with its key.
+ * took long is logged with its key. After it began turns for a few milliseconds all else in the process goes first.
  */
 import { backoffMs } from '../../lib/deadline.ts';
 import { IpledgerError } from '../../lib/errors.ts';
@@ -42,6 +42,8 @@ export class Queue {
   readonly #dirty = new Set<string>();
   readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #tries = new Map<string, number>();
+  /** When turns began in this round of the event loop; undefined while none did. */
+  #sliceFrom: number | undefined;
   #slow = { loggedAt: -Infinity, unlogged: 0 };
   #started = false;
 
@@ -99,11 +101,25 @@ export class Queue {
   #pump(): void {
     if (!this.#started) return;
     while (this.#working.size < this.#options.concurrency && !this.#options.signal.aborted) {
+      if (this.#ready.size + this.#patient.size === 0 || this.#isSliceOver()) return;
       const key = this.#ready.take() ?? this.#patient.take();
       if (key === undefined) return;
       this.#working.add(key);
       void this.#run(key);
     }
+  }
+
+  /** Turns that only compute must not keep the rest of the process waiting: after a slice of time the next round goes on. */
+  #isSliceOver(): boolean {
+    const now = (this.#options.now ?? (() => performance.now()))();
+    if (this.#sliceFrom === undefined) {
+      this.#sliceFrom = now;
+      setImmediate(() => {
+        this.#sliceFrom = undefined;
+        this.#pump();
+      });
+    }
+    return now - this.#sliceFrom > turnLimits.sliceMs;
   }
 
   async #run(key: string): Promise<void> {

@@ -49,6 +49,20 @@ describe('what a namespace says of its Subnets', () => {
     expect(patch({ 'ovn.kubernetes.io/logical_switch': 'blue', 'ovn.kubernetes.io/cidr': 'mine' })).to.equal(undefined);
   });
 
+  it('is left alone where a list is over its limit, which would read as empty', () => {
+    const names = Array.from({ length: 257 }, (_, index) => `s${index}`).join(',');
+    expect(patch({ 'ovn.kubernetes.io/logical_switch': names }, ['blue'], ['pool'])).to.equal(undefined);
+  });
+
+  it('has 256 names at most, those written by hand first', () => {
+    const byHand = Array.from({ length: 255 }, (_, index) => `s${index}`).join(',');
+    const change = patch({ 'ovn.kubernetes.io/logical_switch': byHand }, ['blue', 'green']);
+    expect(change).to.include({
+      'ovn.kubernetes.io/logical_switch': `${byHand},blue`,
+      'ipledger.io/subnets': 'blue',
+    });
+  });
+
   it('keeps what was written by hand, in front', () => {
     const change = patch({ 'ovn.kubernetes.io/logical_switch': 'green' }, ['blue']);
     expect(change).to.include({ 'ovn.kubernetes.io/logical_switch': 'green,blue', 'ipledger.io/subnets': 'blue' });

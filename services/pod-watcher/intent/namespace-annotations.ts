@@ -7,6 +7,7 @@
 import type { SubnetSpec } from '../../../proto/ipledger.ts';
 import type { SubnetObject } from '../kubernetes/kept-objects.ts';
 import type { NamespaceObject } from '../kubernetes/objects.ts';
+import { namespaceLimits } from '../limits.ts';
 import { primaryProvider } from './subnets.ts';
 import { isOpenTo } from './tenancy.ts';
 
@@ -34,11 +35,13 @@ export interface Bound {
   readonly specOf: (subnet: string) => Pick<SubnetSpec, 'cidrBlock' | 'excludeIps'> | undefined;
 }
 
-/** A merge patch of its annotations; undefined when they are right. */
+/** A merge patch of its annotations; undefined when they are right, or cannot be read. */
 export function namespacePatch(
-  { annotations, subnets, pools }: NamespaceObject,
+  { annotations, subnets, pools, problems }: NamespaceObject,
   bound: Bound,
 ): Record<string, string | null> | undefined {
+  // A list over its limit reads as empty: a patch would erase what the operator wrote.
+  if (problems) return undefined;
   const ofSubnets = merged(subnets, annotations[keys.ourSubnets] ?? '', bound.subnets);
   const ofPools = merged(pools, annotations[keys.ourPools] ?? '', bound.pools);
   const wanted: Record<string, string | null> = {};
@@ -67,6 +70,8 @@ function merged(
   const before = recorded.split(',').filter((name) => name !== '');
   if (before.length === 0 && bound.length === 0) return undefined;
   const byHand = listed.filter((name) => !before.includes(name));
-  const ours = bound.filter((name) => !byHand.includes(name));
+  // More would be refused when the namespace is read again.
+  const room = namespaceLimits.names - byHand.length;
+  const ours = bound.filter((name) => !byHand.includes(name)).slice(0, room);
   return { all: [...byHand, ...ours], ours };
 }

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
+import { FakeSource } from '../fakes.ts';
+import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import { networkOf } from './network.ts';
+import { Networks } from './networks.ts';
+import { WireWarnings } from './wire-warnings.ts';
 
 const of = (config: unknown) =>
   networkOf({
@@ -97,5 +101,64 @@ describe('what a NetworkAttachmentDefinition is', () => {
     const network = networkOf({ namespace: 'ovn', name: 'net.default', config });
     expect(network).to.have.property('kind', 'broken');
     expect(networkOf({ namespace: 'ovn', name: 'net', config })).to.have.property('kind', 'ipam');
+  });
+});
+
+describe('the work on a NetworkAttachmentDefinition', () => {
+  const definition = (config: string, resourceVersion = '1'): NetworkDefinition => ({
+    namespace: 'default',
+    name: 'macvlan',
+    uid: 'u',
+    resourceVersion,
+    config,
+  });
+
+  /** All that looks at networks. */
+  const watch = (source: FakeSource<NetworkDefinition>, onChange: (key: string) => void = () => undefined) => [
+    new Networks(source, onChange),
+    new WireWarnings(source, () => undefined),
+  ];
+
+  /** How often `JSON.parse` is called with a text. */
+  function parses(text: string, act: () => void): number {
+    const { parse } = JSON;
+    let count = 0;
+    JSON.parse = (...args) => {
+      count += args[0] === text ? 1 : 0;
+      return parse(...args) as unknown;
+    };
+    try {
+      act();
+    } finally {
+      JSON.parse = parse;
+    }
+    return count;
+  }
+
+  it('counts the plugins before it reads any of them', () => {
+    const problem = 'its spec.config has 32000 plugins, and at most 32 are taken: remove some';
+    const malformed = Array.from({ length: 32_000 }, () => 1);
+    expect(of({ plugins: malformed })).to.deep.equal({ kind: 'broken', problem });
+    expect(of({ type: 'macvlan', plugins: malformed })).to.deep.equal({ kind: 'broken', problem });
+  });
+
+  it('is done once for all that need it', () => {
+    const config = JSON.stringify({ type: 'host-local' });
+    const source = new FakeSource<NetworkDefinition>();
+    watch(source);
+    expect(parses(config, () => source.put(definition(config)))).to.equal(1);
+  });
+
+  it('is not done again, and wakes no Pod, while its configuration stays the same', () => {
+    const config = JSON.stringify({ type: 'macvlan', ipam });
+    const source = new FakeSource<NetworkDefinition>();
+    const changed: string[] = [];
+    watch(source, (key) => changed.push(key));
+    source.put(definition(config));
+    expect(parses(config, () => source.put(definition(config, '2')))).to.equal(0);
+    expect(changed).to.deep.equal(['default/macvlan']);
+    source.put({ ...definition(config, '3'), resource: 'vendor/nic' });
+    source.put(definition('{}', '4'));
+    expect(changed).to.have.length(3);
   });
 });

@@ -1,5 +1,6 @@
 /** What a NetworkAttachmentDefinition is to us, from its CNI configuration. */
 import { z } from 'zod';
+import { record } from '../../../lib/raw.ts';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import { networkLimits, shown, tooMany } from '../limits.ts';
 
@@ -38,14 +39,24 @@ const plugin = z.object({
 const configuration = plugin.extend({ plugins: z.array(plugin).optional() });
 
 type Plugin = z.infer<typeof plugin>;
+type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>;
 
-/** Reads a single configuration or a list of plugins. */
-export function networkOf({
-  namespace,
-  name,
-  config,
-  problem,
-}: Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>): Network {
+/** What was read, for all that look at the same object. */
+const read = new WeakMap<Definition, Network>();
+
+/** Reads a single configuration or a list of plugins; each object once. */
+export function networkOf(definition: Definition): Network {
+  const known = read.get(definition) ?? readNetwork(definition);
+  read.set(definition, known);
+  return known;
+}
+
+/** Whether two states of an object are one network on one wire: nothing needs to be read again. */
+export function isSameNetwork(before: NetworkDefinition | undefined, after: NetworkDefinition): boolean {
+  return before?.config === after.config && before.problem === after.problem && before.resource === after.resource;
+}
+
+function readNetwork({ namespace, name, config, problem }: Definition): Network {
   if (problem !== undefined) return { kind: 'broken', problem };
   if (config.trim() === '') return { kind: 'empty' };
   const parsed = parse(config);
@@ -53,9 +64,6 @@ export function networkOf({
   const plugins = parsed.type ? [parsed] : (parsed.plugins ?? []);
   const [main] = plugins;
   if (!main) return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
-
-  const many = tooMany('its spec.config', plugins, { most: networkLimits.plugins, unit: 'plugins' });
-  if (many !== undefined) return { kind: 'broken', problem: many };
 
   // The first plugin makes the NIC. Behind another one, ours corrects the result.
   if (main.type === ourType) {
@@ -92,8 +100,16 @@ function parse(config: string): z.infer<typeof configuration> | string {
   } catch (error) {
     return `its spec.config is no valid JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
+  const many = tooMany('its spec.config', pluginsIn(raw), { most: networkLimits.plugins, unit: 'plugins' });
+  if (many !== undefined) return many;
   const parsed = configuration.safeParse(raw);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return `its spec.config is no CNI configuration: ${issue?.path.join('.') || 'at the top'}: ${issue?.message ?? 'malformed'}`;
+}
+
+/** Before anything is known of them: an issue for each of thousands takes long to write. */
+function pluginsIn(raw: unknown): readonly unknown[] {
+  const { plugins } = record(raw);
+  return Array.isArray(plugins) ? plugins : [];
 }

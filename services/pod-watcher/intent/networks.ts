@@ -1,7 +1,7 @@
 /** The NetworkAttachmentDefinitions as plans look at them: each is read once, not for every Pod that selects it. */
 import { keyOf, type Source } from '../kubernetes/list-watch.ts';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
-import { type Network, networkOf } from './network.ts';
+import { isSameNetwork, type Network, networkOf } from './network.ts';
 import type { Sight } from './sight.ts';
 
 export class Networks {
@@ -11,6 +11,7 @@ export class Networks {
   constructor(objects: Pick<Source<NetworkDefinition>, 'subscribe'>, onChange: (key: string) => void) {
     objects.subscribe((change) => {
       if (change.kind === 'listed') return;
+      if (change.kind === 'present' && isSameNetwork(change.before, change.object)) return;
       const key = keyOf(change.object);
       if (change.kind === 'present') this.#networks.set(key, networkOf(change.object));
       else this.#networks.delete(key);

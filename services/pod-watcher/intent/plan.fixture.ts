@@ -81,8 +81,12 @@ const vips: Record<string, { subnet: string; addresses: string[]; namespace?: st
   web: { subnet: 'macvlan-2', addresses: ['10.0.2.9'] },
   elsewhere: { subnet: 'vlan', addresses: ['10.0.3.9'] },
 };
-const namespaces: Record<string, { subnets: string[]; pools: string[]; labels?: Record<string, string> }> = {
+const namespaces: Record<
+  string,
+  { subnets: string[]; pools: string[]; labels?: Record<string, string>; problems?: string[] }
+> = {
   labelled: { subnets: ['ovn-shop'], pools: [], labels: { team: 'shop' } },
+  crowded: { subnets: [], pools: [], problems: ['annotation logical_switch has 257 names'] },
   listing: { subnets: ['ovn-shop', 'macvlan'], pools: [] },
   'listing-pool': { subnets: [], pools: ['pool-1', 'primary-pool-of-shop'] },
   shop: { subnets: ['ovn-shop'], pools: [] },

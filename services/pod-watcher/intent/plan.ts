@@ -35,7 +35,7 @@ export interface Plan<H extends Held = Held> {
   readonly notes: readonly Note[];
   /** What will be wrong on the node with attachments that are asked for all the same. */
   readonly warnings: readonly string[];
-  /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>". */
+  /** What to watch for a change of: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>", "pool:<name>", "vip:<name>", "set:<namespace>/<name>" (a StatefulSet). */
   readonly topics: ReadonlySet<string>;
 }
 
@@ -218,8 +218,10 @@ function unseenMac(
 
 /** @param pool from which it is served when the Pod names neither address nor pool. */
 function addRequest(wanted: Wanted, sight: Sight, draft: Draft, pool = ''): void {
-  const owner = ownerOf(wanted.pod);
-  const firstMember = owner && countsMembers(wanted) ? sight.ordinalStart(owner, wanted.pod.namespace) : 0;
+  const { namespace } = wanted.pod;
+  const owner = countsMembers(wanted) ? ownerOf(wanted.pod) : undefined;
+  if (owner) draft.topics.add(`set:${namespace}/${owner.name}`);
+  const firstMember = owner ? sight.ordinalStart(owner, namespace) : 0;
   if (firstMember === undefined) {
     draft.problems.push({ about: 'world', text: `StatefulSet ${owner?.name ?? ''} is not known yet` });
     return;

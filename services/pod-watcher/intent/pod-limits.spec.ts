@@ -7,7 +7,7 @@ import { networksAnnotation, toPod } from '../kubernetes/objects.ts';
 import { detachedKeys } from '../projection/detached.ts';
 import { key, plan, request, statefulSet } from './plan.fixture.ts';
 import { PoolsInForce } from './pools-in-force.ts';
-import { settled, wanting, worldOf } from './specification.ts';
+import { macvlan, settled, wanting, worldOf } from './specification.ts';
 
 const times = <T>(count: number, each: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => each(i));
 const addresses = (count: number): string[] => times(count, (i) => `10.0.${i >> 8}.${i & 255}`);
@@ -156,6 +156,20 @@ describe('a Pod over a limit is asked for nothing and is told which limit:', () 
       `annotation ${key('logical_switch')} has 1025 characters, and at most 1024 are taken: shorten it`,
     ],
     [
+      '24 lists of 256 pairs, before any is read',
+      networks(24),
+      Object.fromEntries(
+        times(24, (i) => [`p${i}.default.kubernetes.io/ip_pool`, times(256, () => '10.0.0.1,fd00::1').join(';')]),
+      ),
+      'the Pod has 12288 addresses in all its ip_pool annotations, and at most 2048 are taken: shorten them, or name an IPPool in them',
+    ],
+    [
+      'annotations of 66,000 characters together',
+      'macvlan',
+      Object.fromEntries(times(66, (i) => [`p${i}.default.kubernetes.io/ip_address`, 'x'.repeat(1_000)])),
+      'the Pod has 66007 characters in all its annotations about attachments, and at most 65536 are taken: shorten or remove some',
+    ],
+    [
       '513 annotations',
       'macvlan',
       Object.fromEntries(times(512, (i) => [`p${i}.default.kubernetes.io/ip_address`, 'x'])),
@@ -224,6 +238,34 @@ describe('beside Pods over a limit', () => {
     }
   });
 
+  it('a Pod whose annotations are wrong is not planned again by itself, but when its network changes', async () => {
+    const { pods, networks: definitions, said, reconciler } = worldOf(stop.signal, {});
+    const about = (name: string) => said.filter(({ pod }) => pod === name).length;
+    pods.put(wanting('wrong', { annotations: { [key('ip_address')]: 'x' } }));
+    pods.put(wanting('early', { annotations: { [networksAnnotation]: 'nowhere' } }));
+    reconciler.start();
+    await until(() => about('early') >= 3);
+    expect(about('wrong')).to.equal(1);
+    definitions.put({ ...macvlan, config: macvlan.config.replace('{', '{ ') });
+    await until(() => about('wrong') === 2);
+  });
+
+  it('a member for which its list of addresses has no entry is planned again when its StatefulSet changes', async () => {
+    const { pods, statefulSets, allocator, said, reconciler } = worldOf(stop.signal, { patient: true });
+    const set = { namespace: 'default', name: 'web', uid: 'o', resourceVersion: '1', replicas: 2, deleting: false };
+    statefulSets.put({ ...set, firstOrdinal: 0 });
+    pods.put(
+      wanting('web-2', {
+        annotations: { [key('ip_pool')]: '10.0.0.1;10.0.0.2' },
+        metadata: { ownerReferences: [statefulSet] },
+      }),
+    );
+    reconciler.start();
+    await until(() => said.length === 1);
+    statefulSets.put({ ...set, firstOrdinal: 1 });
+    await until(() => allocator.allocated.length === 1);
+  });
+
   it('a Pod that goes over a limit keeps what it holds', async () => {
     const { pods, allocator, said, reconciler } = worldOf(stop.signal, { patient: true, holdings: [holding('a')] });
     pods.put(wanting('a'));
@@ -247,7 +289,10 @@ describe('the work of a plan', () => {
     const functions = of as Record<string, (...args: unknown[]) => unknown>;
     const original = functions[name];
     const seen: unknown[] = [];
-    functions[name] = (...args) => (seen.push(args[0]), original?.apply(of, args));
+    functions[name] = function (this: unknown, ...args) {
+      seen.push(args[0]);
+      return original?.apply(this, args);
+    };
     try {
       act();
     } finally {
@@ -255,6 +300,14 @@ describe('the work of a plan', () => {
     }
     return seen;
   }
+
+  it('looks for annotations about attachments only where the key can be of one', () => {
+    const annotations = Object.fromEntries(times(1_000, (i) => [`example.com/${i}`, 'x']));
+    const pod = { metadata: { name: 'a', uid: 'u', annotations: { ...annotations, [key('ip_address')]: '10.0.0.9' } } };
+    const tested = calls(RegExp.prototype, 'test', () => toPod(pod));
+    expect(tested).to.include(key('ip_address'));
+    expect(tested.filter((each) => String(each).startsWith('example.com'))).to.deep.equal([]);
+  });
 
   it('reads each CIDR once, however many addresses must be in it', () => {
     const annotations = { [key('ip_pool')]: addresses(256).join(','), [key('cidr')]: '10.0.0.0/8,fd00::/64' };

@@ -54,6 +54,19 @@ describe('the primary network', () => {
       expect(attachments).to.deep.equal(expected);
     });
 
+  it('keeps a Pod waiting while a list of its namespace is over its limit, unless it asks for other networks only', () => {
+    const namespace = 'crowded';
+    const text = 'namespace crowded: annotation logical_switch has 257 names';
+    for (const [networks, annotations] of [
+      ['', {}],
+      ['default/macvlan', { [ovn('ip_address')]: '10.0.0.9' }],
+    ] as const)
+      expect(plan(networks, annotations, { namespace }).problems).to.deep.equal([{ about: 'world', text }]);
+    const { attachments, problems } = plan('default/macvlan', {}, { namespace });
+    expect(problems).to.deep.equal([]);
+    expect(attachments).to.deep.equal([request]);
+  });
+
   it('is not served to who runs without it, but again to who shows what it was given', () => {
     const running = { namespace: 'served', phase: 'Running' };
     expect(plan('', {}, running).attachments).to.deep.equal([]);

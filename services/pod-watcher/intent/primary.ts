@@ -2,7 +2,7 @@
  * Whether a Pod's primary network is served here, and from which Subnets. On most clusters another CNI plugin makes that network,
  * so nobody is given an address of it who does not ask: the Pod or its namespace names a Subnet or an IPPool for it.
  */
-import type { Pod } from '../kubernetes/objects.ts';
+import { networksAnnotation, type Pod } from '../kubernetes/objects.ts';
 import { isPoolName } from './addresses.ts';
 import type { Selection } from './attachments.ts';
 import type { Sight } from './sight.ts';
@@ -64,7 +64,8 @@ export function primaryOf(
       : problem(`annotation ${key('ip_pool')}: IPPool ${pool.trim()} is of Subnet ${subnet}: ${refusal}`);
   }
   const known = namespaceOf(namespace);
-  if (known?.problems) return problem(`namespace ${namespace}: ${known.problems.join('; ')}`);
+  if (known?.problems && !asksForOthersOnly(annotations))
+    return problem(`namespace ${namespace}: ${known.problems.join('; ')}`);
   const drawn = pools.ofNamespace(namespace, known?.pools ?? []);
   const listed = known?.subnets ?? [];
   for (const name of listed) topics.add(`subnet:${name}`);
@@ -81,6 +82,12 @@ export function primaryOf(
   const coming = listed.filter((name) => sight.subnets.exists(name));
   if (coming.length === 0) return undefined;
   return problem(`namespace ${namespace}: ${coming.map((name) => whyNotFrom(name, namespace, sight)).join('; ')}`);
+}
+
+/** Whether a Pod selects networks, and says nothing of its primary one. */
+function asksForOthersOnly(annotations: Pod['annotations']): boolean {
+  const selects = (annotations[networksAnnotation]?.trim() ?? '') !== '';
+  return selects && !Object.keys(annotations).some((each) => each.startsWith(key('')));
 }
 
 /** Why a Subnet cannot serve the primary network of a namespace's Pods, as a sentence; undefined if it can. */

@@ -193,6 +193,7 @@ export class Reconciler implements Reader {
     const says = ({ uid, replicas, firstOrdinal, deleting }: StatefulSet): string =>
       [uid, replicas, firstOrdinal, deleting].join();
     if (before && change.kind === 'present' && says(before) === says(object)) return;
+    this.ring(`set:${keyOf(object)}`);
     for (const key of this.#options.holdings.membersOf(keyOf(object))) this.#queue.add(key);
   }
 
@@ -260,7 +261,9 @@ export class Reconciler implements Reader {
       // A Subnet or network that is applied together with its Pods is there in a moment.
       const news = this.#queue.tries(key) > 0 || plan.problems.some(({ about }) => about === 'request');
       this.#keepWaiting(key, { pod, topics: plan.topics, happening: news ? cannotAsk(plan) : undefined });
-      return { outcome: 'again', awaits: settled ? nothing : 'all' };
+      // Only a change of the Pod or of a topic helps with what the Pod itself says; all of these have it looked at.
+      const isOwn = plan.problems.some(({ about }) => about === 'request');
+      return { outcome: isOwn ? givenUp : 'again', awaits: settled ? nothing : 'all' };
     }
     if (plan.attachments.length === 0) {
       this.#waiters.end(key);

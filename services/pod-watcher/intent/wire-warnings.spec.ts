@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FakeSource, inForce } from '../fakes.ts';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import type { SubnetInForce } from '../ledger/facts.ts';
-import { WireWarnings } from './wire-warnings.ts';
+import { overlapMessage, WireWarnings } from './wire-warnings.ts';
 
 function world() {
   const networks = new FakeSource<NetworkDefinition>();
@@ -56,6 +56,30 @@ describe('the warnings about shared wires', () => {
     expect(await others('a', 'b')).to.deep.equal([undefined, undefined]);
     networks.put(network('a', { type: 'macvlan', master: 'eth1.100' }));
     expect(await others('a', 'b')).to.deep.equal(['b', 'a']);
+  });
+
+  it('cost no look where no Subnet serves the network that changes', async () => {
+    const { networks, network, warnings, subnet, changes, configure, start } = world();
+    start();
+    await changes();
+    let looks = 0;
+    const counted = subnet('a', '10.0.0.0/16');
+    const { spec } = counted;
+    configure(Object.defineProperty({ ...counted }, 'spec', { get: () => ((looks += 1), spec) }));
+    await changes();
+    looks = 0;
+    networks.put(network('c', { type: 'macvlan', master: 'eth1' }));
+    networks.drop(network('c', {}));
+    await changes();
+    expect(looks).to.equal(0);
+    expect(warnings.of('a')?.other.subnet).to.equal('b');
+  });
+
+  it('quote the beginning of a long wire', () => {
+    const other = { subnet: 'b', network: 'default/b' };
+    const message = overlapMessage('a', { wire: 'e'.repeat(60_000), network: 'default/a', other });
+    expect(message.length).to.be.lessThan(600);
+    expect(message).to.match(/Serve both networks by one NetworkAttachmentDefinition/);
   });
 
   it('go when a network moves to another wire, or is deleted', async () => {

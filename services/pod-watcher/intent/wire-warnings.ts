@@ -6,7 +6,8 @@ import { keyOf, type Source } from '../kubernetes/list-watch.ts';
 import type { NetworkDefinition } from '../kubernetes/objects.ts';
 import type { Fact, SubnetInForce } from '../ledger/facts.ts';
 import type { Reader, Snapshot } from '../ledger/follow.ts';
-import { networkOf } from './network.ts';
+import { shown } from '../limits.ts';
+import { isSameNetwork, networkOf } from './network.ts';
 import { type SharedWire, sharedWires, type WiredNetwork } from './shared-wires.ts';
 import { wireOf } from './wire.ts';
 
@@ -28,8 +29,9 @@ export class WireWarnings implements Reader {
   constructor(networks: Pick<Source<NetworkDefinition>, 'subscribe'>, onChange: (subnet: string) => void) {
     this.#onChange = onChange;
     networks.subscribe((change) => {
-      if (change.kind !== 'listed')
-        this.#put(keyOf(change.object), change.kind === 'present' ? change.object : undefined);
+      if (change.kind === 'gone') this.#put(keyOf(change.object), undefined);
+      else if (change.kind === 'present' && !isSameNetwork(change.before, change.object))
+        this.#put(keyOf(change.object), change.object);
     });
   }
 
@@ -59,13 +61,13 @@ export class WireWarnings implements Reader {
       this.#networks.delete(key);
       this.#wireOfProvider.delete(before.provider);
       take(this.#onWire, before.wire, key);
-      this.#look(before.wire);
+      this.#lookAtServed(before);
     }
     if (!after) return;
     this.#networks.set(key, after);
     this.#wireOfProvider.set(after.provider, after.wire);
     add(this.#onWire, after.wire, key);
-    this.#look(after.wire);
+    this.#lookAtServed(after);
   }
 
   #putSubnet(name: string, after: SubnetInForce | undefined): void {
@@ -79,6 +81,11 @@ export class WireWarnings implements Reader {
     this.#subnets.set(name, after);
     add(this.#byProvider, after.spec.provider, name);
     this.#look(this.#wireOfProvider.get(after.spec.provider));
+  }
+
+  /** A network without a Subnet shares no address. */
+  #lookAtServed({ provider, wire }: WiredNetwork): void {
+    if (this.#byProvider.has(provider)) this.#look(wire);
   }
 
   #look(wire: string | undefined): void {
@@ -119,7 +126,7 @@ export class WireWarnings implements Reader {
 export function overlapMessage(subnet: string, shared: SharedWire | undefined): string {
   if (!shared) return '';
   const { wire, network, other } = shared;
-  return `Subnet ${subnet} and Subnet ${other.subnet} give the same addresses on one wire (${wire}): NetworkAttachmentDefinitions ${network} and ${other.network} both attach Pods to it, so that a Pod of each can hold the same address. Serve both networks by one NetworkAttachmentDefinition and one Subnet, or separate the Subnets by cidrBlock or excludeIps`;
+  return `Subnet ${subnet} and Subnet ${other.subnet} give the same addresses on one wire (${shown(wire)}): NetworkAttachmentDefinitions ${network} and ${other.network} both attach Pods to it, so that a Pod of each can hold the same address. Serve both networks by one NetworkAttachmentDefinition and one Subnet, or separate the Subnets by cidrBlock or excludeIps`;
 }
 
 function wired(key: string, object: NetworkDefinition): WiredNetwork | undefined {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { maxConfigLength, wireOf } from './wire.ts';
+import { networkLimits } from '../limits.ts';
+import { wireOf } from './wire.ts';
 
 const of = (config: unknown, resource?: string) => wireOf(JSON.stringify(config), resource);
 
@@ -45,7 +46,7 @@ describe('the wire of a network', () => {
   });
 
   it('is not read of a configuration beyond the limit', () => {
-    const config = JSON.stringify({ type: 'macvlan', master: 'eth1', pad: 'x'.repeat(maxConfigLength) });
+    const config = JSON.stringify({ type: 'macvlan', master: 'eth1', pad: 'x'.repeat(networkLimits.configLength) });
     expect(wireOf(config)).to.equal(undefined);
   });
 });

@@ -6,9 +6,7 @@
  * "<parent>.<id>"), and one name that stands for different wires on different nodes.
  */
 import { z } from 'zod';
-
-/** A longer configuration is not read. */
-export const maxConfigLength = 65_536;
+import { networkLimits } from '../limits.ts';
 
 const vlanId = z.number().int().min(0).max(4094).catch(0);
 const plugin = z.object({
@@ -46,7 +44,7 @@ const ofResource = (resource: string): string => (resource === '' ? '' : `resour
  * @param resource the device plugin's resource that the network names, "" for none
  */
 export function wireOf(config: string, resource = ''): string | undefined {
-  const made = config.length > maxConfigLength ? undefined : mainPlugin(config);
+  const made = config.length > networkLimits.configLength ? undefined : mainPlugin(config);
   if (!made || made.linkInContainer || !Object.hasOwn(wires, made.type)) return undefined;
   const place = wires[made.type]?.(made, resource);
   if (!place || place[0] === '') return undefined;

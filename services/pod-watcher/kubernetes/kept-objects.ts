@@ -8,7 +8,7 @@ import { isSelector, type LabelSelector, selectorsOf } from './label-selector.ts
 import type { Kind, Named } from './list-watch.ts';
 import { named } from './objects.ts';
 import { number, type Raw, record, text } from '../../../lib/raw.ts';
-import { SpecReading } from './spec-reading.ts';
+import { SpecReading, unreadable } from './spec-reading.ts';
 
 /** An object whose spec asks the ledger for something. */
 export interface Kept extends Named {
@@ -89,12 +89,12 @@ export function toSubnet(raw: unknown): SubnetObject {
   const given = record(spec);
   const reading = new SpecReading(given);
   const { cidrLength, excludeIps, vips, namespaces } = subnetLimits;
-  const { nameLength } = textLimits;
+  const { nameLength, providerLength } = textLimits;
   const asked = {
     cidrBlock: reading.strictText('cidrBlock', cidrLength),
     gateway: reading.strictText('gateway', cidrLength),
     excludeIps: reading.strictList('excludeIps', { most: excludeIps, unit: 'entries' }),
-    provider: reading.strictText('provider', nameLength),
+    provider: reading.closedText('provider', providerLength),
     protocol: reading.strictText('protocol', nameLength),
   };
   const allowed = reading.list('allowSubnets', { most: namespaces, unit: 'CIDRs' });
@@ -114,18 +114,15 @@ export function toSubnet(raw: unknown): SubnetObject {
   };
 }
 
-/** A name that no namespace has. */
-const unreadable = '(unreadable)';
-
 /** A restriction that cannot be read is for no namespace: it must not read as none. */
 function bindingOf(reading: SpecReading): SubnetBinding {
   const before = reading.problems.length;
-  const namespaces = reading.strictList('namespaces', { most: subnetLimits.namespaces, unit: 'names' });
+  const namespaces = reading.names('namespaces', subnetLimits.namespaces);
   const given = reading.value('namespaceSelectors', subnetLimits.selectorsLength) ?? [];
   const isSelecting = Array.isArray(given) && given.every(isSelector);
   if (!isSelecting) reading.problems.push('spec.namespaceSelectors must be a list of label selectors');
   if (reading.problems.length > before) return { namespaces: [unreadable], selectors: [] };
-  return { namespaces: namespaces.filter((name) => name !== ''), selectors: selectorsOf(given) };
+  return { namespaces, selectors: selectorsOf(given) };
 }
 
 /** The numbers of the spec, seconds as milliseconds; what is not given is absent. */
@@ -158,7 +155,7 @@ export const ipPools: Kind<PoolObject> = {
       spec: {
         subnet: reading.text('subnet', textLimits.nameLength),
         ips: reading.list('ips', { most: poolLimits.ips, unit: 'entries' }),
-        namespaces: reading.list('namespaces', { most: poolLimits.namespaces, unit: 'names' }),
+        namespaces: reading.names('namespaces', poolLimits.namespaces),
       },
       problems: reading.problems,
     };
@@ -218,7 +215,7 @@ export const vips: Kind<VipObject> = {
       ...kept(meta, status),
       labels: record(meta['labels']),
       spec: {
-        namespace: reading.text('namespace', nameLength),
+        namespace: reading.closedText('namespace', nameLength),
         subnet: reading.text('subnet', nameLength),
         type: reading.text('type', nameLength),
         v4ip: reading.text('v4ip', addressLength),

@@ -1,6 +1,9 @@
 /** What Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes may say at most. */
 import { expect } from 'chai';
+import { isFor } from '../intent/namespace-annotations.ts';
 import { networkOf } from '../intent/network.ts';
+import { Subnets } from '../intent/subnets.ts';
+import { isOpenTo } from '../intent/tenancy.ts';
 import { ipPools, ips, toSubnet, vips } from './kept-objects.ts';
 import { namespaces, networkDefinitions, nodes } from './objects.ts';
 
@@ -21,7 +24,8 @@ describe('an object over a limit is not used, and says which limit:', () => {
     ['Subnet', { excludeIps: ['x'.repeat(254)] }, 'an entry of spec.excludeIps has 254 characters'],
     ['Subnet', { cidrBlock: times(20, '10.0.0.0/24').join(',') }, 'spec.cidrBlock has 239 characters, and at most 128'],
     ['Subnet', { gateway: 'x'.repeat(129) }, 'spec.gateway has 129 characters'],
-    ['Subnet', { provider: 'x'.repeat(254) }, 'spec.provider has 254 characters'],
+    ['Subnet', { provider: 'x'.repeat(338) }, 'spec.provider has 338 characters'],
+    ['Subnet', { namespaces: ['a', ''] }, 'spec.namespaces has an empty entry: remove it, or name a namespace'],
     ['Subnet', { namespaces: times(4_097, 'a') }, 'spec.namespaces has 4097 names'],
     ['Subnet', { vips: times(257, '10.0.0.1') }, 'spec.vips has 257 addresses'],
     [
@@ -32,11 +36,14 @@ describe('an object over a limit is not used, and says which limit:', () => {
     ['IPPool', { ips: times(4_097, '10.0.0.1') }, 'spec.ips has 4097 entries, and at most 4096 are taken: remove some'],
     ['IPPool', { ips: ['x'.repeat(254)] }, 'an entry of spec.ips has 254 characters'],
     ['IPPool', { namespaces: times(4_097, 'a') }, 'spec.namespaces has 4097 names'],
+    ['IPPool', { namespaces: [''] }, 'spec.namespaces has an empty entry: remove it, or name a namespace'],
     ['IPPool', { subnet: 'x'.repeat(254) }, 'spec.subnet has 254 characters'],
     ['Vip', { v4ip: '1'.repeat(65) }, 'spec.v4ip has 65 characters, and at most 64 are taken: shorten it'],
     ['Vip', { v6ip: '1'.repeat(65) }, 'spec.v6ip has 65 characters'],
     ['Vip', { macAddress: '1'.repeat(65) }, 'spec.macAddress has 65 characters'],
     ['Vip', { subnet: 'x'.repeat(254) }, 'spec.subnet has 254 characters'],
+    ['Vip', { namespace: 'x'.repeat(254) }, 'spec.namespace has 254 characters'],
+    ['Vip', { namespace: 7 }, 'spec.namespace must be a text, and is 7'],
     ['IP', { ipAddress: times(100, '10.0.0.1').join(',') }, 'spec.ipAddress has 899 characters, and at most 128'],
     ['IP', { anything: 'x'.repeat(9_000) }, 'spec, as JSON, has 9015 characters, and at most 8192 are taken'],
   ];
@@ -78,10 +85,35 @@ describe('an object over a limit is not used, and says which limit:', () => {
   });
 });
 
+describe('what cannot be read opens nothing:', () => {
+  const subnet = (spec: object) => toSubnet({ metadata, spec });
+  const shop = { name: 'shop', labels: {} };
+
+  it('a Subnet whose provider is over its limit is not of the primary network', () => {
+    for (const provider of ['x'.repeat(338), 7]) {
+      const { name, spec } = subnet({ provider, namespaces: ['shop'] });
+      expect(spec.provider).to.equal('(unreadable)');
+      const object = subnet({ provider, namespaces: ['shop'] });
+      expect(isFor(object, namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }))).to.equal(false);
+      expect(new Subnets(new Map([[name, object]])).whyNot('ovn')).to.equal('');
+    }
+  });
+
+  it('a Subnet that lists an empty namespace is for none', () => {
+    expect(isOpenTo(subnet({ namespaces: [''] }).binding, shop)).to.equal(false);
+  });
+
+  it('a Vip whose namespace is over its limit is not for all', () => {
+    for (const namespace of ['x'.repeat(254), 7])
+      expect(vips.parse({ metadata, spec: { namespace } }).spec.namespace).to.equal('(unreadable)');
+  });
+});
+
 describe('an object within its limits', () => {
   it('has no problems', () => {
     const excludeIps = times(4_096, '10.0.0.2..10.0.0.9');
     expect(problemsOf('Subnet', { cidrBlock: '10.0.0.0/16,fd00::/64', excludeIps })).to.deep.equal([]);
+    expect(problemsOf('Subnet', { provider: 'x'.repeat(337) })).to.deep.equal([]);
     expect(problemsOf('IPPool', { subnet: 's', ips: excludeIps })).to.deep.equal([]);
     expect(problemsOf('Vip', { subnet: 's', v4ip: '10.0.0.2' })).to.deep.equal([]);
     expect(problemsOf('IP', { subnet: 's', ipAddress: '10.0.0.2,fd00::2' })).to.deep.equal([]);

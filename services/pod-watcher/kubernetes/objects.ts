@@ -11,7 +11,16 @@ import {
   machineInstanceOf,
 } from '../../../lib/pod-identity.ts';
 import { toLabels } from './label-selector.ts';
-import { namespaceLimits, networkLimits, nodeLimits, podLimits, textLimits, tooLong, tooMany } from '../limits.ts';
+import {
+  namespaceLimits,
+  networkLimits,
+  nodeLimits,
+  overLimit,
+  podLimits,
+  textLimits,
+  tooLong,
+  tooMany,
+} from '../limits.ts';
 import type { Kind, Named } from './list-watch.ts';
 import { number, type Raw, record, text } from '../../../lib/raw.ts';
 
@@ -63,6 +72,9 @@ export const ovnRequestAnnotations = ['ovnNetwork', 'ovn'] as const;
 
 const attachmentSuffix =
   /\.kubernetes\.io\/(?:(?:ip_address|mac_address)(?:\..+)?|cidr|gateway|allocated|virtualmachine|ip_pool|ip_family|logical_switch|routes|default_route|(?:in|e)gress_(?:rate|burst))$/;
+/** Most keys are not: they cost no regular expression. */
+const isOfAttachment = (key: string): boolean => key.includes('.kubernetes.io/') && attachmentSuffix.test(key);
+
 const wholeKeys = new Set<string>([
   networksAnnotation,
   defaultNetworkAnnotation,
@@ -132,10 +144,12 @@ const mostProblems = 3;
 function attachmentAnnotations(all: Raw): Pick<Pod, 'annotations' | 'problems'> {
   const annotations: Record<string, string> = {};
   const problems: string[] = [];
-  const concerning = Object.entries(all).filter(([key]) => wholeKeys.has(key) || attachmentSuffix.test(key));
+  const concerning = Object.entries(all).filter(([key]) => wholeKeys.has(key) || isOfAttachment(key));
   const unit = 'annotations about attachments';
   const many = tooMany('the Pod', concerning, { most: podLimits.annotations, unit });
   if (many !== undefined) return { annotations, problems: [many] };
+  const together = tooMuchTogether(concerning);
+  if (together !== undefined) return { annotations, problems: [together] };
   for (const [key, value] of concerning) {
     if (typeof value !== 'string') continue;
     const long = tooLong(`annotation ${key}`, value, longestOf(key));
@@ -145,9 +159,39 @@ function attachmentAnnotations(all: Raw): Pick<Pod, 'annotations' | 'problems'> 
   return { annotations, problems };
 }
 
+/** Each annotation may be within its limits, and all together cost too much at each plan. */
+function tooMuchTogether(concerning: readonly [key: string, value: unknown][]): string | undefined {
+  const within = concerning.map(([key, value]) => [key, text(value)] as const);
+  const fitting = within.filter(([key, { length }]) => length <= longestOf(key));
+  const addresses = fitting.filter(([key]) => isPool(key)).reduce((sum, [, value]) => sum + entriesOf(value), 0);
+  if (addresses > podLimits.poolAddresses)
+    return overLimit('the Pod', {
+      has: addresses,
+      most: podLimits.poolAddresses,
+      unit: 'addresses in all its ip_pool annotations',
+      remedy: 'shorten them, or name an IPPool in them',
+    });
+  const characters = fitting.reduce((sum, [, { length }]) => sum + length, 0);
+  if (characters <= podLimits.annotationsLength) return undefined;
+  return overLimit('the Pod', {
+    has: characters,
+    most: podLimits.annotationsLength,
+    unit: 'characters in all its annotations about attachments',
+    remedy: 'shorten or remove some',
+  });
+}
+
+const isPool = (key: string): boolean => key.endsWith('.kubernetes.io/ip_pool');
+
+function entriesOf(value: string): number {
+  let entries = 1;
+  for (const character of value) if (character === ';' || character === ',') entries += 1;
+  return entries;
+}
+
 function longestOf(key: string): number {
   if (key === networksAnnotation || key === defaultNetworkAnnotation) return podLimits.networksLength;
-  if (key.endsWith('.kubernetes.io/ip_pool')) return podLimits.poolLength;
+  if (isPool(key)) return podLimits.poolLength;
   return key.endsWith('.kubernetes.io/routes') ? podLimits.routesLength : podLimits.annotationLength;
 }
 

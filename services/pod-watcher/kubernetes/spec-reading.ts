@@ -8,6 +8,9 @@ interface ListLimit {
   readonly unit: string;
 }
 
+/** What a text reads as that cannot be read, where an absent one would open something: no object has such a name. */
+export const unreadable = '(unreadable)';
+
 export class SpecReading {
   /** What is wrong, as sentences. */
   readonly problems: string[] = [];
@@ -28,6 +31,20 @@ export class SpecReading {
     const value = this.#spec[key] ?? '';
     if (typeof value !== 'string') this.problems.push(`spec.${key} must be a text, and is ${quoted(value)}`);
     return this.text(key, most);
+  }
+
+  /** The same; it reads as `unreadable` where it is a problem, since an absent one means more than any text. */
+  closedText(key: string, most: number): string {
+    const before = this.problems.length;
+    const value = this.strictText(key, most);
+    return this.problems.length > before ? unreadable : value;
+  }
+
+  /** A list of names, where an empty one is a problem, too: without it the list could read as one that restricts nothing. */
+  names(key: string, most: number): string[] {
+    const all = this.strictList(key, { most, unit: 'names' });
+    if (all.includes('')) this.problems.push(`spec.${key} has an empty entry: remove it, or name a namespace`);
+    return all.filter((name) => name !== '');
   }
 
   /** The texts of a list that are not empty; a value of another type reads as absent. */
