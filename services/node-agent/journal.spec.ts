@@ -172,6 +172,19 @@ describe('DELs that found no agent', () => {
     });
   });
 
+  it('stay when the system fails to read them, and are not taken for broken', async () => {
+    leave('c1@net1.json', entry('c1'));
+    leave('c2@net1.json', entry('c2'));
+    const failing = (): Promise<void> => {
+      rmSync(join(folder, 'c2@net1.json'));
+      symlinkSync('/etc/hostname', join(folder, 'c2@net1.json')); // reading it is the system's error ELOOP
+      return Promise.resolve();
+    };
+    expect(await replay(journal(failing))).to.equal(1);
+    expect(readdirSync(folder)).to.deep.equal(['c2@net1.json']);
+    expect(warnings.map(({ msg }) => msg)).to.deep.equal(['a DEL that was left here could not be done yet']);
+  });
+
   it('that another agent or pass did meanwhile are no failure', async () => {
     leave('c1@net1.json', entry('c1'));
     leave('c2@net1.json', entry('c2'));

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { pause } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Attached } from './asked.ts';
-import { readOwnFile } from './own-file.ts';
+import { isSystemError, readOwnFile } from './own-file.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const everyMs = 15_000;
@@ -183,7 +183,7 @@ async function understand({ sockets }: Journal, path: string): Promise<Left> {
     if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
     return { kind: 'ours', request: parseRequest('del', JSON.stringify(request)) };
   } catch (error) {
-    if (isAbsent(error)) throw error;
+    if (isSystemError(error)) throw error;
     return { kind: 'broken', error };
   }
 }
