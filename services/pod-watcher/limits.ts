@@ -36,7 +36,6 @@ export const textLimits = {
   nameLength: 253,
   /** An address, with its prefix length if it has one; a MAC. */
   addressLength: 64,
-  uidLength: 128,
 } as const;
 
 /** Of a Subnet. */
