@@ -15,16 +15,29 @@ const (
 	journalFolder   = "/var/lib/cni/ipledger"
 )
 
-// Limits of the journal. An entry that is larger no agent would accept.
+// Limits of the journal. An agent would not accept the names of a larger entry.
 const (
-	mostEntry = 64 << 10
+	mostEntry = 4 << 10
 	mostLeft  = 10_000
 )
+
+// leftRequest is what the agent needs to do a DEL: the rest of a configuration may be large.
+type leftRequest struct {
+	CniType      string `json:"cni_type"`
+	PodName      string `json:"pod_name"`
+	PodNamespace string `json:"pod_namespace"`
+	ContainerID  string `json:"container_id"`
+	NetNs        string `json:"net_ns"`
+	IfName       string `json:"if_name"`
+	Provider     string `json:"provider"`
+}
 
 // leave writes a DEL into the journal, for the agent of its socket. A repeated DEL replaces its own file.
 func leave(request *cniRequest, socket string, cause error) error {
 	journal := cmp.Or(os.Getenv(journalVariable), journalFolder)
-	entry, _ := json.Marshal(map[string]any{"server_socket": socket, "request": request})
+	entry, _ := json.Marshal(map[string]any{"server_socket": socket, "request": leftRequest{
+		request.CniType, request.PodName, request.PodNamespace, request.ContainerID, request.NetNs, request.IfName, request.Provider,
+	}})
 	if err := write(journal, request.ContainerID+"@"+request.IfName+".json", entry); err != nil {
 		return rpcFailed("delete ip: %v; it cannot be left in %s either: %v", cause, journal, err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestDELWritesNoFileThatAConfigurationNames(t *testing.T) {
 	folder := t.TempDir()
 	journal, named := filepath.Join(folder, "journal"), filepath.Join(folder, "named")
-	config := macvlan("1.0.0", "/nonexistent/s", fmt.Sprintf(`,"journal":%q`, named))
+	config := macvlan("1.0.0", filepath.Join(folder, "s"), fmt.Sprintf(`,"journal":%q`, named))
 	config = with(config, fmt.Sprintf(`"journal":%q`, named))
 	if out, exitCode := run(t, "DEL", config, journalVariable+"="+journal); exitCode != 0 {
 		t.Errorf("exit %d, %s", exitCode, out)
@@ -22,6 +22,62 @@ func TestDELWritesNoFileThatAConfigurationNames(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(journal, "c1@net1.json")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A tenant's configuration would fill the journal, and the DELs of others would be refused.
+func TestDELForASocketThatNoAgentHasLeavesNoFile(t *testing.T) {
+	for name, socket := range map[string]string{
+		"a file": "/etc/passwd", "below a file": "/etc/passwd/s", "a relative path": "run/s", "an abstract socket": "@s",
+		"a folder that is absent": "/nonexistent/s", "a volume": "/var/lib/kubelet/pods/u/volumes/kubernetes.io~empty-dir/x/s",
+		"a container's files": "/proc/1/root/run/s",
+	} {
+		t.Run(name, func(t *testing.T) {
+			journal := filepath.Join(t.TempDir(), "journal")
+			out, exitCode := run(t, "DEL", macvlan("1.0.0", socket, ""), journalVariable+"="+journal)
+			if exitCode != 0 || out != "" {
+				t.Errorf("exit %d, %s", exitCode, out)
+			}
+			if _, err := os.Lstat(journal); err == nil {
+				t.Error("a file was left")
+			}
+		})
+	}
+}
+
+// The agent may come, and make its folder: on a node that has just booted /run is empty.
+func TestDELForAnAgentThatIsAwayIsLeft(t *testing.T) {
+	folder := t.TempDir()
+	for name, c := range map[string]struct{ socket, folders string }{
+		"in a folder that is there":             {filepath.Join(folder, "s"), ""},
+		"in a folder that the node names":       {filepath.Join(folder, "run", "s"), "/run/other:" + filepath.Join(folder, "run") + "/"},
+		"in a folder that agents are known for": {"/run/ipledger/ipledger-test-of-an-absent-agent.sock", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			journal := filepath.Join(t.TempDir(), "journal")
+			env := []string{journalVariable + "=" + journal, foldersVariable + "=" + c.folders}
+			if out, exitCode := run(t, "DEL", macvlan("1.0.0", c.socket, ""), env...); exitCode != 0 || out != "" {
+				t.Errorf("exit %d, %s", exitCode, out)
+			}
+			if _, err := os.Lstat(filepath.Join(journal, "c1@net1.json")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A configuration may have megabytes that no DEL needs.
+func TestDELLeavesOnlyWhatTheAgentNeeds(t *testing.T) {
+	folder := t.TempDir()
+	config := with(macvlan("1.0.0", filepath.Join(folder, "s"), ""), `"deviceID":"`+strings.Repeat("x", 60_000)+`"`)
+	if out, exitCode := run(t, "DEL", config, journalVariable+"="+folder, "CNI_NETNS=/ns"); exitCode != 0 {
+		t.Errorf("exit %d, %s", exitCode, out)
+	}
+	entry, err := os.ReadFile(filepath.Join(folder, "c1@net1.json"))
+	want := fmt.Sprintf(`{"request":{"cni_type":"macvlan","pod_name":"p","pod_namespace":"default","container_id":"c1",`+
+		`"net_ns":"/ns","if_name":"net1","provider":"macvlan.default"},"server_socket":%q}`, filepath.Join(folder, "s"))
+	if err != nil || string(entry) != want {
+		t.Errorf("%v\n got %.400s\nwant %s", err, entry, want)
 	}
 }
 

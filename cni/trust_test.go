@@ -108,6 +108,63 @@ func TestASocketBehindALinkedFolderIsServed(t *testing.T) {
 	}
 }
 
+// Root in a container is root for the kernel, too: its sockets are known by where they are.
+func TestRequestsGoToNoSocketOfAContainer(t *testing.T) {
+	volume := filepath.Join(t.TempDir(), "pods", "u", "volumes", "kubernetes.io~empty-dir")
+	must(t, os.MkdirAll(volume, 0o755))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(volume, link))
+	const answer = `{"ips":[{"ip":"10.0.0.2","cidr":"10.0.0.0/24"}]}`
+	for name, c := range map[string]struct{ path, want string }{
+		"by the root of a process":      {"/proc/self/root", "is below /proc, where containers have files"},
+		"in a volume":                   {volume, "is in a volume of a Pod"},
+		"in a volume, by another name":  {link, "is in a volume of a Pod"},
+		"in kubelet's folder":           {"/var/lib/kubelet/device-plugins", "is below /var/lib/kubelet, where containers have files"},
+		"in a container's file system":  {"/run/containerd/x/rootfs", "is below /run/containerd, where containers have files"},
+		"in kubelet's folder, by steps": {"/run/../var/lib/kubelet/pods", "is below /var/lib/kubelet, where containers have files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := startAgent(t, 200, answer)
+			path := filepath.Join(c.path, "s")
+			if c.path == "/proc/self/root" {
+				path = c.path + fake.socket
+			} else if _, err := os.Stat(c.path); err == nil {
+				must(t, os.Rename(fake.socket, path))
+			}
+			if strings.HasPrefix(c.path, "/run/..") {
+				path = c.path + "/s"
+			}
+			out, exitCode := run(t, "ADD", macvlan("1.0.0", path, ""))
+			if exitCode != 1 || !strings.Contains(out, c.want) || len(fake.requests) > 0 {
+				t.Errorf("exit %d, %d requests, %s", exitCode, len(fake.requests), out)
+			}
+		})
+	}
+}
+
+func TestRequestsGoOnlyToTheFoldersThatTheNodeNames(t *testing.T) {
+	fake := startAgent(t, 200, `{"ips":[{"ip":"10.0.0.2","cidr":"10.0.0.0/24"}]}`)
+	folder, link := filepath.Dir(fake.socket), filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(folder, link))
+	const elsewhere = "is in none of the folders of IPLEDGER_SOCKET_DIRS"
+	for name, c := range map[string]struct{ folders, path, want string }{
+		"the folder":               {"/run/x:" + folder, folder, ""},
+		"the folder with a slash":  {folder + "/", folder, ""},
+		"a link that the node has": {link, folder, ""},
+		"a link to the folder":     {folder, link, ""},
+		"another folder":           {"/run/x:/run/y", folder, elsewhere},
+		"a folder above":           {filepath.Dir(folder), folder, elsewhere},
+		"a folder that is absent":  {folder, "/nonexistent", elsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, exitCode := run(t, "ADD", macvlan("1.0.0", filepath.Join(c.path, "s"), ""), foldersVariable+"="+c.folders)
+			if (exitCode == 0) != (c.want == "") || !strings.Contains(out, c.want) {
+				t.Errorf("exit %d, %s", exitCode, out)
+			}
+		})
+	}
+}
+
 func TestInputHasLimits(t *testing.T) {
 	fake := startAgent(t, 500, strings.Repeat("x", 100_000))
 	valid := macvlan("1.0.0", fake.socket, "")

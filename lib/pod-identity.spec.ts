@@ -10,10 +10,19 @@ describe('as whom the ledger knows a Pod', () => {
   });
 
   it('the hash of a static Pod’s manifest, of which only a mirror is in the API', () => {
-    const hash = { 'kubernetes.io/config.hash': 'h-1' };
+    const manifest = 'd41d8cd98f00b204e9800998ecf8427e';
+    const hash = { 'kubernetes.io/config.hash': manifest };
     expect(identityOf({ ...pod, annotations: hash }).uid).to.equal('u-1');
-    const mirror = { ...hash, 'kubernetes.io/config.mirror': 'h-1' };
-    expect(identityOf({ ...pod, annotations: mirror })).to.deep.equal({ name: 'p', uid: 'h-1' });
+    const mirror = { ...hash, 'kubernetes.io/config.mirror': manifest };
+    expect(identityOf({ ...pod, annotations: mirror })).to.deep.equal({ name: 'p', uid: manifest });
+  });
+
+  it('its own uid where the hash is another object’s uid, or of any other form than kubelet’s', () => {
+    const foreign = ['6b9f0c2e-3d1a-4c58-9c0e-2f5a7d1e8b44', 'h-1', '', 'D41D8CD98F00B204E9800998ECF8427E', 7];
+    for (const hash of foreign) {
+      const annotations = { 'kubernetes.io/config.hash': hash, 'kubernetes.io/config.mirror': 'x' };
+      expect(identityOf({ ...pod, name: 'vm1', annotations }).uid, String(hash)).to.equal('u-1');
+    }
   });
 
   it('the virtual machine that it claims to run, by KubeVirt’s names only', () => {

@@ -39,11 +39,14 @@ export const machineKind = 'VirtualMachineInstance';
 /** KubeVirt calls its launchers so; others may be called so, too. */
 export const launcherPrefix = 'virt-launcher-';
 
+/** kubelet's own form: a uid, which is of another form, would be that of another object. */
+const manifestHash = /^[0-9a-f]{32}$/;
+
 /** Who a Pod is by itself: what its ownerReferences claim is another question. */
 export function identityOf({ name, uid, annotations }: Omit<PodMetadata, 'controller'>): PodIdentity {
   const hash = annotations['kubernetes.io/config.hash'];
   const isMirror = Boolean(annotations['kubernetes.io/config.mirror']);
-  return { name, uid: isMirror && typeof hash === 'string' && hash !== '' ? hash : uid };
+  return { name, uid: isMirror && typeof hash === 'string' && manifestHash.test(hash) ? hash : uid };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What Kubernetes shows of one Pod. */
 import type { Kubernetes } from '../kubernetes.ts';
+import { identityOf } from '../../lib/pod-identity.ts';
 import { type Raw, record, text } from '../../lib/raw.ts';
 
 const eventsShown = 5;
@@ -43,7 +44,7 @@ export async function podInCluster(
   const found = await kubernetes.get(`${inNamespace}/events?${selector}`);
   return {
     // A static Pod goes by the hash of its file, of which this object is only a mirror
-    uid: text(annotations['kubernetes.io/config.hash']) || text(metadata['uid']),
+    uid: identityOf({ name, uid: text(metadata['uid']), annotations }).uid,
     node: text(spec['nodeName']),
     phase: text(status['phase']),
     createdAt: text(metadata['creationTimestamp']),

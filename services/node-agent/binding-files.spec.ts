@@ -1,5 +1,15 @@
 import { expect } from 'chai';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -78,6 +88,29 @@ describe('the files of bindings', () => {
     expect(logged).to.have.length(5);
     await open();
     expect(logged).to.have.length(5);
+  });
+
+  it('that the system fails to read stay for the next start, and are logged', async () => {
+    await (await open()).keep(kept('c1'));
+    renameSync(join(folder, 'c1@net1.json'), join(folder, 'away'));
+    symlinkSync('away', join(folder, 'c1@net1.json')); // reading it is the system's error ELOOP
+    expect((await open()).all()).to.deep.equal([]);
+    expect(logged).to.have.length(1);
+    rmSync(join(folder, 'c1@net1.json'));
+    renameSync(join(folder, 'away'), join(folder, 'c1@net1.json'));
+    expect((await open()).all()).to.have.length(1);
+    expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
+  });
+
+  it('are missing, which is logged, where their folder cannot be made: the agent starts without them', async () => {
+    writeFileSync(folder, '');
+    const files = await open();
+    expect(files.all()).to.deep.equal([]);
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.include({ folder, level: 50 });
+    expect(await files.keep(kept('c1')).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    await files.drop(kept('c1')); // a DEL succeeds
+    expect(files.all()).to.deep.equal([]);
   });
 
   it('have a limit, at which another is an error and one that is there is not', async () => {

@@ -11,7 +11,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Attached } from './asked.ts';
 import { turnOf } from './bindings.ts';
-import { readOwnFile } from './own-file.ts';
+import { isSystemError, readOwnFile } from './own-file.ts';
 
 const mostFiles = 20_000;
 const mostFileBytes = 16 << 10;
@@ -65,9 +65,8 @@ export interface BindingFilesOptions {
 const nameOf = ({ containerId, interface: name }: Attached): string => `${containerId}@${name}.json`;
 
 /**
- * Reads the folder, which is made if there is none. Files of earlier boots are removed; a file that cannot be read is put aside
- * as `<name>.broken`, and logged.
- * @throws the system's error
+ * Reads the folder, which is made if there is none. Files of earlier boots are removed; a file that cannot be understood is put
+ * aside as `<name>.broken`, and logged. Without a folder, as on a read-only root, that is logged, and nothing can be kept.
  */
 export async function openBindingFiles({
   folder,
@@ -76,23 +75,18 @@ export async function openBindingFiles({
   log,
   most = mostFiles,
 }: BindingFilesOptions): Promise<BindingFiles> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const kept = new Map<string, KeptBinding>();
-  for await (const entry of await opendir(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.name.endsWith('.draft')) await rm(path, { force: true });
-    if (!entry.name.endsWith('.json')) continue;
-    if (kept.size >= most) {
-      log.error(
-        { folder, most },
-        'the folder holds more bindings than the limit: remove what no container has any more',
-      );
-      break;
-    }
-    const read = await readBinding(path, entry.name, log);
-    if (!read || read.node !== node) continue;
-    if (read.bootId === bootId) kept.set(turnOf(read), read);
-    else await rm(path, { force: true });
+  let isUsable = true;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await readAll({ folder, node, bootId, log, most }, kept);
+  } catch (error) {
+    isUsable = false;
+    kept.clear();
+    log.error(
+      { err: error, folder },
+      'the folder of the files of bindings cannot be used: a ledger restored from a backup gets no bindings back from it; mount a folder of the host there in which root can write',
+    );
   }
 
   return {
@@ -107,11 +101,31 @@ export async function openBindingFiles({
     },
     async drop(container) {
       kept.delete(turnOf(container));
-      await rm(join(folder, nameOf(container)), { force: true });
+      if (isUsable) await rm(join(folder, nameOf(container)), { force: true });
     },
     of: (container) => kept.get(turnOf(container)),
     all: () => [...kept.values()],
   };
+}
+
+async function readAll(options: Required<BindingFilesOptions>, kept: Map<string, KeptBinding>): Promise<void> {
+  const { folder, node, bootId, log, most } = options;
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.name.endsWith('.draft')) await rm(path, { force: true });
+    if (!entry.name.endsWith('.json')) continue;
+    if (kept.size >= most) {
+      log.error(
+        { folder, most },
+        'the folder holds more bindings than the limit: remove what no container has any more',
+      );
+      return;
+    }
+    const read = await readBinding(path, entry.name, log);
+    if (!read || read.node !== node) continue;
+    if (read.bootId === bootId) kept.set(turnOf(read), read);
+    else await rm(path, { force: true });
+  }
 }
 
 async function readBinding(path: string, name: string, log: Logger): Promise<z.output<typeof fileSchema> | undefined> {
@@ -120,7 +134,11 @@ async function readBinding(path: string, name: string, log: Logger): Promise<z.o
     if (nameOf(binding) !== name) throw new Error(`the file is named ${name}, and holds ${nameOf(binding)}`);
     return binding;
   } catch (error) {
-    log.error({ err: error, file: path }, 'the file of a binding cannot be read; put aside as .broken');
+    if (isSystemError(error)) {
+      log.error({ err: error, file: path }, 'the file of a binding cannot be read now; it stays for the next start');
+      return undefined;
+    }
+    log.error({ err: error, file: path }, 'the file of a binding cannot be understood; put aside as .broken');
     await rename(path, `${path}.broken`);
     return undefined;
   }

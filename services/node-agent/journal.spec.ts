@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -138,6 +147,42 @@ describe('DELs that found no agent', () => {
     for (const container of ['c1', 'c2']) rmSync(join(folder, `${container}@net1.json`));
     await again(signal);
     expect(counts()).to.deep.equal([1, 2]);
+  });
+
+  it('that no agent did for 24 hours are removed and logged, and younger ones stay', async () => {
+    const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
+    for (const [container, hours] of [
+      ['c1', 25],
+      ['c2', 26],
+      ['c3', 22],
+    ] as const) {
+      leave(`${container}@net1.json`, entry(container, '/run/typo.sock'));
+      utimesSync(join(folder, `${container}@net1.json`), hoursAgo(hours), hoursAgo(hours));
+    }
+    const failing = (): Promise<void> => Promise.reject(new Error('the allocator is away'));
+    leave('c4@net1.json', entry('c4'));
+    utimesSync(join(folder, 'c4@net1.json'), hoursAgo(48), hoursAgo(48));
+    await replay(journal(failing));
+    expect(readdirSync(folder)).to.have.members(['c3@net1.json', 'c4@net1.json']);
+    expect(warnings.filter((warning) => 'removed' in warning)).to.have.length(1);
+    expect(warnings.find((warning) => 'removed' in warning)).to.deep.include({
+      removed: 2,
+      sockets: ['/run/typo.sock'],
+      folder,
+    });
+  });
+
+  it('stay when the system fails to read them, and are not taken for broken', async () => {
+    leave('c1@net1.json', entry('c1'));
+    leave('c2@net1.json', entry('c2'));
+    const failing = (): Promise<void> => {
+      rmSync(join(folder, 'c2@net1.json'));
+      symlinkSync('/etc/hostname', join(folder, 'c2@net1.json')); // reading it is the system's error ELOOP
+      return Promise.resolve();
+    };
+    expect(await replay(journal(failing))).to.equal(1);
+    expect(readdirSync(folder)).to.deep.equal(['c2@net1.json']);
+    expect(warnings.map(({ msg }) => msg)).to.deep.equal(['a DEL that was left here could not be done yet']);
   });
 
   it('that another agent or pass did meanwhile are no failure', async () => {

@@ -1,16 +1,17 @@
 /**
  * DELs that could not be done, because a Pod must be able to go: each is left as a file `<container>@<interface>.json`, by the
  * plugin when it finds no agent, by the agent when it finds no allocator. The agent of that socket does them when it can. A
- * file goes only when its DEL is done; one that can't be understood is put aside as `<name>.broken`, for a person.
+ * file goes only when its DEL is done; one that can't be understood is put aside as `<name>.broken`, for a person. One that no
+ * agent did for a day, since its socket is none of this agent's, is removed: a tenant's configuration named it.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { pause } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Attached } from './asked.ts';
-import { readOwnFile } from './own-file.ts';
+import { isSystemError, readOwnFile } from './own-file.ts';
 import { type CniRequest, parseRequest } from './wire.ts';
 
 const everyMs = 15_000;
@@ -19,6 +20,7 @@ const mostNamed = 8;
 /** More names are not read: the plugin leaves no more than 10,000 files. */
 const mostNames = 50_000;
 const mostEntryBytes = 64 << 10;
+const unclaimedMs = 24 * 3_600_000;
 
 const entrySchema = z.object({ server_socket: z.string(), request: z.unknown() });
 
@@ -90,15 +92,23 @@ export function createReplay(journal: Journal, most = mostAtOnce): (signal: Abor
     const next = names.findIndex((name) => name > last);
     const inTurn = next > 0 ? [...names.slice(next), ...names.slice(0, next)] : names;
     const others: string[] = [];
+    const removed: string[] = [];
     let done = 0;
     for (const name of inTurn.slice(0, most)) {
       if (signal.aborted) return done;
       last = name;
       const replayed = await replayOne(journal, join(folder, name), signal);
       if (replayed.kind === 'done') done += 1;
-      if (replayed.kind === 'unclaimed') others.push(replayed.socket);
+      if (replayed.kind !== 'unclaimed') continue;
+      if (await removeOld(journal, join(folder, name))) removed.push(replayed.socket);
+      else others.push(replayed.socket);
     }
     if (done > 0) log.info({ done, folder }, 'did the DELs that had been left');
+    if (removed.length > 0)
+      log.warn(
+        { removed: removed.length, sockets: [...new Set(removed)].slice(0, mostNamed), folder },
+        'removed DELs that no agent did for 24 hours, since their sockets are not served here: correct server_socket in the network configuration',
+      );
     if (others.length > 0 && others.length !== unclaimed)
       log.warn(
         { unclaimed: others.length, sockets: [...new Set(others)].slice(0, mostNamed), folder },
@@ -107,6 +117,19 @@ export function createReplay(journal: Journal, most = mostAtOnce): (signal: Abor
     unclaimed = others.length;
     return done;
   };
+}
+
+/** Removes a file that is older than a day; returns whether it did. */
+async function removeOld({ log }: Journal, path: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs < unclaimedMs) return false;
+    await rm(path, { force: true });
+    return true;
+  } catch (error) {
+    if (!isAbsent(error)) log.warn({ err: error, file: path }, 'a DEL that no agent does cannot be removed');
+    return false;
+  }
 }
 
 async function entriesOf({ folder, log }: Journal): Promise<string[]> {
@@ -160,7 +183,7 @@ async function understand({ sockets }: Journal, path: string): Promise<Left> {
     if (!sockets.some((ours) => resolve(ours) === resolve(socket))) return { kind: 'unclaimed', socket };
     return { kind: 'ours', request: parseRequest('del', JSON.stringify(request)) };
   } catch (error) {
-    if (isAbsent(error)) throw error;
+    if (isSystemError(error)) throw error;
     return { kind: 'broken', error };
   }
 }

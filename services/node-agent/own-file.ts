@@ -2,6 +2,9 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
+/** Whether an error is the system's (too many open files, a failing disk): it says nothing of what a file holds. */
+export const isSystemError = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).errno === 'number';
+
 /**
  * Reads a text file that root owns, or the user that runs the agent.
  * @throws Error when it is another user's, larger than `mostBytes`, or no plain file; or the system's error

@@ -28,8 +28,9 @@ describe('as whom the ledger knows a Pod', () => {
   });
 
   it('of a static Pod is the hash that its mirror tells', async () => {
-    const annotations = { 'kubernetes.io/config.mirror': 'h-1', 'kubernetes.io/config.hash': 'h-1' };
-    expect(await identified({ uid: 'u-1', annotations })).to.include({ uid: 'h-1', podUid: 'u-1' });
+    const hash = 'd41d8cd98f00b204e9800998ecf8427e';
+    const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
+    expect(await identified({ uid: 'u-1', annotations })).to.include({ uid: hash, podUid: 'u-1' });
   });
 
   describe('of a Pod that names a virtual machine as its controller', () => {

@@ -42,7 +42,6 @@ export const textLimits = {
   providerLength: 337,
   /** An address, with its prefix length if it has one; a MAC. */
   addressLength: 64,
-  uidLength: 128,
 } as const;
 
 /** Of a Subnet. */

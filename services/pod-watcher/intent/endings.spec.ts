@@ -10,9 +10,12 @@ describe('who is gone', () => {
   const world = (options: WorldOptions = {}) => worldOf(stop.signal, options);
 
   describe('does not take the deletion of a mirror for the end of its static Pod', () => {
-    const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' };
+    const annotations = {
+      'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
+      'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
+    };
     const mirror = wanting('a', { annotations });
-    const held = holding('a', { uid: 'hash' });
+    const held = holding('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' });
 
     it('when it is made again', async () => {
       const { pods, allocator, reconciler } = world({ holdings: [held] });
@@ -47,7 +50,10 @@ describe('who is gone', () => {
       reconciler.start();
       pods.drop(mirror);
       await until(() => allocator.released.length === 1);
-      expect(allocator.released[0]).to.include({ podUid: 'hash', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
+      expect(allocator.released[0]).to.include({
+        podUid: 'd41d8cd98f00b204e9800998ecf8427e',
+        cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED',
+      });
     });
   });
 

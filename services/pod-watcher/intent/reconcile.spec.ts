@@ -126,12 +126,15 @@ describe('the intent loop', () => {
   });
 
   it('knows a static Pod by the hash that its mirror carries', async () => {
-    const annotations = { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' };
+    const annotations = {
+      'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
+      'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
+    };
     const { pods, allocator, reconciler } = world();
     reconciler.start();
     pods.put(wanting('a', { annotations }));
     await until(() => allocator.allocated.length === 1);
-    expect(allocator.allocated[0]?.pod?.uid).to.equal('hash');
+    expect(allocator.allocated[0]?.pod?.uid).to.equal('d41d8cd98f00b204e9800998ecf8427e');
   });
 
   for (const order of ['before', 'after'] as const)

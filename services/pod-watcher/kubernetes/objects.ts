@@ -94,13 +94,12 @@ export function toPod(raw: unknown): Pod {
   const owner = ownerWithin(meta['ownerReferences']);
   const { controller } = owner;
   const { name: ledgerName, uid } = identityOf({ ...object, annotations });
-  const foreign = tooLong('annotation kubernetes.io/config.hash', uid, textLimits.uidLength);
   // Who asks for nothing is not told what is wrong with an owner.
-  const others = Object.keys(kept.annotations).length === 0 ? [] : [owner.problem, foreign];
+  const others = Object.keys(kept.annotations).length === 0 ? [] : [owner.problem];
   return {
     ...object,
     ledgerName,
-    identity: foreign === undefined ? uid : object.uid,
+    identity: uid,
     claims: machineClaimOf({ ...object, controller }),
     doubt: '',
     createdAt: text(meta['creationTimestamp']),

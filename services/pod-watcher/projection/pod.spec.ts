@@ -123,8 +123,13 @@ describe('what a Pod’s annotations say of its allocations', () => {
 
   it('is written onto a static Pod’s mirror under the mirror’s own uid', () => {
     const mirror = podNamed('a', {
-      annotations: { 'kubernetes.io/config.mirror': 'hash', 'kubernetes.io/config.hash': 'hash' },
+      annotations: {
+        'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
+        'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
+      },
     });
-    expect(podPatch(mirror, [holding('a', { uid: 'hash' })], never)?.metadata.uid).to.equal('uid-a');
+    expect(podPatch(mirror, [holding('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' })], never)?.metadata.uid).to.equal(
+      'uid-a',
+    );
   });
 });
