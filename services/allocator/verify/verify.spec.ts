@@ -270,7 +270,7 @@ describe('Verification', () => {
       const ledger = await ledgerOf(
         cooled,
         ...replaced,
-        ...(held ? [again('4'), again('5')] : []),
+        ...(held ? [again('4'), again('5'), again('6')] : []),
         allocate('b', { candidates: [['172.17.0.12']] }),
       );
       const claim = JSON.parse(ledger.get(of) ?? '') as Stored;
