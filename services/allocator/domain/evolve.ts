@@ -192,8 +192,13 @@ function changeClaims(state: State, event: Sequenced, journal: Journal, change: 
 
 /** Who is given an address decides on which networks it is used; whatever else happens to it adds to them only. */
 function networksAfter(state: State, event: Sequenced, before: readonly string[]): readonly string[] {
-  const home = state.subnets.get(event.subnet)?.subnet.network;
+  const subnet = state.subnets.get(event.subnet)?.subnet;
+  const home = subnet?.network;
   const provider = 'attachment' in event.data ? event.data.attachment.provider : undefined;
+  // Almost always the address is used on the subnet's own network alone.
+  const isAtHome = provider === undefined || networkOf(provider, event.subnet) === home;
+  if (subnet && isAtHome && (before.length === 0 || (before.length === 1 && before[0] === home)))
+    return before.length === 1 ? before : subnet.networks;
   const networks = new Set<string>(home === undefined ? [] : [home]);
   if (event.type !== 'AddressAllocated') for (const network of before) networks.add(network);
   if (provider !== undefined) networks.add(networkOf(provider, event.subnet));

@@ -63,12 +63,14 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
   let claims = state.claims.get(name.subnet);
   if (!claims) journal.record(setKey(state.claims, name.subnet, (claims = new Map())));
   const before = claims.get(name.address);
-  const affected = subnetsAffected(state, name, claim.networks);
+  const alone = soleSubnet(state, name.subnet, before, claim);
+  const affected = alone ? [] : subnetsAffected(state, name, claim.networks);
   const leftNetworks = before?.networks.filter((network) => !claim.networks.includes(network)) ?? [];
   const left = leftNetworks.length === 0 ? [] : homesOf(state, name, leftNetworks);
   journal.record(setKey(claims, name.address, claim));
   journal.touch(name);
   indexNetworks(state, name.subnet, { before: before?.networks ?? [], after: claim.networks }, journal);
+  if (alone) spaceOf(alone, name.address)?.move(name.address, before, claim, journal);
   for (const { configured, known } of affected) {
     const now = claimInForce(state, configured.subnet, name.address) as Claim;
     spaceOf(configured, name.address)?.move(name.address, known, now, journal);
@@ -80,6 +82,22 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, journal: J
     indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, journal);
   if (before?.reservation !== claim.reservation || before?.networks[0] !== claim.networks[0])
     indexReservation(state, name, { before, after: claim }, journal);
+}
+
+/** The subnet of a claim where no other has to do with it, which is almost always: its network has one subnet and only its claims. */
+function soleSubnet(
+  state: State,
+  subnet: string,
+  before: Claim | undefined,
+  { networks }: Claim,
+): ConfiguredSubnet | undefined {
+  const [network = ''] = networks;
+  if (networks.length !== 1 || (before && before.networks !== networks)) return undefined;
+  const claiming = state.networks.get(network);
+  const isSole = !claiming || (claiming.size === 1 && claiming.has(subnet));
+  return isSole && state.homes.get(network)?.length === 1 && state.homes.get(network)?.[0] === subnet
+    ? state.subnets.get(subnet)
+    : undefined;
 }
 
 /** The subnets in force that a claim decides about: its own, and those whose network it is on. */

@@ -48,6 +48,8 @@ export interface Subnet {
   readonly spec: SubnetSpec;
   /** That of the NICs of its provider. */
   readonly network: string;
+  /** The same as the networks of a claim that is used on no other; one list for all claims. */
+  readonly networks: readonly string[];
   /** IPv4 before IPv6. */
   readonly families: readonly SubnetFamily[];
 }
@@ -116,7 +118,8 @@ export function subnetOf(name: string, spec: SubnetSpec): Subnet {
     const gatewayText = formatAddress(gateway);
     return { family: cidr.family, cidr, cidrText, gateway: gateway.value, gatewayText, hosts, usable };
   });
-  return { name, spec, network: networkOf(spec.provider, name), families };
+  const network = networkOf(spec.provider, name);
+  return { name, spec, network, networks: [network], families };
 }
 
 /** Whether two subnets of one network would give the same address twice. */
