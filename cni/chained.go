@@ -1,5 +1,9 @@
 package main
 
+// The chained form: `{"type": "kube-ovn"}` after the plugin that makes the NIC, in one list. That plugin reads the link's
+// MAC before the agent sets the MAC that the Pod requests. The chained plugin puts the link's MAC into the result, so that
+// runtime, Multus and CHECK agree with the link.
+
 import (
 	"cmp"
 	"encoding/json"
@@ -15,51 +19,46 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// The chained form: `{"type": "kube-ovn"}` behind the plugin that makes the NIC, in one list. That plugin reads the link's
-// MAC before it asks for the address, and so before the agent sets the MAC that the Pod asks for. The chained plugin puts the
-// link's MAC into the result; then the runtime, Multus and CHECK agree with the link.
-
-// checkFailed is the code of a CHECK that found a difference; the agent uses the same.
+// checkFailed is the CNI error code of a CHECK that finds a difference. The agent uses the same code.
 const checkFailed = 101
 
-// isChained reports whether an ADD or a CHECK is for the chained form. As the plugin that makes the NIC it has no result yet
-// at ADD.
+// isChained reports whether an ADD or a CHECK is for the chained form. The plugin that makes the NIC gets no prevResult at ADD.
 func (conf *netConf) isChained() bool {
 	return conf.Type == "kube-ovn" && conf.IPAM == nil && conf.PrevResult != nil
 }
 
-// isIdle reports whether a DEL, GC or STATUS is for the chained form: it names no agent, and has nothing to end or to ask.
-func isIdle(args *skel.CmdArgs) (bool, error) {
+// isChainedNoOp reports whether a DEL, GC or STATUS is for the chained form, which names no agent and keeps no state.
+func isChainedNoOp(args *skel.CmdArgs) (bool, error) {
 	conf, err := parseConf(args.StdinData)
 	return err == nil && conf.Type == "kube-ovn" && conf.IPAM == nil && conf.ServerSocket == "", err
 }
 
-// correct prints the result of the plugins before, with the MAC that the link has.
-func correct(conf *netConf, args *skel.CmdArgs) error {
+// printChainedResult prints prevResult with the MAC of the link.
+func printChainedResult(conf *netConf, args *skel.CmdArgs) error {
 	if err := refuseOwnNamespace(args); err != nil {
 		return err
 	}
-	result, nic, err := nicOf(conf, args)
+	result, nic, err := findNic(conf, args)
 	if err != nil {
 		return err
 	}
 	if nic != nil {
-		mac, err := macOf(args)
+		mac, err := readMac(args)
 		if err != nil {
-			return invalid(fmt.Sprintf("%v: a kube-ovn without ipam stands behind the plugin that makes that link", err))
+			return invalid(fmt.Sprintf("%v: place a kube-ovn without ipam after the plugin that makes the link", err))
 		}
 		nic.Mac = cmp.Or(mac, nic.Mac)
 	}
 	return types.PrintResult(result, conf.CNIVersion)
 }
 
-// compare does CHECK: the runtime's result must have the link's MAC.
-func compare(conf *netConf, args *skel.CmdArgs) error {
-	_, nic, err := nicOf(conf, args)
+// checkChainedMac does CHECK: prevResult must have the link's MAC.
+func checkChainedMac(conf *netConf, args *skel.CmdArgs) error {
+	_, nic, err := findNic(conf, args)
 	if err != nil || nic == nil {
 		return err
 	}
-	mac, err := macOf(args)
+	mac, err := readMac(args)
 	if err != nil {
 		return types.NewError(checkFailed, err.Error(), "")
 	}
@@ -70,23 +69,23 @@ func compare(conf *netConf, args *skel.CmdArgs) error {
 	return nil
 }
 
-// nicOf reads prevResult, and finds the NIC in it that this call is about; nil where the result's version has no interfaces.
-func nicOf(conf *netConf, args *skel.CmdArgs) (*types100.Result, *types100.Interface, error) {
-	past := &types.PluginConf{CNIVersion: cmp.Or(conf.CNIVersion, "0.1.0")}
-	err := json.Unmarshal(*conf.PrevResult, &past.RawPrevResult)
+// findNic returns prevResult and the NIC of this call in it; the NIC is nil if the result's CNI version has no interfaces.
+func findNic(conf *netConf, args *skel.CmdArgs) (*types100.Result, *types100.Interface, error) {
+	pluginConf := &types.PluginConf{CNIVersion: cmp.Or(conf.CNIVersion, "0.1.0")}
+	err := json.Unmarshal(*conf.PrevResult, &pluginConf.RawPrevResult)
 	if err == nil {
-		err = version.ParsePrevResult(past)
+		err = version.ParsePrevResult(pluginConf)
 	}
 	if err != nil {
 		return nil, nil, types.NewError(types.ErrDecodingFailure, "failed to load prevResult", err.Error())
 	}
-	result, err := types100.NewResultFromResult(past.PrevResult)
+	result, err := types100.NewResultFromResult(pluginConf.PrevResult)
 	if err != nil {
 		return nil, nil, types.NewError(types.ErrDecodingFailure, "failed to load prevResult", err.Error())
 	}
-	for _, each := range result.Interfaces {
-		if each.Name == args.IfName && each.Sandbox != "" {
-			return result, each, nil
+	for _, nic := range result.Interfaces {
+		if nic.Name == args.IfName && nic.Sandbox != "" {
+			return result, nic, nil
 		}
 	}
 	if len(result.Interfaces) > 0 {
@@ -95,10 +94,10 @@ func nicOf(conf *netConf, args *skel.CmdArgs) (*types100.Result, *types100.Inter
 	return result, nil, nil
 }
 
-// macOf reads the MAC of the sandbox's link; "" for a link that has none.
-func macOf(args *skel.CmdArgs) (string, error) {
+// readMac returns the MAC of the sandbox's link; "" if the link has none.
+func readMac(args *skel.CmdArgs) (string, error) {
 	var mac string
-	err := inside(args.Netns, func() error {
+	err := inNamespace(args.Netns, func() error {
 		link, err := net.InterfaceByName(args.IfName)
 		if err == nil {
 			mac = link.HardwareAddr.String()
@@ -111,15 +110,15 @@ func macOf(args *skel.CmdArgs) (string, error) {
 	return mac, nil
 }
 
-// inside runs work in a network namespace, in a thread that ends with it.
-func inside(path string, work func() error) error {
+// inNamespace runs work in the network namespace at path, in a thread that ends with it.
+func inNamespace(path string, work func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread is in another namespace
-		there, err := netns.GetFromPath(path)
+		runtime.LockOSThread() // never unlocked, so that the thread ends: it stays in the other namespace
+		namespace, err := netns.GetFromPath(path)
 		if err == nil {
-			defer there.Close()
-			err = netns.Set(there)
+			defer namespace.Close()
+			err = netns.Set(namespace)
 		}
 		if err == nil {
 			err = work()

@@ -1,5 +1,7 @@
 package main
 
+// The network configuration on stdin, and CNI_ARGS.
+
 import (
 	"cmp"
 	"encoding/json"
@@ -10,46 +12,51 @@ import (
 	"github.com/containernetworking/cni/pkg/types"
 )
 
-// origin says whom to ask, and for what. It stands in `ipam`, or at the top where the plugin is no IPAM plugin.
-type origin struct {
+// agentTarget names the agent's socket and the provider. It is in `ipam`, or at the top if kube-ovn is the main plugin.
+type agentTarget struct {
 	ServerSocket string  `json:"server_socket"`
 	Provider     string  `json:"provider"`
 	Routes       []route `json:"routes"`
 }
 
 type netConf struct {
-	origin
+	agentTarget
 	device
-	CNIVersion string    `json:"cniVersion"`
-	Type       string    `json:"type"`
-	DNS        types.DNS `json:"dns"`
-	VfDriver   string    `json:"vf_driver"`
-	IPAM       *origin   `json:"ipam"`
-	// PrevResult is nil in the configuration of the first plugin of a list, but for CHECK and DEL.
+	CNIVersion string       `json:"cniVersion"`
+	Type       string       `json:"type"`
+	NfnNetwork string       `json:"nfn-network"` // the one network of an OVN4NFV request for which this configuration is
+	DNS        types.DNS    `json:"dns"`
+	VfDriver   string       `json:"vf_driver"`
+	IPAM       *agentTarget `json:"ipam"`
+	// PrevResult is nil for the first plugin of a list, except at CHECK and DEL.
 	PrevResult *json.RawMessage `json:"prevResult"`
 }
 
-// Limits of what names a Pod and its container. The agent has limits for the rest.
+// Limits of the Pod's and the container's names. The agent limits the other fields.
 const (
-	mostArgs        = 16 << 10
-	mostContainerID = 128
+	maxArgsBytes        = 16 << 10
+	maxContainerIDBytes = 128
 )
 
-// parseConf reads the configuration.
+// parseConf parses a network configuration.
 func parseConf(stdin []byte) (*netConf, error) {
 	conf := &netConf{}
 	if err := json.Unmarshal(stdin, conf); err != nil {
 		return nil, types.NewError(types.ErrDecodingFailure, "failed to load netconf", err.Error())
 	}
-	if conf.Type != "kube-ovn" && conf.IPAM != nil {
-		conf.origin = *conf.IPAM
+	if conf.isOvn4nfv() {
+		// OVN4NFV's configurations name no agent.
+		conf.ServerSocket = cmp.Or(conf.ServerSocket, defaultServerSocket)
+		conf.Provider = ovn4nfvProvider
+	} else if conf.Type != "kube-ovn" && conf.IPAM != nil {
+		conf.agentTarget = *conf.IPAM
 	}
 	conf.Provider = cmp.Or(conf.Provider, "ovn")
 	return conf, nil
 }
 
-// loadConf reads the configuration of a request to the agent.
-func loadConf(stdin []byte) (*netConf, error) {
+// parseAgentConf parses the network configuration of a request to the agent, which needs server_socket.
+func parseAgentConf(stdin []byte) (*netConf, error) {
 	conf, err := parseConf(stdin)
 	if err != nil {
 		return nil, err
@@ -57,18 +64,18 @@ func loadConf(stdin []byte) (*netConf, error) {
 	return conf, required(conf.ServerSocket, "server_socket is required in cni.conf: the path of the node agent's socket")
 }
 
-// load reads configuration and CNI_ARGS into what every request about a container says. Of CNI_ARGS only the Pod's
-// names and uid are looked at, and all else is let pass, whether IgnoreUnknown is set or not: so does Kube-OVN's plugin.
-func load(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
-	conf, err := loadConf(args.StdinData)
+// parseRequest makes the part of a request that ADD, DEL and CHECK share. It ignores unknown CNI_ARGS even without
+// IgnoreUnknown, like Kube-OVN's plugin.
+func parseRequest(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
+	conf, err := parseAgentConf(args.StdinData)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(args.Args) > mostArgs {
-		return nil, nil, tooLong("CNI_ARGS", len(args.Args), mostArgs)
+	if len(args.Args) > maxArgsBytes {
+		return nil, nil, tooLong("CNI_ARGS", len(args.Args), maxArgsBytes)
 	}
-	if len(args.ContainerID) > mostContainerID {
-		return nil, nil, tooLong("CNI_CONTAINERID", len(args.ContainerID), mostContainerID)
+	if len(args.ContainerID) > maxContainerIDBytes {
+		return nil, nil, tooLong("CNI_CONTAINERID", len(args.ContainerID), maxContainerIDBytes)
 	}
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(args.Args, ";") {
@@ -82,21 +89,32 @@ func load(args *skel.CmdArgs) (*netConf, *cniRequest, error) {
 	)
 	return conf, &cniRequest{
 		CniType: conf.Type, Provider: conf.Provider, device: conf.device,
-		PodName: values["K8S_POD_NAME"], PodNamespace: values["K8S_POD_NAMESPACE"], PodUID: values["K8S_POD_UID"],
+		NfnNetwork: conf.NfnNetwork, PodName: values["K8S_POD_NAME"], PodNamespace: values["K8S_POD_NAMESPACE"], PodUID: values["K8S_POD_UID"],
 		ContainerID: args.ContainerID, NetNs: args.Netns, IfName: args.IfName,
 	}, err
 }
 
-func required(value, missing string) error {
+// ovn4nfvProvider is the provider of all NICs of OVN4NFV requests (lib/ovn4nfv/names.ts).
+const ovn4nfvProvider = "ovn4nfv.kube-system.ovn"
+
+// defaultServerSocket is the path that the node agent serves by default.
+const defaultServerSocket = "/run/openvswitch/kube-ovn-daemon.sock"
+
+// isOvn4nfv reports whether the configuration is for all NICs that the Pod requests by annotation, in the way of OVN4NFV.
+func (conf *netConf) isOvn4nfv() bool {
+	return conf.Type == "ovn4nfvk8s-cni" || conf.Type == "ovn-k8s-cni-overlay"
+}
+
+func required(value, message string) error {
 	if value == "" {
-		return invalid(missing)
+		return invalid(message)
 	}
 	return nil
 }
 
-func tooLong(variable string, length, most int) error {
+func tooLong(variable string, length, limit int) error {
 	return types.NewError(types.ErrInvalidEnvironmentVariables,
-		fmt.Sprintf("%s has %d bytes, and may have %d", variable, length, most), "")
+		fmt.Sprintf("%s has %d bytes; the limit is %d", variable, length, limit), "")
 }
 
 func invalid(why string) error {

@@ -1,6 +1,6 @@
-// Command kube-ovn is a CNI IPAM plugin: it hands each request to the node agent on a unix socket and prints the agent's
-// answer as a CNI result. It decides nothing itself. Its name, configuration, errors and wire format are those of
-// Kube-OVN's plugin, so that existing NetworkAttachmentDefinitions work unchanged.
+// Command kube-ovn is a CNI IPAM plugin. It sends each request to the node agent on a unix socket and prints the response as
+// a CNI result. Its name, configuration, errors and wire format are those of Kube-OVN's plugin, so that existing
+// NetworkAttachmentDefinitions work unchanged.
 package main
 
 import (
@@ -17,42 +17,42 @@ import (
 	"github.com/containernetworking/cni/pkg/version"
 )
 
-// mostConfig limits the configuration: the list of a GC is its largest part.
-const mostConfig = 4 << 20
+// maxConfigBytes limits the configuration. The list of a GC is its largest part.
+const maxConfigBytes = 4 << 20
 
 func main() {
 	command := os.Getenv("CNI_COMMAND")
-	config, err := takeStdin(command)
+	config, err := readStdin(command)
 	if command == "VERSION" {
-		sayVersions(config)
+		printVersions(config)
 		return
 	}
 	if os.Getenv("CNI_PATH") == "" && command != "GC" {
-		os.Setenv("CNI_PATH", "/opt/cni/bin") // optional in all but GC; skel insists on it, and we run no other plugin
+		os.Setenv("CNI_PATH", "/opt/cni/bin") // skel requires it, the specification only for GC; this plugin runs no other
 	}
 	if err == nil {
 		funcs := skel.CNIFuncs{Add: add, Del: del, Check: check, GC: gc, Status: status}
 		err = skel.PluginMainFuncsWithError(funcs, version.All, "ipledger's kube-ovn IPAM plugin")
 	}
 	if err != nil {
-		nameVariable(err)
-		say(map[string]any{"cniVersion": versionOf(config), "code": err.Code, "msg": err.Msg, "details": err.Details})
+		addVariableName(err)
+		printJSON(map[string]any{"cniVersion": versionOf(config), "code": err.Code, "msg": err.Msg, "details": err.Details})
 		os.Exit(1)
 	}
 }
 
-// takeStdin reads the configuration and hands it on to skel, whose own errors lack the cniVersion that the CNI
-// specification wants in them: only the configuration knows it.
-func takeStdin(command string) (config []byte, failed *types.Error) {
+// readStdin returns the configuration, and makes it available to skel again. skel's own errors lack the cniVersion that the
+// CNI specification requires: it comes from the configuration.
+func readStdin(command string) (config []byte, failed *types.Error) {
 	if command == "" {
-		return nil, nil // somebody at a terminal
+		return nil, nil // started at a terminal; skel prints the usage
 	}
-	config, err := io.ReadAll(io.LimitReader(os.Stdin, mostConfig+1))
+	config, err := io.ReadAll(io.LimitReader(os.Stdin, maxConfigBytes+1))
 	if err != nil {
 		return nil, types.NewError(types.ErrIOFailure, "error reading from stdin", err.Error())
 	}
-	if len(config) > mostConfig {
-		why := fmt.Sprintf("the configuration on stdin is larger than %d bytes", mostConfig)
+	if len(config) > maxConfigBytes {
+		why := fmt.Sprintf("the configuration on stdin is larger than %d bytes", maxConfigBytes)
 		return nil, types.NewError(types.ErrInvalidNetworkConfig, "Invalid Configuration", why)
 	}
 	reader, writer, _ := os.Pipe() // nil if it fails; skel then reports an I/O failure
@@ -61,30 +61,30 @@ func takeStdin(command string) (config []byte, failed *types.Error) {
 	return config, nil
 }
 
-// versionOf is the version of the specification that a configuration is in, or ours where that is none that we speak.
+// versionOf returns the CNI version of a configuration, or the newest supported version if the plugin does not support it.
 func versionOf(config []byte) string {
-	asked := netConf{}
-	json.Unmarshal(config, &asked)
-	if named := cmp.Or(asked.CNIVersion, "0.1.0"); slices.Contains(version.All.SupportedVersions(), named) {
+	conf := netConf{}
+	json.Unmarshal(config, &conf)
+	if named := cmp.Or(conf.CNIVersion, "0.1.0"); slices.Contains(version.All.SupportedVersions(), named) {
 		return named
 	}
 	return version.Current()
 }
 
-// sayVersions answers in the version that was asked in; where none was, or a whole configuration came instead of a
-// question, in the newest, as Kube-OVN's plugin does.
-func sayVersions(config []byte) {
-	asked := netConf{}
-	json.Unmarshal(config, &asked)
-	spoken := version.Current()
-	if asked.CNIVersion != "" && asked.Type == "" {
-		spoken = versionOf(config)
+// printVersions answers VERSION in the request's CNI version. Without one, or for a network configuration, it uses the newest
+// version, like Kube-OVN's plugin.
+func printVersions(config []byte) {
+	conf := netConf{}
+	json.Unmarshal(config, &conf)
+	cniVersion := version.Current()
+	if conf.CNIVersion != "" && conf.Type == "" {
+		cniVersion = versionOf(config)
 	}
-	say(map[string]any{"cniVersion": spoken, "supportedVersions": version.All.SupportedVersions()})
+	printJSON(map[string]any{"cniVersion": cniVersion, "supportedVersions": version.All.SupportedVersions()})
 }
 
-// nameVariable adds the name of the environment variable that skel found invalid, which the specification wants to be told.
-func nameVariable(err *types.Error) {
+// addVariableName adds the name of the invalid environment variable to skel's error, as the CNI specification requires.
+func addVariableName(err *types.Error) {
 	for part, name := range map[string]string{"containerID": "CNI_CONTAINERID", "interface name": "CNI_IFNAME"} {
 		if err.Code == types.ErrInvalidEnvironmentVariables && strings.Contains(err.Msg, part) {
 			value := os.Getenv(name)
@@ -93,4 +93,4 @@ func nameVariable(err *types.Error) {
 	}
 }
 
-func say(it any) { json.NewEncoder(os.Stdout).Encode(it) }
+func printJSON(value any) { json.NewEncoder(os.Stdout).Encode(value) }

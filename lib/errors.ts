@@ -1,13 +1,13 @@
 /**
- * The error vocabulary, and the one table that maps it to gRPC statuses and to what a CNI caller is told.
+ * The error codes, and the table that maps them to gRPC statuses and to HTTP statuses for the CNI plugin.
  *
- * `kind` says how to react, which is all that most callers want to know:
- *   transient   the same request may succeed soon; retry with a backoff
- *   invalid     the request can never succeed as it is; show it to whoever wrote it
- *   conflict    it may succeed once something else changed; look again when that happens
- *   exhausted   as conflict: there is no room now
- *   damaged     a human must look; nothing is retried
- *   bug         ours
+ * `kind` is how a caller reacts; most callers need nothing else:
+ *   transient   the same request may succeed soon; retry with backoff
+ *   invalid     the request can never succeed as it is; report it to its author
+ *   conflict    it may succeed after another change; retry after that change
+ *   exhausted   as conflict: no capacity is left now
+ *   damaged     an operator must act; do not retry
+ *   bug         an error in ipledger
  */
 import { status } from '@grpc/grpc-js';
 
@@ -16,7 +16,7 @@ export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'da
 interface Meaning {
   readonly kind: ErrorKind;
   readonly grpc: status;
-  /** What the daemon socket answers (Kube-OVN's wire format knows only these two); the plugin turns either into CNI code 11. */
+  /** The HTTP status on the daemon socket. Kube-OVN's wire format has only these two; the plugin maps both to CNI code 11. */
   readonly http: 400 | 500;
 }
 
@@ -50,6 +50,7 @@ const meanings = {
   ROUTE_INVALID: { kind: 'invalid', grpc: status.INVALID_ARGUMENT, http: 500 },
   CHECK_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   SANDBOX_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
+  DATA_PATH_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   DEADLINE_PASSED: { kind: 'transient', grpc: status.DEADLINE_EXCEEDED, http: 500 },
   POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
   NO_CHECKPOINT_KEY: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
@@ -67,10 +68,12 @@ const meanings = {
 
 export type ErrorCode = keyof typeof meanings;
 
+export const errorCodes = Object.keys(meanings) as readonly ErrorCode[];
+
 /** Metadata key under which a gRPC status carries its ErrorCode. */
 export const errorCodeMetadata = 'ipledger-code';
 
-/** What a person or a caller is told: a code of the vocabulary and a sentence that says what, where and what to do. */
+/** An error with a code, and a message for an operator: what failed, why, and what to do. */
 export class IpledgerError extends Error {
   override readonly name = 'IpledgerError';
   readonly code: ErrorCode;
@@ -92,7 +95,7 @@ export class IpledgerError extends Error {
     return meanings[this.code].http;
   }
 
-  /** The one converter: whatever was thrown, as a member of the vocabulary. An error of gRPC keeps the code it was sent with. */
+  /** Converts any thrown value. A gRPC error keeps the code that the server sent. */
   static from(thrown: unknown): IpledgerError {
     if (thrown instanceof IpledgerError) return thrown;
     if (isServiceError(thrown)) {
@@ -104,7 +107,7 @@ export class IpledgerError extends Error {
     if (thrown instanceof Error && thrown.name === 'AbortError')
       return new IpledgerError('CANCELLED', 'cancelled by the caller', { cause: thrown });
     if (thrown instanceof Error && thrown.name === 'TimeoutError')
-      return new IpledgerError('DEADLINE_PASSED', 'not done in time', { cause: thrown });
+      return new IpledgerError('DEADLINE_PASSED', 'the deadline has passed', { cause: thrown });
     return new IpledgerError('BUG', thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
   }
 }
@@ -120,26 +123,26 @@ function isServiceError(thrown: unknown): thrown is SentStatus {
   return thrown instanceof Error && 'details' in thrown && 'code' in thrown && typeof thrown.code === 'number';
 }
 
-/** Whether a text is a code of the vocabulary. */
+/** Whether a text is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(meanings, text);
 }
 
-/** Whether an error says that the ledger has no such position, or has it sealed in an archive that is not at hand. */
-export const isGone = (thrown: unknown): thrown is IpledgerError =>
+/** Whether an error means that the ledger lacks a position, or has it only in an archive that is not available. */
+export const isPositionGone = (thrown: unknown): thrown is IpledgerError =>
   thrown instanceof IpledgerError && thrown.code === 'POSITION_GONE';
 
-/** What was asked for; undefined where it is gone. Any other error is thrown. */
-export async function unlessGone<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+/** Resolves to undefined when `reading` fails with POSITION_GONE. @throws any other error */
+export async function undefinedIfGone<Value>(reading: Promise<Value>): Promise<Value | undefined> {
   try {
-    return await asked;
+    return await reading;
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isPositionGone(error)) return undefined;
     throw error;
   }
 }
 
-/** For statuses that grpc-js made itself, on either side. */
+/** The code of a status that grpc-js created itself, on the client or the server. */
 function codeOfStatus(code: status): ErrorCode {
   switch (code) {
     case status.UNAVAILABLE:

@@ -1,85 +1,59 @@
 /**
- * The only door to the generated codec.
+ * Encodes and decodes the messages of ipledger.proto, and describes its methods as grpc-js needs them.
  *
- * protobufjs writes 0, silently, for a BigInt that is handed to `encode` or `create`; only `fromObject` converts. And
- * `decode` hands out instances whose absent fields hide in a prototype. So nothing else imports ipledger.pb.js:
- * everything goes in by `fromObject`, comes out by `toObject` as a plain object with every scalar and list present, and a
- * number that JavaScript cannot hold exactly is refused in both directions instead of being rounded.
+ * Messages are plain objects. Absent scalars are written as their zero value and read as it; an absent message or `optional`
+ * field is left out. Numbers are safe integers: any other number is an error, and is never rounded.
  */
-import { ipledger } from './ipledger.pb.js';
+import protobuf from 'protobufjs/minimal.js';
+import tables from './generated/ipledger.json' with { type: 'json' };
+import { messageTypes, readMessage, writeMessage } from './wire-format.ts';
 
-/** What may be left out when a message is written: everything. Absent scalars are written as their zero value. */
-export type Input<T> = T extends readonly (infer Item)[]
-  ? readonly Input<Item>[]
+/** A message to write: each of its fields may be absent. */
+export type MessageInput<T> = T extends readonly (infer Item)[]
+  ? readonly MessageInput<Item>[]
   : T extends object
-    ? { readonly [Key in keyof T]?: Input<T[Key]> | undefined }
+    ? { readonly [Key in keyof T]?: MessageInput<T[Key]> | undefined }
     : T;
 
 export type MethodKind = 'unary' | 'serverStream';
 
-/** A method of a service: its path, and how its messages become bytes and back. Has the shape that grpc-js asks for. */
+/** A method of a service: its path and the codecs of its messages, in the shape that grpc-js requires. */
 export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
   readonly kind: Kind;
   readonly path: string;
   readonly requestStream: boolean;
   readonly responseStream: boolean;
-  readonly requestSerialize: (request: Input<Request>) => Buffer;
+  readonly requestSerialize: (request: MessageInput<Request>) => Buffer;
   readonly requestDeserialize: (bytes: Uint8Array) => Request;
-  readonly responseSerialize: (reply: Input<Reply>) => Buffer;
+  readonly responseSerialize: (reply: MessageInput<Reply>) => Buffer;
   readonly responseDeserialize: (bytes: Uint8Array) => Reply;
 }
 
-interface GeneratedMessage {
-  fromObject(plain: object): object;
-  encode(message: object): { finish(): Uint8Array };
-  decode(bytes: Uint8Array): object;
-  toObject(message: object, options: object): object;
-}
-
-const plainObjects = { longs: Number, enums: String, defaults: true, arrays: true, objects: true };
-
-function generatedMessage(name: string): GeneratedMessage {
-  const type = (ipledger.v1 as Record<string, GeneratedMessage | undefined>)[name];
-  if (!type) throw new TypeError(`no message ${name}: is the generated code up to date?`);
-  return type;
-}
+const typeOf = messageTypes(tables);
 
 /**
  * Message → bytes.
  * @param name the message's name in ipledger.proto.
- * @throws RangeError for a BigInt, or a number that is negative, broken or beyond 2^53 - 1.
+ * @throws RangeError for a BigInt and for a number that is negative, fractional or beyond 2^53 - 1, with the path of the field;
+ *   TypeError for an unknown message, and for a value of another type.
  */
 export function encode(name: string, plain: object): Buffer {
-  refuseUnsafe(plain, name);
-  const type = generatedMessage(name);
-  return Buffer.from(type.encode(type.fromObject(plain)).finish());
+  const type = typeOf(name);
+  try {
+    const bytes = writeMessage(type, plain as Record<string, unknown>).finish();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch (error) {
+    if (error instanceof Error) error.message = `${name}.${error.message}`;
+    throw error;
+  }
 }
 
 /**
  * Bytes → message, a plain object with every scalar and list present; an absent message or `optional` is left out.
- * @throws Error for bytes that are no such message; RangeError for a number beyond 2^53 - 1.
+ * @throws Error for bytes that are cut off; RangeError for a number beyond 2^53 - 1.
  */
 export function decode(name: string, bytes: Uint8Array): object {
-  const type = generatedMessage(name);
-  const plain = type.toObject(type.decode(bytes), plainObjects);
-  refuseUnsafe(plain, name);
-  dropNulls(plain);
-  return plain;
-}
-
-function refuseUnsafe(value: unknown, path: string): void {
-  if (typeof value === 'bigint' || (typeof value === 'number' && !(Number.isSafeInteger(value) && value >= 0)))
-    throw new RangeError(`${path} is ${value}: numbers here are whole, from 0 to 2^53 - 1`);
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-  for (const [key, inner] of Object.entries(value)) refuseUnsafe(inner, `${path}.${key}`);
-}
-
-/** `defaults: true` writes null for an absent message; our types say that it is left out. */
-function dropNulls(value: object): void {
-  for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
-    if (inner === null) delete (value as Record<string, unknown>)[key];
-    else if (typeof inner === 'object' && !(inner instanceof Uint8Array)) dropNulls(inner);
-  }
+  return readMessage(typeOf(name), protobuf.Reader.create(bytes));
 }
 
 function method<Request, Reply, Kind extends MethodKind>(
@@ -100,7 +74,7 @@ function method<Request, Reply, Kind extends MethodKind>(
   };
 }
 
-/** A method with one request and one reply; messages are given by name. */
+/** A method with one request and one reply, both given by the name of their message. */
 export const unary = <Request, Reply>(path: string, request: string, reply: string) =>
   method<Request, Reply, 'unary'>('unary', path, request, reply);
 

@@ -1,19 +1,18 @@
 /**
- * Writes what is generated from ipledger.proto, beside it:
- *   ipledger.pb.js    the static codec, by pbjs
- *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods a service
+ * Writes what is generated from ipledger.proto into generated/:
+ *   ipledger.json     the table of fields that the codec reads and writes messages by
+ *   ipledger.ts       the messages as plain TypeScript types, and one typed table of methods for each service
  *
- * The types say exactly what codec.ts hands out: numbers for 64-bit fields, text for enums, `undefined` for what is absent.
+ * The types are exactly those that codec.ts returns: numbers for 64-bit fields, text for enums, `undefined` for what is absent.
  * `node proto/generate.ts --check` writes nothing and fails when a file is out of date.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 
 const folder = import.meta.dirname;
 const protoFile = join(folder, 'ipledger.proto');
+const outputFolder = join(folder, 'generated');
 
 const scalarTypes: Record<string, string> = {
   string: 'string',
@@ -72,12 +71,13 @@ function serviceSource(service: protobuf.Service): string {
   return `${documentation(service.comment, '')}export const ${service.name}Service = {\n${lines.join('')}};\n`;
 }
 
+const root = new protobuf.Root().loadSync(protoFile, { alternateCommentMode: true, keepCase: false }).resolveAll();
+const scope = root.lookup('ipledger.v1');
+if (!(scope instanceof protobuf.Namespace)) throw new Error(`${protoFile} has no package ipledger.v1`);
+const items = scope.nestedArray;
+
 function typesSource(): string {
-  const root = new protobuf.Root().loadSync(protoFile, { alternateCommentMode: true, keepCase: false });
-  root.resolveAll();
-  const scope = root.lookup('ipledger.v1');
-  if (!(scope instanceof protobuf.Namespace)) throw new Error(`${protoFile} has no package ipledger.v1`);
-  const parts = scope.nestedArray.map((item) => {
+  const parts = items.map((item) => {
     if (item instanceof protobuf.Type) return messageSource(item);
     if (item instanceof protobuf.Enum) return enumSource(item);
     if (item instanceof protobuf.Service) return serviceSource(item);
@@ -85,39 +85,46 @@ function typesSource(): string {
   });
   return (
     '// Generated from ipledger.proto by generate.ts (make generate). Do not edit.\n' +
-    "import { serverStream, unary } from './codec.ts';\n\n" +
+    "import { serverStream, unary } from '../codec.ts';\n\n" +
     parts.join('\n')
   );
 }
 
-function codecSource(): string {
-  const scratch = mkdtempSync(join(tmpdir(), 'ipledger-proto-'));
-  try {
-    const target = join(scratch, 'codec.js');
-    const options = [
-      '--no-service',
-      '--no-verify',
-      '--no-delimited',
-      '--no-typeurl',
-      '--no-comments',
-      '--force-number',
-    ];
-    execFileSync('pbjs', ['-t', 'static-module', '-w', 'esm', ...options, '-o', target, protoFile], {
-      stdio: 'inherit',
-    });
-    return readFileSync(target, 'utf8');
-  } finally {
-    rmSync(scratch, { recursive: true });
-  }
+/** The fields of each message and the names of each enum, as wire-format.ts reads them: one line each. */
+function tablesSource(): string {
+  const lines = (entries: readonly (readonly [string, unknown])[]): string =>
+    entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(',\n');
+  const enums = items
+    .filter((item) => item instanceof protobuf.Enum)
+    .map(({ name, values }) => [name, valueNames(name, values)] as const);
+  const messages = items
+    .filter((item) => item instanceof protobuf.Type)
+    .map(({ name, fieldsArray }) => [name, fieldsArray.map(fieldRow)] as const);
+  return `{\n  "enums": {\n${lines(enums)}\n  },\n  "messages": {\n${lines(messages)}\n  }\n}\n`;
 }
 
-const generated: Record<string, string> = { 'ipledger.pb.js': codecSource(), 'ipledger.ts': typesSource() };
+function valueNames(name: string, values: Readonly<Record<string, number>>): string[] {
+  const names = Object.entries(values).toSorted(([, one], [, other]) => one - other);
+  if (names.some(([, value], index) => value !== index)) throw new Error(`${name}: its values must be 0, 1, 2 …`);
+  return names.map(([each]) => each);
+}
+
+function fieldRow(field: protobuf.Field): (string | number)[] {
+  if (field.map) throw new Error(`${field.fullName}: maps are not supported by wire-format.ts`);
+  const type = field.resolvedType?.name ?? field.type;
+  const label = field.repeated ? ['repeated'] : field.partOf && !field.resolvedType ? ['optional'] : [];
+  return [field.name, field.id, type, ...label];
+}
+
+const generated: Record<string, string> = { 'ipledger.json': tablesSource(), 'ipledger.ts': typesSource() };
 let outdated = 0;
 for (const [name, source] of Object.entries(generated)) {
-  const file = join(folder, name);
+  const file = join(outputFolder, name);
   if (existsSync(file) && readFileSync(file, 'utf8') === source) continue;
   outdated++;
   if (!process.argv.includes('--check')) writeFileSync(file, source);
-  console.log(`proto/${name} ${process.argv.includes('--check') ? 'is out of date: run `make generate`' : 'written'}`);
+  console.log(
+    `proto/generated/${name} ${process.argv.includes('--check') ? 'is out of date: run `make generate`' : 'written'}`,
+  );
 }
 if (outdated > 0 && process.argv.includes('--check')) process.exitCode = 1;

@@ -1,63 +1,69 @@
-/** How large etcd's database is, and whether anybody compacts it: at its quota etcd takes no writes, and nobody gets an address. */
+/** Watches the size of etcd's database and its compaction. At its quota etcd rejects writes, and no address can be allocated. */
 import type { Etcd3 } from 'etcd3';
-import { pause } from '../../lib/deadline.ts';
-import type { Logger } from '../../lib/log.ts';
-import { headKey } from './ledger/keys.ts';
+import { pause } from '../../lib/process/abortable.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import { headKey } from '../../ledger/log/store/keys.ts';
 
-const lookMs = 60_000;
-/** Of its quota. */
-const nearlyFull = 0.75;
-/** Keeping more old revisions than this serves nobody. */
-const mostRevisions = 1_000_000;
+const pollIntervalMs = 60_000;
+/** Share of the quota. */
+const warnAtShare = 0.75;
+/** etcd's auto-compaction keeps far fewer revisions than this. */
+const maxRevisions = 1_000_000;
 
 export interface EtcdSize {
-  /** Of the database on disk. */
+  /** Size of the database file. */
   readonly bytes: number;
-  /** Of what is in use in it: what a defragmentation leaves. */
+  /** Bytes in use: the size after a defragmentation. */
   readonly inUse: number;
 }
 
 export interface EtcdSizeOptions {
   readonly client: Etcd3;
-  /** As etcd's --quota-backend-bytes says. */
+  /** The value of etcd's --quota-backend-bytes. */
   readonly quotaBytes: number;
   readonly log: Logger;
-  /** Told at each look. */
+  /** Called after each read. */
   readonly onSize: (size: EtcdSize) => void;
-  /** Default: a minute, and a million. */
-  readonly pace?: { readonly lookMs: number; readonly mostRevisions: number };
+  /** For specs. Defaults: one minute, a million revisions. */
+  readonly pace?: { readonly pollIntervalMs: number; readonly maxRevisions: number };
 }
 
-/** Looks now and then, and warns whenever there is reason to, until the signal is aborted. */
+/** Reads the size at an interval and logs warnings, until the signal is aborted. */
 export async function watchEtcdSize(options: EtcdSizeOptions, signal: AbortSignal): Promise<void> {
   const { log, pace } = options;
   while (!signal.aborted) {
     try {
-      await look(options);
+      await checkSize(options);
     } catch (error) {
-      log.debug({ err: error }, "etcd's size could not be read");
+      log.debug({ err: error }, "the size of etcd's database could not be read");
     }
-    await pause(pace?.lookMs ?? lookMs, signal);
+    await pause(pace?.pollIntervalMs ?? pollIntervalMs, signal);
   }
 }
 
-async function look({ client, quotaBytes, log, onSize, pace }: EtcdSizeOptions): Promise<void> {
+async function checkSize({ client, quotaBytes, log, onSize, pace }: EtcdSizeOptions): Promise<void> {
   const { header, dbSize, dbSizeInUse } = await client.maintenance.status();
   const size = { bytes: Number(dbSize), inUse: Number(dbSizeInUse) };
   onSize(size);
-  if (size.inUse > nearlyFull * quotaBytes)
-    log.error({ ...size, quotaBytes }, "etcd is nearly full: seal events into an archive, or raise etcd's quota");
-  else if (size.bytes > nearlyFull * quotaBytes)
+  if (size.inUse > warnAtShare * quotaBytes)
+    log.error(
+      { ...size, quotaBytes },
+      "etcd's database is nearly full: at its quota etcd rejects writes. Seal events into an archive (--archive), or raise etcd's quota",
+    );
+  else if (size.bytes > warnAtShare * quotaBytes)
     log.warn(
       { ...size, quotaBytes },
-      "etcd's database is nearly as large as it may be, much of it free: defragment it",
+      "etcd's database file is near its quota, and much of it is free space. Defragment etcd",
     );
-  const old = Number(header.revision) - (pace?.mostRevisions ?? mostRevisions);
+  const old = Number(header.revision) - (pace?.maxRevisions ?? maxRevisions);
   if (old > 0 && (await isReadable(client, old)))
-    log.warn({ revision: header.revision, readable: old }, 'nobody compacts etcd: is its auto-compaction on?');
+    log.warn(
+      { revision: header.revision, readable: old },
+      'etcd keeps more than a million old revisions. Switch on its auto-compaction',
+    );
 }
 
-/** Whether etcd keeps what was there then. */
+/** Whether etcd has not compacted a revision yet. */
 const isReadable = (client: Etcd3, revision: number): Promise<boolean> =>
   client.kv.range({ key: Buffer.from(headKey), revision: String(revision), keys_only: true }).then(
     () => true,

@@ -1,35 +1,38 @@
 /**
- * What this replica says of its health: the server as a whole (''), while it answers whatever it is asked, and the service
- * "writer", while it is the writer.
+ * gRPC health of a replica. The server ('') is SERVING while it answers all calls; the service "writer" is SERVING while this
+ * replica is the writer.
  */
-import { pause } from '../../lib/deadline.ts';
-import type { Office } from './office.ts';
+import { pause } from '../../lib/process/abortable.ts';
+import type { Leadership } from './leadership.ts';
 
-/** For so long a standby may fail to read the log to its end. */
-const mostBehindMs = 5_000;
-/** Longer than a takeover takes: until then requests that only a writer can answer wait for one. */
-const mostWriterlessMs = 10_000;
-const lookMs = 100;
+/** A standby that lags behind the log for longer is unhealthy. */
+const maxLagMs = 5_000;
+/** Longer than a takeover. During a takeover, calls that need the writer wait for it. */
+const maxWithoutWriterMs = 10_000;
+const updateIntervalMs = 100;
 
-/** Whether a replica answers what it is asked; undefined for the moment between standing by and writing. */
-export function isFit({ writer, follower }: Office, writerlessMs: number): boolean | undefined {
+/** Whether a replica answers all calls; undefined in the milliseconds between standby and writer. */
+export function isReplicaHealthy({ writer, follower }: Leadership, sinceWriterSeenMs: number): boolean | undefined {
   if (writer) return true;
-  return follower && follower.behindMs < mostBehindMs && writerlessMs < mostWriterlessMs;
+  return follower && follower.lagMs < maxLagMs && sinceWriterSeenMs < maxWithoutWriterMs;
 }
 
-export interface HealthOptions {
-  readonly office: Office;
-  /** How long ago somebody was seen to be the writer. */
-  readonly writerlessMs: () => number;
-  readonly set: (service: '' | 'writer', status: 'SERVING' | 'NOT_SERVING') => void;
+export interface ReplicaHealthOptions {
+  readonly leadership: Leadership;
+  /** Milliseconds since a writer existed. */
+  readonly sinceWriterSeenMs: () => number;
+  readonly setStatus: (service: '' | 'writer', status: 'SERVING' | 'NOT_SERVING') => void;
 }
 
-/** Keeps it up to date until the signal is aborted. */
-export async function keepHealth({ office, writerlessMs, set }: HealthOptions, signal: AbortSignal): Promise<void> {
+/** Updates both statuses until the signal is aborted. */
+export async function runHealthUpdates(
+  { leadership, sinceWriterSeenMs, setStatus }: ReplicaHealthOptions,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    const fit = isFit(office, writerlessMs());
-    if (fit !== undefined) set('', fit ? 'SERVING' : 'NOT_SERVING');
-    set('writer', office.writer ? 'SERVING' : 'NOT_SERVING');
-    await pause(lookMs, signal);
+    const isHealthy = isReplicaHealthy(leadership, sinceWriterSeenMs());
+    if (isHealthy !== undefined) setStatus('', isHealthy ? 'SERVING' : 'NOT_SERVING');
+    setStatus('writer', leadership.writer ? 'SERVING' : 'NOT_SERVING');
+    await pause(updateIntervalMs, signal);
   }
 }

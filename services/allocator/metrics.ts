@@ -1,119 +1,194 @@
-/** What an allocator counts, and where. docs/metrics.md says what each is good for. */
-import { within } from '../../lib/deadline.ts';
+/** The Prometheus metrics of an allocator. docs/metrics.md describes each. */
+import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
-import type { Logger } from '../../lib/log.ts';
-import { Counter, createRegistry, gauge, Histogram, type Reading, type Registry, yes } from '../../lib/metrics.ts';
-import { type Counts, countsOf } from './domain/questions.ts';
-import { type ConfiguredSubnet, sealedTo, type State } from './domain/state.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import {
+  Counter,
+  createRegistry,
+  addGauge,
+  Histogram,
+  type Reading,
+  type Registry,
+  booleanReading,
+} from '../../lib/process/metrics.ts';
+import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
+import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
 import type { EtcdSize } from './etcd-size.ts';
-import type { Replica } from './ledger/replica.ts';
-import type { Append } from './ledger/writer.ts';
-import type { Office } from './office.ts';
-import type { Patrol } from './verify/patrol.ts';
+import type { Replica } from '../../ledger/log/reader/replica.ts';
+import type { AppendStats } from '../../ledger/log/writer/writer.ts';
+import type { Leadership } from './leadership.ts';
+import { type ReviewOutcome, reviewOutcomes } from './token-review/token-authenticator.ts';
+import type { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import type { ArchiveSettings } from './archive-flags.ts';
+import type { AllocatorOptions } from './options.ts';
 
 const readTimeoutMs = 2_000;
 
 export interface AllocatorMetrics {
   readonly registry: Registry;
-  readonly onAppend: (append: Append) => void;
+  readonly onAppend: (append: AppendStats) => void;
   readonly onAnswered: (path: string, code: ErrorCode | 'OK') => void;
+  readonly onReviewed: (outcome: ReviewOutcome) => void;
 }
 
-/** Makes them. What this replica knows they ask of it at each scrape. */
-export function allocatorMetrics(
-  office: Office,
-  log: Logger,
-): AllocatorMetrics & { follow(replica: Replica, patrol: Patrol): void; onEtcdSize(size: EtcdSize): void } {
+/** The options with the limits that alerts compare sizes with. */
+type Limits = ArchiveSettings & Pick<AllocatorOptions, 'etcdQuota'>;
+
+export interface AllocatorMetricsOptions {
+  readonly leadership: Leadership;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/** Creates the metrics. Gauges read the replica at each scrape. */
+export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOptions): AllocatorMetrics & {
+  follow(replica: Replica, verifier: BackgroundVerifier): void;
+  onEtcdSize(size: EtcdSize): void;
+} {
   const registry = createRegistry();
-  const { onAppend, onAnswered } = countersOf(registry);
+  const counters = countersOf(registry);
+  limitGauges(registry, limits);
   let etcdSize: EtcdSize | undefined;
   return {
     registry,
-    onAppend,
-    onAnswered,
+    ...counters,
     onEtcdSize: (size) => void (etcdSize = size),
-    follow(replica, patrol) {
+    follow(replica, verifier) {
       sizeGauges(registry, replica, () => etcdSize);
-      gaugesOf(registry, replica, office);
+      gaugesOf(registry, replica, leadership);
       clockMetrics(registry, replica, log);
-      gauge(registry, {
-        name: 'ipledger_findings',
-        help: 'Keys of the ledger that a standby found not to be as they were written: somebody must look.',
-        read: () => [{ value: patrol.findings.length }],
+      addGauge(registry, {
+        name: 'ipledger_verification_failures',
+        help: 'Keys of the ledger that failed verification by a standby. An operator must repair them.',
+        read: () => [{ value: verifier.findings.length }],
       });
-      addressGauges(registry, office, log);
+      addressGauges(registry, leadership, log);
     },
   };
 }
 
-function countersOf(registry: Registry): Pick<AllocatorMetrics, 'onAppend' | 'onAnswered'> {
+function countersOf(registry: Registry): Omit<AllocatorMetrics, 'registry'> {
   const registers = [registry];
   const appends = new Counter({
     name: 'ipledger_appends_total',
-    help: 'Appends to the ledger, by what came of them.',
+    help: 'Attempts to append to the ledger, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
   const seconds = new Histogram({
     name: 'ipledger_append_seconds',
-    help: 'How long etcd took for an append.',
+    help: 'Time that etcd took for an append.',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
     registers,
   });
   const events = new Histogram({
     name: 'ipledger_batch_events',
-    help: 'How many events one append held.',
+    help: 'Number of events in one append.',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers,
   });
   const calls = new Counter({
     name: 'ipledger_calls_total',
-    help: 'Answers to gRPC calls, by method and error code; OK for those that succeeded.',
+    help: 'Answered gRPC calls, by method and error code. The code of a successful call is OK.',
     labelNames: ['method', 'code'],
     registers,
   });
+  for (const labels of alertedCalls()) calls.inc(labels, 0);
+  const reviews = new Counter({
+    name: 'ipledger_token_reviews_total',
+    help: 'Reviews of tokens of node agents, by outcome. limited: a call that was rejected without a review.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of reviewOutcomes) reviews.inc({ outcome }, 0);
   return {
+    onReviewed: (outcome) => reviews.inc({ outcome }),
     onAppend({ outcome, events: count, ms }) {
       appends.inc({ outcome });
       seconds.observe(ms / 1_000);
       events.observe(count);
     },
-    onAnswered: (path, code) => calls.inc({ method: path.slice(path.lastIndexOf('/') + 1), code }),
+    onAnswered: countCalls(calls),
   };
 }
 
-/** What grows, and must not without end. */
-function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSize | undefined): void {
-  gauge(registry, {
-    name: 'ipledger_live_events',
-    help: 'Events that are not sealed into an archive: etcd holds them.',
-    read: () => [{ value: replica.head.seq - sealedTo(replica.state) }],
+/** Counts a call. Finding the counter of a method and code costs more than counting, so each is found once. */
+function countCalls(calls: Counter<'method' | 'code'>): AllocatorMetrics['onAnswered'] {
+  const counters = new Map<string, Map<string, { inc(): void }>>();
+  return (path, code) => {
+    let ofPath = counters.get(path);
+    if (!ofPath) counters.set(path, (ofPath = new Map<string, { inc(): void }>()));
+    let counter = ofPath.get(code);
+    if (!counter) ofPath.set(code, (counter = calls.labels({ method: methodOf(path), code })));
+    counter.inc();
+  };
+}
+
+const methodOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/**
+ * The series of the error codes that have an alert. They start at 0 before the first error: Prometheus computes the increase
+ * of a series from its first sample, so an error that creates its series would not count.
+ */
+export function alertedCalls(): { readonly method: string; readonly code: ErrorCode }[] {
+  const services: Readonly<Record<string, { readonly path: string }>>[] = [IpamService, SubnetsService, LedgerService];
+  const paths = services.flatMap((service) => Object.values(service).map(({ path }) => path));
+  const codes = ['RATE_LIMITED', 'BUG'] as const;
+  return [
+    { method: methodOf(IpamService.allocate.path), code: 'SUBNET_FULL' },
+    ...paths.flatMap((path) => codes.map((code) => ({ method: methodOf(path), code }))),
+  ];
+}
+
+/** The configured limits of etcd's size and of the unsealed events. */
+function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segmentEvents, etcdQuota }: Limits): void {
+  addGauge(registry, {
+    name: 'ipledger_etcd_quota_bytes',
+    help: "The quota of etcd's database, as configured with --etcd-quota.",
+    read: () => [{ value: etcdQuota }],
   });
-  gauge(registry, {
+  // Without an archive no events are sealed. With --keep-hours the number of young events has no limit.
+  const isLimited = archive !== '' && keepHours === 0;
+  addGauge(registry, {
+    name: 'ipledger_live_events_limit',
+    help: 'Unsealed events above which sealing is late: --keep-events and two segments.',
+    read: () => (isLimited ? [{ value: keepEvents + 2 * segmentEvents }] : []),
+  });
+}
+
+/** Sizes that must stay bounded. */
+function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSize | undefined): void {
+  addGauge(registry, {
+    name: 'ipledger_live_events',
+    help: 'Events in etcd that are not sealed into an archive.',
+    read: () => [{ value: replica.head.seq - lastSealedSeq(replica.state) }],
+  });
+  addGauge(registry, {
     name: 'ipledger_etcd_bytes',
-    help: "How large etcd's database is, and how much of it is in use.",
-    labels: ['of'],
+    help: "Size of etcd's database, and the part of it that is in use.",
+    labels: ['kind'],
     read: () => {
       const size = etcdSize();
       if (!size) return [];
       return [
-        { labels: { of: 'file' }, value: size.bytes },
-        { labels: { of: 'in_use' }, value: size.inUse },
+        { labels: { kind: 'allocated' }, value: size.bytes },
+        { labels: { kind: 'in_use' }, value: size.inUse },
       ];
     },
   });
 }
 
-/** The machine's clock beside the ledger's time; each jump is logged, too. */
+/** Jumps of this machine's clock against ledger time. Each jump is also logged. */
 function clockMetrics(registry: Registry, { clock }: Replica, log: Logger): void {
   const jumps = new Counter({
     name: 'ipledger_clock_jumps_total',
-    help: "Jumps ahead of this machine's clock that ledger time did not follow.",
+    help: "Forward jumps of this machine's clock that ledger time did not follow.",
     registers: [registry],
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_clock_ahead_seconds',
-    help: "How far this machine's clock is ahead of ledger time because it jumped.",
+    help: "Lead of this machine's clock over ledger time, after a forward jump.",
     read: () => {
       clock.read();
       return [{ value: clock.aheadMs / 1_000 }];
@@ -123,35 +198,35 @@ function clockMetrics(registry: Registry, { clock }: Replica, log: Logger): void
     jumps.inc();
     log.error(
       { aheadMs },
-      "this machine's clock jumped ahead: ledger time follows it by a tenth of what elapses, so that no cooldown and no binding timeout ends early. Set the clock right; if it is right now, restart this allocator",
+      "this machine's clock jumped forward: ledger time catches up at a tenth of real time, so that no cooldown and no binding timeout ends early. Correct the clock. If the clock is correct now, restart this allocator",
     );
   };
 }
 
-function gaugesOf(registry: Registry, replica: Replica, office: Office): void {
-  gauge(registry, {
-    name: 'ipledger_writer',
+function gaugesOf(registry: Registry, replica: Replica, leadership: Leadership): void {
+  addGauge(registry, {
+    name: 'ipledger_is_leader',
     help: 'Whether this replica is the writer.',
-    read: () => yes(office.writer !== undefined),
+    read: () => booleanReading(leadership.writer !== undefined),
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_head_seq',
-    help: 'The last event of the ledger that this replica knows.',
+    help: 'The last event that this replica has applied.',
     read: () => [{ value: replica.head.seq }],
   });
-  gauge(registry, {
-    name: 'ipledger_behind_seconds',
-    help: 'How long ago a standby last knew the whole ledger; 0 for the writer.',
-    read: () => [{ value: (office.follower?.behindMs ?? 0) / 1_000 }],
+  addGauge(registry, {
+    name: 'ipledger_replication_lag_seconds',
+    help: 'Time since a standby had applied all events; 0 for the writer.',
+    read: () => [{ value: (leadership.follower?.lagMs ?? 0) / 1_000 }],
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_queued_commands',
-    help: 'Commands and questions that wait for the writer.',
-    read: () => [{ value: office.writer?.queued ?? 0 }],
+    help: 'Commands and queries in the queue of the writer.',
+    read: () => [{ value: leadership.writer?.queueLength ?? 0 }],
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_fenced_addresses',
-    help: 'Addresses whose keys hold what ipledger did not write: somebody must look.',
+    help: 'Addresses whose key in etcd another program changed. An operator must repair them.',
     read: () => [{ value: replica.state.fenced.size }],
   });
 }
@@ -159,47 +234,50 @@ function gaugesOf(registry: Registry, replica: Replica, office: Office): void {
 type Measure = (subnet: ConfiguredSubnet, name: string) => readonly Reading[];
 
 /**
- * Of the writer alone, so that a sum over all replicas counts each address once; proven as any answer is, and left out while
- * etcd is away.
+ * Only the writer reports these, so a sum over all replicas counts each address once. The counts are proven as every answer is,
+ * and absent while etcd is unavailable.
  */
-function addressGauges(registry: Registry, office: Office, log: Logger): void {
-  const ofAll = (measure: Measure) => async (): Promise<readonly Reading[]> => {
+function addressGauges(registry: Registry, leadership: Leadership, log: Logger): void {
+  const readAll = (measure: Measure) => async (): Promise<readonly Reading[]> => {
     const answer = (state: State) => [...state.subnets].flatMap(([name, subnet]) => measure(subnet, name));
     try {
-      const asked = { actor: 'allocator', signal: within(readTimeoutMs), answer };
-      return (await office.writer?.submit(asked))?.answer ?? [];
+      const query = { actor: 'allocator', signal: timeoutSignal(readTimeoutMs), answer };
+      return (await leadership.writer?.submit(query))?.answer ?? [];
     } catch (error) {
-      log.info({ reason: IpledgerError.from(error).message }, 'metrics: the addresses could not be counted');
+      log.info(
+        { reason: IpledgerError.from(error).message },
+        'metrics: the addresses could not be counted; they are absent from this scrape',
+      );
       return [];
     }
   };
   const add = (name: string, help: string, labels: readonly string[], measure: Measure): void =>
-    gauge(registry, { name, help, labels, read: ofAll(measure) });
-  const ours = ['subnet', 'family', 'state'];
-  add('ipledger_addresses', 'Addresses of a subnet, by family and state.', ours, byState);
-  const kubeOvns = ['subnet_name', 'protocol', 'subnet_cidr'];
-  const available = 'Available addresses of a subnet, under the name that Kube-OVN has for it.';
-  add('subnet_available_ip_count', available, kubeOvns, asKubeOvn(least, 'available'));
-  const used = 'Used addresses of a subnet, under the name that Kube-OVN has for it.';
-  add('subnet_used_ip_count', used, kubeOvns, asKubeOvn(most, 'inUse'));
+    addGauge(registry, { name, help, labels, read: readAll(measure) });
+  const ownLabels = ['subnet', 'family', 'state'];
+  add('ipledger_addresses', 'Addresses of a subnet, by family and state.', ownLabels, byState);
+  const kubeOvnLabels = ['subnet_name', 'protocol', 'subnet_cidr'];
+  const available = "Available addresses of a subnet, under Kube-OVN's metric name.";
+  add('subnet_available_ip_count', available, kubeOvnLabels, asKubeOvn(minimum, 'available'));
+  const used = "Used addresses of a subnet, under Kube-OVN's metric name.";
+  add('subnet_used_ip_count', used, kubeOvnLabels, asKubeOvn(maximum, 'inUse'));
 }
 
 const byState: Measure = (subnet, name) =>
-  countsOf(subnet).flatMap(({ family, available, inUse, resting, reserved }) =>
-    Object.entries({ available, in_use: inUse, resting, reserved }).map(([state, count]) => ({
+  countsOf(subnet).flatMap(({ family, available, inUse, coolingDown, reserved }) =>
+    Object.entries({ available, in_use: inUse, cooldown: coolingDown, reserved }).map(([state, count]) => ({
       labels: { subnet: name, family: `IPv${family}`, state },
       value: Number(count),
     })),
   );
 
-/** One number for both families: of a dual-stack subnet that of the family that is nearer to its end. */
+/** One number for both families. For a dual-stack subnet it is that of the family with fewer addresses left. */
 const asKubeOvn =
-  (pick: (counts: readonly bigint[]) => bigint, count: 'available' | 'inUse'): Measure =>
+  (select: (counts: readonly bigint[]) => bigint, count: 'available' | 'inUse'): Measure =>
   (configured, name) => {
     const { protocol, cidrBlock } = configured.subnet.spec;
-    const value = Number(pick(countsOf(configured).map((each: Counts) => each[count])));
+    const value = Number(select(countsOf(configured).map((each: Counts) => each[count])));
     return [{ labels: { subnet_name: name, protocol, subnet_cidr: cidrBlock }, value }];
   };
 
-const least = (counts: readonly bigint[]): bigint => counts.reduce((one, other) => (other < one ? other : one));
-const most = (counts: readonly bigint[]): bigint => counts.reduce((one, other) => (other > one ? other : one));
+const minimum = (counts: readonly bigint[]): bigint => counts.reduce((one, other) => (other < one ? other : one));
+const maximum = (counts: readonly bigint[]): bigint => counts.reduce((one, other) => (other > one ? other : one));

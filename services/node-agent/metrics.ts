@@ -1,20 +1,33 @@
-/** What a node agent counts. docs/metrics.md says what each is good for. */
+/** The node agent's metrics; docs/metrics.md describes them. */
 import { IpledgerError } from '../../lib/errors.ts';
-import { Counter, createRegistry, Histogram, type Registry } from '../../lib/metrics.ts';
-import type { Serve } from './api.ts';
+import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
+import type { RequestHandler } from './daemon/daemon-server.ts';
+import type { UnderlayStatus } from './underlay/keep-underlay.ts';
 
 export interface AgentMetrics {
   readonly registry: Registry;
-  /** The same, counted. */
-  counted(serve: Serve): Serve;
+  /** Wraps a request handler, so that its requests are counted and timed. */
+  instrument(handleRequest: RequestHandler): RequestHandler;
 }
 
-/** Kube-OVN's steps, from a millisecond to half a second, and on to what an ADD may wait. */
+/** Seconds: Kube-OVN's buckets up to 0.512, then more up to the longest ADD. */
 const buckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2.5, 5, 10, 20];
 
-/** Makes them. @param node the node's name. */
-export function agentMetrics(node: string): AgentMetrics {
+/**
+ * @param node the node's name
+ * @param underlay undefined while it is not known
+ */
+export function createAgentMetrics(
+  node: string,
+  underlay: () => UnderlayStatus | undefined = () => undefined,
+): AgentMetrics {
   const registry = createRegistry();
+  addGauge(registry, {
+    name: 'ipledger_provider_networks',
+    help: 'Physical networks that this node serves, and those that it should serve and cannot.',
+    labels: ['state'],
+    read: () => Object.entries(underlay() ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+  });
   const requests = new Counter({
     name: 'ipledger_cni_requests_total',
     help: 'Requests of the CNI plugin, by verb and error code; OK for those that succeeded.',
@@ -23,25 +36,25 @@ export function agentMetrics(node: string): AgentMetrics {
   });
   const seconds = new Histogram({
     name: 'cni_op_latency_seconds',
-    help: 'How long the plugin waited for its answer, under the name that Kube-OVN has for it.',
+    help: 'Seconds until the plugin had its response. The name is that of Kube-OVN.',
     labelNames: ['node_name', 'method', 'status_code'],
     buckets,
     registers: [registry],
   });
   return {
     registry,
-    counted: (serve) => async (asked, signal) => {
-      const { verb } = asked;
-      const done = seconds.startTimer({ node_name: node, method: `/api/v1/${verb}` });
+    instrument: (handleRequest) => async (pluginRequest, signal) => {
+      const { verb } = pluginRequest;
+      const stopTimer = seconds.startTimer({ node_name: node, method: `/api/v1/${verb}` });
       try {
-        const answer = await serve(asked, signal);
+        const body = await handleRequest(pluginRequest, signal);
         requests.inc({ verb, code: 'OK' });
-        done({ status_code: answer === '' ? '204' : '200' });
-        return answer;
+        stopTimer({ status_code: body === '' ? '204' : '200' });
+        return body;
       } catch (thrown) {
         const error = IpledgerError.from(thrown);
         requests.inc({ verb, code: signal.aborted ? 'CANCELLED' : error.code });
-        done({ status_code: String(error.httpStatus) });
+        stopTimer({ status_code: String(error.httpStatus) });
         throw thrown;
       }
     },

@@ -1,61 +1,71 @@
 /**
- * pod-watcher: the only part that watches the Kubernetes API. Reads its configuration, wires, starts.
+ * pod-watcher: the only program that watches the Kubernetes API. Reads its options and runs the leader election.
  *
- *   Pods, networks, Subnets ─► intent ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
+ *   Pods, networks, Subnets ─► controllers ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
  *
- * The two halves meet at the ledger alone. One watcher is active at a time; the others stand by.
+ * Controllers and projection share only the ledger. One watcher is active at a time; the others are standbys.
  */
+import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { pause, within } from '../../lib/deadline.ts';
-import { startHealth } from '../../lib/health.ts';
-import { kubeOvnRuns } from '../../lib/kube-ovn.ts';
-import { type Lifecycle, run } from '../../lib/lifecycle.ts';
-import { createLogger } from '../../lib/log.ts';
-import { connect } from '../../lib/rpc.ts';
-import { tlsFromEnvironment } from '../../lib/tls.ts';
-import { type Api, ApiError, connectApi, reasonOf } from './kubernetes/api.ts';
-import { kubeOvnObserver } from './kubernetes/kube-ovn.ts';
-import { acquireLease, type HeldLease } from './kubernetes/lease.ts';
-import { allocatorOver, checkpointOver } from './ledger/allocator.ts';
-import { readMemory } from './memory.ts';
+import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
+import { startHealthServer } from '../../lib/process/health-server.ts';
+import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
+import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
+import { createLogger } from '../../lib/process/log.ts';
+import { version } from '../../lib/process/version.ts';
+import { openTracing, tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
+import { connect } from '../../lib/grpc/client.ts';
+import { tlsFromEnvironment } from '../../lib/tls/credentials.ts';
+import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
+import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
+import { createLedgerClient, createCheckpointReader } from './ledger/ledger-client.ts';
+import { parseHandoverState } from './handover-state.ts';
 import { watcherMetrics } from './metrics.ts';
-import { keepCheckpoints } from './projection/checkpoints.ts';
-import { type Figures, watchCluster, type Watching } from './watch.ts';
+import { storeCheckpoints } from './projection/checkpoint-configmap.ts';
+import { type WatcherStats, startActiveWatcher, type ActiveWatcher } from './active-watcher.ts';
 
-interface Options {
+interface Options extends TracingSettings {
   readonly allocator: string;
   readonly healthListen: string;
   readonly namespace: string;
-  readonly acceptVanished: boolean;
+  readonly acceptMassDeletion: boolean;
   /** Seconds. */
   readonly garbageInterval: number;
   readonly checkpointInterval: number;
 }
 
 const log = createLogger('pod-watcher');
-const kubeOvnLookMs = 2_000;
+const kubeOvnCheckMs = 2_000;
 const leaseName = 'ipledger-pod-watcher';
 
 function readOptions(): Options {
-  return new Command('pod-watcher')
-    .description('Asks the allocator for the addresses that Pods want, and shows in Kubernetes what the ledger says.')
+  const program = new Command('pod-watcher')
+    .description(
+      'Requests addresses for Pods from the allocator, and shows the allocations of the ledger in Kubernetes.',
+    )
+    .version(version)
     .addOption(
-      new Option('--allocator <host:port>', 'where the allocator is; its replicas joined with commas')
+      new Option('--allocator <host:port>', 'address of the allocator; several replicas separated by commas')
         .env('IPLEDGER_ENDPOINT')
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics')
+      new Option('--health-listen <host:port>', 'address of the HTTP server for /livez, /readyz and /metrics')
         .env('IPLEDGER_HEALTH_LISTEN')
         .default('127.0.0.1:8081'),
     )
     .addOption(
-      new Option('--namespace <name>', 'of the Lease and the checkpoints')
+      new Option('--namespace <name>', 'namespace of the Lease and of the checkpoint ConfigMap')
         .env('IPLEDGER_NAMESPACE')
         .default('kube-system'),
     )
     .addOption(
-      new Option('--garbage-interval <seconds>', 'how often all who hold addresses are looked at; 0: never')
+      new Option(
+        '--garbage-interval <seconds>',
+        'interval of the garbage collector, which releases allocations of missing Pods; 0: never',
+      )
         .env('IPLEDGER_GARBAGE_INTERVAL')
         .argParser(seconds)
         .default(360),
@@ -63,35 +73,43 @@ function readOptions(): Options {
     .addOption(
       new Option(
         '--checkpoint-interval <seconds>',
-        'how often a checkpoint of the ledger is kept in a ConfigMap; 0: never',
+        'interval at which a checkpoint of the ledger is stored in a ConfigMap; 0: never',
       )
         .env('IPLEDGER_CHECKPOINT_INTERVAL')
         .argParser(seconds)
         .default(300),
     )
-    .option('--accept-vanished', 'go on also when most Pods or Nodes vanished from the API at once', false)
-    .parse()
-    .opts<Options>();
+    .option('--accept-mass-deletion', 'release allocations although most Pods or Nodes were deleted together', false);
+  for (const option of tracingOptions()) program.addOption(option);
+  return program.parse().opts<Options>();
 }
 
-await run(log, (life) => start(life, readOptions()));
+await runProgram(log, (life) => start(life, readOptions()));
 
 /** @throws InvalidArgumentError */
 function seconds(value: string): number {
-  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('want whole seconds, as 360.');
+  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('Use whole seconds, as 360.');
   return Number(value);
 }
 
 async function start(life: Lifecycle, options: Options): Promise<void> {
-  const { allocator, healthListen, namespace, acceptVanished, garbageInterval } = options;
+  const { allocator, healthListen, namespace, acceptMassDeletion, garbageInterval } = options;
   const { signal } = life;
-  const api = connectApi();
+  let stats = (): WatcherStats | undefined => undefined;
+  const metrics = watcherMetrics(() => stats());
+  const tracer = await openTracing({
+    settings: options,
+    metrics,
+    service: 'ipledger-pod-watcher',
+    instance: hostname(),
+    life,
+    log,
+  });
+  const api = await connectDefaultApi();
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
   let ready = (): boolean | string => 'still starting';
-  let figures = (): Figures | undefined => undefined;
-  const metrics = watcherMetrics(() => figures());
-  const health = await startHealth({ listen: healthListen, ready: () => ready(), metrics, log });
+  const health = await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log });
   life.onStop(() => health.close());
   log.info({ server: api.server, allocator }, 'starting');
 
@@ -99,62 +117,73 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   life.onStop(() => lease?.release());
   while (!signal.aborted) {
     await refuseBesideKubeOvn(api, signal);
-    // A standby is ready: it stands by. The active one is, when it knows the cluster and the ledger.
+    // A standby is always ready. The active watcher is ready when its inputs are current.
     const onStandby = (): void => void (ready = () => true);
     const onRenewed = kubeOvnAlarm(api, life);
-    let watching: Watching | undefined;
-    const memory = (): string | undefined => watching?.memory();
-    lease = await acquireLease({ api, namespace, name: leaseName, log, signal, onStandby, onRenewed, memory });
+    let watching: ActiveWatcher | undefined;
+    const handoverState = (): string | undefined => watching?.handoverState();
+    lease = await acquireLease({
+      api,
+      namespace,
+      name: leaseName,
+      log,
+      signal,
+      onStandby,
+      onRenewed,
+      handoverState,
+    });
     if (!lease) return;
     const term = new AbortController();
-    const active = watchCluster({
+    const active = startActiveWatcher({
       api,
-      allocator: allocatorOver(client),
-      acceptVanished,
-      garbageEveryMs: garbageInterval * 1_000,
+      allocator: createLedgerClient(client),
+      acceptMassDeletion,
+      garbageIntervalMs: garbageInterval * 1_000,
       lease: { namespace, name: leaseName },
-      memory: readMemory(lease.memory),
+      handoverState: parseHandoverState(lease.handoverState),
+      tracer,
       log,
       signal: AbortSignal.any([signal, term.signal]),
       fail: (error) => life.fail(error),
     });
     watching = active;
-    const everyMs = options.checkpointInterval * 1_000;
-    const keeping = { api, namespace, everyMs, checkpoint: checkpointOver(client), log };
-    if (everyMs > 0) void keepCheckpoints({ ...keeping, signal: AbortSignal.any([signal, term.signal]) });
+    const intervalMs = options.checkpointInterval * 1_000;
+    const store = { api, namespace, intervalMs, checkpoint: createCheckpointReader(client), log };
+    if (intervalMs > 0) void storeCheckpoints({ ...store, signal: AbortSignal.any([signal, term.signal]) });
     ready = () => active.ready;
-    figures = () => active.figures;
+    stats = () => active.stats;
     await lease.ended;
     ready = () => 'the Lease was lost';
-    figures = () => undefined;
+    stats = () => undefined;
     term.abort();
   }
 }
 
-/** @throws Error when Kube-OVN's controller runs on this cluster. Waits until it is known whether it does. */
+/** Waits until it is certain that Kube-OVN's controller does not run on this cluster. @throws Error when it runs */
 async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
-  const look = kubeOvnObserver(api);
-  for (let looks = 0; !signal.aborted; looks++) {
+  const check = kubeOvnControllerCheck(api);
+  for (let checks = 0; !signal.aborted; checks++) {
     try {
-      const sight = await look(signal);
-      if (sight === 'away') return;
-      if (sight !== 'unsure') throw new Error(kubeOvnRuns(sight, 'start this watcher'));
-      if (looks === 0) log.info("Kube-OVN's controller has left a Lease: waiting to see whether it renews it");
+      const status = await check(signal);
+      if (status === 'absent') return;
+      if (status !== 'unknown') throw new Error(kubeOvnRunningMessage(status, 'start this watcher'));
+      if (checks === 0) log.info("Kube-OVN's controller has a Lease: checking whether it renews it");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      log.warn({ reason: error.message }, 'the Kubernetes API does not answer, trying again');
+      log.warn({ reason: error.message }, 'the Kubernetes API server is unavailable, retrying');
     }
-    await pause(kubeOvnLookMs, signal);
+    await pause(kubeOvnCheckMs, signal);
   }
 }
 
-/** Kube-OVN may be deployed while this watcher is active: who calls this now and then stops the program then. */
+/** Returns a function that ends the program when Kube-OVN was deployed after the start. Call it at intervals. */
 function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
-  const look = kubeOvnObserver(api);
+  const check = kubeOvnControllerCheck(api);
   return () => {
-    look(within(kubeOvnLookMs, signal)).then(
-      (sight) => typeof sight === 'object' && fail(new Error(kubeOvnRuns(sight, 'start this watcher'))),
-      (error: unknown) => log.debug({ reason: reasonOf(error) }, "Kube-OVN's Lease could not be looked at"),
+    check(timeoutSignal(kubeOvnCheckMs, signal)).then(
+      (status) => typeof status === 'object' && fail(new Error(kubeOvnRunningMessage(status, 'start this watcher'))),
+      (error: unknown) =>
+        log.debug({ reason: errorMessage(error) }, "could not read the Lease of Kube-OVN's controller"),
     );
   };
 }

@@ -1,46 +1,46 @@
-/** What a pod-watcher counts. docs/metrics.md says what each is good for. */
-import { createRegistry, gauge, type Reading, type Registry, yes } from '../../lib/metrics.ts';
-import type { Figures } from './watch.ts';
+/** The metrics of a pod-watcher. docs/metrics.md describes each. */
+import { createRegistry, addGauge, type Reading, type Registry, booleanReading } from '../../lib/process/metrics.ts';
+import type { WatcherStats } from './active-watcher.ts';
 
-/** Makes them. @param figures of the active watcher; undefined while this one stands by. */
-export function watcherMetrics(figures: () => Figures | undefined): Registry {
+/** @param stats of the active watcher; undefined while this one is a standby */
+export function watcherMetrics(stats: () => WatcherStats | undefined): Registry {
   const registry = createRegistry();
-  const one = (of: (all: Figures) => number) => (): readonly Reading[] => {
-    const all = figures();
-    return all ? [{ value: of(all) }] : [];
+  const read = (select: (current: WatcherStats) => number) => (): readonly Reading[] => {
+    const current = stats();
+    return current ? [{ value: select(current) }] : [];
   };
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_watcher_active',
-    help: 'Whether this watcher is the active one.',
-    read: () => yes(figures() !== undefined),
+    help: '1 on the active watcher, 0 on a standby.',
+    read: () => booleanReading(stats() !== undefined),
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_watch_silence_seconds',
-    help: 'How long nothing was heard of a kind of objects, or of the ledger.',
+    help: 'Time since the last data of an informer, or of the ledger.',
     labels: ['source'],
     read: () =>
-      (figures()?.heard ?? []).map(({ name, silentMs }) => ({ labels: { source: name }, value: silentMs / 1_000 })),
+      (stats()?.inputs ?? []).map(({ name, silentMs }) => ({ labels: { source: name }, value: silentMs / 1_000 })),
   });
-  gauge(registry, {
-    name: 'ipledger_shown_seq',
-    help: 'The last event of the ledger that this watcher has taken in.',
-    read: one(({ seq }) => seq),
+  addGauge(registry, {
+    name: 'ipledger_projected_seq',
+    help: 'The last ledger event that the projection contains.',
+    read: read(({ projectedSeq }) => projectedSeq),
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_waiting_pods',
-    help: 'Pods that asked for addresses and cannot have them yet.',
-    read: one(({ waiting }) => waiting),
+    help: 'Pods that wait for an address.',
+    read: read(({ waitingPods }) => waitingPods),
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_releases_halted',
-    help: 'Pods or Nodes that vanished at once, and for which all releases are halted.',
+    help: 'Pods or Nodes missing in a mass deletion, while it halts all releases.',
     labels: ['kind'],
-    read: () => Object.entries(figures()?.vanished ?? {}).map(([kind, count]) => ({ labels: { kind }, value: count })),
+    read: () => Object.entries(stats()?.missing ?? {}).map(([kind, count]) => ({ labels: { kind }, value: count })),
   });
-  gauge(registry, {
+  addGauge(registry, {
     name: 'ipledger_alarms',
-    help: 'What somebody must decide; /readyz says what it is.',
-    read: one(({ alarms }) => alarms),
+    help: 'Active alarms. /readyz shows their messages.',
+    read: read(({ alarms }) => alarms),
   });
   return registry;
 }

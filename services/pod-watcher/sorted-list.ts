@@ -1,9 +1,9 @@
-/** Items in the order of a comparison: kept sorted, so that to find a place costs a logarithm of the length. */
+/** A sorted list with binary search. */
 export class SortedList<Item> {
   readonly #items: Item[] = [];
   readonly #compare: (one: Item, other: Item) => number;
 
-  /** @param compare negative where `one` comes first; 0 only for the same item. */
+  /** @param compare negative if `one` comes first; 0 only for the same item */
   constructor(compare: (one: Item, other: Item) => number) {
     this.#compare = compare;
   }
@@ -12,7 +12,7 @@ export class SortedList<Item> {
     return this.#items.length;
   }
 
-  /** Puts an item in its place; one that is there already stays. */
+  /** Adds an item, unless the list has it. */
   add(item: Item): void {
     const index = this.#indexOf(item);
     const present = this.#items[index];
@@ -20,23 +20,23 @@ export class SortedList<Item> {
     this.#items.splice(index, 0, item);
   }
 
-  /** Takes an item out, if it is there. */
+  /** Removes an item, if the list has it. */
   remove(item: Item): void {
     const index = this.#indexOf(item);
     const present = this.#items[index];
     if (present !== undefined && this.#compare(present, item) === 0) this.#items.splice(index, 1);
   }
 
-  /** The first few behind an item, which need not be in the list any more; from the beginning without one. */
-  after(item: Item | undefined, most = Infinity): Item[] {
-    if (item === undefined) return this.#items.slice(0, most);
+  /** The items after `item`, which need not be in the list; all items without one. */
+  after(item: Item | undefined, max = Infinity): Item[] {
+    if (item === undefined) return this.#items.slice(0, max);
     const index = this.#indexOf(item);
     const present = this.#items[index];
     const from = present !== undefined && this.#compare(present, item) === 0 ? index + 1 : index;
-    return this.#items.slice(from, from + most);
+    return this.#items.slice(from, from + max);
   }
 
-  /** Of the first item that does not come before this one; the size if there is none. */
+  /** The index of the first item that does not come before `item`; the size if there is none. */
   #indexOf(item: Item): number {
     let [low, high] = [0, this.#items.length];
     while (low < high) {

@@ -1,4 +1,4 @@
-/** Every area that is understood, and the forms in which its cases come. */
+/** All areas of cases, with the forms of their cases. */
 import { allocationAreas, macForms } from './areas/allocation.ts';
 import { networksForms, podForms, webhookForms } from './areas/annotations.ts';
 import type { Area } from './areas/area.ts';
@@ -7,7 +7,7 @@ import { daemonAreas, resultForms } from './areas/daemon.ts';
 import { documentAreas } from './areas/documents.ts';
 import { ipAreas } from './areas/ips.ts';
 import { lifecycleAreas } from './areas/lifecycle.ts';
-import { nameAreas } from './areas/names.ts';
+import { nameAreas } from './areas/naming.ts';
 import { pluginAreas, renderForms } from './areas/plugin.ts';
 import { podActingForms } from './areas/pods.ts';
 import { recoveryAreas } from './areas/recovery.ts';

@@ -1,4 +1,4 @@
-/** JSON as it stands in a case file, and how it is looked into. */
+/** JSON values of case files, and functions that read them. */
 
 export type Json = null | boolean | number | string | readonly Json[] | Fields;
 
@@ -20,20 +20,20 @@ export const listOf = (value: Json | undefined): readonly Json[] => (isList(valu
 /** The value if it is text, else ''. */
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** Whether it is a text that begins so. */
-export const says = (value: Json | undefined, beginning: string): boolean => textOf(value).startsWith(beginning);
+/** Whether the value is a text with this prefix. */
+export const hasPrefix = (value: Json | undefined, prefix: string): boolean => textOf(value).startsWith(prefix);
 
-/** The texts of a list; what is none is left out. */
+/** The texts of a list; other values are ignored. */
 export const textsOf = (value: Json | undefined): string[] => listOf(value).filter((each) => typeof each === 'string');
 
-/** The texts of an object's fields; what is none is left out. */
+/** The text fields of an object; other fields are ignored. */
 export const textFieldsOf = (value: Json | undefined): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fieldsOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
-/** Plain data as JSON: what `JSON.stringify` makes of it. */
+/** Converts plain data to JSON. */
 export const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json;
 
-/** On one line, for people. */
-export const shown = (value: Json | undefined): string => JSON.stringify(value) ?? 'nothing';
+/** Formats a value on one line. */
+export const formatJson = (value: Json | undefined): string => JSON.stringify(value) ?? 'nothing';

@@ -1,8 +1,8 @@
-/** Results as people read them. */
-import type { Result } from './run.ts';
+/** Formats results as text. */
+import type { Result } from './run-cases.ts';
 
-/** One line for what did not pass; undefined for what did. */
-export function lineOf(result: Result): string | undefined {
+/** One line for a case that failed or was skipped; undefined for one that passed. */
+export function formatFailure(result: Result): string | undefined {
   const { id, area } = result;
   if (result.outcome === 'failed') return `FAILED  ${id}  ${area}: expected ${result.expected}; got ${result.got}`;
   if (result.outcome === 'skipped') return `skipped ${id}  ${area}: ${result.reason}`;
@@ -13,7 +13,7 @@ const outcomes = ['passed', 'failed', 'skipped'] as const;
 
 type Counts = Record<(typeof outcomes)[number] | 'deviating', number>;
 
-function counted(results: readonly Result[]): Counts {
+function countOutcomes(results: readonly Result[]): Counts {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, deviating: 0 };
   for (const { outcome, deviation } of results) {
     counts[outcome] += 1;
@@ -22,10 +22,10 @@ function counted(results: readonly Result[]): Counts {
   return counts;
 }
 
-/** The counts of each area, and of how many of its cases deviations.json says what to expect. */
-export function tableOf(results: readonly Result[]): string[] {
+/** A table with the counts of each area; `deviating` counts cases to which a deviation applies. */
+export function formatTable(results: readonly Result[]): string[] {
   const names = [...new Set(results.map(({ area }) => area))].sort();
-  const rows = names.map((name) => ({ name, ...counted(results.filter(({ area }) => area === name)) }));
+  const rows = names.map((name) => ({ name, ...countOutcomes(results.filter(({ area }) => area === name)) }));
   const heading = ['area', ...outcomes, 'deviating'] as const;
   const width = Math.max(...names.map(({ length }) => length), heading[0].length);
   const line = (first: string, others: readonly (string | number)[]): string =>
@@ -41,8 +41,8 @@ export function tableOf(results: readonly Result[]): string[] {
   ];
 }
 
-/** The last line of all. */
-export function summaryOf(results: readonly Result[]): string {
-  const { passed, failed, skipped } = counted(results);
+/** The last line of the report. */
+export function formatSummary(results: readonly Result[]): string {
+  const { passed, failed, skipped } = countOutcomes(results);
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }

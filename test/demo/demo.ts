@@ -1,59 +1,68 @@
 /**
- * `make demo`: four Pods get their addresses, use them, and give them back, on real servers that end with it. Each step
- * says what happens, shows the command that a user would type, and checks what it shows.
+ * `make demo`: four Pods get their addresses, use them, and release them, on real servers that stop with the demo. Each
+ * step prints what happens, shows the command, and checks its output.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { withLock } from '../harness/lock.ts';
+import { withFileLock } from '../harness/processes/file-lock.ts';
 import { root } from '../harness/paths.ts';
-import { say } from '../harness/say.ts';
+import { printProgress } from '../harness/progress.ts';
 import { stopAll } from '../harness/up/stop.ts';
-import { folder, openStage, type Stage } from './stage.ts';
+import { demoFolder, openDemoEnvironment, type DemoEnvironment } from './demo-environment.ts';
 import { attachPods, detachPods, openSandboxes, pingEachOther, showInterface } from './steps/attach.ts';
-import { showFormerHolder, showHolder, showLog, showNothingLeft, showObjects, showReleases } from './steps/ledger.ts';
-import { createPods, deletePods, endPods, nameNetwork, placePods, showAddresses } from './steps/pods.ts';
-import { bringUp, takeDown } from './steps/servers.ts';
-import { linesOf } from './trim.ts';
+import {
+  showFormerHolder,
+  showHolder,
+  showLog,
+  showObjectsDeleted,
+  showObjects,
+  showReleases,
+} from './steps/ledger.ts';
+import { createPods, deletePods, endPods, nameNetwork, schedulePods, showAddresses } from './steps/pods.ts';
+import { startServers, stopServers } from './steps/servers.ts';
+import { splitLines } from './output-filter.ts';
 
-async function story(stage: Stage): Promise<void> {
-  const { terminal, macvlan } = stage;
-  await bringUp(stage);
+async function runSteps(environment: DemoEnvironment): Promise<void> {
+  const { terminal, macvlan } = environment;
+  await startServers(environment);
 
   await nameNetwork(terminal);
   await createPods(terminal);
-  await placePods(terminal);
+  await schedulePods(terminal);
   const pods = await showAddresses(terminal);
-  if (macvlan.able) {
-    await openSandboxes(stage, pods);
+  if (macvlan.isAvailable) {
+    await openSandboxes(environment, pods);
     await attachPods(terminal, pods);
     await showInterface(terminal);
     await pingEachOther(terminal);
   } else {
-    terminal.step('LEFT OUT: the Pods are not attached to their network, as no macvlan interface can be made here.');
-    for (const line of linesOf(macvlan.reason)) terminal.say(line);
+    terminal.step(
+      'SKIPPED: the Pods are not attached to their network, because this machine cannot create a macvlan interface.',
+    );
+    for (const line of splitLines(macvlan.reason)) terminal.print(line);
   }
   await showObjects(terminal, pods);
-  await showLog(terminal, pods, macvlan.able);
-  const askedAt = await showHolder(terminal, macvlan.able);
+  await showLog(terminal, pods, macvlan.isAvailable);
+  const heldAt = await showHolder(terminal, macvlan.isAvailable);
 
   await deletePods(terminal);
-  if (macvlan.able) await detachPods(terminal);
+  if (macvlan.isAvailable) await detachPods(terminal);
   await endPods(terminal);
   await showReleases(terminal, pods);
-  await showNothingLeft(terminal);
-  await showFormerHolder(terminal, macvlan.able, askedAt);
+  await showObjectsDeleted(terminal);
+  await showFormerHolder(terminal, macvlan.isAvailable, heldAt);
 
-  await takeDown(stage);
+  await stopServers(environment);
 }
 
-/** Tells the story, and takes down what it has put up also when it breaks off; then the logs stay. */
-async function play(stage: Stage): Promise<void> {
-  await stopAll({ folder, purge: true, signal: stage.signal }); // what one that broke off has left
+/** Runs all steps. After a failure it stops the servers, and keeps their logs. */
+async function runDemo(environment: DemoEnvironment): Promise<void> {
+  await stopAll({ folder: demoFolder, purge: true, signal: environment.signal }); // servers of an interrupted demo
   try {
-    await story(stage);
+    await runSteps(environment);
   } catch (error) {
-    await stopAll({ folder, purge: false, signal: new AbortController().signal }).catch((another: unknown) =>
-      say(`demo: ${String(another)}`),
+    await stopAll({ folder: demoFolder, purge: false, signal: new AbortController().signal }).catch(
+      (stopError: unknown) => printProgress(`demo: ${String(stopError)}`),
     );
     throw error;
   }
@@ -61,28 +70,28 @@ async function play(stage: Stage): Promise<void> {
 
 const interrupted = new AbortController();
 
-/** From here on Ctrl-C ends what was started, and only the second one ends us. */
-function listenToSignals(): void {
+/** From now on, Ctrl-C stops the servers first. A second Ctrl-C ends the demo immediately. */
+function handleSignals(): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.once(name, () => interrupted.abort(new Error(`ended by ${name}`)));
+    process.once(name, () => interrupted.abort(new Error(`interrupted by ${name}`)));
 }
 
 try {
-  let stage: Stage | undefined;
-  const perform = async (): Promise<void> => {
-    listenToSignals();
-    stage = await openStage(interrupted.signal);
-    await play(stage);
+  let environment: DemoEnvironment | undefined;
+  const work = async (): Promise<void> => {
+    handleSignals();
+    environment = await openDemoEnvironment(interrupted.signal);
+    await runDemo(environment);
   };
   try {
-    await withLock(`${folder}.lock`, perform, () => say('demo: waiting for another one to end …'));
+    await withFileLock(`${demoFolder}.lock`, work, () => printProgress('demo: waiting until another demo ends …'));
   } finally {
-    await stage?.run.end();
+    await environment?.run.end();
   }
   console.log('\ndemo: ok');
 } catch (error) {
-  const said: unknown = interrupted.signal.reason ?? error;
-  if (existsSync(folder)) say(`\ndemo: the servers' logs are in ${relative(root, folder)}`);
-  say(`demo: ${said instanceof Error ? said.message : String(said)}`);
+  const reason: unknown = interrupted.signal.reason ?? error;
+  if (existsSync(demoFolder)) printProgress(`\ndemo: the servers' logs are in ${relative(root, demoFolder)}`);
+  printProgress(`demo: ${reason instanceof Error ? reason.message : String(reason)}`);
   process.exitCode = 1;
 }

@@ -1,43 +1,43 @@
 /**
- * The terminal of the demo: what it shows is what it runs, in a plain shell that starts in the checkout and knows nothing
- * of us, so that a reader who types the same sees the same.
+ * The terminal of the demo. It runs the commands that it shows, in a plain shell that starts in the checkout: the same
+ * commands give the same output in any terminal.
  */
 import { delimiter } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mustRun } from '../harness/command.ts';
-import { childEnvironment } from '../harness/launch.ts';
+import { mustRun } from '../harness/processes/command.ts';
+import { childEnvironment } from '../harness/processes/launch.ts';
 import { root } from '../harness/paths.ts';
-import { linesOf, type Trim, whole } from './trim.ts';
+import { splitLines, type OutputFilter, allLines } from './output-filter.ts';
 
-const widest = 120;
+const maxColumns = 120;
 const pollMs = 150;
-const soonMs = 30_000;
+const timeoutMs = 30_000;
 
-export interface Look {
-  /** As a user types it; may have several lines. */
+export interface DemoCommand {
+  /** Shell; may have several lines. */
   readonly command: string;
-  /** Throws what is wrong with the output. */
+  /** @throws Error when the output is not the expected one */
   readonly check: (output: string) => void;
-  /** What of the output is shown (default all). */
-  readonly trim?: Trim;
-  /** What is proven by now, said when `check` has passed. */
+  /** Selects the output to show (default: all). */
+  readonly trim?: OutputFilter;
+  /** A statement to print after `check` has passed. */
   readonly proves?: string;
 }
 
 export interface Terminal {
-  /** Begins the next step of the story: what happens in it, and why. */
+  /** Starts the next step: prints what happens in it, and why. */
   step(...lines: readonly string[]): void;
-  /** Says something within a step. */
-  say(text: string): void;
-  /** Shows a command that holds for all that follow: `cd`, a variable, a function. */
+  /** Prints a line within a step. */
+  print(text: string): void;
+  /** Shows a command that applies to all later ones: `cd`, a variable, a function. */
   define(...lines: readonly string[]): void;
-  /** Runs a command once, and shows its output; that has to pass. @throws Error when it does not, or the command fails. */
-  act(look: Look): Promise<string>;
-  /** Runs a command that only looks again and again until its output passes (at most 30 s); shows the last. @throws as `act`. */
-  look(look: Look): Promise<string>;
+  /** Runs a command one time, and shows its output. @throws Error when the command or its check fails. */
+  run(step: DemoCommand): Promise<string>;
+  /** Repeats a command that only reads until its check passes (at most 30 s); shows the last output. @throws as `run`. */
+  runUntilPassed(step: DemoCommand): Promise<string>;
 }
 
-/** @param cacheFolder for kubectl, which would remember this cluster in the user's home. */
+/** @param cacheFolder for kubectl, which otherwise caches this cluster in the user's home */
 export function openTerminal(cacheFolder: string, signal: AbortSignal): Terminal {
   const defined: string[] = [];
   const env = environment(cacheFolder);
@@ -49,24 +49,24 @@ export function openTerminal(cacheFolder: string, signal: AbortSignal): Terminal
       const number = `${(steps += 1)}. `;
       console.log(`\n${number}${lines.join(`\n${' '.repeat(number.length)}`)}`);
     },
-    say: (text) => console.log(`  ${text}`),
+    print: (text) => console.log(`  ${text}`),
     define(...lines) {
       defined.push(lines.join('\n'));
       showCommand(lines.join('\n'));
     },
-    async act(look) {
-      const output = await shell(look.command);
-      examine(look, output);
-      show(look, output);
+    async run(step) {
+      const output = await shell(step.command);
+      checkOutput(step, output);
+      showOutput(step, output);
       return output;
     },
-    async look(look) {
-      const deadline = Date.now() + soonMs;
+    async runUntilPassed(step) {
+      const deadline = Date.now() + timeoutMs;
       for (;;) {
-        const output = await shell(look.command);
+        const output = await shell(step.command);
         try {
-          examine(look, output);
-          show(look, output);
+          checkOutput(step, output);
+          showOutput(step, output);
           return output;
         } catch (error) {
           if (Date.now() > deadline) throw error;
@@ -77,25 +77,27 @@ export function openTerminal(cacheFolder: string, signal: AbortSignal): Terminal
   };
 }
 
-/** Without what `make` has put on PATH: another terminal has not got it either. */
+/** Without the folder that `make` adds to PATH: another terminal does not have it. */
 function environment(cacheFolder: string): NodeJS.ProcessEnv {
   const inherited = childEnvironment({ KUBECACHEDIR: cacheFolder });
   const path = (inherited['PATH'] ?? '').split(delimiter).filter((entry) => !entry.endsWith('node_modules/.bin'));
   return { ...inherited, PATH: path.join(delimiter) };
 }
 
-function examine({ command, check }: Look, output: string): void {
+function checkOutput({ command, check }: DemoCommand, output: string): void {
   try {
     check(output);
   } catch (error) {
-    const wrong = error instanceof Error ? error.message : String(error);
-    throw new Error(`this is not what it should be: ${wrong}\n$ ${command}\n${output.trimEnd()}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the output of this command is wrong: ${reason}\n$ ${command}\n${output.trimEnd()}`, {
+      cause: error,
+    });
   }
 }
 
-function show({ command, proves, trim = whole }: Look, output: string): void {
+function showOutput({ command, proves, trim = allLines }: DemoCommand, output: string): void {
   showCommand(command);
-  for (const line of trim(linesOf(output))) console.log(fit(`  ${line.trimEnd()}`));
+  for (const line of trim(splitLines(output))) console.log(fit(`  ${line.trimEnd()}`));
   if (proves !== undefined) console.log(`  ✓ ${proves}`);
 }
 
@@ -106,5 +108,5 @@ function showCommand(command: string): void {
 }
 
 function fit(line: string): string {
-  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line;
+  return line.length > maxColumns ? `${line.slice(0, maxColumns - 1)}…` : line;
 }

@@ -1,16 +1,16 @@
 /**
- * A writer that seals one segment and, asked to, dies at a step of it as by a power cut: a program of its own, for
- * sealing.spec.ts. Arguments: etcd's endpoint, the archive's folder, the last event to seal, and the step.
+ * A program that seals one segment and kills itself at a step, as in a power cut; for sealing.e2e.spec.ts. Arguments: the
+ * endpoint of etcd, the folder of the archive, the last event to seal, and the step.
  */
 import { pino } from 'pino';
 import { monotonicFactory } from 'ulid';
-import { ArchivedLedger } from '../../services/allocator/archive/archived-ledger.ts';
-import { FolderArchive } from '../../services/allocator/archive/folder.ts';
-import { prune, seal, type Sealing } from '../../services/allocator/archive/seal.ts';
-import { EtcdLedger } from '../../services/allocator/ledger/etcd.ts';
-import { connectEtcd } from '../../services/allocator/ledger/etcd-client.ts';
-import { Replica } from '../../services/allocator/ledger/replica.ts';
-import { Writer } from '../../services/allocator/ledger/writer.ts';
+import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
+import { FolderArchive } from '../../ledger/archive/folder-archive.ts';
+import { pruneSealed, sealOldestEvents, type SealingContext } from '../../ledger/archive/seal.ts';
+import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
+import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import { Replica } from '../../ledger/log/reader/replica.ts';
+import { Writer } from '../../ledger/log/writer/writer.ts';
 
 const [endpoint = '', folder = '', to = '', deathStep = ''] = process.argv.slice(2);
 const die = (): boolean => process.kill(process.pid, 'SIGKILL');
@@ -24,8 +24,8 @@ const newId = monotonicFactory();
 const writer = new Writer({ replica, newId, term: undefined, eventVersion: () => 4, log: pino({ level: 'silent' }) });
 const ended = writer.run(working.signal);
 
-const seen = new Map<string, number>();
-const sealing: Sealing = {
+const stepCounts = new Map<string, number>();
+const sealing: SealingContext = {
   ledger,
   archive,
   submit: async (segment) => {
@@ -35,21 +35,21 @@ const sealing: Sealing = {
       actor: 'sealing-writer',
       signal: working.signal,
     });
-    // On its way, and perhaps there.
+    // The event is sent, and perhaps stored
     if (deathStep === 'appending') setTimeout(die, 1);
     await sealed;
   },
   after: (step) => {
-    const times = (seen.get(step) ?? 0) + 1;
-    seen.set(step, times);
+    const times = (stepCounts.get(step) ?? 0) + 1;
+    stepCounts.set(step, times);
     if (deathStep === step || deathStep === `${step} ${times}`) die();
   },
 };
 
-await prune(sealing, working.signal);
-seen.clear();
-if (replica.head.seq >= Number(to) && (await ledger.floor(working.signal)) <= Number(to))
-  await seal(sealing, Number(to), working.signal);
+await pruneSealed(sealing, working.signal);
+stepCounts.clear();
+if (replica.head.seq >= Number(to) && (await ledger.logStart(working.signal)) <= Number(to))
+  await sealOldestEvents(sealing, Number(to), working.signal);
 working.abort();
 await ended;
 client.close();

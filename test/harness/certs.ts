@@ -1,23 +1,29 @@
-/** `make certs`: an authority and a certificate for each part; CERTS, NODES, ALLOCATORS, OPERATORS and RENEW are listened to. */
+/** `make certs`: creates two authorities and a certificate for each program. Variables: CERTS, NODES, ALLOCATORS, OPERATORS, RENEW. */
 import { relative } from 'node:path';
-import { table } from '../../cli/table.ts';
-import { makeCertificates } from './certificates.ts';
-import { say } from './say.ts';
-import { readBearers, readCertificateFolder } from './up/settings.ts';
+import { formatTextTable } from '../../cli/output/table.ts';
+import { makeCertificates } from './certificates/certificates.ts';
+import { printProgress } from './progress.ts';
+import { readCertificateSubjects, readCertificateFolder } from './up/settings.ts';
 
-/** Below this folder without its name. */
-const shown = (file: string): string => {
+/** A path relative to the working directory, if it is below it. */
+const relativePath = (file: string): string => {
   const path = relative(process.cwd(), file);
   return path.startsWith('..') ? file : path;
 };
 
 try {
   const folder = readCertificateFolder(process.env);
-  const made = await makeCertificates({ folder, ...readBearers(process.env), renew: process.env['RENEW'] === '1' });
-  const rows = made.map(({ bearer, state, files }) => [bearer, state, shown(files.cert)]);
-  process.stdout.write(table(['BEARER', 'STATE', 'CERTIFICATE'], rows));
-  console.log('\nThe key of each is beside it. Whoever has a ca.key can be anybody: keep those two elsewhere.');
+  const made = await makeCertificates({
+    folder,
+    ...readCertificateSubjects(process.env),
+    renew: process.env['RENEW'] === '1',
+  });
+  const rows = made.map(({ subject, state, files }) => [subject, state, relativePath(files.cert)]);
+  process.stdout.write(formatTextTable(['SUBJECT', 'STATE', 'CERTIFICATE'], rows));
+  console.log(
+    '\nThe key of each certificate is in the same folder. Each ca.key can sign any identity: move both to a safe place.',
+  );
 } catch (error) {
-  say(`certs: ${error instanceof Error ? error.message : String(error)}`);
+  printProgress(`certs: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }

@@ -1,55 +1,65 @@
-/** CNI plugins, called as a container runtime calls them: environment, configuration on stdin, result on stdout. */
+/** Calls CNI plugins as a container runtime does: environment, configuration on stdin, result on stdout. */
 import { delimiter, join } from 'node:path';
-import { type CommandResult, runCommand } from './command.ts';
-import { childEnvironment } from './launch.ts';
-import { inNamespace, type Namespace } from './network.ts';
+import { type CommandResult, runCommand } from './processes/command.ts';
+import { childEnvironment } from './processes/launch.ts';
+import { inNamespace, type Namespace } from './network/network-namespaces.ts';
 import { distFolder } from './paths.ts';
-import { findPlugins, findProgram } from './programs.ts';
+import { findPlugins, findProgram } from './programs/find-program.ts';
 
-/** Longer than a node agent waits for an address. */
+/** Longer than the node agent waits for an address. */
 const timeoutMs = 60_000;
 
 export type CniCommand = 'ADD' | 'CHECK' | 'DEL' | 'GC' | 'STATUS' | 'VERSION';
 
 export interface CniCall {
   readonly command: CniCommand;
-  /** The plugin's file. */
+  /** File of the plugin. */
   readonly plugin: string;
-  /** Written to its stdin: an object as JSON, a text as it is. */
+  /** Written to its stdin: an object as JSON, a text unchanged. */
   readonly config: object | string;
-  /** Where it runs; without one, in the machine's own network. */
+  /** Network namespace of the plugin (default: the machine's). */
   readonly node?: Namespace;
   readonly containerId?: string;
-  /** The sandbox's path. */
+  /** Path of the sandbox's network namespace. */
   readonly netns?: string;
   readonly ifName?: string;
   /** CNI_ARGS. */
   readonly args?: Readonly<Record<string, string>>;
-  /** Where the plugin leaves a DEL that finds no agent (default: /var/lib/cni/ipledger). */
-  readonly journal?: string | undefined;
-  /** Set on top, or with '' taken away: for calls that a runtime should not make. */
+  /** Folder for pending DELs (default: /var/lib/cni/ipledger). */
+  readonly pendingDels?: string | undefined;
+  /** Variables to set, or to remove with '', for invalid calls. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface CniAnswer {
   readonly code: number;
-  /** stdout as JSON (a result, or an error with code and msg); undefined when it is empty or none. */
+  /** stdout as JSON: a result, or an error with code and msg. undefined if it is empty or no JSON. */
   readonly result: unknown;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The project's own plugin, as `make cni` builds it. */
+/** The plugin of this project, as `make cni` builds it. */
 export const kubeOvnPlugin = join(distFolder, 'kube-ovn');
 
-/** CNI_PATH: the project's own plugin, then the reference plugins. */
+/** CNI_PATH: the plugin of this project, then the reference plugins. */
 export async function cniPath(): Promise<string> {
   return [distFolder, await findPlugins()].join(delimiter);
 }
 
-/** Runs a plugin; its exit status is part of the answer. */
+/** Runs a plugin. The answer contains its exit status. */
 export async function callPlugin(call: CniCall): Promise<CniAnswer> {
-  const { command, plugin, config, node, containerId = '', netns = '', ifName = '', args = {}, journal = '' } = call;
+  const {
+    command,
+    plugin,
+    config,
+    node,
+    containerId = '',
+    netns = '',
+    ifName = '',
+    args = {},
+    pendingDels = '',
+  } = call;
   const variables = {
     CNI_COMMAND: command,
     CNI_CONTAINERID: containerId,
@@ -57,7 +67,7 @@ export async function callPlugin(call: CniCall): Promise<CniAnswer> {
     CNI_IFNAME: ifName,
     CNI_ARGS: cniArgs(args),
     CNI_PATH: await cniPath(),
-    IPLEDGER_JOURNAL: journal,
+    IPLEDGER_PENDING_DELS: pendingDels,
     ...call.env,
   };
   const options = {
@@ -70,23 +80,23 @@ export async function callPlugin(call: CniCall): Promise<CniAnswer> {
 
 export interface CnitoolCall {
   readonly command: 'add' | 'check' | 'del' | 'gc' | 'status';
-  /** The network's name, looked up in the configuration folder. */
+  /** Name of a network in the configuration folder. */
   readonly network: string;
   /** NETCONFPATH. */
   readonly configFolder: string;
   readonly node?: Namespace;
-  /** The sandbox's path. */
+  /** Path of the sandbox's network namespace. */
   readonly netns: string;
   readonly ifName: string;
   readonly args?: Readonly<Record<string, string>>;
   /** As in CniCall. */
-  readonly journal?: string;
+  readonly pendingDels?: string;
 }
 
-/** Runs cnitool: what libcni, and so every runtime, makes of a configuration. */
+/** Runs cnitool, which uses libcni as every runtime does. */
 export async function callCnitool(call: CnitoolCall): Promise<CniAnswer> {
-  const { command, network, configFolder, node, netns, ifName, args = {}, journal = '' } = call;
-  const own = { NETCONFPATH: configFolder, CNI_ARGS: cniArgs(args), IPLEDGER_JOURNAL: journal };
+  const { command, network, configFolder, node, netns, ifName, args = {}, pendingDels = '' } = call;
+  const own = { NETCONFPATH: configFolder, CNI_ARGS: cniArgs(args), IPLEDGER_PENDING_DELS: pendingDels };
   const variables = { ...own, CNI_PATH: await cniPath() };
   const options = { env: childEnvironment(withoutEmpty(variables)), timeoutMs };
   const cnitool = await findProgram('cnitool');
@@ -96,7 +106,7 @@ export async function callCnitool(call: CnitoolCall): Promise<CniAnswer> {
   );
 }
 
-/** CNI_ARGS as kubelet and Multus give them for a Pod. */
+/** CNI_ARGS of a Pod, as from kubelet and Multus. */
 export function podArgs(namespace: string, name: string, uid?: string): Record<string, string> {
   return {
     IgnoreUnknown: '1',

@@ -1,29 +1,31 @@
-/** etcd, one member, on loopback. */
+/** Starts etcd with one member on loopback. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TlsFiles } from '../../lib/tls.ts';
-import { childEnvironment, type Launch } from './launch.ts';
-import { mustRun } from './command.ts';
-import { freePort } from './ports.ts';
-import { type ClientCertificate, httpOk } from './probes.ts';
-import { findProgram } from './programs.ts';
+import type { TlsFiles } from '../../lib/tls/credentials.ts';
+import { childEnvironment, type Launch } from './processes/launch.ts';
+import { mustRun } from './processes/command.ts';
+import { findFreePort } from './processes/free-ports.ts';
+import { type ClientCertificate, probeHttp } from './processes/readiness-probes.ts';
+import { findProgram } from './programs/find-program.ts';
 import type { Run } from './run.ts';
-import { type Server, startServer } from './server.ts';
+import { type Server, startServer } from './processes/server.ts';
 
 export interface EtcdSettings {
   readonly name: string;
   readonly folder: string;
   readonly port: number;
-  /** Whether a write is on disk before it is answered. Tests that don't measure durability do without. */
+  /** Host name of its URL (default: 127.0.0.1). A certificate may name it. */
+  readonly host?: string | undefined;
+  /** Whether a write is on disk before its answer. Only tests of durability need this. */
   readonly fsync: boolean;
   readonly tls?: EtcdTls | undefined;
   readonly quotaBytes?: number | undefined;
 }
 
-/** With it etcd lets in whoever has a certificate of its authority. */
+/** TLS: etcd accepts each client with a certificate of its authority. */
 export interface EtcdTls {
   readonly server: TlsFiles;
-  /** What its client shows. */
+  /** Certificate of the client. */
   readonly client: TlsFiles;
 }
 
@@ -31,36 +33,36 @@ export interface Etcd extends Server {
   /** "http://127.0.0.1:<port>", or https:// */
   readonly endpoint: string;
   readonly port: number;
-  /** What an allocator shows it. */
+  /** Client certificate of an allocator. */
   readonly tls?: TlsFiles;
-  /** Runs etcdctl against it; gives its stdout. @throws Error when it exits with anything but 0, or takes too long. */
+  /** Runs etcdctl and returns its stdout. @throws Error if the exit status is not 0, or after a timeout. */
   etcdctl(args: readonly string[], options?: EtcdctlOptions): Promise<string>;
 }
 
 export interface EtcdctlOptions {
   /** Written to its stdin. */
   readonly input?: string;
-  /** For what takes etcd long; a minute, and etcdctl's own five seconds a request, unless said. */
+  /** Limit of a long request. Default: one minute for the process, five seconds for a request of etcdctl. */
   readonly timeoutMs?: number;
 }
 
-// Nobody is ever a peer of a single member: that it listens for one, on any port, is only because it must.
+// A single member has no peers, but etcd requires an address for them.
 const peer = 'http://127.0.0.1:0';
 
-/** Where an etcd of this machine is reached. */
-export const etcdEndpoint = (port: number, tls: EtcdTls | undefined): string =>
-  `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+/** The URL of an etcd on this machine. */
+export const etcdEndpoint = (port: number, tls: EtcdTls | undefined, host = '127.0.0.1'): string =>
+  `${tls ? 'https' : 'http'}://${host}:${port}`;
 
-/** How etcd is started. */
-export async function etcdLaunch({ name, folder, port, fsync, tls, quotaBytes }: EtcdSettings): Promise<Launch> {
-  const endpoint = etcdEndpoint(port, tls);
+/** The launch of etcd. */
+export async function etcdLaunch({ name, folder, port, host, fsync, tls, quotaBytes }: EtcdSettings): Promise<Launch> {
+  const endpoint = etcdEndpoint(port, tls, host);
   return {
     name,
     program: await findProgram('etcd'),
     args: [
       `--name=${name}`,
       `--data-dir=${join(folder, name)}`,
-      `--listen-client-urls=${endpoint}`,
+      `--listen-client-urls=${etcdEndpoint(port, tls)}`,
       `--advertise-client-urls=${endpoint}`,
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
@@ -72,7 +74,7 @@ export async function etcdLaunch({ name, folder, port, fsync, tls, quotaBytes }:
       ...(quotaBytes === undefined ? [] : [`--quota-backend-bytes=${quotaBytes}`]),
       ...(tls ? tlsFlags(tls.server) : []),
     ],
-    ready: (signal) => httpOk(`${endpoint}/readyz`, signal, tls && pemsOf(tls.client)),
+    ready: (signal) => probeHttp(`${endpoint}/readyz`, signal, tls && pemsOf(tls.client)),
     readyWithinMs: 120_000,
   };
 }
@@ -89,7 +91,7 @@ function pemsOf({ ca, cert, key }: TlsFiles): ClientCertificate {
   return { ca: read(ca), cert: read(cert), key: read(key) };
 }
 
-/** What etcdctl is told by its environment. */
+/** Environment variables of etcdctl. */
 export function etcdctlVariables(endpoint: string, tls: TlsFiles | undefined): Record<string, string> {
   const files = { ETCDCTL_CACERT: tls?.ca ?? '', ETCDCTL_CERT: tls?.cert ?? '', ETCDCTL_KEY: tls?.key ?? '' };
   return { ETCDCTL_ENDPOINTS: endpoint, ...files };
@@ -97,20 +99,23 @@ export function etcdctlVariables(endpoint: string, tls: TlsFiles | undefined): R
 
 export interface EtcdOptions {
   readonly name?: string;
-  /** How large it may grow (etcd's own limit is 2 GiB). */
+  /** Size limit of the database (etcd's default: 2 GiB). */
   readonly quotaBytes?: number;
   readonly fsync?: boolean;
   readonly tls?: EtcdTls;
+  /** Host name of its URL (default: 127.0.0.1). */
+  readonly host?: string;
 }
 
-/** Starts an etcd of the run's own, with an empty store. */
+/** Starts an empty etcd that ends with the run. */
 export async function startEtcd(
   run: Run,
-  { name = 'etcd', fsync = false, tls, quotaBytes }: EtcdOptions = {},
+  { name = 'etcd', fsync = false, tls, host, quotaBytes }: EtcdOptions = {},
 ): Promise<Etcd> {
-  const port = await freePort();
-  const endpoint = etcdEndpoint(port, tls);
-  const server = await startServer(run, await etcdLaunch({ name, folder: run.folder, port, fsync, tls, quotaBytes }));
+  const port = await findFreePort();
+  const endpoint = etcdEndpoint(port, tls, host);
+  const settings = { name, folder: run.folder, port, host, fsync, tls, quotaBytes };
+  const server = await startServer(run, await etcdLaunch(settings));
   return Object.assign(server, {
     endpoint,
     port,

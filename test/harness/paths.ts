@@ -1,17 +1,17 @@
-/** Where things stand in the checkout. */
+/** Folders of the checkout. */
 import { join, resolve } from 'node:path';
 
-/** The checkout. */
+/** The root of the checkout. */
 export const root = resolve(import.meta.dirname, '..', '..');
 
-/** Everything that is built, fetched or left running; not in git. */
+/** Built programs and data of background servers. Not in git. */
 export const cacheFolder = join(root, '.cache');
 
 /** Programs built from test/tools. */
 export const builtFolder = join(cacheFolder, 'bin');
 
-/** What the project itself builds: the CNI plugin `kube-ovn`. */
+/** Build output of the project: the CNI plugin `kube-ovn`. */
 export const distFolder = join(cacheFolder, 'dist');
 
-/** The CustomResourceDefinitions that the project brings along. */
+/** The CustomResourceDefinitions of the project. */
 export const crdFolder = join(root, 'deploy', 'crds');

@@ -1,13 +1,17 @@
-/** `make programs`: finds or builds every real program, so that nothing has to be waited for later. */
-import { pluginNames, programNames } from './catalogue.ts';
-import { findPlugins, findProgram } from './programs.ts';
-import { say } from './say.ts';
+/**
+ * `make programs`: finds or builds the programs, so that no test waits for a build. An argument names the make target whose own
+ * programs are built, too.
+ */
+import { pluginNames, programCatalog, type ProgramEntry, programNames } from './programs/program-catalog.ts';
+import { findPrograms } from './programs/find-program.ts';
+import { printProgress } from './progress.ts';
 
+const target = process.argv[2];
+const isNeeded = ({ onlyFor }: ProgramEntry): boolean => onlyFor === undefined || onlyFor === target;
+const needed = programNames.filter((name) => !pluginNames.includes(name) && isNeeded(programCatalog[name]));
 try {
-  // One after the other: builds take turns anyway, and the lines stay in order.
-  for (const name of programNames) if (!pluginNames.includes(name)) await findProgram(name);
-  await findPlugins();
+  await findPrograms([...needed, 'plugins']);
 } catch (error) {
-  say(`programs: ${error instanceof Error ? error.message : String(error)}`);
+  printProgress(`programs: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }

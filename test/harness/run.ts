@@ -1,10 +1,9 @@
 /**
- * A run: the scope that everything a test starts or makes belongs to, and ends with.
+ * A run: the lifetime of everything that a test starts or creates.
  *
- * What must not outlive it is guarded twice. Processes carry a parent-death signal (server.ts): the kernel kills them
- * with us. Folders and network namespaces are removed by a janitor, a process of its own that waits for its stdin to
- * close: that happens at `end()`, and also when we are SIGKILLed. It is the only one who removes them, so that the way
- * taken after a crash is the way taken every time.
+ * Nothing outlives a run, also after SIGKILL of the test process. Processes have a parent-death signal (server.ts), so the
+ * kernel kills them. Folders and network namespaces are removed by a janitor process, which waits until its stdin closes.
+ * Only the janitor removes them, so the cleanup after a crash is the same as after `end()`.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,21 +13,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Run {
-  /** Eight hexadecimal digits, part of each name that is visible on the whole machine: unique among runs. */
+  /** Eight hexadecimal digits, unique among runs. Part of each name that is visible on the machine. */
   readonly id: string;
-  /** A folder of its own, short enough for sockets; kept after the run when KEEP=1 is in the environment. */
+  /** Folder of the run. Its path is short enough for sockets. KEEP=1 in the environment keeps it after the run. */
   readonly folder: string;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
-  /** Something to undo at the end, if we live to see it; the last registered is undone first. */
+  /** Registers a cleanup for `end`, in reverse order. It does not run after a crash. */
   onEnd(undo: () => Promise<void> | void): void;
-  /** A command that removes something which would outlive our process; it is run once, after `onEnd`'s. */
-  leave(command: readonly string[]): void;
-  /** Ends everything; resolves when nothing is left. The second call does nothing. */
+  /** Registers a command that the janitor runs once, after the cleanups of `onEnd`. It also runs after a crash. */
+  cleanUpWith(command: readonly string[]): void;
+  /** Ends the run. Resolves when everything is removed. A second call has no effect. */
   end(): Promise<void>;
 }
 
-/** Opens a run; close it with `end()` in the suite's `after`. */
+/** Opens a run. Call `end()` in `after` of the suite. */
 export function openRun(): Run {
   const id = randomBytes(4).toString('hex');
   const folder = join(tmpdir(), `ipledger-${id}`);
@@ -41,7 +40,7 @@ export function openRun(): Run {
     folder,
     signal: controller.signal,
     onEnd: (undo) => undos.push(undo),
-    leave: (command) => janitor.add(command),
+    cleanUpWith: (command) => janitor.add(command),
     async end() {
       if (controller.signal.aborted) return;
       controller.abort();
@@ -57,23 +56,23 @@ export function openRun(): Run {
       if (failures.length > 0) throw new AggregateError(failures, 'the run did not end cleanly');
     },
   };
-  if (process.env['KEEP'] !== '1') run.leave(['rm', '-rf', folder]);
+  if (process.env['KEEP'] !== '1') run.cleanUpWith(['rm', '-rf', folder]);
   return run;
 }
 
 function startJanitor() {
   const child = spawn('sh', [join(import.meta.dirname, 'janitor')], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true, // it must survive a Ctrl-C that ends us
+    detached: true, // it must survive a Ctrl-C that ends this process
   });
   const ended = once(child, 'exit');
   ended.catch(() => undefined);
-  // A suite that forgets to end its run must not hang for it: the janitor comes anyway when we exit.
+  // A suite without `end()` must not hang: the janitor also works when this process exits.
   child.unref();
   const { stdin } = child;
   (stdin as typeof stdin & { unref(): void }).unref();
   return {
-    add: (command: readonly string[]): void => void stdin.write(`${command.map(quote).join(' ')}\n`),
+    add: (command: readonly string[]): void => void stdin.write(`${command.map(quoteForShell).join(' ')}\n`),
     async finish(): Promise<void> {
       child.ref();
       stdin.end();
@@ -82,7 +81,7 @@ function startJanitor() {
   };
 }
 
-/** As a shell reads it back. */
-export function quote(text: string): string {
+/** Quotes a text for a shell. */
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

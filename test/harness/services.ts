@@ -1,43 +1,70 @@
-/** The project's own programs, each as a process of its own. They are told everything by environment variables. */
-import { existsSync, writeFileSync } from 'node:fs';
+/** Starts the programs of this project as processes. Environment variables configure them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TlsFiles } from '../../lib/tls.ts';
-import { type CommandResult, runCommand } from './command.ts';
+import type { TlsFiles } from '../../lib/tls/credentials.ts';
 import type { Etcd } from './etcd.ts';
-import { childEnvironment, type Launch } from './launch.ts';
+import type { Launch } from './processes/launch.ts';
 import { root } from './paths.ts';
-import { freePort } from './ports.ts';
-import { grpcServing, httpOk, socketAnswers } from './probes.ts';
+import { findFreePort } from './processes/free-ports.ts';
+import { probeGrpcHealth, probeHttp, probeSocket } from './processes/readiness-probes.ts';
 import type { Run } from './run.ts';
-import { type Server, startServer } from './server.ts';
+import { type Server, startServer } from './processes/server.ts';
 
 const readyWithinMs = 120_000;
-/** It may have a long log to read. */
+/** The read model may have to read a long log. */
 const catchUpWithinMs = 3_600_000;
 
-export interface AllocatorSettings {
-  /** Name of the process, and the replica's id. */
+/** A program that can send traces. */
+export interface TracedProgram {
+  /** Base URL of the collector. Without it, the program sends none. */
+  readonly traceEndpoint?: string | undefined;
+}
+
+const traceVariables = ({ traceEndpoint = '' }: TracedProgram): Record<string, string> => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: traceEndpoint,
+});
+
+export interface AllocatorSettings extends TracedProgram {
+  /** Name of the process, and id of the replica. */
   readonly name: string;
-  /** etcd's endpoints, "http://host:port". */
+  /** Endpoints of etcd, "http://host:port". */
   readonly etcd: readonly string[];
   /** "host:port" */
   readonly listen: string;
-  /** Where it is reached on this machine, when that is not `listen`. */
+  /** Its address on this machine, if different from `listen`. */
   readonly endpoint?: string;
   readonly tls?: TlsFiles | undefined;
-  /** What it shows etcd. */
+  /** Client certificate for etcd. */
   readonly etcdTls?: TlsFiles | undefined;
-  /** "host:port" of /livez, /readyz and /metrics; none unless said. */
+  /** "host:port" of /livez, /readyz and /metrics (default: none). */
   readonly healthListen?: string;
   readonly archive?: ArchiveSettings | undefined;
+  readonly tokenReview?: TokenReviewSettings | undefined;
 }
 
-/** Where old events go, and when; what is not said is as usual. */
+/** The verification of tokens. */
+export interface TokenReviewSettings {
+  /** kubeconfig file of a user that may create TokenReviews. */
+  readonly kubeconfig: string;
+  /** "namespace/name" of the agents' ServiceAccount. */
+  readonly account: string;
+  /** Whether Kubernetes users are accepted, too. The kubeconfig's user must be able to create SubjectAccessReviews. */
+  readonly users?: boolean;
+}
+
+const tokenReviewVariables = ({ kubeconfig, account, users }: TokenReviewSettings): Record<string, string> => ({
+  KUBECONFIG: kubeconfig,
+  IPLEDGER_TOKEN_REVIEW: '1',
+  IPLEDGER_AGENT_SERVICE_ACCOUNT: account,
+  ...(users && { IPLEDGER_KUBERNETES_USERS: '1' }),
+});
+
+/** The archive of old events. Missing settings have the defaults of the allocator. */
 export interface ArchiveSettings {
   readonly location: string;
   readonly keepEvents?: number;
   readonly segmentEvents?: number;
-  /** How it is reached. */
+  /** Environment variables for access to it. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -50,9 +77,9 @@ function archiveVariables({ location, keepEvents, segmentEvents, env }: ArchiveS
   };
 }
 
-/** How an allocator is started; ready when its health service says SERVING. */
+/** The launch of an allocator. It is ready when its health service reports SERVING. */
 export function allocatorLaunch(settings: AllocatorSettings): Launch {
-  const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '', archive } = settings;
+  const { name, etcd, listen, endpoint = listen, tls, etcdTls, healthListen = '', archive, tokenReview } = settings;
   return {
     ...node('allocator', name),
     env: {
@@ -63,12 +90,14 @@ export function allocatorLaunch(settings: AllocatorSettings): Launch {
       ...tlsVariables(tls),
       ...tlsVariables(etcdTls, 'IPLEDGER_ETCD'),
       ...(archive && archiveVariables(archive)),
+      ...(tokenReview && tokenReviewVariables(tokenReview)),
+      ...traceVariables(settings),
     },
-    ready: (signal) => grpcServing(endpoint, tls, signal),
+    ready: (signal) => probeGrpcHealth(endpoint, tls, signal),
   };
 }
 
-export interface WatcherSettings {
+export interface WatcherSettings extends TracedProgram {
   readonly name: string;
   readonly allocator: string;
   readonly kubeconfig: string;
@@ -77,8 +106,9 @@ export interface WatcherSettings {
   readonly tls?: TlsFiles | undefined;
 }
 
-/** How a pod-watcher is started; ready when its /readyz answers 200. */
-export function watcherLaunch({ name, allocator, kubeconfig, healthListen, tls }: WatcherSettings): Launch {
+/** The launch of a pod-watcher. It is ready when its /readyz answers 200. */
+export function watcherLaunch(settings: WatcherSettings): Launch {
+  const { name, allocator, kubeconfig, healthListen, tls } = settings;
   return {
     ...node('pod-watcher', name),
     env: {
@@ -86,54 +116,93 @@ export function watcherLaunch({ name, allocator, kubeconfig, healthListen, tls }
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...tlsVariables(tls),
+      ...traceVariables(settings),
     },
-    ready: (signal) => httpOk(`http://${local(healthListen)}/readyz`, signal),
+    ready: (signal) => probeHttp(`http://${loopbackOf(healthListen)}/readyz`, signal),
   };
 }
 
-export interface IndexSettings {
+export interface OvnProjectorSettings extends WatcherSettings {
+  /** Endpoints of the northbound database, as "unix:/path". */
+  readonly northbound: readonly string[];
+  /** Client certificate for `ssl:` endpoints. */
+  readonly ovnTls?: TlsFiles | undefined;
+}
+
+/** The launch of an ovn-projector. It is ready when its /readyz answers 200. */
+export function ovnProjectorLaunch(settings: OvnProjectorSettings): Launch {
+  const { name, allocator, kubeconfig, healthListen, tls, northbound, ovnTls } = settings;
+  return {
+    ...node('ovn-projector', name),
+    env: {
+      IPLEDGER_ENDPOINT: allocator,
+      KUBECONFIG: kubeconfig,
+      IPLEDGER_OVN_NB: northbound.join(','),
+      IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...tlsVariables(tls),
+      ...tlsVariables(ovnTls, 'IPLEDGER_OVN'),
+    },
+    ready: (signal) => probeHttp(`http://${loopbackOf(healthListen)}/readyz`, signal),
+  };
+}
+
+export interface ReadModelSettings {
   readonly name: string;
   readonly allocator: string;
   /** "host:port" */
   readonly listen: string;
-  /** Where it is reached on this machine, when that is not `listen`. */
+  /** Its address on this machine, if different from `listen`. */
   readonly endpoint?: string;
-  /** Its SQLite file. */
+  /** SQLite file of the read model. */
   readonly file: string;
   readonly healthListen?: string;
   readonly tls?: TlsFiles | undefined;
 }
 
-/** How the read model is started; ready when it knows as much of the ledger as there was. */
-export function indexLaunch(settings: IndexSettings): Launch {
+/** The launch of the read model. It is ready when it has caught up with the ledger. */
+export function readModelLaunch(settings: ReadModelSettings): Launch {
   const { name, allocator, listen, endpoint = listen, file, healthListen = '', tls } = settings;
   return {
-    ...node('index', name),
+    ...node('read-model', name),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       IPLEDGER_LISTEN: listen,
-      IPLEDGER_INDEX_FILE: file,
+      IPLEDGER_READ_MODEL_FILE: file,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...tlsVariables(tls),
     },
-    ready: (signal) => grpcServing(endpoint, tls, signal, { server: 'index' }),
+    ready: (signal) => probeGrpcHealth(endpoint, tls, signal, { server: 'read-model' }),
   };
 }
 
 export interface AgentSettings extends WatcherSettings {
-  /** Name of the Node that it serves. */
+  /** Name of its Node. */
   readonly node: string;
-  /** Unix sockets that it listens on; the first is asked whether it is ready. */
+  /** Unix sockets to listen on. The readiness probe uses the first. */
   readonly sockets: readonly [string, ...string[]];
-  /** Folder of the DELs that are left to be done later (default: the plugin's, /var/lib/cni/ipledger). */
-  readonly journal?: string;
-  /** Folder of the files of bindings (default: /var/lib/ipledger/bindings). */
+  /** Folder of pending DELs (default: that of the plugin, /var/lib/cni/ipledger). */
+  readonly pendingDels?: string;
+  /** Folder of the binding files (default: /var/lib/ipledger/bindings). */
   readonly bindings?: string;
-  /** Says which boot of the node it is (default: that of this machine). */
+  /** File with the boot id of the node (default: that of this machine). */
   readonly bootIdFile?: string;
+  /** Identifies the agent instead of `tls`. */
+  readonly token?: AgentToken | undefined;
+  /** Endpoint of the node's Open vSwitch database (default: the agent makes no NICs). */
+  readonly ovsDb?: string;
+  readonly program?: AgentProgram | undefined;
 }
 
-/** How a node-agent is started; ready when its socket answers. */
+/** Flags of Node, and the file of the bundled agent (default: the sources). */
+export type AgentProgram = readonly string[];
+
+/** Paths of the trusted authorities and of the ServiceAccount token. */
+export interface AgentToken {
+  readonly ca: string;
+  readonly file: string;
+}
+
+/** The launch of a node-agent. It is ready when its socket answers. */
 export function agentLaunch(settings: AgentSettings): Launch {
   const {
     name,
@@ -142,113 +211,155 @@ export function agentLaunch(settings: AgentSettings): Launch {
     healthListen,
     node: nodeName,
     sockets,
-    journal,
+    pendingDels,
     bindings,
     bootIdFile,
     tls,
+    token,
+    ovsDb,
+    program,
   } = settings;
   return {
-    ...node('node-agent', name),
+    ...node('node-agent', name, program),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       IPLEDGER_SOCKETS: sockets.join(','),
       IPLEDGER_NODE: nodeName,
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
-      ...(journal !== undefined && { IPLEDGER_JOURNAL: journal }),
+      ...(pendingDels !== undefined && { IPLEDGER_PENDING_DELS: pendingDels }),
       ...(bindings !== undefined && { IPLEDGER_BINDINGS: bindings }),
       ...(bootIdFile !== undefined && { IPLEDGER_BOOT_ID_FILE: bootIdFile }),
+      ...(ovsDb !== undefined && { IPLEDGER_OVS_DB: ovsDb }),
       ...tlsVariables(tls),
+      ...(token && { IPLEDGER_TLS_CA: token.ca, IPLEDGER_TOKEN_FILE: token.file }),
+      ...traceVariables(settings),
     },
-    ready: (signal) => socketAnswers(sockets[0], signal),
+    ready: (signal) => probeSocket(sockets[0], signal),
   };
 }
 
-function node(service: string, name: string): Omit<Launch, 'ready'> {
+function node(service: string, name: string, bundled?: AgentProgram): Omit<Launch, 'ready'> {
   const main = join(root, 'services', service, 'main.ts');
-  if (!existsSync(main)) throw new Error(`no program ${main}`);
-  return { name, program: process.execPath, args: [main], readyWithinMs };
+  if (!existsSync(main)) throw new Error(`${main} does not exist`);
+  const args = [...nodeOptionsOf(service), ...profileArgs(name), ...(bundled ?? [main])];
+  return { name, program: process.execPath, args, readyWithinMs };
 }
 
-/** Where something that listens on all addresses is reached on this machine. */
-export function local(listen: string): string {
+/** The options of Node with which the chart starts a program. */
+function nodeOptionsOf(service: string): string[] {
+  const file = join(root, 'deploy', 'chart', 'files', 'node-options.json');
+  const options = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, string>>;
+  return options[service]?.split(' ') ?? [];
+}
+
+/** `make profile` sets PROFILE_FOLDER: each program then writes a CPU profile when it stops. */
+function profileArgs(name: string): string[] {
+  const folder = process.env['PROFILE_FOLDER'] ?? '';
+  return folder === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`];
+}
+
+/** Replaces a wildcard listen address by loopback. */
+export function loopbackOf(listen: string): string {
   return listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }
 
-/** IPLEDGER_TLS_CA, _CERT and _KEY, or the same of another prefix; empty for plaintext. */
+/** IPLEDGER_TLS_CA, _CERT and _KEY, or the same with another prefix. Empty for plaintext. */
 export function tlsVariables(tls: TlsFiles | undefined, prefix = 'IPLEDGER_TLS'): Record<string, string> {
   return { [`${prefix}_CA`]: tls?.ca ?? '', [`${prefix}_CERT`]: tls?.cert ?? '', [`${prefix}_KEY`]: tls?.key ?? '' };
 }
 
-export interface Allocator extends Server {
+export interface AllocatorServer extends Server {
   /** "127.0.0.1:<port>" */
   readonly endpoint: string;
-  /** The same, of /livez, /readyz and /metrics. */
+  /** "127.0.0.1:<port>" of /livez, /readyz and /metrics. */
   readonly health: string;
 }
 
-export interface AllocatorOptions {
+export interface AllocatorOptions extends TracedProgram {
   readonly etcd: Pick<Etcd, 'endpoint' | 'tls'>;
-  /** Tell replicas apart by it (default `allocator`). */
+  /** Distinguishes replicas (default `allocator`). */
   readonly name?: string;
   readonly tls?: TlsFiles | undefined;
-  /** Nothing is sealed unless it is given. */
+  /** Without it, no events are sealed. */
   readonly archive?: ArchiveSettings;
+  /** Without it, every client needs a certificate. */
+  readonly tokenReview?: TokenReviewSettings;
 }
 
-/** Starts an allocator on a port of its own. */
+/** Starts an allocator on a free port. */
 export async function startAllocator(
   run: Run,
-  { etcd, name = 'allocator', tls, archive }: AllocatorOptions,
-): Promise<Allocator> {
-  const endpoint = `127.0.0.1:${await freePort()}`;
-  const health = `127.0.0.1:${await freePort()}`;
+  { etcd, name = 'allocator', tls, archive, tokenReview, traceEndpoint }: AllocatorOptions,
+): Promise<AllocatorServer> {
+  const endpoint = `127.0.0.1:${await findFreePort()}`;
+  const health = `127.0.0.1:${await findFreePort()}`;
   const reached = { listen: endpoint, healthListen: health };
-  const launch = allocatorLaunch({ name, etcd: [etcd.endpoint], ...reached, tls, etcdTls: etcd.tls, archive });
+  const stores = { etcd: [etcd.endpoint], etcdTls: etcd.tls, archive };
+  const launch = allocatorLaunch({ name, ...stores, ...reached, tls, tokenReview, traceEndpoint });
   return Object.assign(await startServer(run, launch), { endpoint, health });
 }
 
-export interface WatcherOptions {
+export interface WatcherOptions extends TracedProgram {
   readonly allocator: { readonly endpoint: string };
-  /** A Cluster, or whatever has a kubeconfig file. */
+  /** A Cluster, or another object with a kubeconfig file. */
   readonly cluster: { readonly kubeconfig: string };
   readonly name?: string;
   readonly tls?: TlsFiles | undefined;
 }
 
-export interface Watcher extends Server {
-  /** "127.0.0.1:<port>", of /livez, /readyz and /metrics. */
+export interface WatcherServer extends Server {
+  /** "127.0.0.1:<port>" of /livez, /readyz and /metrics. */
   readonly health: string;
 }
 
 /** Starts a pod-watcher. */
-export async function startWatcher(run: Run, options: WatcherOptions): Promise<Watcher> {
-  const { allocator, cluster, name = 'pod-watcher', tls } = options;
-  const health = `127.0.0.1:${await freePort()}`;
+export async function startWatcher(run: Run, options: WatcherOptions): Promise<WatcherServer> {
+  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint } = options;
+  const health = `127.0.0.1:${await findFreePort()}`;
   const { kubeconfig } = cluster;
-  const launch = watcherLaunch({ name, allocator: allocator.endpoint, kubeconfig, healthListen: health, tls });
+  const reached = { allocator: allocator.endpoint, healthListen: health };
+  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint });
   return Object.assign(await startServer(run, launch), { health });
 }
 
-export interface Index extends Server {
+export interface OvnProjectorOptions extends WatcherOptions {
+  /** The northbound database, as of an OvnCentral. */
+  readonly northbound: { readonly unix: string; readonly ssl?: string | undefined };
+  /** Client certificate for the northbound database, which must listen with TLS. */
+  readonly ovnTls?: TlsFiles;
+}
+
+/** Starts an ovn-projector. An active one is ready when it has compared the northbound database, a standby immediately. */
+export async function startOvnProjector(run: Run, options: OvnProjectorOptions): Promise<WatcherServer> {
+  const { allocator, cluster, northbound, name = 'ovn-projector', tls, ovnTls } = options;
+  const health = `127.0.0.1:${await findFreePort()}`;
+  const { kubeconfig } = cluster;
+  const endpoint = (ovnTls && northbound.ssl) ?? northbound.unix;
+  const reached = { allocator: allocator.endpoint, healthListen: health, northbound: [endpoint] };
+  const launch = ovnProjectorLaunch({ name, ...reached, kubeconfig, tls, ovnTls });
+  return Object.assign(await startServer(run, launch), { health });
+}
+
+export interface ReadModelServer extends Server {
   /** "127.0.0.1:<port>" */
   readonly endpoint: string;
-  /** "127.0.0.1:<port>", of /livez, /readyz and /metrics. */
+  /** "127.0.0.1:<port>" of /livez, /readyz and /metrics. */
   readonly health: string;
-  /** Its SQLite file: it may be deleted while it is stopped. */
+  /** SQLite file of the read model. A test can delete it while the read model is stopped. */
   readonly file: string;
 }
 
-/** Starts a read model; resolves when it has caught up. */
-export async function startIndex(
+/** Starts a read model. Resolves when it has caught up. */
+export async function startReadModel(
   run: Run,
   { allocator, tls }: { readonly allocator: { readonly endpoint: string }; readonly tls?: TlsFiles | undefined },
-): Promise<Index> {
-  const endpoint = `127.0.0.1:${await freePort()}`;
-  const health = `127.0.0.1:${await freePort()}`;
-  const file = join(run.folder, 'index.sqlite');
+): Promise<ReadModelServer> {
+  const endpoint = `127.0.0.1:${await findFreePort()}`;
+  const health = `127.0.0.1:${await findFreePort()}`;
+  const file = join(run.folder, 'read-model.sqlite');
   const reached = { listen: endpoint, healthListen: health };
-  const launch = indexLaunch({ name: 'index', allocator: allocator.endpoint, file, ...reached, tls });
+  const launch = readModelLaunch({ name: 'read-model', allocator: allocator.endpoint, file, ...reached, tls });
   return Object.assign(await startServer(run, { ...launch, readyWithinMs: catchUpWithinMs }), {
     endpoint,
     health,
@@ -259,26 +370,38 @@ export async function startIndex(
 export interface AgentOptions extends WatcherOptions {
   /** Default `node-1`. */
   readonly node?: string;
+  /** Identifies the agent instead of `tls`. */
+  readonly token?: AgentToken;
+  readonly program?: AgentProgram | undefined;
 }
 
-export interface Agent extends Watcher {
+export interface AgentServer extends WatcherServer {
   readonly node: string;
-  /** The unix socket that plugins talk to. */
+  /** Unix socket for plugins. */
   readonly socket: string;
-  /** Folder of the DELs that are left to be done later. */
-  readonly journal: string;
-  /** Folder of the files of bindings. */
+  /** Folder of pending DELs. */
+  readonly pendingDels: string;
+  /** Folder of the binding files. */
   readonly bindings: string;
-  /** What stands in this file is the node's boot, for an agent that starts: another text there is a reboot. */
+  /** File with the boot id of the node. A test changes it to simulate a reboot before the agent starts. */
   readonly bootIdFile: string;
 }
 
-/** Starts the agent of a node, listening on a socket in the run's folder. */
-export async function startAgent(run: Run, options: AgentOptions): Promise<Agent> {
-  const { allocator, cluster, node: nodeName = 'node-1', name = `node-agent-${nodeName}`, tls } = options;
-  const health = `127.0.0.1:${await freePort()}`;
+/** Starts the agent of a node on a socket in the folder of the run. */
+export async function startAgent(run: Run, options: AgentOptions): Promise<AgentServer> {
+  const {
+    allocator,
+    cluster,
+    node: nodeName = 'node-1',
+    name = `node-agent-${nodeName}`,
+    tls,
+    token,
+    traceEndpoint,
+    program,
+  } = options;
+  const health = `127.0.0.1:${await findFreePort()}`;
   const socket = join(run.folder, `${name}.sock`);
-  const journal = join(run.folder, `${name}-journal`);
+  const pendingDels = join(run.folder, `${name}-pending-dels`);
   const bindings = join(run.folder, `${name}-bindings`);
   const bootIdFile = join(run.folder, `${name}-boot-id`);
   writeFileSync(bootIdFile, `first boot of ${nodeName}\n`);
@@ -289,30 +412,14 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
     healthListen: health,
     node: nodeName,
     sockets: [socket],
-    journal,
+    pendingDels,
     bindings,
     bootIdFile,
     tls,
+    token,
+    traceEndpoint,
+    program,
   });
-  const files = { socket, journal, bindings, bootIdFile };
+  const files = { socket, pendingDels, bindings, bootIdFile };
   return Object.assign(await startServer(run, launch), { health, node: nodeName, ...files });
-}
-
-export interface CommandLine {
-  readonly allocator?: { readonly endpoint: string };
-  readonly tls?: TlsFiles;
-  /** What else the user has set. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
-}
-
-/** Runs the command line tool as a user does. */
-export function ipledger(
-  args: readonly string[],
-  { allocator, tls, env, signal }: CommandLine = {},
-): Promise<CommandResult> {
-  const endpoint = allocator && { IPLEDGER_ENDPOINT: allocator.endpoint };
-  // No cluster but one that is named: a developer may have one at home
-  const variables = childEnvironment({ HOME: '', ...endpoint, ...tlsVariables(tls), ...env });
-  return runCommand(join(root, 'cli', 'ipledger'), args, { env: variables, signal });
 }

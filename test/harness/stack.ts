@@ -1,44 +1,62 @@
-/** Everything at once: etcd, a Kubernetes API, an allocator, a pod-watcher and an agent for each node. */
+/** Starts the complete stack: etcd, a Kubernetes API, an allocator, a pod-watcher and an agent for each node. */
 import { join } from 'node:path';
-import type { TlsFiles } from '../../lib/tls.ts';
-import { type CertificateFolder, certificateFolder, makeCertificates } from './certificates.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import type { TlsFiles } from '../../lib/tls/credentials.ts';
+import { type CertificateFolder, certificateFolder, makeCertificates } from './certificates/certificates.ts';
+import { type Cluster, startCluster } from './kubernetes/cluster.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
 import type { Run } from './run.ts';
-import { type Agent, type Allocator, startAgent, startAllocator, startWatcher, type Watcher } from './services.ts';
+import {
+  type AgentProgram,
+  type AgentServer,
+  type AllocatorServer,
+  startAgent,
+  startAllocator,
+  startWatcher,
+  type WatcherServer,
+} from './services.ts';
+import { borrowCluster } from './kubernetes/shared-cluster.ts';
 
 export interface Stack {
-  /** The ledger's; the cluster has its own. */
+  /** etcd of the ledger. The cluster has another etcd. */
   readonly etcd: Etcd;
   readonly cluster: Cluster;
-  readonly allocator: Allocator;
-  readonly watcher: Watcher;
-  /** One a node, in the order of `nodes`. */
-  readonly agents: readonly [Agent, ...Agent[]];
-  /** With TLS: what an operator shows the allocator. */
+  readonly allocator: AllocatorServer;
+  readonly watcher: WatcherServer;
+  /** One agent for each node, in the order of `nodes`. */
+  readonly agents: readonly [AgentServer, ...AgentServer[]];
+  /** With TLS: client certificate of an operator. */
   readonly tls?: TlsFiles;
-  /** With TLS: those of all parts. */
+  /** With TLS: the certificates of all programs. */
   readonly certificates?: CertificateFolder;
 }
 
 export interface StackOptions {
-  /** Node names (default `node-1` alone). */
+  /** Node names (default: `node-1`). */
   readonly nodes?: readonly [string, ...string[]];
-  /** Whether all speak TLS, etcd too, each with a certificate of its own. */
+  /** Whether all programs and etcd use TLS, each with its own certificate. */
   readonly tls?: boolean;
+  /** Whether the run has its own Kubernetes API (default: a shared one). */
+  readonly ownCluster?: boolean;
+  /** Base URL of the collector of traces (default: none). */
+  readonly traceEndpoint?: string;
+  /** Of all agents. */
+  readonly agentProgram?: AgentProgram;
 }
 
-/** Starts the whole path; resolves when a Pod could be applied. About 7 s. */
-export async function startStack(run: Run, { nodes = ['node-1'], tls = false }: StackOptions = {}): Promise<Stack> {
+/** Starts the stack. Resolves when it can serve a Pod, after about 7 s. */
+export async function startStack(
+  run: Run,
+  { nodes = ['node-1'], tls = false, ownCluster = false, traceEndpoint, agentProgram }: StackOptions = {},
+): Promise<Stack> {
   const certificates = tls ? await certificatesOf(run, nodes) : undefined;
   const [cluster, [etcd, allocator]] = await Promise.all([
-    startCluster(run, { nodes }),
-    startLedger(run, certificates),
+    ownCluster ? startCluster(run, { nodes }) : borrowCluster(run, { nodes }),
+    startLedger(run, certificates, traceEndpoint),
   ]);
-  const agentOf = (node: string): Promise<Agent> =>
-    startAgent(run, { allocator, cluster, node, tls: certificates?.agent(node) });
+  const agentOf = (node: string): Promise<AgentServer> =>
+    startAgent(run, { allocator, cluster, node, tls: certificates?.agent(node), traceEndpoint, program: agentProgram });
   const [watcher, first, ...others] = await Promise.all([
-    startWatcher(run, { allocator, cluster, tls: certificates?.watcher }),
+    startWatcher(run, { allocator, cluster, tls: certificates?.watcher, traceEndpoint }),
     agentOf(nodes[0]),
     ...nodes.slice(1).map(agentOf),
   ]);
@@ -46,11 +64,15 @@ export async function startStack(run: Run, { nodes = ['node-1'], tls = false }: 
   return { etcd, cluster, allocator, watcher, agents: [first, ...others], ...secured };
 }
 
-/** etcd and an allocator on it: all that somebody without Kubernetes needs. */
-export async function startLedger(run: Run, certificates?: CertificateFolder): Promise<[Etcd, Allocator]> {
+/** Starts etcd and an allocator, for tests without Kubernetes. */
+export async function startLedger(
+  run: Run,
+  certificates?: CertificateFolder,
+  traceEndpoint?: string,
+): Promise<[Etcd, AllocatorServer]> {
   const { server, allocator: client } = certificates?.etcd ?? {};
   const etcd = await startEtcd(run, { ...(server && client && { tls: { server, client } }) });
-  return [etcd, await startAllocator(run, { etcd, tls: certificates?.allocator('allocator') })];
+  return [etcd, await startAllocator(run, { etcd, tls: certificates?.allocator('allocator'), traceEndpoint })];
 }
 
 async function certificatesOf(run: Run, nodes: readonly string[]): Promise<CertificateFolder> {

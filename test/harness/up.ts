@@ -1,31 +1,36 @@
-/** `make up`: everything on loopback, in the background; NODES, LISTEN, TLS, CERTS, KUBECONFIG and YES are listened to. */
+/** `make up`: starts the stack in the background on loopback. Variables: NODES, LISTEN, TLS, CERTS, KUBECONFIG, YES. */
 import { join, relative } from 'node:path';
-import { withLock } from './lock.ts';
+import { withFileLock } from './processes/file-lock.ts';
 import { cacheFolder, root } from './paths.ts';
-import { say } from './say.ts';
+import { printProgress } from './progress.ts';
 import { daemonSocket as kubeOvnSocket } from './up/network-configurations.ts';
+import { terminalTools } from './up/client-access.ts';
 import { readSettings } from './up/settings.ts';
 import { startAll } from './up/start.ts';
-import { tableOf } from './up/table.ts';
+import { formatServerTable } from './up/server-table.ts';
 
 const folder = join(cacheFolder, 'up');
 
 try {
   const settings = readSettings(process.env, join(folder, 'kubeconfig'));
   const { signal } = new AbortController();
-  const waiting = (): void => say('up: waiting for another `make up` or `make down` …');
-  const { rows, daemonSocket } = await withLock(
+  const waiting = (): void => printProgress('up: waiting for another `make up` or `make down` …');
+  const { rows, daemonSocket, nodes } = await withFileLock(
     `${folder}.lock`,
-    () => startAll({ folder, settings, signal }),
+    () => startAll({ folder, settings, tools: terminalTools, signal }),
     waiting,
   );
-  process.stdout.write(tableOf(rows));
-  if (!daemonSocket)
+  process.stdout.write(formatServerTable(rows));
+  if (nodes.length === 0)
     console.log(
-      `${kubeOvnSocket} is not ours (somebody else answers there, or we are not root): NETCONFPATH names agent-1.sock`,
+      'no agent was started: this machine is not a node of that cluster. docs/install.md describes how to install agents on its nodes',
     );
-  console.log(`\nIn another terminal:  . ${relative(root, join(folder, 'env'))}\nTo end it:            make down`);
+  else if (!daemonSocket)
+    console.log(
+      `agent 1 does not serve ${kubeOvnSocket}: another program listens there, or you are not root. NETCONFPATH names agent-1.sock`,
+    );
+  console.log(`\nIn another terminal:  . ${relative(root, join(folder, 'env'))}\nTo stop it:           make down`);
 } catch (error) {
-  say(`up: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1); // others may still be starting: `make down` knows them
+  printProgress(`up: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1); // other servers may still be starting: `make down` stops them
 }

@@ -1,55 +1,58 @@
-/** The sandboxes that are really on a node: as its runtime has them, and the NICs in them as the kernel has them. */
+/** Reads the sandboxes of a node from its runtime, and their NICs from the kernel. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Node } from '../harness/node/node.ts';
-import { inNamespace, type Namespace } from '../harness/network.ts';
+import { inNamespace, type Namespace } from '../harness/network/network-namespaces.ts';
 
 const tasksFolder = '/run/containerd/io.containerd.runtime.v2.task/k8s.io';
-/** Named as /var/run/netns by the runtime; seen from outside, that link would lead to the machine's own. */
+/** The runtime uses /var/run/netns. From outside the node, that link leads to the folder of the machine. */
 const namespaceFolder = '/run/netns';
 
+/** A node with a container runtime. */
+export type SandboxHost = Pick<Node, 'machine' | 'name'>;
+
 export interface Sandbox {
-  readonly node: Node;
+  readonly node: SandboxHost;
   readonly containerId: string;
   /** "namespace/name" */
   readonly pod: string;
   readonly uid: string;
-  /** Its network namespace, from where we are. */
+  /** Its network namespace, with its path from outside the node. */
   readonly network: Namespace;
 }
 
-/** Those whose network is up. */
-export function sandboxesOn(node: Node): Sandbox[] {
+/** Lists the sandboxes of a node. */
+export function listSandboxes(node: SandboxHost): Sandbox[] {
   const folder = node.machine.path(tasksFolder);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((containerId) => {
     const file = join(folder, containerId, 'config.json');
-    // It may end between two looks.
+    // It may end between the two reads.
     if (!existsSync(file)) return [];
     const { annotations, linux } = JSON.parse(readFileSync(file, 'utf8')) as Specification;
-    const said = (key: string): string => annotations[`io.kubernetes.cri.${key}`] ?? '';
+    const annotation = (key: string): string => annotations[`io.kubernetes.cri.${key}`] ?? '';
     const path = linux.namespaces.find(({ type }) => type === 'network')?.path ?? '';
-    if (said('container-type') !== 'sandbox') return [];
-    const pod = `${said('sandbox-namespace')}/${said('sandbox-name')}`;
+    if (annotation('container-type') !== 'sandbox') return [];
+    const pod = `${annotation('sandbox-namespace')}/${annotation('sandbox-name')}`;
     const network = { name: containerId, path: node.machine.path(join(namespaceFolder, basename(path))) };
-    return [{ node, containerId, pod, uid: said('sandbox-uid'), network }];
+    return [{ node, containerId, pod, uid: annotation('sandbox-uid'), network }];
   });
 }
 
-/** What the runtime writes down of a container, in the form of the OCI runtime specification. */
+/** The part of an OCI runtime specification that is read here. */
 interface Specification {
   readonly annotations: Readonly<Record<string, string>>;
   readonly linux: { readonly namespaces: readonly { readonly type: string; readonly path?: string }[] };
 }
 
-/** The network namespaces that the runtime made, in use or not. */
-export function networksOn(node: Node): string[] {
+/** All network namespaces of the runtime, also unused ones. */
+export function listNetworkNamespaces(node: Node): string[] {
   const folder = node.machine.path(namespaceFolder);
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** The links of a namespace, each with its addresses ("10.9.0.2/24"), without those that the kernel made itself. */
-export async function linksIn(network: Namespace): Promise<Map<string, string[]>> {
+/** The links of a namespace, each with its addresses ("10.9.0.2/24"), without link-local addresses. */
+export async function listLinks(network: Namespace): Promise<Map<string, string[]>> {
   const { code, stdout, stderr } = await inNamespace(network, ['ip', '-json', 'address']);
   if (code !== 0) throw new Error(`ip address in ${network.name}: ${stderr.trim()}`);
   const links = JSON.parse(stdout) as { ifname: string; addr_info: AddressInfo[] }[];
@@ -67,13 +70,13 @@ interface AddressInfo {
   readonly scope: string;
 }
 
-/** Kills the process that keeps a sandbox up. */
+/** Kills the pause process of a sandbox. */
 export async function killSandbox({ node, containerId }: Sandbox): Promise<void> {
   const pid = readFileSync(node.machine.path(join(tasksFolder, containerId, 'init.pid')), 'utf8');
   await node.machine.run(['kill', '-KILL', pid.trim()]);
 }
 
-/** Whether an address answers from inside a sandbox. */
-export async function pings({ network }: Sandbox, address: string): Promise<boolean> {
+/** Whether an address answers a ping from a sandbox. */
+export async function canPing({ network }: Sandbox, address: string): Promise<boolean> {
   return (await inNamespace(network, ['ping', '-c', '1', '-W', '2', address])).code === 0;
 }

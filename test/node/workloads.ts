@@ -1,27 +1,27 @@
 /** Workloads whose Pods get their main NIC through the ledger. */
 import { expect } from 'chai';
-import { eventually } from '../e2e/eventually.ts';
-import type { KubeObject } from '../e2e/kubernetes.ts';
-import { podNetwork } from '../harness/node/cluster.ts';
-import { boxImage } from '../harness/node/image.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import type { KubeObject } from '../e2e/support/kubernetes-client.ts';
+import { podNetwork } from '../harness/node/node-cluster.ts';
+import { podImage } from '../harness/node/pod-image.ts';
 import type { Node } from '../harness/node/node.ts';
-import { type Sandbox, sandboxesOn } from './sandboxes.ts';
-import type { NodeScene } from './scene.ts';
+import { type Sandbox, listSandboxes } from './sandboxes.ts';
+import type { NodeEnvironment } from './node-environment.ts';
 
-/** From creation, or from the boot of a node, until all of a workload runs. */
-const patienceMs = 180_000;
+/** Limit from creation or boot until all Pods of a workload run. */
+const timeoutMs = 180_000;
 
 /** The annotation by which a Pod names the network of its main NIC. */
 const defaultNetwork = 'v1.multus-cni.io/default-network';
 
-export interface Member {
+export interface WorkloadPod {
   readonly name: string;
   readonly uid: string;
   readonly node: string;
   readonly address: string;
 }
 
-/** Evenly over the nodes that take Pods. */
+/** Spreads Pods evenly over the schedulable nodes. */
 const spread = (labels: object) => ({
   maxSkew: 1,
   topologyKey: 'kubernetes.io/hostname',
@@ -30,7 +30,7 @@ const spread = (labels: object) => ({
   labelSelector: { matchLabels: labels },
 });
 
-const containers = [{ name: 'box', image: boxImage }];
+const containers = [{ name: 'box', image: podImage }];
 const podSpec = { automountServiceAccountToken: false, enableServiceLinks: false, containers };
 
 function templateOf(labels: Readonly<Record<string, string>>) {
@@ -38,23 +38,23 @@ function templateOf(labels: Readonly<Record<string, string>>) {
   return { metadata: { labels, annotations }, spec: { ...podSpec, topologySpreadConstraints: [spread(labels)] } };
 }
 
-/** Makes a workload with Pods evenly on both nodes; gives them when all run. */
-export async function create(
-  scene: NodeScene,
+/** Creates a workload with Pods on both nodes. Returns the Pods when all run. */
+export async function createWorkload(
+  environment: NodeEnvironment,
   kind: 'Deployment' | 'StatefulSet',
   name: string,
   replicas: number,
-): Promise<Member[]> {
+): Promise<WorkloadPod[]> {
   const labels = { app: name };
   const more = kind === 'StatefulSet' ? { serviceName: name, podManagementPolicy: 'Parallel' } : {};
   const spec = { replicas, selector: { matchLabels: labels }, template: templateOf(labels), ...more };
-  await scene.kubernetes.create({ kind, metadata: { name }, spec });
-  return members(scene, name, replicas);
+  await environment.kubernetes.create({ kind, metadata: { name }, spec });
+  return waitForPods(environment, name, replicas);
 }
 
-/** A Pod of no controller, on a node. */
+/** Creates a Pod without a controller on a node. */
 export async function createPod(
-  { kubernetes }: NodeScene,
+  { kubernetes }: NodeEnvironment,
   name: string,
   { node, annotations = {} }: { node: Node; annotations?: Readonly<Record<string, string>> },
 ): Promise<void> {
@@ -67,20 +67,20 @@ export async function createPod(
   await kubernetes.create({ kind: 'Pod', metadata, spec: { ...podSpec, nodeSelector } });
 }
 
-/** The Pods of a workload, by name; waits until all of them run, they are so many, and no other is left. */
-export function members({ kubernetes }: NodeScene, app: string, count: number): Promise<Member[]> {
+/** Waits until exactly `count` Pods of a workload exist and all are ready. Returns them sorted by name. */
+export function waitForPods({ kubernetes }: NodeEnvironment, app: string, count: number): Promise<WorkloadPod[]> {
   return eventually(async () => {
     const pods = await kubernetes.list('Pod', `labelSelector=app=${app}`);
     const states = pods.map((pod) => `${pod.metadata.name} ${stateOf(pod)}`);
     expect(states, `Pods of ${app}`).to.have.length(count);
     for (const state of states) expect(state).to.match(/ ready$/);
     return pods.map(memberOf).sort((one, other) => one.name.localeCompare(other.name));
-  }, patienceMs);
+  }, timeoutMs);
 }
 
-/** Changes how many Pods a workload has, and returns at once. */
-export async function scale(
-  { kubernetes }: NodeScene,
+/** Changes the number of replicas. Does not wait for the Pods. */
+export async function scaleWorkload(
+  { kubernetes }: NodeEnvironment,
   kind: 'Deployment' | 'StatefulSet',
   name: string,
   replicas: number,
@@ -94,14 +94,14 @@ function stateOf({ metadata, status }: KubeObject): string {
   return conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True') ? 'ready' : 'waiting';
 }
 
-function memberOf({ metadata, spec, status }: KubeObject): Member {
+function memberOf({ metadata, spec, status }: KubeObject): WorkloadPod {
   const [node, address] = [spec?.['nodeName'], status?.['podIP']] as [string, string];
   return { name: metadata.name, uid: metadata.uid, node, address };
 }
 
-/** The one sandbox of a Pod. @throws Error when it has none, or several */
-export function sandboxOf({ a, b }: NodeScene, { name, uid }: Member): Sandbox {
-  const [own, ...others] = [a, b].flatMap(sandboxesOn).filter((sandbox) => sandbox.uid === uid);
+/** The sandbox of a Pod. @throws Error if it has none or several */
+export function sandboxOf({ a, b }: NodeEnvironment, { name, uid }: WorkloadPod): Sandbox {
+  const [own, ...others] = [a, b].flatMap(listSandboxes).filter((sandbox) => sandbox.uid === uid);
   if (!own || others.length > 0) throw new Error(`Pod ${name} has ${own ? others.length + 1 : 0} sandboxes`);
   return own;
 }

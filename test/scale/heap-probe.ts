@@ -1,12 +1,13 @@
-/** Loaded into a program beside its own code: on SIGUSR2 it collects garbage, and says what is left. */
+/** Preloaded into a program: on SIGUSR2 it collects garbage and writes the size of the live heap to a file. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { answer } from './heap.ts';
+import { writeLiveHeap } from './heap.ts';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+const collectGarbage = runInNewContext('gc') as () => void;
 
 process.on('SIGUSR2', () => {
-  collect();
-  answer(process.memoryUsage().heapUsed);
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  writeLiveHeap(heapUsed + arrayBuffers);
 });

@@ -1,25 +1,43 @@
-/** What the domain says, as messages of the API. Both directions, and nothing but shapes. */
-import type { Input } from '../../../proto/codec.ts';
-import type * as api from '../../../proto/ipledger.ts';
-import type { Binding } from '../domain/claim.ts';
-import type { AllocationCause, Event, PoolSpec, ReleaseCause, UnbindCause } from '../domain/event.ts';
-import { networkOf } from '../domain/network.ts';
-import type { ConfiguredPool } from '../domain/pool.ts';
-import type { AddressRecord, BoundAllocation, Usage } from '../domain/questions.ts';
-import type { BoundSandbox } from '../domain/sandboxes.ts';
-import type { ConfiguredSubnet } from '../domain/state.ts';
-import type { Head, StoredEvent } from '../ledger/chain.ts';
+/** Converts between domain types and messages of the API. Pure. */
+import type { MessageInput } from '../../../proto/codec.ts';
+import type * as api from '../../../proto/generated/ipledger.ts';
+import type { Binding } from '../../../ledger/domain/state/claim.ts';
+import type {
+  AllocationCause,
+  Event,
+  EventData,
+  EventType,
+  PoolSpec,
+  ReleaseCause,
+  UnbindCause,
+} from '../../../ledger/domain/events/event.ts';
+import { networkOf } from '../../../ledger/domain/state/network.ts';
+import type { ConfiguredPool } from '../../../ledger/domain/state/pool.ts';
+import type { AddressRecord, BoundAllocation, Usage } from '../../../ledger/domain/queries/queries.ts';
+import type { BoundSandbox } from '../../../ledger/domain/queries/list-bindings.ts';
+import type { ConfiguredSubnet } from '../../../ledger/domain/state/state.ts';
+import type { Head, StoredEvent } from '../../../ledger/log/chain/chain.ts';
+import { formatTime } from '../../../ledger/log/chain/instant.ts';
 
 /** Milliseconds since 1970 as text; '' for none. */
-export const instant = (at: number | undefined): string => (at === undefined ? '' : new Date(at).toISOString());
+export const formatInstant = (at: number | undefined): string => (at === undefined ? '' : formatTime(at));
 
 /** "pod-deleted" ⇄ "RELEASE_CAUSE_POD_DELETED". */
 const enumName = (prefix: string, word: string): string => `${prefix}_${word.toUpperCase().replaceAll('-', '_')}`;
-const allocationCause = (cause: AllocationCause) => enumName('ALLOCATION_CAUSE', cause) as api.AllocationCause;
+const allocationCauses = new Map<AllocationCause, api.AllocationCause>();
+
+function allocationCause(cause: AllocationCause): api.AllocationCause {
+  const known = allocationCauses.get(cause);
+  if (known) return known;
+  const name = enumName('ALLOCATION_CAUSE', cause) as api.AllocationCause;
+  allocationCauses.set(cause, name);
+  return name;
+}
+
 const releaseCause = (cause: ReleaseCause) => enumName('RELEASE_CAUSE', cause) as api.ReleaseCause;
 const unbindCause = (cause: UnbindCause) => enumName('UNBIND_CAUSE', cause) as api.UnbindCause;
 
-/** undefined for RELEASE_CAUSE_UNSPECIFIED, or a cause that this version does not know. */
+/** Returns undefined for RELEASE_CAUSE_UNSPECIFIED and for an unknown cause. */
 export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefined {
   const causes: readonly ReleaseCause[] = [
     'pod-deleted',
@@ -33,7 +51,7 @@ export function readReleaseCause(cause: api.ReleaseCause): ReleaseCause | undefi
   return causes.find((known) => releaseCause(known) === cause);
 }
 
-/** A container's end is what goes without saying; undefined for a cause that this version does not know. */
+/** The default is the end of the container. Returns undefined for an unknown cause. */
 export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined {
   if (cause === 'UNBIND_CAUSE_UNSPECIFIED') return 'container-deleted';
   const causes: readonly UnbindCause[] = [
@@ -46,26 +64,28 @@ export function readUnbindCause(cause: api.UnbindCause): UnbindCause | undefined
   return causes.find((known) => unbindCause(known) === cause);
 }
 
-/** A place in the ledger. */
-export const positionOf = ({ epoch, seq, hash }: Pick<Head, 'epoch' | 'seq' | 'hash'>): Input<api.Position> => ({
+export const positionMessage = ({
+  epoch,
+  seq,
+  hash,
+}: Pick<Head, 'epoch' | 'seq' | 'hash'>): MessageInput<api.Position> => ({
   epoch,
   seq,
   hash,
 });
 
-/** When the last event before it happened; '' before the first. */
-export const timeOf = ({ seq, at }: Head): string => (seq === 0 ? '' : instant(at));
+/** The time of the last event; '' for an empty ledger. */
+export const headTime = ({ seq, at }: Head): string => (seq === 0 ? '' : formatInstant(at));
 
-const bindingMessage = ({ containerId, interface: name, node, bootId, at }: Binding): Input<api.Binding> => ({
+const bindingMessage = ({ containerId, interface: name, node, bootId, at }: Binding): MessageInput<api.Binding> => ({
   containerId,
   interface: name,
   node,
   bootId,
-  at: instant(at),
+  at: formatInstant(at),
 });
 
-/** An allocation in force. */
-export function allocationMessage(allocation: BoundAllocation): Input<api.Allocation> {
+export function allocationMessage(allocation: BoundAllocation): MessageInput<api.Allocation> {
   const { seq, attachment, uid, owner, node, subnet, addresses, mac, cause, routes, defaultRoute, at, bindings } =
     allocation;
   return {
@@ -81,14 +101,17 @@ export function allocationMessage(allocation: BoundAllocation): Input<api.Alloca
     cause: allocationCause(cause),
     routes,
     defaultRoute,
-    at: instant(at),
+    at: formatInstant(at),
     bindings: bindings.map(bindingMessage),
     network: networkOf(attachment.provider, subnet),
   };
 }
 
-/** A container's binding. */
-export const sandboxMessage = ({ subnet, addresses, binding }: BoundSandbox): Input<api.SandboxBinding> => ({
+export const sandboxBindingMessage = ({
+  subnet,
+  addresses,
+  binding,
+}: BoundSandbox): MessageInput<api.SandboxBinding> => ({
   attachment: binding.attachment,
   subnet,
   addresses: [...addresses],
@@ -96,15 +119,15 @@ export const sandboxMessage = ({ subnet, addresses, binding }: BoundSandbox): In
   allocationSeq: binding.alloc,
 });
 
-/** All that is known of one address. */
-export function recordMessage({
+/** The state of one address with its claim. */
+export function addressRecordMessage({
   subnet,
   address,
   state,
   claim,
   availableAt,
   pool,
-}: AddressRecord): Input<api.AddressRecord> {
+}: AddressRecord): MessageInput<api.AddressRecord> {
   const bindings = claim?.bindings ?? [];
   return {
     subnet,
@@ -112,50 +135,52 @@ export function recordMessage({
     state,
     allocation: claim?.allocation && allocationMessage({ ...claim.allocation, bindings }),
     bindings: bindings.map(bindingMessage),
-    releasedAt: instant(claim?.released?.at),
+    releasedAt: formatInstant(claim?.released?.at),
     releasedFromUid: claim?.released?.uid,
     lastSeq: claim?.last,
-    availableAt: instant(availableAt),
-    reservation: claim?.reservation && { ...claim.reservation, at: instant(claim.reservation.at) },
-    quarantine: claim?.quarantine && { ...claim.quarantine, at: instant(claim.quarantine.at) },
+    availableAt: formatInstant(availableAt),
+    reservation: claim?.reservation && { ...claim.reservation, at: formatInstant(claim.reservation.at) },
+    quarantine: claim?.quarantine && { ...claim.quarantine, at: formatInstant(claim.quarantine.at) },
     pool,
   };
 }
 
-/** A subnet in force, with its counts. */
-export function subnetMessage({ subnet, source }: ConfiguredSubnet, usage: readonly Usage[]): Input<api.Subnet> {
+/** A Subnet with its counts. */
+export function subnetMessage({ subnet, source }: ConfiguredSubnet, usage: readonly Usage[]): MessageInput<api.Subnet> {
   return { name: subnet.name, spec: subnet.spec, source, usage: usage.map(usageMessage) };
 }
 
-/** A pool in force, with its counts. */
-export const poolMessage = ({ name, spec, source }: ConfiguredPool, usage: readonly Usage[]): Input<api.Pool> => ({
+/** A pool with its counts. */
+export const poolMessage = (
+  { name, spec, source }: ConfiguredPool,
+  usage: readonly Usage[],
+): MessageInput<api.Pool> => ({
   name,
   spec: poolSpecMessage(spec),
   source,
   usage: usage.map(usageMessage),
 });
 
-/** A pool's spec. */
-export const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): Input<api.PoolSpec> => ({
+export const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): MessageInput<api.PoolSpec> => ({
   subnet,
   ips: [...ips],
   namespaces: [...namespaces],
 });
 
-const usageMessage = ({ total, inUse, available, resting, reserved, ...rest }: Usage): Input<api.Usage> => ({
+const usageMessage = ({ total, inUse, available, coolingDown, reserved, ...rest }: Usage): MessageInput<api.Usage> => ({
   ...rest,
   total: String(total),
   inUse: String(inUse),
   available: String(available),
-  resting: String(resting),
+  cooldown: String(coolingDown),
   reserved: String(reserved),
 });
 
-/** About how many bytes it takes in a reply, which holds it twice. */
-export const weightOfEvent = ({ text }: Pick<StoredEvent, 'text'>): number => 2 * Buffer.byteLength(text);
+/** Approximate size of an event in a reply, which contains it parsed and as stored. */
+export const estimateEventBytes = ({ text }: Pick<StoredEvent, 'text'>): number => 2 * Buffer.byteLength(text);
 
-/** An event, parsed and as it is stored. */
-export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): Input<api.Event> {
+/** An event, parsed and as stored. */
+export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): MessageInput<api.Event> {
   const { seq, id, cmd, part, type, subnet, at, actor, prev } = envelope;
   const before = Object.entries(envelope.before).map(([address, last]) => ({ address, seq: last }));
   const common = {
@@ -176,45 +201,33 @@ export function eventMessage({ envelope, hash, text, sequenced }: StoredEvent): 
   return { ...common, ...dataMessage(sequenced) };
 }
 
-function dataMessage(event: Event): Input<api.Event> {
-  switch (event.type) {
-    case 'LedgerCreated':
-      return { ledgerCreated: event.data };
-    case 'SubnetConfigured':
-      return { subnetConfigured: event.data };
-    case 'SubnetRetired':
-      return { subnetRetired: {} };
-    case 'AddressAllocated':
-      return { addressAllocated: { ...event.data, cause: allocationCause(event.data.cause) } };
-    case 'AddressTransferred':
-      return { addressTransferred: { ...event.data, cause: allocationCause(event.data.cause) } };
-    case 'AllocationRefused':
-      return { allocationRefused: event.data };
-    case 'AddressBound':
-      return { addressBound: event.data };
-    case 'AddressUnbound':
-      return { addressUnbound: { ...event.data, cause: unbindCause(event.data.cause) } };
-    case 'AddressReleased':
-      return { addressReleased: { ...event.data, cause: releaseCause(event.data.cause) } };
-    case 'PoolConfigured':
-      return { poolConfigured: { ...event.data, spec: poolSpecMessage(event.data.spec) } };
-    case 'PoolRetired':
-      return { poolRetired: event.data };
-    case 'AddressReserved':
-      return { addressReserved: event.data };
-    case 'ReservationCancelled':
-      return { reservationCancelled: event.data };
-    case 'AddressQuarantined':
-      return { addressQuarantined: event.data };
-    case 'QuarantineLifted':
-      return { quarantineLifted: event.data };
-    case 'ClaimsDropped':
-      return { claimsDropped: { addresses: [...event.data.addresses], previous: [...event.data.previous] } };
-    case 'SegmentSealed':
-      return { segmentSealed: event.data };
-    case 'LedgerRestored':
-      return { ledgerRestored: event.data };
-    case 'KeyRotated':
-      return { keyRotated: event.data };
-  }
-}
+type DataMessage<Type extends EventType> = (
+  data: EventData<Type>,
+) => Required<Pick<MessageInput<api.Event>, Uncapitalize<Type>>>;
+
+/** The data of each event type, in its field of the message. */
+const dataMessages: { readonly [Type in EventType]: DataMessage<Type> } = {
+  LedgerCreated: (ledgerCreated) => ({ ledgerCreated }),
+  SubnetConfigured: (subnetConfigured) => ({ subnetConfigured }),
+  SubnetRetired: () => ({ subnetRetired: {} }),
+  AddressAllocated: (data) => ({ addressAllocated: { ...data, cause: allocationCause(data.cause) } }),
+  AddressTransferred: (data) => ({ addressTransferred: { ...data, cause: allocationCause(data.cause) } }),
+  AllocationRefused: (allocationRefused) => ({ allocationRefused }),
+  AddressBound: (addressBound) => ({ addressBound }),
+  AddressUnbound: (data) => ({ addressUnbound: { ...data, cause: unbindCause(data.cause) } }),
+  AddressReleased: (data) => ({ addressReleased: { ...data, cause: releaseCause(data.cause) } }),
+  PoolConfigured: (data) => ({ poolConfigured: { ...data, spec: poolSpecMessage(data.spec) } }),
+  PoolRetired: (poolRetired) => ({ poolRetired }),
+  AddressReserved: (addressReserved) => ({ addressReserved }),
+  ReservationCancelled: (reservationCancelled) => ({ reservationCancelled }),
+  AddressQuarantined: (addressQuarantined) => ({ addressQuarantined }),
+  QuarantineLifted: (quarantineLifted) => ({ quarantineLifted }),
+  ClaimsDropped: (claimsDropped) => ({ claimsDropped }),
+  SegmentSealed: (segmentSealed) => ({ segmentSealed }),
+  LedgerRestored: (ledgerRestored) => ({ ledgerRestored }),
+  KeyRotated: (keyRotated) => ({ keyRotated }),
+};
+
+/** The cast holds because the table pairs each type with its own data. */
+const dataMessage = ({ type, data }: Event): MessageInput<api.Event> =>
+  (dataMessages[type] as (data: Event['data']) => MessageInput<api.Event>)(data);

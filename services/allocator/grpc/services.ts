@@ -1,16 +1,15 @@
-/** All services of the API, on one allocator. */
+/** Registers the services of the API. */
 import type { Server } from '@grpc/grpc-js';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/ipledger.ts';
-import type { Allocator } from './allocator.ts';
-import { ipamHandlers } from './ipam.ts';
-import { ledgerHandlers } from './ledger.ts';
-import { serve, type ServeOptions } from '../../../lib/serving/serve.ts';
-import { subnetsHandlers } from './subnets.ts';
-import { Waiting } from './waiting.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import type { AllocatorContext } from './allocator-context.ts';
+import { ipamHandlers } from './ipam/ipam-service.ts';
+import { ledgerHandlers } from './ledger/ledger-service.ts';
+import { addGrpcService, type ServeOptions } from '../../../lib/grpc/server/serve.ts';
+import { subnetsHandlers } from './subnets/subnets-service.ts';
+import { PodWaiters } from './ipam/pod-waiters.ts';
 
-/** Adds them to a server. */
-export function addServices(server: Server, allocator: Allocator, options: ServeOptions): void {
-  serve(server, IpamService, ipamHandlers(allocator, new Waiting(allocator.replica)), options);
-  serve(server, SubnetsService, subnetsHandlers(allocator), options);
-  serve(server, LedgerService, ledgerHandlers(allocator), options);
+export function addServices(server: Server, allocator: AllocatorContext, options: ServeOptions): void {
+  addGrpcService(server, IpamService, ipamHandlers(allocator, new PodWaiters(allocator.replica)), options);
+  addGrpcService(server, SubnetsService, subnetsHandlers(allocator), options);
+  addGrpcService(server, LedgerService, ledgerHandlers(allocator), options);
 }

@@ -1,66 +1,68 @@
 /**
- * Pods by the name under which the ledger knows them. Most have it to themselves. The launchers of a virtual machine share the
- * machine's: while it moves there are two, and both show the same addresses.
+ * Index of Pods by their name in the ledger. The launchers of a virtual machine share the name of the machine: during a live
+ * migration there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
-import { isLauncher, isUndecided } from './launchers.ts';
-import { type Change, keyOf, type Source } from './list-watch.ts';
-import type { Pod } from './objects.ts';
+import { isLauncher, isUnverifiedLauncher } from './launcher-verifier.ts';
+import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { isTerminated, type Pod } from './objects/pod.ts';
 
 /** "namespace/name" in the ledger. */
 export const ledgerKeyOf = ({ namespace, ledgerName }: Pick<Pod, 'namespace' | 'ledgerName'>): string =>
   keyOf({ namespace, name: ledgerName });
 
-const claimedKeyOf = ({ namespace, claims }: Pod): string => keyOf({ namespace, name: claims?.name ?? '' });
+const claimedKeyOf = ({ namespace, claimedMachine }: Pod): string =>
+  keyOf({ namespace, name: claimedMachine?.name ?? '' });
 
-/** Those of one machine. */
+/** The launchers of one machine. */
 interface Launchers {
   readonly byName: Map<string, Pod>;
-  /** First who lives, of these the youngest. */
+  /** Running Pods first, the newest first among them. */
   readonly inOrder: SortedList<Pod>;
 }
 
 export class LedgerPods {
-  readonly #pods: Pick<Source<Pod>, 'objects'>;
-  /** By their machine's name. */
+  readonly #pods: Pick<Informer<Pod>, 'objects'>;
+  /** By the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
   /** All names of each namespace. */
   readonly #names = new Map<string, Set<string>>();
-  /** By their machine's name, then by their own: those that may turn out to be a launcher. */
+  /** Unverified launchers, by the claimed machine and their own name. */
   readonly #claims = new Map<string, Map<string, Pod>>();
 
-  /** To be made before others subscribe to the source, so that they find it up to date. */
-  constructor(pods: Pick<Source<Pod>, 'objects' | 'subscribe'>) {
+  /** Create it before other subscribers of `pods`, so that they find it up to date. */
+  constructor(pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>) {
     this.#pods = pods;
     pods.subscribe((change) => {
       if (change.kind !== 'listed') this.#onPod(change);
     });
   }
 
-  #onPod(change: Exclude<Change<Pod>, { kind: 'listed' }>): void {
+  #onPod(change: Exclude<ObjectChange<Pod>, { kind: 'listed' }>): void {
     const { object } = change;
     const before = change.kind === 'present' ? change.before : object;
-    if (before?.claims) this.#claims.get(claimedKeyOf(before))?.delete(before.name);
+    if (before?.claimedMachine) this.#claims.get(claimedKeyOf(before))?.delete(before.name);
     if (change.kind === 'gone') this.#drop(object);
     else {
-      // Its name in the ledger may have changed.
+      // The verification of a launcher changes its name in the ledger.
       if (before && before.ledgerName !== object.ledgerName) this.#drop(before);
       this.#put(object);
     }
-    if (change.kind === 'present' && isUndecided(object)) {
+    if (change.kind === 'present' && isUnverifiedLauncher(object)) {
       const key = claimedKeyOf(object);
       const claims = this.#claims.get(key) ?? new Map<string, Pod>();
       this.#claims.set(key, claims.set(object.name, object));
     }
-    if (before?.claims && this.#claims.get(claimedKeyOf(before))?.size === 0) this.#claims.delete(claimedKeyOf(before));
+    if (before?.claimedMachine && this.#claims.get(claimedKeyOf(before))?.size === 0)
+      this.#claims.delete(claimedKeyOf(before));
   }
 
-  /** Whether some Pod claims to be this one, and that was not looked up yet. */
-  isClaimed(key: string, identity: string): boolean {
-    return [...(this.#claims.get(key)?.values() ?? [])].some(({ claims }) => claims?.uid === identity);
+  /** Whether an unverified launcher claims this identity. */
+  hasUnverifiedLauncher(key: string, identity: string): boolean {
+    return [...(this.#claims.get(key)?.values() ?? [])].some(({ claimedMachine }) => claimedMachine?.uid === identity);
   }
 
-  /** All names that there are. */
+  /** All names in the ledger. */
   *keys(): Iterable<string> {
     for (const [key, pod] of this.#pods.objects) if (!isLauncher(pod)) yield key;
     yield* this.#launchers.keys();
@@ -75,20 +77,20 @@ export class LedgerPods {
     return this.#plain(key) !== undefined || this.#launchers.has(key);
   }
 
-  /** Who is to be served under a name. */
+  /** The Pod that gets the allocations of a name. */
   get(key: string): Pod | undefined {
     const launchers = this.#launchers.get(key);
     return launchers ? this.all(key)[0] : this.#plain(key);
   }
 
-  /** All that are known by a name: first who lives, of these the youngest. */
+  /** All Pods of a name: running Pods first, the newest first among them. */
   all(key: string): readonly Pod[] {
     const own = this.#plain(key);
     const launchers = this.#launchers.get(key)?.inOrder.after(undefined) ?? [];
-    return own ? [own, ...launchers].sort(livingThenYoungest) : launchers;
+    return own ? [own, ...launchers].sort(runningThenNewest) : launchers;
   }
 
-  /** One that is no launcher. */
+  /** The Pod of this name, unless it is a launcher. */
   #plain(key: string): Pod | undefined {
     const own = this.#pods.objects.get(key);
     return own && !isLauncher(own) ? own : undefined;
@@ -101,7 +103,7 @@ export class LedgerPods {
     if (!isLauncher(pod)) return;
     const { byName, inOrder } = this.#launchers.get(key) ?? {
       byName: new Map<string, Pod>(),
-      inOrder: new SortedList<Pod>(livingThenYoungest),
+      inOrder: new SortedList<Pod>(runningThenNewest),
     };
     const before = byName.get(pod.name);
     if (before) inOrder.remove(before);
@@ -126,10 +128,9 @@ export class LedgerPods {
   }
 }
 
-function livingThenYoungest(one: Pod, other: Pod): number {
-  const lives = ({ phase, deletionTimestamp }: Pod): number =>
-    deletionTimestamp === '' && phase !== 'Succeeded' && phase !== 'Failed' ? 0 : 1;
-  return lives(one) - lives(other) || compare(other.createdAt, one.createdAt) || compare(one.name, other.name);
+function runningThenNewest(one: Pod, other: Pod): number {
+  const rank = (pod: Pod): number => (pod.deletionTimestamp === '' && !isTerminated(pod) ? 0 : 1);
+  return rank(one) - rank(other) || compare(other.createdAt, one.createdAt) || compare(one.name, other.name);
 }
 
 function compare(one: string, other: string): number {

@@ -1,7 +1,7 @@
-/** Which Pods use the addresses that Vips hold. */
-import { ipName } from '../../../lib/ip-name.ts';
-import type { Fact, Holding, Reserved } from '../ledger/facts.ts';
-import type { Reader, Snapshot } from '../ledger/follow.ts';
+/** Finds the Pods that use the addresses of Vips. */
+import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import type { LedgerEvent, HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
 
 const prefix = 'vip/';
 
@@ -15,46 +15,48 @@ interface Place {
 }
 const placeKey = ({ subnet, address }: Place): string => `${subnet}/${address}`;
 
-export class VipUsers implements Reader {
-  readonly #onTouched: (vips: Iterable<string>) => void;
-  /** Names of Vips, and what is held, by "subnet/address". */
+export class VipUsers implements LedgerSubscriber {
+  readonly #onAffected: (vips: Iterable<string>) => void;
+  /** Names of Vips by "subnet/address". */
   readonly #vips = new Map<string, string>();
-  /** The reverse of that. */
+  /** The reverse. */
   readonly #placesOf = new Map<string, Set<string>>();
-  readonly #held = new Map<string, Holding>();
+  /** Allocations by "subnet/address". */
+  readonly #allocations = new Map<string, HeldAllocation>();
+  /** "subnet/address" by the number of the allocation. */
   readonly #places = new Map<number, readonly string[]>();
 
-  /** @param onTouched is told the Vips whose users changed. */
-  constructor(onTouched: (vips: Iterable<string>) => void) {
-    this.#onTouched = onTouched;
+  /** @param onAffected called with the Vips whose users may have changed */
+  constructor(onAffected: (vips: Iterable<string>) => void) {
+    this.#onAffected = onAffected;
   }
 
-  /** The value of a Vip's label. A name that is too long for a label says only that there is somebody. */
+  /** The value of a Vip's label: the name of an IP object, "true" if that name is too long for a label, "" without a user. */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
-      const holding = this.#held.get(place);
-      if (holding) return ipName(holding).length <= labelMaxLength ? ipName(holding) : 'true';
+      const allocation = this.#allocations.get(place);
+      if (allocation) return ipObjectName(allocation).length <= labelMaxLength ? ipObjectName(allocation) : 'true';
     }
     return '';
   }
 
-  snapshot({ holdings, reservations }: Snapshot): void {
-    for (const index of [this.#vips, this.#placesOf, this.#held, this.#places]) index.clear();
-    for (const holding of holdings) this.#give(holding);
+  onSnapshot({ allocations, reservations }: LedgerSnapshot): void {
+    for (const index of [this.#vips, this.#placesOf, this.#allocations, this.#places]) index.clear();
+    for (const allocation of allocations) this.#addAllocation(allocation);
     for (const reserved of reservations) this.#reserve(reserved);
-    this.#onTouched(new Set(this.#vips.values()));
+    this.#onAffected(new Set(this.#vips.values()));
   }
 
-  facts(facts: readonly Fact[]): void {
-    this.#onTouched(new Set(facts.flatMap((fact) => this.#hear(fact))));
+  onEvents(events: readonly LedgerEvent[]): void {
+    this.#onAffected(new Set(events.flatMap((event) => this.#apply(event))));
   }
 
-  /** The Vips that it is about. */
-  #hear(fact: Fact): string[] {
-    if (fact.kind === 'given') return this.#vipsAt(this.#give(fact.holding));
-    if (fact.kind === 'ended') return this.#vipsAt(this.#end(fact.seq));
-    if (fact.kind === 'reserved') return this.#reserve(fact.reserved);
-    if (fact.kind === 'unreserved') this.#unreserve(placeKey(fact));
+  /** Returns the affected Vips. */
+  #apply(event: LedgerEvent): string[] {
+    if (event.kind === 'allocated') return this.#vipsAt(this.#addAllocation(event.allocation));
+    if (event.kind === 'released') return this.#vipsAt(this.#removeAllocation(event.seq));
+    if (event.kind === 'reserved') return this.#reserve(event.reserved);
+    if (event.kind === 'unreserved') this.#unreserve(placeKey(event));
     return [];
   }
 
@@ -62,21 +64,21 @@ export class VipUsers implements Reader {
     return places.flatMap((place) => this.#vips.get(place) ?? []);
   }
 
-  #give(holding: Holding): readonly string[] {
-    const places = holding.addresses.map(({ address }) => placeKey({ subnet: holding.subnet, address }));
-    this.#places.set(holding.seq, places);
-    for (const place of places) this.#held.set(place, holding);
+  #addAllocation(allocation: HeldAllocation): readonly string[] {
+    const places = allocation.addresses.map(({ address }) => placeKey({ subnet: allocation.subnet, address }));
+    this.#places.set(allocation.seq, places);
+    for (const place of places) this.#allocations.set(place, allocation);
     return places;
   }
 
-  #end(seq: number): readonly string[] {
+  #removeAllocation(seq: number): readonly string[] {
     const places = this.#places.get(seq) ?? [];
     this.#places.delete(seq);
-    for (const place of places) if (this.#held.get(place)?.seq === seq) this.#held.delete(place);
+    for (const place of places) if (this.#allocations.get(place)?.seq === seq) this.#allocations.delete(place);
     return places;
   }
 
-  #reserve(reserved: Reserved): string[] {
+  #reserve(reserved: ReservedAddress): string[] {
     if (!reserved.reservedFor.startsWith(prefix)) return [];
     const name = reserved.reservedFor.slice(prefix.length);
     const place = placeKey(reserved);

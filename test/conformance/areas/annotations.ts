@@ -1,100 +1,108 @@
-/** networks-annotation, pod-annotation, webhook: how the watcher reads what people write on Pods. */
-import { selections } from '../../../services/pod-watcher/intent/attachments.ts';
-import { requestOf } from '../../../services/pod-watcher/intent/request.ts';
+/** networks-annotation, pod-annotation, webhook: how the watcher parses the annotations of Pods. */
+import { parseNetworkSelections } from '../../../services/pod-watcher/controllers/pods/planning/network-selections.ts';
+import { buildAttachmentRequest } from '../../../services/pod-watcher/controllers/pods/planning/attachment-request.ts';
 import {
   defaultNetworkAnnotation,
   hasAllocatedAnnotation,
   networksAnnotation,
   type Pod,
   toPod,
-} from '../../../services/pod-watcher/kubernetes/objects.ts';
-import { notUnderstood, understandOnly } from '../case.ts';
+} from '../../../services/pod-watcher/kubernetes/objects/pod.ts';
+import { unsupportedError, rejectUnknownKeys } from '../case.ts';
 import { type Fields, fieldsOf, jsonOf, textFieldsOf, textOf } from '../json.ts';
-import { type Execute, failed, type Form, seen } from './area.ts';
+import { type Execute, errorResult, type Form, comparisonOf } from './area.ts';
 
 function podWith(annotations: Readonly<Record<string, string>>, namespace = 'default'): Pod {
   return toPod({ metadata: { name: 'p', namespace, uid: 'uid-of-p', annotations } });
 }
 
-const parse: Execute = (the) => {
-  understandOnly('given', the.given, ['annotation', 'pod namespace']);
-  const namespace = textOf(the.given['pod namespace']) || 'default';
-  const result = selections(podWith({ [networksAnnotation]: textOf(the.given['annotation']) }, namespace));
-  if (!result.ok) return seen(the, failed(result.problem));
-  return seen(the, { elements: result.value.map((selection) => elementOf(fieldsOf(jsonOf(selection)))) });
+const parse: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, ['annotation', 'pod namespace']);
+  const namespace = textOf(testCase.given['pod namespace']) || 'default';
+  const result = parseNetworkSelections(
+    podWith({ [networksAnnotation]: textOf(testCase.given['annotation']) }, namespace),
+  );
+  if (!result.ok) return comparisonOf(testCase, errorResult(result.problem));
+  return comparisonOf(testCase, { elements: result.value.map((selection) => elementOf(fieldsOf(jsonOf(selection)))) });
 };
 
-/** A selection under the names that the annotation gives its parts. */
+/** A selection with the field names of the annotation. */
 function elementOf({ addresses, mac, defaultRoute, interface: name, ...selection }: Fields): Fields {
   const parts = { ips: addresses, mac, interface: name, 'default-route': defaultRoute };
-  const there = Object.entries(parts).filter(([, part]) => part !== undefined && part !== '' && part !== null);
-  return { ...selection, ...(Object.fromEntries(there) as Fields) };
+  const present = Object.entries(parts).filter(([, part]) => part !== undefined && part !== '' && part !== null);
+  return { ...selection, ...(Object.fromEntries(present) as Fields) };
 }
 
-/** The networks in the order in which they are attached. */
-const list: Execute = (the) => {
-  understandOnly('given', the.given, ['annotations', 'namespace', 'pod namespace']);
-  understandOnly('expectation', the.expect, ['order', 'default OVN network']);
-  const namespace = textOf(the.given['namespace']) || textOf(the.given['pod namespace']) || 'default';
-  const result = selections(podWith(textFieldsOf(the.given['annotations']), namespace));
-  if (!result.ok) return seen(the, failed(result.problem));
+/** Lists the networks in the order of their attachment. */
+const list: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, ['annotations', 'namespace', 'pod namespace']);
+  rejectUnknownKeys('expectation', testCase.expect, ['order', 'default OVN network']);
+  const namespace = textOf(testCase.given['namespace']) || textOf(testCase.given['pod namespace']) || 'default';
+  const result = parseNetworkSelections(podWith(textFieldsOf(testCase.given['annotations']), namespace));
+  if (!result.ok) return comparisonOf(testCase, errorResult(result.problem));
   const order = result.value.map((selection) => `${selection.namespace}/${selection.name}`);
-  // Nothing is ever attached that was not asked for.
-  return seen(the, { order, 'default OVN network': 'not added' });
+  // ipledger attaches only networks that the Pod selects.
+  return comparisonOf(testCase, { order, 'default OVN network': 'not added' });
 };
 
-const isDefault: Execute = (the) => {
-  understandOnly('given', the.given, [defaultNetworkAnnotation, 'attachment']);
-  const { name, namespace } = fieldsOf(the.given['attachment']);
-  const value = textOf(the.given[defaultNetworkAnnotation]);
-  const result = selections(podWith({ [defaultNetworkAnnotation]: value }, textOf(namespace)));
+const isDefault: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, [defaultNetworkAnnotation, 'attachment']);
+  const { name, namespace } = fieldsOf(testCase.given['attachment']);
+  const value = textOf(testCase.given[defaultNetworkAnnotation]);
+  const result = parseNetworkSelections(podWith({ [defaultNetworkAnnotation]: value }, textOf(namespace)));
   const found =
-    result.ok && result.value.some((each) => each.main && each.name === name && each.namespace === namespace);
-  return seen(the, { result: found });
+    result.ok && result.value.some((each) => each.isMain && each.name === name && each.namespace === namespace);
+  return comparisonOf(testCase, { result: found });
 };
 
 const providerOf = /^(.*)\.kubernetes\.io\/[a-z_]+$/;
 
-/** What is wrong with a Pod's requests, provider by provider. */
+/** Validates a Pod's requests, provider by provider. */
 function validate(annotations: Readonly<Record<string, string>>): Fields {
   const providers = new Set(Object.keys(annotations).flatMap((key) => providerOf.exec(key)?.[1] ?? []));
-  const selection = { namespace: 'default', name: 'p', interface: '', addresses: [], mac: '', main: false };
+  const selection = { namespace: 'default', name: 'p', interface: '', addresses: [], mac: '', isMain: false };
   const pod = podWith(annotations);
   const problems = [...providers].flatMap((provider) => {
-    const request = requestOf({ pod, selection, provider, ordinal: 0, subnets: ['subnet'] });
+    const request = buildAttachmentRequest(pod, { selection, provider, ordinal: 0 });
     return request.ok ? [] : [request.problem];
   });
   return problems.length === 0 ? { valid: true } : { valid: false, error: problems.join('; ') };
 }
 
-const validatePod: Execute = (the) => {
-  understandOnly('given', the.given, ['annotations', 'pod annotations']);
-  const annotations = { ...textFieldsOf(the.given['annotations']), ...textFieldsOf(the.given['pod annotations']) };
-  return seen(the, validate(annotations));
+const validatePod: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, ['annotations', 'pod annotations']);
+  const annotations = {
+    ...textFieldsOf(testCase.given['annotations']),
+    ...textFieldsOf(testCase.given['pod annotations']),
+  };
+  return comparisonOf(testCase, validate(annotations));
 };
 
-const validateAddresses: Execute = (the) => {
-  understandOnly('given', the.given, ['annotation ip_address']);
+const validateAddresses: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, ['annotation ip_address']);
   const key = 'macvlan.default.kubernetes.io/ip_address';
-  return seen(the, validate({ [key]: textOf(the.given['annotation ip_address']) }));
+  return comparisonOf(testCase, validate({ [key]: textOf(testCase.given['annotation ip_address']) }));
 };
 
-const hasAllocated: Execute = (the) => {
-  understandOnly('given', the.given, ['annotations', 'pod annotations']);
-  const annotations = { ...textFieldsOf(the.given['annotations']), ...textFieldsOf(the.given['pod annotations']) };
-  return seen(the, { result: hasAllocatedAnnotation(annotations) });
+const hasAllocated: Execute = (testCase) => {
+  rejectUnknownKeys('given', testCase.given, ['annotations', 'pod annotations']);
+  const annotations = {
+    ...textFieldsOf(testCase.given['annotations']),
+    ...textFieldsOf(testCase.given['pod annotations']),
+  };
+  return comparisonOf(testCase, { result: hasAllocatedAnnotation(annotations) });
 };
 
-/** One question for each text that `evaluate` may hold. */
-const questions: Readonly<Record<string, Execute>> = {
+/** By the text of `evaluate`. */
+const evaluations: Readonly<Record<string, Execute>> = {
   'is default network': isDefault,
   'has any allocated annotation': hasAllocated,
 };
 
-const evaluate: Execute = (the, stage) => {
-  const question = questions[textOf(the.when['evaluate'])];
-  if (!question) throw notUnderstood('evaluate', the.when['evaluate']);
-  return question(the, stage);
+const evaluate: Execute = (testCase, context) => {
+  const evaluation = evaluations[textOf(testCase.when['evaluate'])];
+  if (!evaluation) throw unsupportedError('evaluate', testCase.when['evaluate']);
+  return evaluation(testCase, context);
 };
 
 export const networksForms: readonly Form[] = [

@@ -1,24 +1,24 @@
-/** How the cases of an area are executed. */
+/** Types of an area of cases, and of the functions that execute them. */
 import type { Case } from '../case.ts';
-import type { Seen } from '../compare.ts';
+import type { Comparison } from '../compare.ts';
 import type { Fields, Json } from '../json.ts';
-import type { Stage } from '../stage.ts';
+import type { RunContext } from '../run-context.ts';
 
 /**
- * Executes one case, whose `expect` is by now what must be seen here.
- * @throws CannotExecute, with the reason; any other error counts as a failure of the case.
+ * Executes one case; its `expect` already includes deviations.json.
+ * @throws UnsupportedCaseError with the reason; any other error is a failure of the case
  */
-export type Execute = (the: Case, stage: Stage) => Promise<Seen> | Seen;
+export type Execute = (testCase: Case, context: RunContext) => Promise<Comparison> | Comparison;
 
-/** One form in which the cases of an area come, told by a key of their `when`. */
+/** One form of an area's cases, recognized by a key of their `when`. */
 export interface Form {
   readonly when: string | RegExp;
   readonly execute: Execute;
 }
 
 /**
- * Cases that need the same scarce thing are executed one after the other: `memory` an allocator of their own, `plugin`
- * processes, `cluster` the Kubernetes API that all share.
+ * The cases of a lane run one at a time, because they share a resource: `memory` has an allocator for each case, `plugin` runs
+ * processes, `cluster` shares one Kubernetes API.
  */
 export type Lane = 'memory' | 'plugin' | 'cluster';
 
@@ -28,8 +28,8 @@ export interface Area {
   readonly forms: readonly Form[];
 }
 
-/** The expectation as it stands, and what was seen. */
-export const seen = (the: Case, got: Json): Seen => ({ expected: the.expect, got });
+/** Compares the case's expectation with a result. */
+export const comparisonOf = (testCase: Case, got: Json): Comparison => ({ expected: testCase.expect, got });
 
-/** An error as it is compared. */
-export const failed = (message: string): Fields => ({ error: message });
+/** The result of an operation that failed. */
+export const errorResult = (message: string): Fields => ({ error: message });

@@ -1,34 +1,36 @@
-/** subnet-math: address arithmetic of the domain; addresses with their masks as the plugin prints them. */
-import { formatAddress, lastOf, overlap, parseAddress, parseCidr } from '../../../services/allocator/domain/address.ts';
-import { formatRanges, minus, size } from '../../../services/allocator/domain/interval.ts';
+/** subnet-math: the domain's address arithmetic, and the plugin's addresses with masks. */
 import {
-  formatSubnet,
-  normaliseSubnet,
-  type SubnetFamily,
-  subnetOf,
-} from '../../../services/allocator/domain/subnet.ts';
-import { CannotExecute, notUnderstood, understandOnly } from '../case.ts';
+  formatAddress,
+  lastAddressOf,
+  cidrsOverlap,
+  parseAddress,
+  parseCidr,
+} from '../../../ledger/domain/addresses/address.ts';
+import { formatRanges, difference, countAddresses } from '../../../ledger/domain/addresses/interval.ts';
+import { type SubnetFamily, subnetFromSpec } from '../../../ledger/domain/state/subnet.ts';
+import { formatSubnet, normaliseSubnet } from '../../../ledger/domain/state/normalise-subnet.ts';
+import { UnsupportedCaseError, unsupportedError, rejectUnknownKeys } from '../case.ts';
 import { type Fields, fieldsOf, type Json, listOf, textOf, textsOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { runPlugin, usualEnvironment } from '../world/plugin.ts';
-import { type Area, type Execute, failed } from './area.ts';
-import { mergedExcludes } from '../world/ranges.ts';
+import type { RunContext } from '../run-context.ts';
+import { runPlugin, defaultEnvironment } from '../environment/plugin-runner.ts';
+import { type Area, type Execute, errorResult } from './area.ts';
+import { mergeExcludes } from '../environment/address-ranges.ts';
 
 const requested = { gateway: '', excludeIps: [] as string[], provider: 'math.default', protocol: '' };
 
-/** The families of a CIDR block, whatever a Subnet's rules say about it. */
+/** The families of a CIDR block, without the rules of Subnets. */
 function familiesOf(cidrBlock: string, excludeIps: readonly string[] = []): readonly SubnetFamily[] {
   const gateway = cidrBlock
     .split(',')
     .map((cidr) => (cidr.includes(':') ? '::' : '0.0.0.0'))
     .join(',');
   const spec = { cidrBlock, gateway, excludeIps, provider: '', protocol: 'IPv4' as const };
-  return subnetOf('math', { ...spec, cooldownMs: 0, bindingTimeoutMs: 0 }).families;
+  return subnetFromSpec('math', { ...spec, cooldownMs: 0, bindingTimeoutMs: 0 }).families;
 }
 
 /**
- * What is wrong with a CIDR block as such; that it is reserved is no matter of arithmetic.
- * @param gateway tried as the subnet's.
+ * Returns the problems of a CIDR block, without conflicts with reserved ranges, which are not arithmetic.
+ * @param gateway used as the subnet's gateway
  */
 function problemsOf(cidrBlock: string, gateway = ''): string {
   const normalised = normaliseSubnet('math', { ...requested, cidrBlock, gateway });
@@ -42,24 +44,24 @@ const completed = ({ cidr, gateway }: Fields): Fields => ({
 
 const joined = (texts: readonly string[]): string => texts.join(',');
 
-type Compute = (given: Fields, stage: Stage) => Promise<Fields> | Fields;
+type Compute = (given: Fields, context: RunContext) => Promise<Fields> | Fields;
 
-/** The first and the last address that a host may have. */
+/** The first or the last host address. */
 const ends =
   (name: string, end: 'first' | 'last'): Compute =>
   ({ cidr }) => {
     const problem = problemsOf(textOf(cidr));
-    if (problem !== '') return failed(problem);
+    if (problem !== '') return errorResult(problem);
     const texts = familiesOf(textOf(cidr)).map(({ family, hosts }) => formatAddress({ family, value: hosts[end] }));
     return { [name]: joined(texts) };
   };
 
-/** The first and the last address of all, which no host may have. */
+/** The network or the broadcast address. */
 const edges =
   (name: string, edge: 'base' | 'last'): Compute =>
   ({ cidr }) => {
     const texts = familiesOf(textOf(cidr)).map(({ family, cidr: parsed }) =>
-      formatAddress({ family, value: edge === 'base' ? parsed.base : lastOf(parsed) }),
+      formatAddress({ family, value: edge === 'base' ? parsed.base : lastAddressOf(parsed) }),
     );
     return { [name]: joined(texts) };
   };
@@ -71,7 +73,7 @@ function contains({ cidr, ips }: Fields): Fields {
   const addresses = textOf(ips)
     .split(',')
     .map((ip) => parseCidr(ip.includes('/') ? ip : `${ip}/${ip.includes(':') ? 128 : 32}`));
-  return { contains: addresses.every((address) => address && cidrs.some((each) => overlap(each, address))) };
+  return { contains: addresses.every((address) => address && cidrs.some((each) => cidrsOverlap(each, address))) };
 }
 
 function protocol({ address }: Fields): Fields {
@@ -84,24 +86,24 @@ function protocol({ address }: Fields): Fields {
   return { protocol: both ? 'Dual' : '' };
 }
 
-/** The domain puts the CIDR of its family beside an address, and the plugin takes the mask from there. */
-async function withMask({ ip, cidr }: Fields, { run }: Stage): Promise<Fields> {
+/** The plugin adds the mask, from the CIDR of the address's family. */
+async function withMask({ ip, cidr }: Fields, { run }: RunContext): Promise<Fields> {
   const texts: string[] = [];
   for (const address of textOf(ip).split(',')) {
     const family = familiesOf(textOf(cidr)).find((each) => each.family === parseAddress(address)?.family);
-    if (!family) return failed(`${address}: no CIDR of its family in ${textOf(cidr)}`);
+    if (!family) return errorResult(`${address}: no CIDR of its family in ${textOf(cidr)}`);
     const body = { ips: [{ ip: address, cidr: family.cidrText }] };
     const ipam = { type: 'kube-ovn', server_socket: '/daemon.sock' };
     const config = { cniVersion: '1.0.0', name: 'math', type: 'macvlan', ipam };
-    const answer = () => ({ status: 200, body });
-    const { exit, printed } = await runPlugin(run, { config, env: usualEnvironment, answer });
-    if (exit !== 0) return failed(textOf(fieldsOf(printed)['msg']));
+    const respond = () => ({ status: 200, body });
+    const { exit, printed } = await runPlugin(run, { config, env: defaultEnvironment, respond });
+    if (exit !== 0) return errorResult(textOf(fieldsOf(printed)['msg']));
     texts.push(...listOf(fieldsOf(printed)['ips']).map((each) => textOf(fieldsOf(each)['address'])));
   }
   return { address: joined(texts) };
 }
 
-/** Of both families together, all addresses that there are. */
+/** All addresses of both families. */
 const everything = ['0.0.0.0/0', '::/0'] as const;
 
 const computations: Readonly<Record<string, Compute>> = {
@@ -110,20 +112,20 @@ const computations: Readonly<Record<string, Compute>> = {
   defaultGateway: ({ cidr }) => completed({ cidr: cidr ?? '' }),
   completedGateway: completed,
   effectiveExcludeIps: ({ cidr, excludeIps }) => ({
-    effective: mergedExcludes(
+    effective: mergeExcludes(
       familiesOf(textOf(cidr), textsOf(excludeIps)).flatMap(({ family, hosts, usable }) => {
-        const excluded = minus([hosts], usable);
+        const excluded = difference([hosts], usable);
         return excluded.length === 0 ? [] : formatRanges(family, excluded).split(',');
       }),
     ),
   }),
   addressCount: ({ cidr }) => ({
-    count: String(familiesOf(textOf(cidr)).reduce((sum, { hosts }) => sum + size([hosts]), 0n)),
+    count: String(familiesOf(textOf(cidr)).reduce((sum, { hosts }) => sum + countAddresses([hosts]), 0n)),
   }),
   excludedCount: ({ excludeIps }) => ({
     count: String(
       familiesOf(joined(everything), textsOf(excludeIps)).reduce(
-        (sum, { hosts, usable }) => sum + size([hosts]) - size(usable),
+        (sum, { hosts, usable }) => sum + countAddresses([hosts]) - countAddresses(usable),
         0n,
       ),
     ),
@@ -135,36 +137,36 @@ const computations: Readonly<Record<string, Compute>> = {
   ...Object.fromEntries(['broadcast', 'subnetBroadcast'].map((name) => [name, edges(name, 'last')])),
 };
 
-const compute: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['cidr', 'gateway', 'excludeIps', 'ips', 'address', 'ip']);
+const compute: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['cidr', 'gateway', 'excludeIps', 'ips', 'address', 'ip']);
   const got: Record<string, Json> = {};
-  for (const name of textsOf(the.when['compute'])) {
+  for (const name of textsOf(testCase.when['compute'])) {
     const computation = computations[name];
-    if (!computation) throw notUnderstood('compute', name);
+    if (!computation) throw unsupportedError('compute', name);
     try {
-      Object.assign(got, await computation(the.given, stage));
+      Object.assign(got, await computation(testCase.given, context));
     } catch (error) {
-      if (error instanceof CannotExecute) throw error;
-      Object.assign(got, failed(error instanceof Error ? error.message : String(error)));
+      if (error instanceof UnsupportedCaseError) throw error;
+      Object.assign(got, errorResult(error instanceof Error ? error.message : String(error)));
     }
   }
-  const { count, effective, ...rest } = the.expect;
+  const { count, effective, ...rest } = testCase.expect;
   const expected = {
     ...rest,
     ...(count !== undefined && { count: typeof count === 'number' ? String(count) : count }),
-    // Neighbours may be told as one range or as several.
-    ...(effective !== undefined && { effective: mergedExcludes(textsOf(effective)) }),
+    // Adjacent addresses may be one range or several.
+    ...(effective !== undefined && { effective: mergeExcludes(textsOf(effective)) }),
   };
   return { expected, got };
 };
 
-/** An address that no host may have is seen when it is tried as a gateway. */
-const notNetworkOrBroadcast: Execute = (the) => {
-  if (!textOf(the.when['validate']).includes('network/broadcast'))
-    throw notUnderstood('validate', the.when['validate']);
-  understandOnly('given', the.given, ['cidr', 'ip']);
-  const problem = problemsOf(textOf(the.given['cidr']), textOf(the.given['ip']));
-  return { expected: the.expect, got: problem === '' ? {} : failed(problem) };
+/** A network or broadcast address is rejected as a gateway. */
+const notNetworkOrBroadcast: Execute = (testCase) => {
+  if (!textOf(testCase.when['validate']).includes('network/broadcast'))
+    throw unsupportedError('validate', testCase.when['validate']);
+  rejectUnknownKeys('given', testCase.given, ['cidr', 'ip']);
+  const problem = problemsOf(textOf(testCase.given['cidr']), textOf(testCase.given['ip']));
+  return { expected: testCase.expect, got: problem === '' ? {} : errorResult(problem) };
 };
 
 export const arithmeticAreas: readonly Area[] = [

@@ -1,72 +1,72 @@
 /**
- * daemon-http: the real agent on its socket, with watcher and allocator behind it. Annotations that Kube-OVN's controller would
- * have written are the Pod's requests here: under the same keys, they bring the ledger to the same addresses.
+ * daemon-http: the agent on its socket, with watcher and allocator. The annotations that Kube-OVN's controller writes are
+ * requests here: under the same keys they make the allocator allocate the same addresses.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createNamespace, ip } from '../../harness/network.ts';
-import { CannotExecute, type Case, notUnderstood, understandOnly } from '../case.ts';
-import type { Seen } from '../compare.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, says, textFieldsOf, textOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { makePod, makeSetting } from '../world/cast.ts';
-import { post, usualRequest } from '../world/daemon.ts';
-import { type Setting, settingOf } from '../world/setting.ts';
-import type { Trial } from '../world/world.ts';
+import { createNamespace, ip } from '../../harness/network/network-namespaces.ts';
+import { UnsupportedCaseError, type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
+import type { Comparison } from '../compare.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, hasPrefix, textFieldsOf, textOf } from '../json.ts';
+import type { RunContext } from '../run-context.ts';
+import { createPod, createCaseObjects } from '../environment/case-pods.ts';
+import { postToDaemon, defaultRequest } from '../environment/daemon-client.ts';
+import { type CaseSetup, parseCaseSetup } from '../environment/case-setup.ts';
+import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute, type Form } from './area.ts';
 
 const addressKey = /^(.+)\.kubernetes\.io\/ip_address$/;
 
-/** An attachment that annotations show. */
-interface Shown {
-  /** As the annotations name it. */
+/** An attachment in the annotations. */
+interface AnnotatedAttachment {
+  /** The prefix of its annotation keys. */
   readonly prefix: string;
   readonly provider: string;
   readonly name: string;
   readonly namespace: string;
-  /** Where the annotations tell NICs of one network apart by it. */
+  /** Set if the annotations of several NICs of one network differ by it. */
   readonly interface: string | undefined;
 }
 
 /** "<nad>.<namespace>[.ovn][.<interface>]" */
-function shownBy(prefix: string): Shown {
+function parsePrefix(prefix: string): AnnotatedAttachment {
   const [name = '', namespace = '', ...rest] = prefix.split('.');
   const ofOvn = rest[0] === 'ovn';
   const provider = `${name}.${namespace}${ofOvn ? '.ovn' : ''}`;
   return { prefix, provider, name, namespace, interface: ofOvn ? rest[1] : rest[0] };
 }
 
-/** What makes a Pod come to have annotations such as these. */
-function settingFor(annotations: Readonly<Record<string, string>>): Setting {
-  const shown = Object.keys(annotations).flatMap((key) => {
+/** The setup in which a Pod gets these annotations. */
+function setupFor(annotations: Readonly<Record<string, string>>): CaseSetup {
+  const attachments = Object.keys(annotations).flatMap((key) => {
     const prefix = addressKey.exec(key)?.[1];
-    return prefix === undefined ? [] : [shownBy(prefix)];
+    return prefix === undefined ? [] : [parsePrefix(prefix)];
   });
   const requests = Object.entries(annotations).filter(
     ([key]) => !/\/(?:allocated|cidr|gateway|routed|ip_address)$/.test(key),
   );
-  const asked = shown.flatMap((each) => requestsFor(each, annotations));
-  const subnets = shown.map(({ prefix, provider, name }) => {
+  const addressRequests = attachments.flatMap((each) => requestsFor(each, annotations));
+  const subnets = attachments.map(({ prefix, provider, name }) => {
     const [cidrBlock, gateway] = ['cidr', 'gateway'].map((suffix) => annotations[`${prefix}.kubernetes.io/${suffix}`]);
     return { name, provider, ...(cidrBlock && { cidrBlock }), ...(gateway && { gateway }) };
   });
-  const once = [...new Map(subnets.map((each) => [each.name, each])).values()];
-  const networks = shown.map(({ name, namespace, interface: ifName }) => ({
+  const distinct = [...new Map(subnets.map((each) => [each.name, each])).values()];
+  const networks = attachments.map(({ name, namespace, interface: ifName }) => ({
     name,
     namespace,
     ...(ifName && { interface: ifName }),
   }));
-  return settingOf(
-    { subnets: once },
+  return parseCaseSetup(
+    { subnets: distinct },
     {
       networks: JSON.stringify(networks),
-      annotations: { ...Object.fromEntries(requests), ...Object.fromEntries(asked) },
+      annotations: { ...Object.fromEntries(requests), ...Object.fromEntries(addressRequests) },
     },
   );
 }
 
-/** Of a Subnet of both families, a Pod that shows one address was given one only. */
+/** In a Subnet of both families, a Pod with one address requested one family. */
 function requestsFor(
-  { prefix, provider, name, namespace, interface: ifName }: Shown,
+  { prefix, provider, name, namespace, interface: ifName }: AnnotatedAttachment,
   annotations: Readonly<Record<string, string>>,
 ) {
   const [address = '', cidr = ''] = ['ip_address', 'cidr'].map(
@@ -86,123 +86,129 @@ const headersOf = (given: Readonly<Record<string, string>>): Record<string, stri
 
 const givenKeys = ['pod annotations', 'IP CR', 'subnets', 'subnet', 'pod namespace', 'pod'];
 
-async function givenPod(the: Case, trial: Trial, request: Fields): Promise<void> {
-  const annotations = the.given['pod annotations'];
+async function createGivenPod(testCase: Case, environment: CaseEnvironment, request: Fields): Promise<void> {
+  const annotations = testCase.given['pod annotations'];
   if (annotations === null) return;
   const texts = textFieldsOf(annotations);
-  const asks = Object.keys(texts).some((key) => addressKey.test(key));
-  // Without any, the Pod has no networks; but the Subnet of the documents is there, as it always is.
-  const setting = asks ? settingFor(texts) : settingOf({}, { networks: 'macvlan' });
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
+  const requestsAddress = Object.keys(texts).some((key) => addressKey.test(key));
+  // Without annotations the Pod has no networks, but the default Subnet exists.
+  const setup = requestsAddress ? setupFor(texts) : parseCaseSetup({}, { networks: 'macvlan' });
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
   const [namespace, name] = [textOf(request['pod_namespace']) || 'default', textOf(request['pod_name']) || 'p'];
-  const unscheduled = the.given['IP CR'] !== undefined;
-  await makePod(trial, namespace, name, {
-    annotations: asks ? setting.annotations : texts,
+  const unscheduled = testCase.given['IP CR'] !== undefined;
+  await createPod(environment, namespace, name, {
+    annotations: requestsAddress ? setup.annotations : texts,
     scheduled: !unscheduled,
   });
-  await trial.settle();
+  await environment.waitUntilProcessed();
 }
 
-const posted: Execute = async (the, stage) => {
-  const { POST: path, json = null, ...others } = the.when;
-  understandOnly('when', others, ['headers', 'Content-Type', 'Accept']);
+const post: Execute = async (testCase, context) => {
+  const { POST: path, json = null, ...others } = testCase.when;
+  rejectUnknownKeys('when', others, ['headers', 'Content-Type', 'Accept']);
   const { headers, ...single } = others;
   if (!isFields(json) && json !== null && !/^\(empty body\)$/.test(textOf(json)) && typeof json !== 'string')
-    throw notUnderstood('json', json);
-  if (the.given['controller allocates after 5 s'] !== undefined) return allocatedLate(the, stage);
-  if (Object.keys(the.given).some((key) => key.startsWith('routes contain a default')))
-    return replacesDefault(the, stage);
-  understandOnly('given', the.given, givenKeys);
-  understandOnly('expectation', the.expect, ['status', 'json']);
+    throw unsupportedError('json', json);
+  if (testCase.given['controller allocates after 5 s'] !== undefined) return allocateLate(testCase, context);
+  if (Object.keys(testCase.given).some((key) => key.startsWith('routes contain a default')))
+    return replaceDefaultRoute(testCase, context);
+  rejectUnknownKeys('given', testCase.given, givenKeys);
+  rejectUnknownKeys('expectation', testCase.expect, ['status', 'json']);
   const body: Json = isFields(json)
     ? json
     : textOf(json) === '(empty body)'
       ? ''
       : json === null
-        ? usualRequest
+        ? defaultRequest
         : textOf(json);
-  await using trial = await (await stage.world()).begin();
-  await givenPod(the, trial, fieldsOf(isFields(json) ? json : usualRequest));
-  const { socket } = await trial.agent();
-  const said = await post({
+  await using environment = await (await context.environment()).startCase();
+  await createGivenPod(testCase, environment, fieldsOf(isFields(json) ? json : defaultRequest));
+  const { socket } = await environment.agent();
+  const response = await postToDaemon({
     socket,
     path: textOf(path),
     body,
     headers: headersOf({ ...textFieldsOf(headers), ...textFieldsOf(single) }),
   });
-  const got = { status: said.status, json: said.json ?? null };
-  if (the.given['IP CR'] === undefined) return { expected: the.expect, got };
-  return await trial.until(async () => {
-    const [object] = await trial.objects.list('IP');
+  const got = { status: response.status, json: response.json ?? null };
+  if (testCase.given['IP CR'] === undefined) return { expected: testCase.expect, got };
+  return await environment.waitForMatch(async () => {
+    const [object] = await environment.kubeClient.list('IP');
     const nodeName = object?.spec?.['nodeName'] ?? null;
-    return { expected: { ...the.expect, nodeName: 'node-1' }, got: { ...got, nodeName } };
+    return { expected: { ...testCase.expect, nodeName: 'node-1' }, got: { ...got, nodeName } };
   });
 };
 
-/** The watcher is late: the answer waits for it, and comes with it. */
-async function allocatedLate(the: Case, stage: Stage): Promise<Seen> {
-  understandOnly('given', the.given, ['controller allocates after 5 s']);
-  understandOnly('expectation', the.expect, ['status', 'latency']);
-  const [, least = '', most = ''] = /(\d+)(?:-(\d+))? s/.exec(textOf(the.expect['latency'])) ?? [];
-  await using trial = await (await stage.world()).begin();
-  const setting = settingOf({}, { networks: 'macvlan' });
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  await trial.stopWatcher();
-  const { socket } = await trial.agent();
-  const { annotations } = setting;
-  await makePod(trial, 'default', 'p', { annotations });
-  const answer = post({ socket, path: textOf(the.when['POST']), body: usualRequest });
+/** The watcher starts 5 s after the request, and the response waits for its allocation. */
+async function allocateLate(testCase: Case, context: RunContext): Promise<Comparison> {
+  rejectUnknownKeys('given', testCase.given, ['controller allocates after 5 s']);
+  rejectUnknownKeys('expectation', testCase.expect, ['status', 'latency']);
+  const [, min = '', max = ''] = /(\d+)(?:-(\d+))? s/.exec(textOf(testCase.expect['latency'])) ?? [];
+  await using environment = await (await context.environment()).startCase();
+  const setup = parseCaseSetup({}, { networks: 'macvlan' });
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  await environment.stopWatcher();
+  const { socket } = await environment.agent();
+  const { annotations } = setup;
+  await createPod(environment, 'default', 'p', { annotations });
+  const requestedAt = performance.now();
+  const response = postToDaemon({ socket, path: textOf(testCase.when['POST']), body: defaultRequest });
   await sleep(5_000);
-  await trial.startWatcher();
-  const { status, seconds } = await answer;
-  // A second more, for a machine that is busy.
-  const inTime = seconds >= Number(least) && seconds <= Number(most || least) + 1;
-  return { expected: { status: the.expect['status'] ?? null, inTime: true }, got: { status, inTime, seconds } };
+  await environment.startWatcher();
+  // A busy machine starts the watcher late: the response is late by as much.
+  const startSeconds = (performance.now() - requestedAt) / 1_000 - 5;
+  const { status, seconds } = await response;
+  // One second more, for a busy machine.
+  const inTime = seconds >= Number(min) && seconds - startSeconds <= Number(max || min) + 1;
+  return { expected: { status: testCase.expect['status'] ?? null, inTime: true }, got: { status, inTime, seconds } };
 }
 
-/** A default route by another interface is there when the request comes, and gone when it is answered. */
-async function replacesDefault(the: Case, stage: Stage): Promise<Seen> {
-  if (!/daemon deletes existing default routes/.test(textOf(the.expect['side effect'])))
-    throw notUnderstood('expectation', the.expect);
-  if (process.getuid?.() !== 0) throw new CannotExecute('network namespaces need root');
-  await using trial = await (await stage.world()).begin();
-  const setting = settingOf({}, { networks: 'macvlan' });
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  await makePod(trial, 'default', 'p', { annotations: setting.annotations });
-  await trial.settle();
-  const sandbox = await createNamespace(trial.run, `conformance-${the.id.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`);
+/** The sandbox has a default route of another interface before the request, and none after the response. */
+async function replaceDefaultRoute(testCase: Case, context: RunContext): Promise<Comparison> {
+  if (!/daemon deletes existing default routes/.test(textOf(testCase.expect['side effect'])))
+    throw unsupportedError('expectation', testCase.expect);
+  if (process.getuid?.() !== 0) throw new UnsupportedCaseError('network namespaces need root');
+  await using environment = await (await context.environment()).startCase();
+  const setup = parseCaseSetup({}, { networks: 'macvlan' });
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  await createPod(environment, 'default', 'p', { annotations: setup.annotations });
+  await environment.waitUntilProcessed();
+  const sandbox = await createNamespace(
+    environment.run,
+    `conformance-${testCase.id.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`,
+  );
   await ip(sandbox, ['link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'far0']);
   await ip(sandbox, ['address', 'add', '10.250.0.2/24', 'dev', 'eth0']);
   for (const link of ['eth0', 'far0']) await ip(sandbox, ['link', 'set', link, 'up']);
   await ip(sandbox, ['route', 'add', 'default', 'via', '10.250.0.1']);
   const before = await ip(sandbox, ['route', 'show', 'default']);
-  const { socket } = await trial.agent();
-  const body = { ...usualRequest, net_ns: sandbox.path, routes: [{ gw: '172.17.0.254' }] };
-  const { status, json } = await post({ socket, path: textOf(the.when['POST']), body });
+  const { socket } = await environment.agent();
+  const body = { ...defaultRequest, net_ns: sandbox.path, routes: [{ gw: '172.17.0.254' }] };
+  const { status, json } = await postToDaemon({ socket, path: textOf(testCase.when['POST']), body });
   const after = await ip(sandbox, ['route', 'show', 'default']);
   const got = { status, before: before.trim() !== '', after: after.trim(), routes: fieldsOf(json)['routes'] ?? null };
   return { expected: { status: 200, before: true, after: '', routes: [{ gw: '172.17.0.254' }] }, got };
 }
 
-/** What Multus does after the ADD is Multus' own; ours is that the result leaves it to it. */
-const byMultus: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['networks annotation', 'attachment']);
-  understandOnly('expectation', the.expect, ['IPAM result', 'default route on net1']);
-  if (!says(the.expect['IPAM result'], 'unchanged (no default route)'))
-    throw notUnderstood('expectation', the.expect['IPAM result']);
-  if (!says(the.expect['default route on net1'], 'set by Multus'))
-    throw notUnderstood('expectation', the.expect['default route on net1']);
-  await using trial = await (await stage.world()).begin();
-  const setting = settingOf({}, { networks: textOf(the.given['networks annotation']) });
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  await makePod(trial, 'default', 'p', { annotations: setting.annotations });
-  await trial.settle();
-  const { socket } = await trial.agent();
-  const { status, json } = await post({ socket, path: '/api/v1/add', body: usualRequest });
+/** Checks that the result has no default route: Multus sets it after the ADD. */
+const addByMultus: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['networks annotation', 'attachment']);
+  rejectUnknownKeys('expectation', testCase.expect, ['IPAM result', 'default route on net1']);
+  if (!hasPrefix(testCase.expect['IPAM result'], 'unchanged (no default route)'))
+    throw unsupportedError('expectation', testCase.expect['IPAM result']);
+  if (!hasPrefix(testCase.expect['default route on net1'], 'set by Multus'))
+    throw unsupportedError('expectation', testCase.expect['default route on net1']);
+  await using environment = await (await context.environment()).startCase();
+  const setup = parseCaseSetup({}, { networks: textOf(testCase.given['networks annotation']) });
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  await createPod(environment, 'default', 'p', { annotations: setup.annotations });
+  await environment.waitUntilProcessed();
+  const { socket } = await environment.agent();
+  const { status, json } = await postToDaemon({ socket, path: '/api/v1/add', body: defaultRequest });
   const gateways = listOf(fieldsOf(json)['ips']).map((each) => fieldsOf(each)['gateway'] ?? null);
   return {
     expected: { status: 200, gateways: [null], routes: null },
@@ -211,11 +217,11 @@ const byMultus: Execute = async (the, stage) => {
 };
 
 export const daemonAreas: readonly Area[] = [
-  { name: 'daemon-http', lane: 'cluster', forms: [{ when: 'POST', execute: posted }] },
+  { name: 'daemon-http', lane: 'cluster', forms: [{ when: 'POST', execute: post }] },
 ];
 
 /** The forms of area `cni-result` that need the agent. */
 export const resultForms: readonly Form[] = [
-  { when: 'ADD via Multus', execute: byMultus },
-  { when: 'POST', execute: posted },
+  { when: 'ADD via Multus', execute: addByMultus },
+  { when: 'POST', execute: post },
 ];

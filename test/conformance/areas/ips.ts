@@ -1,32 +1,32 @@
-/** ip-crd: IP objects that people make, or change. */
-import { ApiError } from '../../../services/pod-watcher/kubernetes/api.ts';
-import { type Case, notUnderstood, understandOnly } from '../case.ts';
-import type { Seen } from '../compare.ts';
+/** ip-crd: IP objects that users create or change. */
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
+import type { Comparison } from '../compare.ts';
 import { type Fields, fieldsOf, type Json, textOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { makeSetting } from '../world/cast.ts';
-import { beginLife } from '../world/life.ts';
-import type { KubeObject } from '../world/objects.ts';
-import { settingOf } from '../world/setting.ts';
-import { recordOf, type Trial } from '../world/world.ts';
-import { type Area, type Execute, failed } from './area.ts';
+import type { RunContext } from '../run-context.ts';
+import { createCaseObjects } from '../environment/case-pods.ts';
+import { createAllocatedPod } from '../environment/allocated-pod.ts';
+import type { KubeObject } from '../environment/kube-client.ts';
+import { parseCaseSetup } from '../environment/case-setup.ts';
+import { getAddressRecord, type CaseEnvironment } from '../environment/environment.ts';
+import { type Area, type Execute, errorResult } from './area.ts';
 
-/** The Subnet that an IP object names, wide enough for the address that it asks for. */
-function settingFor(spec: Fields): ReturnType<typeof settingOf> {
+/** The setup with an IP object's Subnet, which contains its address. */
+function setupFor(spec: Fields): ReturnType<typeof parseCaseSetup> {
   const [subnet, four, six] = ['subnet', 'v4IpAddress', 'v6IpAddress'].map((key) => textOf(spec[key]));
   const both = textOf(spec['ipAddress']).split(',');
   const ofFour = four || both.find((text) => text.includes('.'));
   const ofSix = six || both.find((text) => text.includes(':'));
   const cidrs = [...(ofFour ? [`${ofFour}/16`] : []), ...(ofSix ? [`${ofSix.toLowerCase()}/64`] : [])];
   const cidrBlock = cidrs.length > 0 ? cidrs.join(',') : '10.16.0.0/16';
-  return settingOf({ subnets: subnet ? [{ name: subnet, provider: 'ovn', cidrBlock }] : [] }, { networks: '' });
+  return parseCaseSetup({ subnets: subnet ? [{ name: subnet, provider: 'ovn', cidrBlock }] : [] }, { networks: '' });
 }
 
-/** What is said of an object: by the API server when it is made, else by Events, else on its conditions. */
-async function saidOf(trial: Trial, object: KubeObject): Promise<string> {
+/** Returns the messages about an object: its Warning Events and its conditions. */
+async function listMessages(environment: CaseEnvironment, object: KubeObject): Promise<string> {
   const [now, events] = await Promise.all([
-    trial.objects.find({ kind: 'IP', name: object.metadata.name }),
-    trial.objects.said(object),
+    environment.kubeClient.find({ kind: 'IP', name: object.metadata.name }),
+    environment.kubeClient.listEventsOf(object),
   ]);
   const warnings = events.filter(({ type }) => type === 'Warning').map(({ message }) => message);
   const conditions = Array.isArray(now?.status?.['conditions'])
@@ -37,8 +37,8 @@ async function saidOf(trial: Trial, object: KubeObject): Promise<string> {
 
 const expectations = ['ignored', 'error', 'errorContains', 'errorMatches', 'spec', 'labels', 'finalizers', 'address'];
 
-/** "spec.v4IpAddress" as it stands in the object. */
-function undotted(expect: Fields): Fields {
+/** Converts "spec.v4IpAddress" to nested fields. */
+function nestFields(expect: Fields): Fields {
   const dotted = Object.entries(expect).filter(([key]) => /^(?:spec|labels)[.]/.test(key));
   const rest = Object.entries(expect).filter(([key]) => !/^(?:spec|labels)[.]/.test(key));
   const inside = (part: string): Fields =>
@@ -52,64 +52,67 @@ function undotted(expect: Fields): Fields {
   };
 }
 
-/** What was made of a reserved IP. */
-async function lookAtReserved(trial: Trial, object: KubeObject): Promise<Fields> {
-  const now = await trial.objects.find({ kind: 'IP', name: object.metadata.name });
+/** Returns the state of a reserved IP object and its address. */
+async function observeReserved(environment: CaseEnvironment, object: KubeObject): Promise<Fields> {
+  const now = await environment.kubeClient.find({ kind: 'IP', name: object.metadata.name });
   const [subnet, four] = ['subnet', 'v4IpAddress'].map((key) => textOf(now?.spec?.[key]));
-  const record = subnet && four ? await recordOf(trial, subnet, four).catch(() => undefined) : undefined;
+  const record = subnet && four ? await getAddressRecord(environment, subnet, four).catch(() => undefined) : undefined;
   const untouched =
     JSON.stringify([now?.spec, now?.metadata.labels ?? null]) ===
     JSON.stringify([object.spec, object.metadata.labels ?? null]);
-  const { allocations } = await heldIn(trial);
-  const free = record === undefined || ['fresh', 'idle', 'cooling', 'excluded'].includes(record.state);
+  const { allocations } = await countAllocations(environment);
+  const free = record === undefined || ['fresh', 'idle', 'cooldown', 'excluded'].includes(record.state);
   return {
     ignored: now !== undefined && untouched && allocations === 0,
     spec: now?.spec ?? {},
     labels: now?.metadata.labels ?? {},
     finalizers: [...(now?.metadata.finalizers ?? [])],
     address: free ? 'free' : 'reserved',
-    ...failed(await saidOf(trial, object)),
+    ...errorResult(await listMessages(environment, object)),
   };
 }
 
-async function heldIn({ served }: Trial): Promise<{ readonly allocations: number }> {
+async function countAllocations({ allocator }: CaseEnvironment): Promise<{ readonly allocations: number }> {
   let allocations = 0;
-  for (const claims of served.replica.state.claims.values())
+  for (const claims of allocator.replica.state.claims.values())
     for (const { allocation } of claims.values())
       if (allocation && allocation.attachment.namespace !== 'sentinels') allocations += 1;
   return { allocations };
 }
 
-const create: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['create IP']);
-  understandOnly('expectation', undotted(the.expect), expectations);
-  const { name, spec } = fieldsOf(the.given['create IP']);
-  const wanted = fieldsOf(spec);
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, settingFor(wanted));
-  await trial.startWatcher();
-  let made: KubeObject;
+const create: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['create IP']);
+  rejectUnknownKeys('expectation', nestFields(testCase.expect), expectations);
+  const { name, spec } = fieldsOf(testCase.given['create IP']);
+  const requested = fieldsOf(spec);
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setupFor(requested));
+  await environment.startWatcher();
+  let object: KubeObject;
   try {
-    made = await trial.objects.create('IP', { name: textOf(name) }, { spec: wanted });
+    object = await environment.kubeClient.create('IP', { name: textOf(name) }, { spec: requested });
   } catch (error) {
     if (error instanceof ApiError && error.reaction === 'invalid')
-      return { expected: the.expect, got: failed(error.message) };
+      return { expected: testCase.expect, got: errorResult(error.message) };
     throw error;
   }
-  await trial.settle();
-  return await trial.until(async () => ({ expected: undotted(the.expect), got: await lookAtReserved(trial, made) }));
+  await environment.waitUntilProcessed();
+  return await environment.waitForMatch(async () => ({
+    expected: nestFields(testCase.expect),
+    got: await observeReserved(environment, object),
+  }));
 };
 
-/** A field of the object that shows a living Pod's address is changed by hand. */
-const change: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['existing IP CR']);
-  const field = textOf(the.when['webhook update field']);
-  await using trial = await (await stage.world()).begin();
-  const setting = settingOf({});
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  const { ipName } = await beginLife(trial, setting);
-  return await denied(the, trial, ipName, { [field]: anotherValue(field) });
+/** Changes a field of a running Pod's IP object. */
+const change: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['existing IP CR']);
+  const field = textOf(testCase.when['webhook update field']);
+  await using environment = await (await context.environment()).startCase();
+  const setup = parseCaseSetup({});
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  const { ipName } = await createAllocatedPod(environment, setup);
+  return await patchIp(testCase, environment, ipName, { [field]: anotherValue(field) });
 };
 
 function anotherValue(field: string): string {
@@ -118,19 +121,24 @@ function anotherValue(field: string): string {
   return field === 'macAddress' ? '02:00:00:00:00:09' : 'StatefulSet';
 }
 
-async function denied(the: Case, { objects }: Trial, name: string, spec: Fields): Promise<Seen> {
+async function patchIp(
+  testCase: Case,
+  { kubeClient }: CaseEnvironment,
+  name: string,
+  spec: Fields,
+): Promise<Comparison> {
   try {
-    await objects.patch({ kind: 'IP', name }, { spec });
-    return { expected: the.expect, got: { denied: false } };
+    await kubeClient.patch({ kind: 'IP', name }, { spec });
+    return { expected: testCase.expect, got: { denied: false } };
   } catch (error) {
     if (!(error instanceof ApiError && error.reaction === 'invalid')) throw error;
-    return { expected: the.expect, got: { denied: true, ...failed(error.message) } };
+    return { expected: testCase.expect, got: { denied: true, ...errorResult(error.message) } };
   }
 }
 
-const reconcile: Execute = (the: Case, stage: Stage) => {
-  if (the.given['create IP'] === undefined) throw notUnderstood('given', the.given);
-  return create(the, stage);
+const reconcile: Execute = (testCase: Case, context: RunContext) => {
+  if (testCase.given['create IP'] === undefined) throw unsupportedError('given', testCase.given);
+  return create(testCase, context);
 };
 
 export const ipAreas: readonly Area[] = [

@@ -1,192 +1,216 @@
-/** lifecycle: what happens to a Pod, in words, and what becomes of its address. */
+/** lifecycle: events in the life of a Pod, and the fate of its address. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Case, notUnderstood, understandOnly } from '../case.ts';
-import type { Seen } from '../compare.ts';
-import { type Json, says, textFieldsOf, textOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { lookAt, makePod, makeSetting } from '../world/cast.ts';
+import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
+import type { Comparison } from '../compare.ts';
+import { type Json, hasPrefix, textFieldsOf, textOf } from '../json.ts';
+import type { RunContext } from '../run-context.ts';
+import { observePod, createPod, createCaseObjects } from '../environment/case-pods.ts';
 import {
-  beginLife,
-  type Beginning,
-  fateOf,
-  fateOfObject,
-  type Life,
-  recreate,
-  removePod,
-  sameAgain,
-} from '../world/life.ts';
-import { type Attached, type Setting, settingOf } from '../world/setting.ts';
-import type { Trial } from '../world/world.ts';
+  createAllocatedPod,
+  type AllocatedPodOptions,
+  addressFate,
+  ipObjectFate,
+  type AllocatedPod,
+  recreatePod,
+  deletePod,
+  describeReallocation,
+} from '../environment/allocated-pod.ts';
+import { type AttachmentSelection, type CaseSetup, parseCaseSetup } from '../environment/case-setup.ts';
+import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Area, type Execute } from './area.ts';
-import { cni, happen } from './happenings.ts';
-import { fateIn } from './words.ts';
+import { callDaemon, performEvent } from './lifecycle-events.ts';
+import { parseFate } from './fate.ts';
 
-/** What one expectation came to; for a key that is not understood, undefined. */
-async function fateUnder(key: string, words: Json, life: Life): Promise<string | undefined> {
-  const member = life.all.find(({ metadata }) => metadata.name === key.replace(/^address of /, ''));
-  if (member) return fateOf(life, member);
-  if (/^(?:address(?:es)?|ip)$/.test(key)) return fateOf(life, life.pod, { ofUid: /old uid/.test(textOf(words)) });
-  return key === 'IP CR' ? fateOfObject(life) : undefined;
+/** Returns the actual fate for an expectation's key; undefined for an unknown key. */
+async function fateOfKey(key: string, words: Json, life: AllocatedPod): Promise<string | undefined> {
+  const member = life.pods.find(({ metadata }) => metadata.name === key.replace(/^address of /, ''));
+  if (member) return addressFate(life, member);
+  if (/^(?:address(?:es)?|ip)$/.test(key)) return addressFate(life, life.pod, { ofUid: /old uid/.test(textOf(words)) });
+  return key === 'IP CR' ? ipObjectFate(life) : undefined;
 }
 
-/** Looks at all that is expected; at last, if that is, at what a Pod gets that is made again under the name. */
-async function fates({ expect }: Case, life: Life): Promise<Seen> {
-  const again = Object.entries(expect).find(
+/** Compares the fates; then, if expected, the allocation of a new Pod with the same name. */
+async function compareFates({ expect }: Case, life: AllocatedPod): Promise<Comparison> {
+  const reallocation = Object.entries(expect).find(
     ([key, words]) => /recreat|new pod|same ordinal/i.test(key) || /^(?:gets )?(?:the )?same\b/i.test(textOf(words)),
   );
-  const plain = Object.entries(expect).filter(([key]) => key !== again?.[0]);
-  const settled = await life.trial.until(async () => {
+  const fates = Object.entries(expect).filter(([key]) => key !== reallocation?.[0]);
+  const settled = await life.caseEnvironment.waitForMatch(async () => {
     const [expected, got]: Record<string, Json>[] = [{}, {}];
-    for (const [key, words] of plain) {
-      const fate = await fateUnder(key, words, life);
-      if (fate === undefined) throw notUnderstood('expectation', key);
-      Object.assign(expected ?? {}, { [key]: fateIn(words) });
+    for (const [key, words] of fates) {
+      const fate = await fateOfKey(key, words, life);
+      if (fate === undefined) throw unsupportedError('expectation', key);
+      Object.assign(expected ?? {}, { [key]: parseFate(words) });
       Object.assign(got ?? {}, { [key]: fate });
     }
     return { expected: expected ?? {}, got: got ?? {} };
   });
-  if (!again) return settled;
-  if (!/same/.test(textOf(again[1]))) throw notUnderstood('expectation', again[1]);
-  return { expected: [settled.expected, 'the same'], got: [settled.got, await sameAgain(life)] };
+  if (!reallocation) return settled;
+  if (!/same/.test(textOf(reallocation[1]))) throw unsupportedError('expectation', reallocation[1]);
+  return { expected: [settled.expected, 'the same'], got: [settled.got, await describeReallocation(life)] };
 }
 
-/** Runs a body on a Pod that has its address. */
-async function living(
-  stage: Stage,
-  setting: Setting,
-  beginning: Beginning,
-  body: (life: Life, trial: Trial) => Promise<Seen>,
-): Promise<Seen> {
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  return await body(await beginLife(trial, setting, beginning), trial);
+/** Runs `body` with a Pod that has its address. */
+async function withAllocatedPod(
+  context: RunContext,
+  setup: CaseSetup,
+  options: AllocatedPodOptions,
+  body: (life: AllocatedPod, environment: CaseEnvironment) => Promise<Comparison>,
+): Promise<Comparison> {
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  return await body(await createAllocatedPod(environment, setup, options), environment);
 }
 
-/** A grace period of a second, and that it is over by as much again, in times that are told in whole seconds. */
+/** Longer than a grace period of one second and the margin after it, with timestamps in whole seconds. */
 const overdueMs = 3_500;
 
-const lived: Execute = (the, stage) => {
-  const event = textOf(the.when['event']);
-  const keys = Object.keys(the.given).join();
-  const tale = tales.find(({ given, words }) => given.test(keys) && words.test(event));
-  if (tale) return tale.perform(the, stage);
-  understandOnly('given', the.given, ['owner', 'restartPolicy', 'CNI DEL']);
-  const { owner = '', restartPolicy = 'Always' } = the.given;
-  const setting = settingOf({ owner, restartPolicy });
+const performEvents: Execute = (testCase, context) => {
+  const event = textOf(testCase.when['event']);
+  const keys = Object.keys(testCase.given).join();
+  const scenario = scenarios.find(({ given, words }) => given.test(keys) && words.test(event));
+  if (scenario) return scenario.perform(testCase, context);
+  rejectUnknownKeys('given', testCase.given, ['owner', 'restartPolicy', 'CNI DEL']);
+  const { owner = '', restartPolicy = 'Always' } = testCase.given;
+  const setup = parseCaseSetup({ owner, restartPolicy });
   const [, from, to] = /^scale\D*?(?:from (\d+) )?to (\d+)/i.exec(event) ?? [];
   const replicas = to === undefined ? 1 : Number(from ?? Number(to) + 1);
   const grace = /grace|lost|terminating/i.test(event);
-  return living(stage, setting, { replicas, ...(grace && { graceSeconds: 1 }) }, async (life, trial) => {
-    await happen(life, event);
-    if (grace) await sleep(overdueMs);
-    await trial.settle();
-    return fates(the, life);
-  });
+  return withAllocatedPod(
+    context,
+    setup,
+    { replicas, ...(grace && { graceSeconds: 1 }) },
+    async (life, environment) => {
+      await performEvent(life, event);
+      if (grace) await sleep(overdueMs);
+      await environment.waitUntilProcessed();
+      return compareFates(testCase, life);
+    },
+  );
 };
 
-/** What takes more than one event to tell. */
-interface Tale {
+/** A case that is more than one event. */
+interface Scenario {
   /** Keys of `given`. */
   readonly given: RegExp;
   readonly words: RegExp;
   readonly perform: Execute;
 }
 
-/** A tale that begins with a Pod that has its address. */
-const tale = (
+/** A scenario that begins with a Pod that has its address. */
+const scenarioWithPod = (
   given: RegExp,
   words: RegExp,
-  body: (the: Case, life: Life, trial: Trial) => Promise<Seen>,
-  attached: (the: Case) => Attached = () => ({}),
-): Tale => ({
+  body: (testCase: Case, life: AllocatedPod, environment: CaseEnvironment) => Promise<Comparison>,
+  attached: (testCase: Case) => AttachmentSelection = () => ({}),
+): Scenario => ({
   given,
   words,
-  perform: (the, stage) =>
-    living(stage, settingOf({ owner: the.given['owner'] ?? '' }, attached(the)), {}, (life, trial) =>
-      body(the, life, trial),
+  perform: (testCase, context) =>
+    withAllocatedPod(
+      context,
+      parseCaseSetup({ owner: testCase.given['owner'] ?? '' }, attached(testCase)),
+      {},
+      (life, environment) => body(testCase, life, environment),
     ),
 });
 
-/** A namesake is there before anybody has noticed that the old one went. */
-const replaced = tale(/old pod.*new pod/, /^process delete of uid 1/, async (the, life, trial) => {
-  await trial.stopWatcher();
-  await removePod(trial, life.pod);
-  await makePod(trial, 'default', life.pod.metadata.name, { annotations: life.setting.annotations });
-  await trial.startWatcher();
-  await trial.settle();
-  return fates(the, life);
-});
+/** A Pod with the same name exists before the watcher notices the deletion of the old Pod. */
+const replaced = scenarioWithPod(
+  /old pod.*new pod/,
+  /^process delete of uid 1/,
+  async (testCase, life, environment) => {
+    await environment.stopWatcher();
+    await deletePod(environment, life.pod);
+    await createPod(environment, 'default', life.pod.metadata.name, { annotations: life.setup.annotations });
+    await environment.startWatcher();
+    await environment.waitUntilProcessed();
+    return compareFates(testCase, life);
+  },
+);
 
-const networksGone = tale(
+const networksDeleted = scenarioWithPod(
   /^pod$/,
   /^pods? deleted/,
-  async (the, life, trial) => {
-    for (const { namespace, name } of life.setting.networks)
-      await trial.objects.remove({ kind: 'NetworkAttachmentDefinition', namespace, name });
-    await trial.settle();
-    await removePod(trial, life.pod);
-    await trial.settle();
-    return fates(the, life);
+  async (testCase, life, environment) => {
+    for (const { namespace, name } of life.setup.networks)
+      await environment.kubeClient.delete({ kind: 'NetworkAttachmentDefinition', namespace, name });
+    await environment.waitUntilProcessed();
+    await deletePod(environment, life.pod);
+    await environment.waitUntilProcessed();
+    return compareFates(testCase, life);
   },
   ({ given }) => {
-    if (!says(given['pod'], 'two attachments, NADs deleted before the pod'))
-      throw notUnderstood('given pod', given['pod']);
+    if (!hasPrefix(given['pod'], 'two attachments, NADs deleted before the pod'))
+      throw unsupportedError('given pod', given['pod']);
     return { networks: 'one,two' };
   },
 );
 
-const sandboxAgain = tale(/^pod$/, /^CNI DEL then ADD with another container id/, async (the, life) => {
-  understandOnly('expectation', the.expect, ['ip', 'address']);
-  const before = await cni(life, 'add', 'c1');
-  await cni(life, 'del', 'c1');
-  const after = await cni(life, 'add', 'c2');
+const sandboxAgain = scenarioWithPod(/^pod$/, /^CNI DEL then ADD with another container id/, async (testCase, life) => {
+  rejectUnknownKeys('expectation', testCase.expect, ['ip', 'address']);
+  const before = await callDaemon(life, 'add', 'c1');
+  await callDaemon(life, 'del', 'c1');
+  const after = await callDaemon(life, 'add', 'c2');
   const fate = before !== '' && before === after ? 'kept' : 'released';
-  const keys = Object.keys(the.expect);
+  const keys = Object.keys(testCase.expect);
   return {
-    expected: Object.fromEntries(keys.map((key) => [key, fateIn(the.expect[key] ?? null)])),
+    expected: Object.fromEntries(keys.map((key) => [key, parseFate(testCase.expect[key] ?? null)])),
     got: Object.fromEntries(keys.map((key) => [key, fate])),
   };
 });
 
-const movedByTemplate = tale(/template annotation/, /^pod recreated/, async (the, life, trial) => {
-  understandOnly('expectation', the.expect, ['wanted']);
-  const words = textOf(the.expect['wanted']);
-  const changed = /logical_switch changed/.test(textOf(the.given['template annotation']));
-  if (!changed || !words.startsWith('old address released, new subnet used')) throw notUnderstood('expectation', words);
-  await trial.objects.create('Subnet', { name: 'changed' }, { spec: { provider: 'ovn', cidrBlock: '10.77.0.0/24' } });
-  await trial.settle();
-  await removePod(trial, life.pod);
-  const again = await recreate(life, { 'macvlan.default.kubernetes.io/logical_switch': 'changed' });
-  return trial.until(async () => {
-    const subnet = (await lookAt(trial, again)).allocations[0]?.subnet ?? null;
-    return { expected: { old: 'released', subnet: 'changed' }, got: { old: await fateOf(life, life.pod), subnet } };
-  });
-});
+const movedByTemplate = scenarioWithPod(
+  /template annotation/,
+  /^pod recreated/,
+  async (testCase, life, environment) => {
+    rejectUnknownKeys('expectation', testCase.expect, ['wanted']);
+    const words = textOf(testCase.expect['wanted']);
+    const changed = /logical_switch changed/.test(textOf(testCase.given['template annotation']));
+    if (!changed || !words.startsWith('old address released, new subnet used'))
+      throw unsupportedError('expectation', words);
+    await environment.kubeClient.create(
+      'Subnet',
+      { name: 'changed' },
+      { spec: { provider: 'ovn', cidrBlock: '10.77.0.0/24' } },
+    );
+    await environment.waitUntilProcessed();
+    await deletePod(environment, life.pod);
+    const recreated = await recreatePod(life, { 'macvlan.default.kubernetes.io/logical_switch': 'changed' });
+    return environment.waitForMatch(async () => {
+      const subnet = (await observePod(environment, recreated)).allocations[0]?.subnet ?? null;
+      return {
+        expected: { old: 'released', subnet: 'changed' },
+        got: { old: await addressFate(life, life.pod), subnet },
+      };
+    });
+  },
+);
 
-/** An address that was reserved, by hand, before its Pod came. */
-const reserved: Tale = {
+/** An address that an operator reserved before its Pod existed. */
+const reserved: Scenario = {
   given: /IP CR labels/,
   words: /^pod deleted/,
-  async perform(the, stage) {
-    const labels = textFieldsOf(the.given['IP CR labels']);
-    if (labels['ovn.kubernetes.io/ip_reserved'] !== 'true') throw notUnderstood('given IP CR labels', labels);
-    const setting = settingOf({});
-    await using trial = await (await stage.world()).begin();
-    await makeSetting(trial, setting);
-    await trial.startWatcher();
+  async perform(testCase, context) {
+    const labels = textFieldsOf(testCase.given['IP CR labels']);
+    if (labels['ovn.kubernetes.io/ip_reserved'] !== 'true') throw unsupportedError('given IP CR labels', labels);
+    const setup = parseCaseSetup({});
+    await using environment = await (await context.environment()).startCase();
+    await createCaseObjects(environment, setup);
+    await environment.startWatcher();
     const spec = { podName: 'p', namespace: 'default', subnet: 'macvlan', v4IpAddress: '172.17.0.77' };
-    await trial.objects.create('IP', { name: 'p.default.macvlan.default' }, { spec });
-    await trial.settle();
-    const life = await beginLife(trial, setting);
-    await removePod(trial, life.pod);
-    await trial.settle();
-    return await fates(the, life);
+    await environment.kubeClient.create('IP', { name: 'p.default.macvlan.default' }, { spec });
+    await environment.waitUntilProcessed();
+    const life = await createAllocatedPod(environment, setup);
+    await deletePod(environment, life.pod);
+    await environment.waitUntilProcessed();
+    return await compareFates(testCase, life);
   },
 };
 
-const tales: readonly Tale[] = [replaced, networksGone, sandboxAgain, movedByTemplate, reserved];
+const scenarios: readonly Scenario[] = [replaced, networksDeleted, sandboxAgain, movedByTemplate, reserved];
 
 export const lifecycleAreas: readonly Area[] = [
-  { name: 'lifecycle', lane: 'cluster', forms: [{ when: 'event', execute: lived }] },
+  { name: 'lifecycle', lane: 'cluster', forms: [{ when: 'event', execute: performEvents }] },
 ];

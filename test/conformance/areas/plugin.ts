@@ -1,35 +1,40 @@
-/** cni-conf and cni-result: the real executable, with a played daemon behind it. */
-import { type Case, CannotExecute, understandOnly } from '../case.ts';
+/** cni-conf and cni-result: the plugin's executable with a stub daemon. */
+import { type Case, UnsupportedCaseError, rejectUnknownKeys } from '../case.ts';
 import { type Fields, fieldsOf, type Json, textFieldsOf, textOf } from '../json.ts';
-import { content, type DaemonAnswer, type PluginSeen, runPlugin, usualEnvironment } from '../world/plugin.ts';
+import {
+  defaultResponse,
+  type DaemonResponse,
+  type PluginOutcome,
+  runPlugin,
+  defaultEnvironment,
+} from '../environment/plugin-runner.ts';
 import type { Area, Execute } from './area.ts';
 
-const daemonSpoken =
-  /^when (?:the )?daemon (?:answers (\d{3})\s*(.*)|(?:is )?(?:down|away|unreachable|not running).*)$/;
+const daemonKey = /^when (?:the )?daemon (?:answers (\d{3})\s*(.*)|(?:is )?(?:down|away|unreachable|not running).*)$/;
 
-const configuration: Execute = async (the, { run }) => {
-  understandOnly('given', the.given, ['stdin', 'env']);
-  const env = { ...textFieldsOf(the.given['env']), ...textFieldsOf(the.when) };
-  const ask = async (answer: ((path: string) => DaemonAnswer) | undefined): Promise<Fields> =>
-    said(await runPlugin(run, { config: the.given['stdin'] ?? '', env, answer }));
-  const plain = Object.keys(the.expect).some((key) => !daemonSpoken.test(key));
+const configuration: Execute = async (testCase, { run }) => {
+  rejectUnknownKeys('given', testCase.given, ['stdin', 'env']);
+  const env = { ...textFieldsOf(testCase.given['env']), ...textFieldsOf(testCase.when) };
+  const call = async (respond: ((path: string) => DaemonResponse) | undefined): Promise<Fields> =>
+    outcomeFields(await runPlugin(run, { config: testCase.given['stdin'] ?? '', env, respond }));
+  const hasPlainKeys = Object.keys(testCase.expect).some((key) => !daemonKey.test(key));
   const expected: Record<string, Json> = {};
-  const got: Record<string, Json> = plain ? { ...(await ask(content)) } : {};
-  // Of VERSION, whose answer is no result, the case names the fields themselves.
+  const got: Record<string, Json> = hasPlainKeys ? { ...(await call(defaultResponse)) } : {};
+  // The response to VERSION is not a result; the case names its fields directly.
   const printed = fieldsOf(got['result']);
-  for (const [key, wanted] of Object.entries(the.expect)) {
-    const spoken = daemonSpoken.exec(key);
-    if (!spoken) understandOnly('expectation', { [key]: wanted }, [...saidKeys, ...Object.keys(printed)]);
-    if (!spoken && !saidKeys.includes(key)) got[key] = printed[key] ?? null;
-    expected[key] = spoken ? asCompared(fieldsOf(wanted)) : (asCompared({ [key]: wanted })[key] ?? null);
-    if (spoken)
-      got[key] = await ask(spoken[1] === undefined ? undefined : answering(Number(spoken[1]), spoken[2] ?? ''));
+  for (const [key, value] of Object.entries(testCase.expect)) {
+    const daemon = daemonKey.exec(key);
+    if (!daemon) rejectUnknownKeys('expectation', { [key]: value }, [...outcomeKeys, ...Object.keys(printed)]);
+    if (!daemon && !outcomeKeys.includes(key)) got[key] = printed[key] ?? null;
+    expected[key] = daemon ? toComparable(fieldsOf(value)) : (toComparable({ [key]: value })[key] ?? null);
+    if (daemon)
+      got[key] = await call(daemon[1] === undefined ? undefined : responseOf(Number(daemon[1]), daemon[2] ?? ''));
   }
   return { expected, got };
 };
 
-/** A body as the case writes it: JSON, or the short form {error:E}. */
-function answering(status: number, body: string): () => DaemonAnswer {
+/** Parses a body of a case: JSON, or the short form {error:E}. */
+function responseOf(status: number, body: string): () => DaemonResponse {
   const short = /^\{\s*error:\s*(.*?)\s*\}$/.exec(body)?.[1];
   if (short !== undefined) return () => ({ status, body: { error: short } });
   if (body === '') return () => ({ status, body: undefined });
@@ -37,13 +42,13 @@ function answering(status: number, body: string): () => DaemonAnswer {
     const parsed = JSON.parse(body) as Json;
     return () => ({ status, body: parsed });
   } catch {
-    throw new CannotExecute(`daemon's answer ${body}: not understood`);
+    throw new UnsupportedCaseError(`daemon's answer ${body}: unsupported`);
   }
 }
 
-const saidKeys = ['exit', 'request', 'socket', 'request path', 'requests', 'cniError', 'result'];
+const outcomeKeys = ['exit', 'request', 'socket', 'request path', 'requests', 'cniError', 'result'];
 
-function said({ exit, printed, requests }: PluginSeen): Fields {
+function outcomeFields({ exit, printed, requests }: PluginOutcome): Fields {
   const [first] = requests;
   const error = exit !== 0 && fieldsOf(printed)['code'] !== undefined;
   return {
@@ -57,31 +62,34 @@ function said({ exit, printed, requests }: PluginSeen): Fields {
   };
 }
 
-/** `detailsContains` as what `compare` knows. */
-function asCompared(expected: Fields): Fields {
+/** Converts `detailsContains` to a regular expression. */
+function toComparable(expected: Fields): Fields {
   const { cniError } = expected;
   const { detailsContains, ...error } = fieldsOf(cniError);
   if (detailsContains === undefined) return expected;
-  return { ...expected, cniError: { ...error, details: { regex: literally(textOf(detailsContains)) } } };
+  return { ...expected, cniError: { ...error, details: { regex: escapeRegExp(textOf(detailsContains)) } } };
 }
 
-const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-const render: Execute = async (the, { run }) => {
-  understandOnly('given', the.given, ['daemon response', 'cniVersion', 'env']);
-  const { cniVersion = '1.0.0' } = the.given;
+const render: Execute = async (testCase, { run }) => {
+  rejectUnknownKeys('given', testCase.given, ['daemon response', 'cniVersion', 'env']);
+  const { cniVersion = '1.0.0' } = testCase.given;
   const ipam = { type: 'kube-ovn', server_socket: '/daemon.sock', provider: 'macvlan.default' };
   const config = { cniVersion, name: 'macvlan', type: 'macvlan', ipam };
-  const body = the.given['daemon response'] ?? null;
-  const env = { ...usualEnvironment, ...textFieldsOf(the.given['env']) };
-  const { printed, exit } = await runPlugin(run, { config, env, answer: () => ({ status: 200, body }) });
+  const body = testCase.given['daemon response'] ?? null;
+  const env = { ...defaultEnvironment, ...textFieldsOf(testCase.given['env']) };
+  const { printed, exit } = await runPlugin(run, { config, env, respond: () => ({ status: 200, body }) });
   const failedWith = exit === 0 ? {} : { cniError: printed ?? null };
   const result = exit === 0 ? fieldsOf(printed) : {};
-  return { expected: dnsSpelled(asCompared(the.expect), the), got: { ...dnsSpelled(result, the), ...failedWith } };
+  return {
+    expected: dnsAsText(toComparable(testCase.expect), testCase),
+    got: { ...dnsAsText(result, testCase), ...failedWith },
+  };
 };
 
-/** An expected `dns` of {} is one that is empty, and not any. */
-function dnsSpelled(result: Fields, { expect }: Case): Fields {
+/** An expected `dns` of {} means an empty object, not any object. */
+function dnsAsText(result: Fields, { expect }: Case): Fields {
   return JSON.stringify(expect['dns']) === '{}' ? { ...result, dns: JSON.stringify(result['dns'] ?? {}) } : result;
 }
 

@@ -1,217 +1,244 @@
 /**
- * allocate, ip_pool-annotation, subnet-select, nad, and whatever else makes Pods and looks at what they got: the watcher on a real
- * Kubernetes API, with an allocator behind it.
+ * allocate, ip_pool-annotation, subnet-select, nad and other areas that create Pods and check their allocations: the watcher on a
+ * Kubernetes API, with an allocator.
  */
-import type { Allocation } from '../../../proto/ipledger.ts';
-import { type Case, notUnderstood } from '../case.ts';
-import type { Seen } from '../compare.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, says, textOf, textsOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { addressesOf, lookAt, makePods, makeSetting, type PodSeen, takeInUse, usualName } from '../world/cast.ts';
-import type { KubeObject } from '../world/objects.ts';
-import { type Attached, type Setting, settingOf } from '../world/setting.ts';
-import type { Trial } from '../world/world.ts';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import { type Case, unsupportedError } from '../case.ts';
+import type { Comparison } from '../compare.ts';
+import { type Fields, fieldsOf, isFields, type Json, listOf, hasPrefix, textOf, textsOf } from '../json.ts';
+import type { RunContext } from '../run-context.ts';
+import {
+  formatAddresses,
+  observePod,
+  createPods,
+  createCaseObjects,
+  type PodObservation,
+  occupyAddresses,
+  defaultPodName,
+} from '../environment/case-pods.ts';
+import type { KubeObject } from '../environment/kube-client.ts';
+import { type AttachmentSelection, type CaseSetup, parseCaseSetup } from '../environment/case-setup.ts';
+import type { CaseEnvironment } from '../environment/environment.ts';
 import { type Execute, type Form } from './area.ts';
-import { tellStory } from './stories.ts';
+import { runScenario } from './pod-scenarios.ts';
 
-/** A case's Pods, made and dealt with. */
-export interface Play {
-  readonly trial: Trial;
-  readonly setting: Setting;
-  /** In the order in which they were made. */
+/** The Pods of a case, after the watcher has processed them. */
+export interface PodCase {
+  readonly environment: CaseEnvironment;
+  readonly setup: CaseSetup;
+  /** In the order of their creation. */
   readonly pods: readonly KubeObject[];
 }
 
 type Pair = readonly [expected: Json, got: Json];
 
-/** How an expectation of this name is read. */
-type Reading = (wanted: Json, play: Play, looks: readonly PodSeen[]) => Pair | Promise<Pair>;
+/** Reads both sides of one expectation. */
+type Reading = (expected: Json, podCase: PodCase, observed: readonly PodObservation[]) => Pair | Promise<Pair>;
 
-/** The annotation prefix under which a Pod shows what it was given. */
-function shownProvider({ attachment, interface: name }: Allocation, { annotations }: PodSeen): string {
+/** The prefix of the annotations of an allocation. */
+function shownProvider({ attachment, interface: name }: Allocation, { annotations }: PodObservation): string {
   const provider = attachment?.provider ?? '';
   const withInterface = `${provider}.${name}`;
   return annotations[`${withInterface}.kubernetes.io/allocated`] === 'true' ? withInterface : provider;
 }
 
-/** What a Pod got, as its annotations show it; null for nothing. */
-function ipOf(look: PodSeen | undefined): string | null {
-  const [first] = look?.allocations ?? [];
-  if (!look || !first) return null;
-  return look.annotations[`${shownProvider(first, look)}.kubernetes.io/ip_address`] ?? null;
+/** The address in a Pod's annotations; null for none. */
+function ipOf(observation: PodObservation | undefined): string | null {
+  const [first] = observation?.allocations ?? [];
+  if (!observation || !first) return null;
+  return observation.annotations[`${shownProvider(first, observation)}.kubernetes.io/ip_address`] ?? null;
 }
 
-const same = (wanted: Json, got: Json): Pair => [wanted, got];
-const first = (looks: readonly PodSeen[]): PodSeen =>
-  looks[0] ?? { annotations: {}, allocations: [], reasons: [], error: '', ips: [] };
+const pair = (expected: Json, got: Json): Pair => [expected, got];
+const first = (observed: readonly PodObservation[]): PodObservation =>
+  observed[0] ?? { annotations: {}, allocations: [], reasons: [], error: '', ips: [] };
 
-const subnetsOf = (looks: readonly PodSeen[]): string | null => first(looks).allocations[0]?.subnet ?? null;
+const subnetsOf = (observed: readonly PodObservation[]): string | null =>
+  first(observed).allocations[0]?.subnet ?? null;
 
-export const readings: Readonly<Record<string, Reading>> = {
-  ip: (wanted, _play, looks) => same(wanted, ipOf(looks[0])),
-  ips: (wanted, { pods }, looks) => {
-    const got = looks.map(ipOf);
-    return isFields(wanted)
-      ? same(wanted, Object.fromEntries(pods.map(({ metadata }, index) => [metadata.name, got[index] ?? null])))
-      : same(wanted, got);
+export const observations: Readonly<Record<string, Reading>> = {
+  ip: (expected, _podCase, observed) => pair(expected, ipOf(observed[0])),
+  ips: (expected, { pods }, observed) => {
+    const got = observed.map(ipOf);
+    return isFields(expected)
+      ? pair(expected, Object.fromEntries(pods.map(({ metadata }, index) => [metadata.name, got[index] ?? null])))
+      : pair(expected, got);
   },
-  subnet: (wanted, _play, looks) => same(wanted, subnetsOf(looks)),
-  provider: (wanted, _play, looks) => same(wanted, first(looks).allocations[0]?.attachment?.provider ?? null),
-  networks: (wanted, _play, looks) =>
-    same(
-      wanted,
-      first(looks).allocations.map((each) => ({ provider: shownProvider(each, first(looks)), subnet: each.subnet })),
+  subnet: (expected, _podCase, observed) => pair(expected, subnetsOf(observed)),
+  provider: (expected, _podCase, observed) =>
+    pair(expected, first(observed).allocations[0]?.attachment?.provider ?? null),
+  networks: (expected, _podCase, observed) =>
+    pair(
+      expected,
+      first(observed).allocations.map((each) => ({
+        provider: shownProvider(each, first(observed)),
+        subnet: each.subnet,
+      })),
     ),
-  'pod annotations': (wanted, _play, looks) => same(wanted, first(looks).annotations),
-  annotations: (wanted, _play, looks) => same(wanted, first(looks).annotations),
-  'IP CR': (wanted, _play, looks) => same(wanted, first(looks).ips[0]?.spec ?? null),
-  'IP CR spec.macAddress': (wanted, _play, looks) => same(wanted, first(looks).ips[0]?.spec?.['macAddress'] ?? null),
-  'mac_address annotation': (wanted, { setting }, looks) => {
-    const key = Object.keys(setting.annotations).find((each) => each.endsWith('/mac_address')) ?? '';
-    const now = first(looks).annotations[key];
-    const kept = now === setting.annotations[key] ? 'kept' : 'changed';
-    return same(wanted, now === undefined ? 'deleted' : kept);
+  'pod annotations': (expected, _podCase, observed) => pair(expected, first(observed).annotations),
+  annotations: (expected, _podCase, observed) => pair(expected, first(observed).annotations),
+  'IP CR': (expected, _podCase, observed) => pair(expected, first(observed).ips[0]?.spec ?? null),
+  'IP CR spec.macAddress': (expected, _podCase, observed) =>
+    pair(expected, first(observed).ips[0]?.spec?.['macAddress'] ?? null),
+  'mac_address annotation': (expected, { setup }, observed) => {
+    const key = Object.keys(setup.annotations).find((each) => each.endsWith('/mac_address')) ?? '';
+    const now = first(observed).annotations[key];
+    const state = now === setup.annotations[key] ? 'kept' : 'changed';
+    return pair(expected, now === undefined ? 'deleted' : state);
   },
-  event: (wanted, _play, looks) =>
-    same(wanted, looks.flatMap(({ reasons }) => reasons).find((each) => each === wanted) ?? null),
-  'no fallback to': (wanted, _play, looks) => same(wanted, subnetsOf(looks) === wanted ? 'it was used' : wanted),
-  'annotations written': (wanted, _play, looks) => {
-    const written = looks
+  event: (expected, _podCase, observed) =>
+    pair(expected, observed.flatMap(({ reasons }) => reasons).find((each) => each === expected) ?? null),
+  'no fallback to': (expected, _podCase, observed) =>
+    pair(expected, subnetsOf(observed) === expected ? 'it was used' : expected),
+  'annotations written': (expected, _podCase, observed) => {
+    const written = observed
       .flatMap(({ annotations }) => Object.keys(annotations))
       .filter((key) => key.endsWith('/allocated'));
-    return same(says(wanted, 'none') ? 'none' : wanted, written.length === 0 ? 'none' : written.join(','));
+    return pair(hasPrefix(expected, 'none') ? 'none' : expected, written.length === 0 ? 'none' : written.join(','));
   },
-  wanted: (wanted, play, looks) => distinct(wanted, play, looks),
-  'released by': async (wanted, play) => {
-    if (!says(wanted, 'pod key')) throw notUnderstood('expectation released by', wanted);
-    return same('released', await releasedAfterDeletion(play));
+  ['wanted']: (expected, podCase, observed) => distinct(expected, podCase, observed),
+  'released by': async (expected, podCase) => {
+    if (!hasPrefix(expected, 'pod key')) throw unsupportedError('expectation released by', expected);
+    return pair('released', await releasedAfterDeletion(podCase));
   },
 };
 
 /** "one distinct IP per attachment" */
-function distinct(wanted: Json, { setting }: Play, looks: readonly PodSeen[]): Pair {
-  if (!says(wanted, 'one distinct IP per attachment')) throw notUnderstood('expectation wanted', wanted);
-  const attached = setting.annotations['k8s.v1.cni.cncf.io/networks'] ?? '';
+function distinct(expected: Json, { setup }: PodCase, observed: readonly PodObservation[]): Pair {
+  if (!hasPrefix(expected, 'one distinct IP per attachment')) throw unsupportedError('expectation', expected);
+  const attached = setup.annotations['k8s.v1.cni.cncf.io/networks'] ?? '';
   const count = attached.startsWith('[') ? listOf(JSON.parse(attached) as Json).length : attached.split(',').length;
-  return [count, new Set(first(looks).allocations.map(addressesOf)).size];
+  return [count, new Set(first(observed).allocations.map(formatAddresses)).size];
 }
 
-async function releasedAfterDeletion({ trial, pods }: Play): Promise<string> {
+async function releasedAfterDeletion({ environment, pods }: PodCase): Promise<string> {
   for (const { metadata } of pods) {
     const { namespace = '', name } = metadata;
-    await trial.objects.remove({ kind: 'Pod', namespace, name }, 0);
+    await environment.kubeClient.delete({ kind: 'Pod', namespace, name }, 0);
   }
-  await trial.settle();
-  const left = await Promise.all(pods.map((pod) => lookAt(trial, pod)));
-  return left.every(({ allocations }) => allocations.length === 0) ? 'released' : 'kept';
+  await environment.waitUntilProcessed();
+  const remaining = await Promise.all(pods.map((pod) => observePod(environment, pod)));
+  return remaining.every(({ allocations }) => allocations.length === 0) ? 'released' : 'kept';
 }
 
 const errorKeys = ['error', 'errorContains', 'errorMatches'];
 
-/** Both sides of all expectations of a case. @throws CannotExecute for one that is not understood. */
-export async function observe(expect: Fields, play: Play, more: Readonly<Record<string, Reading>> = {}): Promise<Seen> {
-  const known = { ...readings, ...more };
-  const looks = await Promise.all(play.pods.map((pod) => lookAt(play.trial, pod)));
-  const names = play.pods.map(({ metadata }) => metadata.name);
+/** Compares all expectations of a case. @throws UnsupportedCaseError for an unknown expectation */
+export async function observe(
+  expect: Fields,
+  podCase: PodCase,
+  more: Readonly<Record<string, Reading>> = {},
+): Promise<Comparison> {
+  const readings = { ...observations, ...more };
+  const observed = await Promise.all(podCase.pods.map((pod) => observePod(podCase.environment, pod)));
+  const names = podCase.pods.map(({ metadata }) => metadata.name);
   const expected: Record<string, Json> = {};
   const got: Record<string, Json> = {};
-  for (const [key, wanted] of Object.entries(expect)) {
-    const reading = known[key];
-    if (errorKeys.includes(key)) expected[key] = wanted;
-    else if (names.includes(key)) [expected[key], got[key]] = ofOne(wanted, looks[names.indexOf(key)]);
-    else if (reading) [expected[key], got[key]] = await reading(wanted, play, looks);
-    else throw notUnderstood('expectation', key);
+  for (const [key, value] of Object.entries(expect)) {
+    const reading = readings[key];
+    if (errorKeys.includes(key)) expected[key] = value;
+    else if (names.includes(key)) [expected[key], got[key]] = readNamedPod(value, observed[names.indexOf(key)]);
+    else if (reading) [expected[key], got[key]] = await reading(value, podCase, observed);
+    else throw unsupportedError('expectation', key);
   }
-  // Of several Pods, or of one under its name, the case says itself which one is refused.
-  const refusals = looks.map(({ error }) => error).filter((error) => error !== '');
+  // With several Pods, or with a Pod's name as key, the case names the rejected Pod itself.
+  const errors = observed.map(({ error }) => error).filter((error) => error !== '');
   const isNamed = names.some((name) => name in expect);
-  if ((play.pods.length === 1 && !isNamed) || errorKeys.some((key) => key in expect))
-    got['error'] = refusals.join('; ');
+  if ((podCase.pods.length === 1 && !isNamed) || errorKeys.some((key) => key in expect))
+    got['error'] = errors.join('; ');
   return { expected, got };
 }
 
-/** An expectation under a Pod's own name. */
-function ofOne(wanted: Json, look: PodSeen | undefined): Pair {
-  if (!isFields(wanted)) return [wanted, ipOf(look)];
-  const { event } = wanted;
-  const got = { error: look?.error ?? '', event: look?.reasons.find((each) => each === event) ?? null, ip: ipOf(look) };
-  return [wanted, got];
+/** Reads an expectation whose key is a Pod's name. */
+function readNamedPod(expected: Json, observation: PodObservation | undefined): Pair {
+  if (!isFields(expected)) return [expected, ipOf(observation)];
+  const { event } = expected;
+  const got = {
+    error: observation?.error ?? '',
+    event: observation?.reasons.find((each) => each === event) ?? null,
+    ip: ipOf(observation),
+  };
+  return [expected, got];
 }
 
-/** Makes what the case gives and its Pods, and looks until all is as expected. */
+/** Creates the objects and the Pods of a case, and waits until the expectation is met. */
 async function perform(
-  the: Case,
-  stage: Stage,
-  { names, attached }: { names?: readonly string[]; attached?: Attached },
-): Promise<Seen> {
-  const setting = settingOf(the.given, attached);
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  await takeInUse(trial, setting);
-  const pods = await makePods(trial, setting, names ?? [usualName(setting)]);
-  const play = { trial, setting, pods };
-  return await trial.until(() => observe(the.expect, play));
+  testCase: Case,
+  context: RunContext,
+  { names, attached }: { names?: readonly string[]; attached?: AttachmentSelection },
+): Promise<Comparison> {
+  const setup = parseCaseSetup(testCase.given, attached);
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  await occupyAddresses(environment, setup);
+  const pods = await createPods(environment, setup, names ?? [defaultPodName(setup)]);
+  const podCase = { environment, setup, pods };
+  return await environment.waitForMatch(() => observe(testCase.expect, podCase));
 }
 
-const reconcile: Execute = (the, stage) => {
-  if (typeof the.given['pod'] === 'string') return tellStory(the, stage);
-  const asked = textOf(the.when['attach']);
-  return perform(the, stage, asked === '' ? {} : { attached: { networks: asked } });
+const reconcile: Execute = (testCase, context) => {
+  if (typeof testCase.given['pod'] === 'string') return runScenario(testCase, context);
+  const networks = textOf(testCase.when['attach']);
+  return perform(testCase, context, networks === '' ? {} : { attached: { networks: networks } });
 };
 
-/** The primary network is asked for by nothing but the Pod's being there. */
-const primary: Execute = (the, stage) => {
-  const networks = Object.keys(fieldsOf(the.given['pod annotations'])).some((key) => key.startsWith('k8s.v1'));
-  return perform(the, stage, networks ? {} : { attached: { networks: '' } });
+/** A Pod requests its primary network without annotations. */
+const primary: Execute = (testCase, context) => {
+  const networks = Object.keys(fieldsOf(testCase.given['pod annotations'])).some((key) => key.startsWith('k8s.v1'));
+  return perform(testCase, context, networks ? {} : { attached: { networks: '' } });
 };
 
-const inOrder: Execute = (the, stage) => perform(the, stage, { names: textsOf(the.when['create pods in order']) });
+const createInOrder: Execute = (testCase, context) =>
+  perform(testCase, context, { names: textsOf(testCase.when['create pods in order']) });
 
-/** "create a", "delete a", one after the other. */
-const scripted: Execute = async (the, stage) => {
-  const setting = settingOf(the.given);
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
+/** Performs "create a", "delete a" in order. */
+const performSteps: Execute = async (testCase, context) => {
+  const setup = parseCaseSetup(testCase.given);
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
   const pods = new Map<string, KubeObject>();
-  for (const step of textsOf(the.when['steps'])) {
+  for (const step of textsOf(testCase.when['steps'])) {
     const [verb, name = ''] = step.split(' ');
-    if (verb === 'create') pods.set(name, (await makePods(trial, setting, [name]))[0] as KubeObject);
-    else if (verb === 'delete') await trial.objects.remove({ kind: 'Pod', namespace: setting.namespace, name }, 0);
-    else throw notUnderstood('step', step);
-    await trial.settle();
+    if (verb === 'create') pods.set(name, (await createPods(environment, setup, [name]))[0] as KubeObject);
+    else if (verb === 'delete')
+      await environment.kubeClient.delete({ kind: 'Pod', namespace: setup.namespace, name }, 0);
+    else throw unsupportedError('step', step);
+    await environment.waitUntilProcessed();
   }
-  return await trial.until(() => observe(the.expect, { trial, setting, pods: [...pods.values()] }));
+  return await environment.waitForMatch(() =>
+    observe(testCase.expect, { environment, setup, pods: [...pods.values()] }),
+  );
 };
 
 /**
- * What an attachment resolves to is seen by what the Pod is given. Of a Pod that is being deleted, by what is released: it had
- * its addresses when its network was still there.
+ * The allocations of a Pod show how its attachments are resolved. For a Pod that is being deleted the released allocations show
+ * it: they were made while its network existed.
  */
-const resolve: Execute = async (the, stage) => {
-  const deleting = fieldsOf(the.given['pod'])['deletionTimestamp'] !== undefined;
-  if (!deleting) return perform(the, stage, {});
-  const setting = settingOf(the.given);
-  const vanished = setting.networks.filter(({ config }) => config === undefined);
-  const networks = setting.networks.map((each) => ({ ...each, config: each.config ?? usualConfigOf(each) }));
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, { ...setting, networks });
-  await trial.startWatcher();
-  const pods = await makePods(trial, setting, [usualName(setting)]);
-  const play = { trial, setting, pods };
-  const [held] = await Promise.all(pods.map((pod) => lookAt(trial, pod)));
-  for (const { namespace, name } of vanished)
-    await trial.objects.remove({ kind: 'NetworkAttachmentDefinition', namespace, name });
-  const released = await releasedAfterDeletion(play);
-  const had = (held?.allocations ?? []).map(({ attachment, subnet }) => ({
+const resolve: Execute = async (testCase, context) => {
+  const deleting = fieldsOf(testCase.given['pod'])['deletionTimestamp'] !== undefined;
+  if (!deleting) return perform(testCase, context, {});
+  const setup = parseCaseSetup(testCase.given);
+  const deleted = setup.networks.filter(({ config }) => config === undefined);
+  const networks = setup.networks.map((each) => ({ ...each, config: each.config ?? defaultConfigOf(each) }));
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, { ...setup, networks });
+  await environment.startWatcher();
+  const pods = await createPods(environment, setup, [defaultPodName(setup)]);
+  const podCase = { environment, setup, pods };
+  const [observation] = await Promise.all(pods.map((pod) => observePod(environment, pod)));
+  for (const { namespace, name } of deleted)
+    await environment.kubeClient.delete({ kind: 'NetworkAttachmentDefinition', namespace, name });
+  const released = await releasedAfterDeletion(podCase);
+  const allocated = (observation?.allocations ?? []).map(({ attachment, subnet }) => ({
     provider: attachment?.provider ?? '',
     subnet,
   }));
-  return { expected: the.expect, got: { networks: released === 'released' ? had : 'not released' } };
+  return { expected: testCase.expect, got: { networks: released === 'released' ? allocated : 'not released' } };
 };
 
-const usualConfigOf = ({ name, namespace }: { name: string; namespace: string }): string =>
+const defaultConfigOf = ({ name, namespace }: { name: string; namespace: string }): string =>
   JSON.stringify({ type: 'macvlan', ipam: { type: 'kube-ovn', provider: `${name}.${namespace}` } });
 
 export const podActingForms: readonly Form[] = [
@@ -219,7 +246,7 @@ export const podActingForms: readonly Form[] = [
   { when: 'attach', execute: reconcile },
   { when: 'acquire', execute: primary },
   { when: 'choose default subnet', execute: primary },
-  { when: 'create pods in order', execute: inOrder },
-  { when: 'steps', execute: scripted },
+  { when: 'create pods in order', execute: createInOrder },
+  { when: 'steps', execute: performSteps },
   { when: 'resolve attachment', execute: resolve },
 ];

@@ -1,42 +1,62 @@
 /**
- * subnet-format, subnet-validate, subnet-status, subnet-finalizer: Subnet objects on a real Kubernetes API. What is wrong with one is
- * said by the API server when it is made, or on its conditions.
+ * subnet-format, subnet-validate, subnet-status, subnet-finalizer: Subnet objects on a Kubernetes API. The API server rejects an
+ * invalid Subnet, or its conditions name the problem.
  */
-import { ApiError } from '../../../services/pod-watcher/kubernetes/api.ts';
-import { parseAddress } from '../../../services/allocator/domain/address.ts';
-import { type Case, notUnderstood, understandOnly } from '../case.ts';
-import type { Seen } from '../compare.ts';
-import { type Fields, fieldsOf, isFields, type Json, listOf, says, textFieldsOf, textOf, textsOf } from '../json.ts';
-import type { Stage } from '../stage.ts';
-import { hold, lookAt, makePod, makePods, makeSetting, untilHolding } from '../world/cast.ts';
-import type { KubeObject } from '../world/objects.ts';
-import { settingOf } from '../world/setting.ts';
-import type { Trial } from '../world/world.ts';
-import { type Area, type Execute, failed } from './area.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { parseAddress } from '../../../ledger/domain/addresses/address.ts';
+import { type Case, unsupportedError, rejectUnknownKeys } from '../case.ts';
+import type { Comparison } from '../compare.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  type Json,
+  listOf,
+  hasPrefix,
+  textFieldsOf,
+  textOf,
+  textsOf,
+} from '../json.ts';
+import type { RunContext } from '../run-context.ts';
+import {
+  allocateDirectly,
+  observePod,
+  createPod,
+  createPods,
+  createCaseObjects,
+  waitForAllocation,
+} from '../environment/case-pods.ts';
+import type { KubeObject } from '../environment/kube-client.ts';
+import { parseCaseSetup } from '../environment/case-setup.ts';
+import type { CaseEnvironment } from '../environment/environment.ts';
+import { type Area, type Execute, errorResult } from './area.ts';
 
-/** What was said to a Subnet: that it is valid, or why not; undefined: nothing yet. */
+/** Whether the watcher found a Subnet valid, and why not; undefined while it has not processed the Subnet. */
 function verdictOn({ metadata, status }: KubeObject): Fields | undefined {
   const conditions = listOf(status?.['conditions']).map(fieldsOf);
   const validated = conditions.find(({ type }) => type === 'Validated');
   if (!validated || validated['observedGeneration'] !== metadata.generation) return undefined;
-  return validated['status'] === 'True' ? { valid: true } : { valid: false, ...failed(textOf(validated['message'])) };
+  return validated['status'] === 'True'
+    ? { valid: true }
+    : { valid: false, ...errorResult(textOf(validated['message'])) };
 }
 
-/** Makes a Subnet, and gives what was said to it. */
-async function tryOut(trial: Trial, name: string, spec: Fields): Promise<Fields> {
+/** Creates a Subnet; resolves to whether it is valid. */
+async function createAndValidate(environment: CaseEnvironment, name: string, spec: Fields): Promise<Fields> {
   try {
-    await trial.objects.create('Subnet', { name }, { spec });
+    await environment.kubeClient.create('Subnet', { name }, { spec });
   } catch (error) {
-    if (error instanceof ApiError && error.reaction === 'invalid') return { valid: false, ...failed(error.message) };
+    if (error instanceof ApiError && error.reaction === 'invalid')
+      return { valid: false, ...errorResult(error.message) };
     throw error;
   }
-  const said = await trial.until(async () => {
-    const made = await trial.objects.find({ kind: 'Subnet', name });
-    const verdict = made && verdictOn(made);
-    return { expected: { said: true }, got: { said: verdict !== undefined, verdict: verdict ?? null } };
+  const validated = await environment.waitForMatch(async () => {
+    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name });
+    const verdict = subnet && verdictOn(subnet);
+    return { expected: { validated: true }, got: { validated: verdict !== undefined, verdict: verdict ?? null } };
   });
-  const { verdict } = fieldsOf(said.got);
-  return isFields(verdict) ? verdict : { valid: false, ...failed('nothing was said to it') };
+  const { verdict } = fieldsOf(validated.got);
+  return isFields(verdict) ? verdict : { valid: false, ...errorResult('the watcher did not validate it') };
 }
 
 const othersKeys = [
@@ -48,62 +68,69 @@ const othersKeys = [
   'existing Subnets',
 ];
 
-/** Other Subnets that there are already. */
-async function makeOthers(trial: Trial, given: Fields): Promise<void> {
+/** Creates the other Subnets of a case. */
+async function createOthers(environment: CaseEnvironment, given: Fields): Promise<void> {
   const others = othersKeys.flatMap((key) => (isFields(given[key]) ? [given[key]] : listOf(given[key]).map(fieldsOf)));
   for (const [index, { name, spec, ...rest }] of others.entries())
-    await tryOut(trial, textOf(name) || `other-${index}`, isFields(spec) ? spec : rest);
+    await createAndValidate(environment, textOf(name) || `other-${index}`, isFields(spec) ? spec : rest);
 }
 
-async function judged(the: Case, stage: Stage, { name, spec }: { name: string; spec: Fields }): Promise<Seen> {
-  understandOnly('given', the.given, ['env', 'node internal IP', 'vpc', ...othersKeys]);
-  await using trial = await (await stage.world()).begin();
-  const address = textOf(the.given['node internal IP']);
+async function validateSubnet(
+  testCase: Case,
+  context: RunContext,
+  { name, spec }: { name: string; spec: Fields },
+): Promise<Comparison> {
+  rejectUnknownKeys('given', testCase.given, ['env', 'node internal IP', 'vpc', ...othersKeys]);
+  await using environment = await (await context.environment()).startCase();
+  const address = textOf(testCase.given['node internal IP']);
   if (address !== '') {
-    await trial.objects.create('Node', { name: 'addressed' });
+    await environment.kubeClient.create('Node', { name: 'addressed' });
     const status: Fields = { addresses: [{ type: 'InternalIP', address }] };
-    await trial.objects.patch({ kind: 'Node', name: 'addressed' }, { status }, 'status');
+    await environment.kubeClient.patch({ kind: 'Node', name: 'addressed' }, { status }, 'status');
   }
-  await trial.startWatcher(textFieldsOf(the.given['env']));
-  await makeOthers(trial, the.given);
-  const got = await tryOut(trial, name, spec);
-  // A case that names no error by its own key wants none.
-  return { expected: the.expect, got };
+  await environment.startWatcher(textFieldsOf(testCase.given['env']));
+  await createOthers(environment, testCase.given);
+  const got = await createAndValidate(environment, name, spec);
+  // A case without an error key expects no error.
+  return { expected: testCase.expect, got };
 }
 
-const validate: Execute = (the, stage) => {
-  const { name, spec, ...rest } = fieldsOf(the.when['validate Subnet'] ?? the.when['create Subnet'] ?? null);
-  return judged(the, stage, { name: textOf(name) || 'tried', spec: isFields(spec) ? spec : rest });
+const validate: Execute = (testCase, context) => {
+  const { name, spec, ...rest } = fieldsOf(testCase.when['validate Subnet'] ?? testCase.when['create Subnet'] ?? null);
+  return validateSubnet(testCase, context, { name: textOf(name) || 'tried', spec: isFields(spec) ? spec : rest });
 };
 
-const reconcileOvn: Execute = (the, stage) => {
-  const { name, ...spec } = fieldsOf(the.when['reconcile OVN Subnet']);
-  return judged(the, stage, { name: textOf(name) || 'tried', spec: isFields(spec['spec']) ? spec['spec'] : spec });
+const reconcileOvn: Execute = (testCase, context) => {
+  const { name, ...spec } = fieldsOf(testCase.when['reconcile OVN Subnet']);
+  return validateSubnet(testCase, context, {
+    name: textOf(name) || 'tried',
+    spec: isFields(spec['spec']) ? spec['spec'] : spec,
+  });
 };
 
-/** A CIDR is checked by making a Subnet of it. */
-const globalUnicast: Execute = (the, stage) =>
-  judged(the, stage, {
+/** Checks a CIDR with a Subnet. */
+const globalUnicast: Execute = (testCase, context) =>
+  validateSubnet(testCase, context, {
     name: 'tried',
-    spec: { cidrBlock: the.when['check global unicast'] ?? '', provider: 'tried.default' },
+    spec: { cidrBlock: testCase.when['check global unicast'] ?? '', provider: 'tried.default' },
   });
 
-/** What a Subnet's owner wrote, as it stands there once it was dealt with. */
-const format: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['spec', 'name']);
-  understandOnly('expectation', the.expect, ['spec']);
-  const given = fieldsOf(the.given['spec']);
-  await using trial = await (await stage.world()).begin();
-  await trial.startWatcher();
-  const name = textOf(the.given['name']) || 'formatted';
-  await tryOut(trial, name, given);
-  await trial.settle();
-  const wanted = the.expect['spec'] ?? null;
-  const unchanged = says(wanted, 'unchanged');
-  if (!unchanged && !isFields(wanted)) throw notUnderstood('expectation spec', wanted);
-  return await trial.until(async () => {
-    const spec = (await trial.objects.find({ kind: 'Subnet', name }))?.spec ?? {};
-    if (!unchanged) return { expected: { spec: wanted }, got: { spec } };
+/** Compares a Subnet's spec before and after the watcher has processed it. */
+const format: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['spec', 'name']);
+  rejectUnknownKeys('expectation', testCase.expect, ['spec']);
+  const given = fieldsOf(testCase.given['spec']);
+  await using environment = await (await context.environment()).startCase();
+  await environment.startWatcher();
+  const name = textOf(testCase.given['name']) || 'formatted';
+  await createAndValidate(environment, name, given);
+  await environment.waitUntilProcessed();
+  const expectedSpec = testCase.expect['spec'] ?? null;
+  const unchanged = hasPrefix(expectedSpec, 'unchanged');
+  if (!unchanged && !isFields(expectedSpec)) throw unsupportedError('expectation spec', expectedSpec);
+  return await environment.waitForMatch(async () => {
+    const spec = (await environment.kubeClient.find({ kind: 'Subnet', name }))?.spec ?? {};
+    if (!unchanged) return { expected: { spec: expectedSpec }, got: { spec } };
     const changed = Object.keys({ ...spec, ...given }).filter(
       (key) => JSON.stringify(spec[key]) !== JSON.stringify(given[key]),
     );
@@ -111,31 +138,31 @@ const format: Execute = async (the, stage) => {
   });
 };
 
-/** Counts of a Subnet while Pods hold the addresses that the case names. */
-const status: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['spec', 'name', 'IP CRs in subnet']);
-  const name = textOf(the.given['name']) || 'counted';
-  const spec = { provider: `${name}.default`, ...fieldsOf(the.given['spec']) };
-  const setting = settingOf({ subnets: [{ name, spec }], networks: `default/${name}` });
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  for (const [index, ip] of textsOf(the.given['IP CRs in subnet']).entries()) {
-    const asking = {
-      ...setting,
-      annotations: { ...setting.annotations, [`${name}.default.kubernetes.io/ip_address`]: ip },
+/** Compares a Subnet's counts while Pods have the addresses of the case. */
+const status: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['spec', 'name', 'IP CRs in subnet']);
+  const name = textOf(testCase.given['name']) || 'counted';
+  const spec = { provider: `${name}.default`, ...fieldsOf(testCase.given['spec']) };
+  const setup = parseCaseSetup({ subnets: [{ name, spec }], networks: `default/${name}` });
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  for (const [index, ip] of textsOf(testCase.given['IP CRs in subnet']).entries()) {
+    const podSetup = {
+      ...setup,
+      annotations: { ...setup.annotations, [`${name}.default.kubernetes.io/ip_address`]: ip },
     };
-    const [pod] = await makePods(trial, asking, [`p${index}`]);
-    if (pod) await untilHolding(trial, pod);
+    const [pod] = await createPods(environment, podSetup, [`p${index}`]);
+    if (pod) await waitForAllocation(environment, pod);
   }
-  return await trial.until(async () => {
-    const made = await trial.objects.find({ kind: 'Subnet', name });
-    return { expected: the.expect, got: made?.status ?? {} };
+  return await environment.waitForMatch(async () => {
+    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name });
+    return { expected: testCase.expect, got: subnet?.status ?? {} };
   });
 };
 
-/** How many addresses Pods hold, of those that the status counts: Kube-OVN's own stand there, too. */
-function heldBy(counts: Fields, family: 4 | 6): number {
+/** The number of addresses in use by Pods. The status also counts Kube-OVN's own addresses. */
+function countPodAddresses(counts: Fields, family: 4 | 6): number {
   const using = Number(counts[`v${family}usingIPs`] ?? 0);
   const own = textOf(counts['u2oInterconnectionIP'])
     .split(',')
@@ -143,94 +170,101 @@ function heldBy(counts: Fields, family: 4 | 6): number {
   return Math.max(0, using - own.length);
 }
 
-/** Whether a Subnet that is deleted goes, while so many of its addresses are held. */
-const mayGo: Execute = async (the, stage) => {
-  if (!/may remove finalizer/.test(textOf(the.when['evaluate']))) throw notUnderstood('evaluate', the.when['evaluate']);
-  understandOnly('given', the.given, ['deletionTimestamp', 'status']);
-  understandOnly('expectation', the.expect, ['remove']);
-  const counts = fieldsOf(the.given['status']);
-  const [four, six] = [heldBy(counts, 4), heldBy(counts, 6)];
-  await using trial = await (await stage.world()).begin();
+/** Whether a Subnet with this number of used addresses can be deleted. */
+const removeFinalizer: Execute = async (testCase, context) => {
+  if (!/may remove finalizer/.test(textOf(testCase.when['evaluate'])))
+    throw unsupportedError('evaluate', testCase.when['evaluate']);
+  rejectUnknownKeys('given', testCase.given, ['deletionTimestamp', 'status']);
+  rejectUnknownKeys('expectation', testCase.expect, ['remove']);
+  const counts = fieldsOf(testCase.given['status']);
+  const [four, six] = [countPodAddresses(counts, 4), countPodAddresses(counts, 6)];
+  await using environment = await (await context.environment()).startCase();
   const spec: Fields = { provider: 'going.default', cidrBlock: '10.0.0.0/24,fd00::/120' };
-  await trial.startWatcher();
-  await tryOut(trial, 'going', spec);
+  await environment.startWatcher();
+  await createAndValidate(environment, 'going', spec);
   for (let index = 0; index < Math.max(four, six); index++) {
-    const pod = await makePod(trial, 'default', `holder-${index}`);
-    await hold(trial, pod, { subnet: 'going', addresses: [] });
+    const pod = await createPod(environment, 'default', `holder-${index}`);
+    await allocateDirectly(environment, pod, { subnet: 'going', addresses: [] });
   }
-  await trial.settle();
-  const deleting = the.given['deletionTimestamp'];
+  await environment.waitUntilProcessed();
+  const deleting = testCase.given['deletionTimestamp'];
   if (deleting !== undefined && deleting !== false && deleting !== null)
-    await trial.objects.remove({ kind: 'Subnet', name: 'going' });
-  await trial.settle();
-  return await trial.until(async () => {
-    const there = await trial.objects.find({ kind: 'Subnet', name: 'going' });
-    return { expected: the.expect, got: { remove: there === undefined } };
+    await environment.kubeClient.delete({ kind: 'Subnet', name: 'going' });
+  await environment.waitUntilProcessed();
+  return await environment.waitForMatch(async () => {
+    const remaining = await environment.kubeClient.find({ kind: 'Subnet', name: 'going' });
+    return { expected: testCase.expect, got: { remove: remaining === undefined } };
   });
 };
 
-/** A Subnet in use is deleted: is that refused? */
-const webhookDelete: Execute = async (the, stage) => {
-  understandOnly('given', the.given, ['Subnet status']);
-  const counts = fieldsOf(the.given['Subnet status']);
-  const holders = Math.max(heldBy(counts, 4), heldBy(counts, 6));
-  await using trial = await (await stage.world()).begin();
-  await trial.startWatcher();
-  await tryOut(trial, 'used', { provider: 'used.default', cidrBlock: '10.0.0.0/24' });
+/** Whether the deletion of a Subnet in use is denied. */
+const webhookDelete: Execute = async (testCase, context) => {
+  rejectUnknownKeys('given', testCase.given, ['Subnet status']);
+  const counts = fieldsOf(testCase.given['Subnet status']);
+  const holders = Math.max(countPodAddresses(counts, 4), countPodAddresses(counts, 6));
+  await using environment = await (await context.environment()).startCase();
+  await environment.startWatcher();
+  await createAndValidate(environment, 'used', { provider: 'used.default', cidrBlock: '10.0.0.0/24' });
   for (let index = 0; index < holders; index++)
-    await hold(trial, await makePod(trial, 'default', `holder-${index}`), { subnet: 'used', addresses: [] });
-  await trial.until(async () => {
-    const made = await trial.objects.find({ kind: 'Subnet', name: 'used' });
-    return { expected: { v4usingIPs: holders }, got: made?.status ?? {} };
+    await allocateDirectly(environment, await createPod(environment, 'default', `holder-${index}`), {
+      subnet: 'used',
+      addresses: [],
+    });
+  await environment.waitForMatch(async () => {
+    const subnet = await environment.kubeClient.find({ kind: 'Subnet', name: 'used' });
+    return { expected: { v4usingIPs: holders }, got: subnet?.status ?? {} };
   });
   try {
-    await trial.objects.remove({ kind: 'Subnet', name: 'used' });
+    await environment.kubeClient.delete({ kind: 'Subnet', name: 'used' });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { expected: the.expect, got: { denied: true, ...failed(error.message) } };
+    return { expected: testCase.expect, got: { denied: true, ...errorResult(error.message) } };
   }
-  await trial.settle();
-  const left = await trial.objects.find({ kind: 'Subnet', name: 'used' });
+  await environment.waitUntilProcessed();
+  const left = await environment.kubeClient.find({ kind: 'Subnet', name: 'used' });
   const afterwards = left ? (left.metadata.deletionTimestamp ? 'deleting, and there' : 'there') : 'gone';
-  return { expected: the.expect, got: { denied: false, afterwards } };
+  return { expected: testCase.expect, got: { denied: false, afterwards } };
 };
 
-/** Deletion of a Subnet from which a Pod has its address, and of the Pod. */
-export const deleteInOrder: Execute = async (the, stage) => {
-  const { NAD: nad, Subnet: subnet } = the.given;
-  understandOnly('given', the.given, ['NAD', 'Subnet']);
-  understandOnly('expectation', the.expect, ['subnet deletion']);
-  if (!/^pod, then Subnet/i.test(textOf(the.when['delete'])) || !says(the.expect['subnet deletion'], 'completes after'))
-    throw notUnderstood('delete', the.when['delete']);
-  const setting = settingOf({
+/** Deletes a Subnet in use, then its Pod. */
+export const deleteInOrder: Execute = async (testCase, context) => {
+  const { NAD: nad, Subnet: subnet } = testCase.given;
+  rejectUnknownKeys('given', testCase.given, ['NAD', 'Subnet']);
+  rejectUnknownKeys('expectation', testCase.expect, ['subnet deletion']);
+  if (
+    !/^pod, then Subnet/i.test(textOf(testCase.when['delete'])) ||
+    !hasPrefix(testCase.expect['subnet deletion'], 'completes after')
+  )
+    throw unsupportedError('delete', testCase.when['delete']);
+  const setup = parseCaseSetup({
     ...(nad !== undefined && { NAD: nad }),
     ...(subnet !== undefined && { Subnet: subnet }),
   });
-  const name = setting.subnets[0]?.name ?? 'macvlan';
-  await using trial = await (await stage.world()).begin();
-  await makeSetting(trial, setting);
-  await trial.startWatcher();
-  const [pod] = await makePods(trial, setting, ['p']);
+  const name = setup.subnets[0]?.name ?? 'macvlan';
+  await using environment = await (await context.environment()).startCase();
+  await createCaseObjects(environment, setup);
+  await environment.startWatcher();
+  const [pod] = await createPods(environment, setup, ['p']);
   if (!pod) throw new Error('no Pod');
-  await untilHolding(trial, pod);
-  // Deleted while it is used, it stays until it is not: whoever deletes it last sees the same, only sooner.
-  await trial.objects.remove({ kind: 'Subnet', name });
-  await trial.settle();
-  const whileUsed = (await trial.objects.find({ kind: 'Subnet', name })) ? 'waits' : 'gone at once';
-  await trial.objects.remove({ kind: 'Pod', namespace: setting.namespace, name: 'p' }, 0);
-  await trial.settle();
-  return await trial.until(async () => {
-    const gone = (await trial.objects.find({ kind: 'Subnet', name })) === undefined;
-    const left = (await lookAt(trial, pod)).allocations.length;
-    const got: Json = { whileUsed, afterwards: gone && left === 0 ? 'gone' : 'still there' };
-    return { expected: { whileUsed: 'waits', afterwards: 'gone' }, got };
+  await waitForAllocation(environment, pod);
+  // The Subnet is deleted while in use, which is stricter than the order of the case.
+  await environment.kubeClient.delete({ kind: 'Subnet', name });
+  await environment.waitUntilProcessed();
+  const whileUsed = (await environment.kubeClient.find({ kind: 'Subnet', name })) ? 'waits' : 'deleted immediately';
+  await environment.kubeClient.delete({ kind: 'Pod', namespace: setup.namespace, name: 'p' }, 0);
+  await environment.waitUntilProcessed();
+  return await environment.waitForMatch(async () => {
+    const isDeleted = (await environment.kubeClient.find({ kind: 'Subnet', name })) === undefined;
+    const allocations = (await observePod(environment, pod)).allocations.length;
+    const got: Json = { whileUsed, afterwards: isDeleted && allocations === 0 ? 'deleted' : 'still there' };
+    return { expected: { whileUsed: 'waits', afterwards: 'deleted' }, got };
   });
 };
 
 export const subnetAreas: readonly Area[] = [
   { name: 'subnet-format', lane: 'cluster', forms: [{ when: 'format', execute: format }] },
   { name: 'subnet-status', lane: 'cluster', forms: [{ when: 'compute', execute: status }] },
-  { name: 'subnet-finalizer', lane: 'cluster', forms: [{ when: 'evaluate', execute: mayGo }] },
+  { name: 'subnet-finalizer', lane: 'cluster', forms: [{ when: 'evaluate', execute: removeFinalizer }] },
   {
     name: 'subnet-validate',
     lane: 'cluster',

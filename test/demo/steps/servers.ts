@@ -1,38 +1,39 @@
-/** The first step and the last: everything up, everything down. */
+/** The first and the last step: all servers start, all servers stop. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runningNames } from '../../harness/background.ts';
-import { inWords } from '../../harness/say.ts';
+import { runningNames } from '../../harness/processes/background.ts';
+import { formatDuration } from '../../harness/progress.ts';
 import { daemonSocket } from '../../harness/up/network-configurations.ts';
+import { demoTools } from '../../harness/up/client-access.ts';
 import type { Settings } from '../../harness/up/settings.ts';
 import { startAll } from '../../harness/up/start.ts';
 import { stopAll } from '../../harness/up/stop.ts';
-import { folder, type Stage } from '../stage.ts';
+import { demoFolder, type DemoEnvironment } from '../demo-environment.ts';
 
-const certificates = join(folder, 'certs');
-const asked = { nodes: 1, tls: undefined, kubeconfig: undefined };
-const settings: Settings = { ...asked, listen: '127.0.0.1', certificates, yes: false };
+const certificates = join(demoFolder, 'certs');
+const options = { nodes: 1, tls: undefined, kubeconfig: undefined };
+const settings: Settings = { ...options, listen: '127.0.0.1', certificates, yes: false };
 
-export async function bringUp({ terminal, signal }: Stage): Promise<void> {
+export async function startServers({ terminal, signal }: DemoEnvironment): Promise<void> {
   terminal.step(
-    'Everything starts, on loopback: etcd for the ledger, a Kubernetes API with an etcd of its own, and the parts of',
-    'ipledger. The two commands below are all that another terminal needs, too.',
+    'All servers start, on loopback: etcd for the ledger, a Kubernetes API with its own etcd, and the programs of',
+    'ipledger. Another terminal needs only the two commands below.',
   );
   const begin = performance.now();
-  const { rows, daemonSocket: served } = await startAll({ folder, settings, signal });
-  for (const { name, where } of rows) terminal.say(`${name.padEnd(24)} ${where.split('\n').at(-1)}`);
-  terminal.say(`✓ ready after ${inWords(performance.now() - begin)}`);
+  const { rows, daemonSocket: served } = await startAll({ folder: demoFolder, settings, tools: demoTools, signal });
+  for (const { name, where } of rows) terminal.print(`${name.padEnd(24)} ${where.split('\n').at(-1)}`);
+  terminal.print(`✓ ready after ${formatDuration(performance.now() - begin)}`);
   if (!served) {
-    terminal.say(`${daemonSocket} is not ours (somebody else answers there,`);
-    terminal.say("or we are not root): the CNI configuration names our agent's own socket instead.");
+    terminal.print(`${daemonSocket} is not available (another program listens on it,`);
+    terminal.print("or the demo does not run as root): the CNI configuration has the agent's own socket.");
   }
   terminal.define('. .cache/demo/env');
   terminal.define('cd test/manifests/manage-multiple-interface');
 }
 
-export async function takeDown({ terminal, signal }: Stage): Promise<void> {
-  terminal.step('Everything ends, and nothing of it stays behind.');
-  const stopped = await stopAll({ folder, purge: true, signal });
-  expect(runningNames(folder)).to.deep.equal([]);
-  terminal.say(`stopped: ${stopped.join(', ')}`);
+export async function stopServers({ terminal, signal }: DemoEnvironment): Promise<void> {
+  terminal.step('All servers stop, and all data is removed.');
+  const stopped = await stopAll({ folder: demoFolder, purge: true, signal });
+  expect(runningNames(demoFolder)).to.deep.equal([]);
+  terminal.print(`stopped: ${stopped.join(', ')}`);
 }

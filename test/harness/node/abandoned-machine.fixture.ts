@@ -1,10 +1,10 @@
-/** A machine that nobody switches off, with a daemon in it: it says what it is and waits to be killed. */
+/** A machine without a shutdown, with a daemon in it: prints its state and waits for SIGKILL. */
 import { openRun } from '../run.ts';
-import { boot, newBody } from './machine.ts';
+import { bootMachine, createMachineState } from './machine.ts';
 
 const run = openRun();
-const body = newBody(run, 'node');
-const machine = await boot(run, body);
+const state = createMachineState(run, 'node');
+const machine = await bootMachine(run, state);
 const { stdout } = await machine.run(['sh', '-c', 'setsid -f sleep 86400 >/dev/null 2>&1; readlink /proc/self/ns/pid']);
-console.log(JSON.stringify({ body, network: machine.network.path, processes: stdout.trim() }));
+console.log(JSON.stringify({ state, network: machine.network.path, processes: stdout.trim() }));
 setInterval(() => undefined, 60_000);

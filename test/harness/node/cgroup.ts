@@ -1,36 +1,36 @@
-/** A node's own place in the machine's cgroups, of either version. */
+/** The cgroup of a node, in cgroup version 1 or 2. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mustRun } from '../command.ts';
+import { mustRun } from '../processes/command.ts';
 import type { Run } from '../run.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 
-/** What a kubelet needs, by the names of version 2. */
+/** The controllers that a kubelet needs, with their names in version 2. */
 const neededControllers = ['cpu', 'cpuset', 'memory', 'pids'];
 
 const remove = ['sh', join(import.meta.dirname, 'remove-cgroup')] as const;
 
 /**
- * Makes a cgroup in every hierarchy of the machine; it is removed with the run.
- * @throws Error when the machine does not have, or does not let us use, what a kubelet needs
+ * Creates a cgroup in every hierarchy of the machine. It is removed with the run.
+ * @throws Error if a controller that a kubelet needs is missing
  */
 export function createCgroup(run: Run, name: string): void {
   const found = hierarchies();
-  run.leave([...remove, name]);
+  run.cleanUpWith([...remove, name]);
   for (const hierarchy of found) {
     const group = join(hierarchy, name);
     mkdirSync(group, { recursive: true });
-    // In version 1 a new one has no processor and no memory node, and takes no process.
+    // In version 1, a new cpuset has no CPU and no memory node, and accepts no process.
     if (hierarchy === mountPoint) continue;
     for (const file of ['cpuset.cpus', 'cpuset.mems'])
       if (existsSync(join(group, file))) writeFileSync(join(group, file), readFileSync(join(hierarchy, file)));
   }
   const missing = missingControllers(found, name);
-  if (missing.length > 0) throw new Error(`cgroups here lack ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`the cgroups of this machine have no ${missing.join(', ')}`);
 }
 
-/** Removes it before the run ends. @throws Error while a process is in it */
+/** Removes the cgroup before the run ends. @throws Error while it contains a process */
 export async function removeCgroup(name: string): Promise<void> {
   const [program, ...args] = remove;
   await mustRun(program, [...args, name]);

@@ -1,75 +1,150 @@
-/** The container runtime of a node. */
+/** The container runtime of a node: containerd with its configuration. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kubeOvnPlugin } from '../cni.ts';
-import type { Launch } from '../launch.ts';
-import { findPlugins } from '../programs.ts';
-import { boxImage } from './image.ts';
-import { type Body, type Machine, onDisk } from './machine.ts';
-import { packaged } from './packaged.ts';
+import type { Launch } from '../processes/launch.ts';
+import { findPlugins, findProgram } from '../programs/find-program.ts';
+import { podImage } from './pod-image.ts';
+import { type MachineState, type Machine, diskPath } from './machine.ts';
+import { packagedProgram } from './packaged-programs.ts';
 
-/** Where the plugin finds the node-agent: Kube-OVN's usual place. */
+/** The daemon socket, at the default path of Kube-OVN. */
 export const daemonSocket = '/run/openvswitch/kube-ovn-daemon.sock';
 
 const socket = '/run/containerd/containerd.sock';
-/** The interface of the node that its Pods' links hang on. */
+/** The interface of the node that is the parent of its macvlan links. */
 const master = 'eth1';
 
-/** Puts plugins, network configuration and the runtime's own on a node's disk. */
-export async function installRuntime(body: Body, provider: string): Promise<void> {
-  const [plugins, configurations] = [onDisk(body, '/opt/cni/bin'), onDisk(body, '/etc/cni/net.d')];
-  mkdirSync(plugins, { recursive: true });
-  mkdirSync(configurations, { recursive: true });
+/** Writes plugins, network configuration and the configuration of containerd to the disk of a node. */
+export async function installRuntime(state: MachineState, provider: string): Promise<void> {
+  const plugins = await installPlugins(state, ['macvlan', 'loopback']);
   cpSync(kubeOvnPlugin, join(plugins, 'kube-ovn'));
-  for (const name of ['macvlan', 'loopback']) symlinkSync(join(await findPlugins(), name), join(plugins, name));
-  const ipam = { type: 'kube-ovn', server_socket: daemonSocket, provider };
-  const network = { type: 'macvlan', master, mode: 'bridge', ipam };
-  const list = { cniVersion: '1.0.0', name: provider.replace(/\..*/, ''), plugins: [network] };
-  writeFileSync(join(configurations, '10-pods.conflist'), JSON.stringify(list));
-  writeFileSync(configFile(body), await configuration(body));
+  writeNetwork(state, defaultNetworks, podNetworkConfiguration(provider));
+  writeFileSync(configFile(state), configuration(state));
 }
 
-const configFile = ({ folder }: Body): string => join(folder, 'containerd.toml');
+/** What a node without ipledger needs for its Pods. */
+export interface BareRuntime {
+  /** The network of all Pods: those of this range, with routes. */
+  readonly podRange: string;
+  /** Provider of the network of Pods with the runtime class `handler`. */
+  readonly provider: string;
+  readonly handler: string;
+}
 
-async function configuration({ folder }: Body): Promise<string> {
-  return `version = 2
+/**
+ * Does the same for a node on which ipledger is not installed. Its Pods have a routed network without ipledger. Pods of a runtime
+ * class have the network of ipledger instead: its plugin is not yet there.
+ */
+export async function installBareRuntime(
+  state: MachineState,
+  { podRange, provider, handler }: BareRuntime,
+): Promise<void> {
+  await installPlugins(state, ['ptp', 'host-local', 'macvlan', 'loopback']);
+  const ipam = { type: 'host-local', ranges: [[{ subnet: podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
+  writeNetwork(state, defaultNetworks, { cniVersion: '1.0.0', name: 'pods', plugins: [{ type: 'ptp', ipam }] });
+  const folder = `/etc/cni/${handler}.d`;
+  writeNetwork(state, folder, podNetworkConfiguration(provider));
+  writeFileSync(configFile(state), configuration(state) + runtimeTable(handler, `cni_conf_dir = "${folder}"`));
+}
+
+/** What a node needs whose Pods get the networks that their annotations name. */
+export interface AttachingRuntime {
+  /** The range of the main NICs, which ipledger does not serve. */
+  readonly podRange: string;
+  /** kubeconfig file of a user that may read Pods and NetworkAttachmentDefinitions. */
+  readonly kubeconfig: string;
+  /** A network that each Pod of a namespace gets, by namespace. */
+  readonly defaultNetworks: Readonly<Record<string, string>>;
+}
+
+/** Does the same for a node whose Pods get a main NIC without ipledger, and the networks of their annotations. */
+export async function installAttachingRuntime(
+  state: MachineState,
+  { podRange, kubeconfig, defaultNetworks: networks }: AttachingRuntime,
+): Promise<void> {
+  const plugins = await installPlugins(state, ['ptp', 'host-local', 'macvlan', 'loopback']);
+  for (const name of ['kube-ovn', 'ovn4nfvk8s-cni', 'ovn-k8s-cni-overlay']) cpSync(kubeOvnPlugin, join(plugins, name));
+  symlinkSync(await findProgram('attach-networks'), join(plugins, 'attach-networks'));
+  const ipam = { type: 'host-local', ranges: [[{ subnet: podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
+  const main = { cniVersion: '1.0.0', name: 'main', plugins: [{ type: 'ptp', ipam }] };
+  const kubectl = await findProgram('kubectl');
+  const plugin = { type: 'attach-networks', kubectl, kubeconfig, main, defaultNetworks: networks };
+  writeNetwork(state, defaultNetworks, { cniVersion: '1.0.0', name: 'pods', plugins: [plugin] });
+  writeFileSync(configFile(state), configuration(state));
+}
+
+const defaultNetworks = '/etc/cni/net.d';
+
+/** Links reference plugins into the folder of plugins. Returns the folder. */
+async function installPlugins(state: MachineState, names: readonly string[]): Promise<string> {
+  const folder = diskPath(state, '/opt/cni/bin');
+  mkdirSync(folder, { recursive: true });
+  for (const name of names) symlinkSync(join(await findPlugins(), name), join(folder, name));
+  return folder;
+}
+
+function writeNetwork(state: MachineState, path: string, list: object): void {
+  const folder = diskPath(state, path);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, '10-pods.conflist'), JSON.stringify(list));
+}
+
+function podNetworkConfiguration(provider: string): object {
+  const ipam = { type: 'kube-ovn', server_socket: daemonSocket, provider };
+  const network = { type: 'macvlan', master, mode: 'bridge', ipam };
+  return { cniVersion: '1.0.0', name: provider.replace(/\..*/, ''), plugins: [network] };
+}
+
+const configFile = ({ folder }: MachineState): string => join(folder, 'containerd.toml');
+
+const configuration = ({ folder }: MachineState): string => `version = 2
 root = "${join(folder, 'containerd')}"
 state = "/run/containerd"
 [grpc]
   address = "${socket}"
 [plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "${boxImage}"
-  # to lower it takes CAP_SYS_RESOURCE, which root of a container or a small machine may not have
+  sandbox_image = "${podImage}"
+  # a lower score needs CAP_SYS_RESOURCE, which root in a container may not have
   restrict_oom_score_adj = true
   disable_tcp_service = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
-    conf_dir = "/etc/cni/net.d"
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    conf_dir = "${defaultNetworks}"
+${runtimeTable('runc')}`;
+
+/** A runtime class with its settings. */
+const runtimeTable = (name: string, settings = ''): string => `
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}]
     runtime_type = "io.containerd.runc.v2"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-      BinaryName = "${packaged('runc')}"
+    ${settings}
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}.options]
+      BinaryName = "${packagedProgram('runc')}"
       SystemdCgroup = false
 `;
-}
 
-/** How containerd is started; ready when it answers. */
-export async function containerdLaunch(body: Body, machine: Machine): Promise<Launch> {
+/** The launch of containerd. It is ready when it answers. */
+export async function containerdLaunch(state: MachineState, machine: Machine): Promise<Launch> {
   return machine.inside({
-    name: `containerd-${body.name}`,
-    program: packaged('containerd'),
-    args: ['--config', configFile(body)],
+    name: `containerd-${state.name}`,
+    program: packagedProgram('containerd'),
+    args: ['--config', configFile(state)],
     ready: (signal) => ctr(machine, ['version'], signal),
     readyWithinMs: 30_000,
   });
 }
 
-/** Makes the image of Pods and sandboxes known; it stays on the disk. */
+/** Imports an image from its OCI archive. It stays on the disk. */
 export async function importImage(machine: Machine, archive: string, signal: AbortSignal): Promise<void> {
   await ctr(machine, ['images', 'import', archive], signal);
 }
 
+/** Gives an imported image a further name. */
+export async function tagImage(machine: Machine, from: string, to: string, signal: AbortSignal): Promise<void> {
+  await ctr(machine, ['images', 'tag', '--force', from, to], signal);
+}
+
 async function ctr(machine: Machine, args: readonly string[], signal: AbortSignal): Promise<void> {
-  const { code, stderr } = await machine.run([packaged('ctr'), '--namespace=k8s.io', ...args], { signal });
+  const { code, stderr } = await machine.run([packagedProgram('ctr'), '--namespace=k8s.io', ...args], { signal });
   if (code !== 0) throw new Error(`ctr ${args.join(' ')}: ${stderr.trim()}`);
 }

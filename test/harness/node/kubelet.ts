@@ -2,22 +2,25 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Cluster } from '../cluster.ts';
-import type { Launch } from '../launch.ts';
-import { findProgram } from '../programs.ts';
-import type { Body, Machine } from './machine.ts';
+import type { Cluster } from '../kubernetes/cluster.ts';
+import type { Launch } from '../processes/launch.ts';
+import { findProgram } from '../programs/find-program.ts';
+import { type MachineState, type Machine, probeInside } from './machine.ts';
 
 const healthPort = 10_248;
 
+/** The domain of the names of Services. */
+export const clusterDomain = 'cluster.local';
+
 export interface KubeletSettings {
   readonly kubeconfig: string;
-  /** The node's own, at its `eth0`. */
+  /** Address of the node on `eth0`. Its Pods find the cluster DNS there, if it runs. */
   readonly address: string;
 }
 
-/** How a kubelet is started; ready when it says that it is healthy. */
-export async function kubeletLaunch(body: Body, machine: Machine, settings: KubeletSettings): Promise<Launch> {
-  const { name, folder, cgroup } = body;
+/** The launch of a kubelet. It is ready when it reports healthy. */
+export async function kubeletLaunch(state: MachineState, machine: Machine, settings: KubeletSettings): Promise<Launch> {
+  const { name, folder, cgroup } = state;
   const config = join(folder, 'kubelet.yaml');
   writeFileSync(config, stringify({ ...configuration, cgroupRoot: `/${cgroup}`, clusterDNS: [settings.address] }));
   return machine.inside({
@@ -29,16 +32,12 @@ export async function kubeletLaunch(body: Body, machine: Machine, settings: Kube
       `--hostname-override=${name}`,
       `--node-ip=${settings.address}`,
     ],
-    ready: async (signal) => {
-      const url = `http://127.0.0.1:${healthPort}/healthz`;
-      const { code, stderr } = await machine.run(['curl', '--silent', '--show-error', '--fail', url], { signal });
-      if (code !== 0) throw new Error(stderr.trim());
-    },
+    ready: (signal) => probeInside(machine, `http://127.0.0.1:${healthPort}/healthz`, signal),
     readyWithinMs: 60_000,
   });
 }
 
-/** Who a kubelet is to the Kubernetes API. */
+/** Creates the kubeconfig of a kubelet. */
 export function kubeletUser(cluster: Cluster, node: string): Promise<string> {
   return cluster.kubeconfigFor(`system:node:${node}`, ['system:nodes']);
 }
@@ -46,15 +45,17 @@ export function kubeletUser(cluster: Cluster, node: string): Promise<string> {
 const configuration = {
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
-  enableServer: false, // nobody asks it for logs
+  clusterDomain,
+  resolvConf: '', // the name servers of the machine
+  enableServer: false, // no test reads logs through it
   healthzPort: healthPort,
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   cgroupDriver: 'cgroupfs',
   failCgroupV1: false,
   failSwapOn: false,
-  oomScoreAdj: 0, // to lower it takes CAP_SYS_RESOURCE, which root of a small machine may not have
+  oomScoreAdj: 0, // a lower score needs CAP_SYS_RESOURCE, which root may not have
   makeIPTablesUtilChains: false,
-  // The machine's own fill is no concern of a test.
+  // The disk usage of the machine must not evict Pods.
   evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '0%', 'imagefs.available': '0%' },
   imageGCHighThresholdPercent: 100,
 };

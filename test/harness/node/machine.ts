@@ -1,68 +1,66 @@
 /**
- * A node as a machine: namespaces of its own (mount, UTS, network, PID), in which the paths that plugins, runtimes and
- * kubelets expect are its own, too. It writes to /etc, /opt, /var/lib and /var/log on top of the machine's; /run is
- * empty at each boot, and each boot has another boot id.
+ * The machine of a node: its own mount, UTS, network and PID namespaces, with the paths that plugins, runtimes and kubelets
+ * expect. An overlay holds its writes to /etc, /opt, /var/lib and /var/log. Each boot has an empty /run and a new boot id.
  *
- * Power is the life of its process 1: when that is killed, the kernel kills everything in the PID namespace, containers
- * and their shims, too, and the mounts go with the last of them. The disk, a folder, stays. All this also happens when we
- * are killed.
+ * A power cut is the end of process 1: the kernel kills all processes in the PID namespace, with containers and shims, and
+ * the mounts end with them. The disk, a folder, stays. The same happens when the test process is killed.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CommandOptions, type CommandResult, runCommand } from '../command.ts';
-import type { Launch } from '../launch.ts';
-import { createNode, type Namespace, removeNamespace } from '../network.ts';
+import { type CommandOptions, type CommandResult, runCommand } from '../processes/command.ts';
+import type { Launch } from '../processes/launch.ts';
+import { createNodeNamespace, type Namespace, removeNamespace } from '../network/network-namespaces.ts';
 import type { Run } from '../run.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../processes/server.ts';
 import { createCgroup, removeCgroup } from './cgroup.ts';
 
 const init = join(import.meta.dirname, 'init');
 
-/** What lasts from boot to boot. */
-export interface Body {
+/** The state that survives a reboot. */
+export interface MachineState {
   readonly name: string;
-  /** Where everything of it is kept. */
+  /** Folder of the disk and the configuration files. */
   readonly folder: string;
-  /** For its Pods; in each hierarchy of the machine. */
+  /** Name of the cgroup of its Pods, in each hierarchy. */
   readonly cgroup: string;
 }
 
 export interface Machine {
   readonly network: Namespace;
-  /** How a server is started inside. */
+  /** Changes a launch so that the server runs inside. */
   inside(launch: Launch): Launch;
-  /** Runs a program inside to its end. */
+  /** Runs a program inside until it ends. */
   run(command: readonly [string, ...string[]], options?: CommandOptions): Promise<CommandResult>;
-  /** Where a file of the node is for us, while the power is on. */
+  /** The path of a file of the node from outside, while the power is on. */
   path(file: string): string;
-  /** Everything in it ends at once, and is told nothing; resolves when nothing of this boot is left. */
+  /** Kills all processes without a shutdown. Resolves when all of this boot is removed. */
   powerCut(): Promise<void>;
 }
 
-/** What a machine has before its first boot: an empty disk. */
-export function newBody(run: Run, name: string): Body {
-  const body = { name, folder: join(run.folder, name), cgroup: `ipledger-${run.id}-${name}` };
-  emptyDisk(body);
-  return body;
+/** Creates the state before the first boot: an empty disk. */
+export function createMachineState(run: Run, name: string): MachineState {
+  const state = { name, folder: join(run.folder, name), cgroup: `ipledger-${run.id}-${name}` };
+  wipeDisk(state);
+  return state;
 }
 
-/** Puts a new disk in; for while the power is off. */
-export function emptyDisk({ folder }: Body): void {
+/** Replaces the disk by an empty one. Only while the power is off. */
+export function wipeDisk({ folder }: MachineState): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
 }
 
-/** A place on the disk, which the node has at `path`; for writing while the power is off. */
-export function onDisk({ folder }: Body, path: string): string {
+/** The folder on the disk that the node sees at `path`, for writes while the power is off. */
+export function diskPath({ folder }: MachineState, path: string): string {
   return join(folder, 'disk', path);
 }
 
-/** Switches the power on; ends with the run. NICs: `eth0`, and `eth1` for the Pods. */
-export async function boot(run: Run, body: Body): Promise<Machine> {
-  const { name, folder, cgroup } = body;
+/** Boots the machine. It ends with the run. Its NICs are `eth0`, and `eth1` for Pods. @param moreNics names of further NICs */
+export async function bootMachine(run: Run, state: MachineState, moreNics: readonly string[] = []): Promise<Machine> {
+  const { name, folder, cgroup } = state;
   createCgroup(run, cgroup);
-  const network = await createNode(run, name, ['eth0', 'eth1']);
+  const network = await createNodeNamespace(run, name, ['eth0', 'eth1', ...moreNics]);
   const booted = join(folder, 'booted');
   rmSync(booted, { force: true });
   const unshare = ['unshare', '--mount', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -94,4 +92,10 @@ export async function boot(run: Run, body: Body): Promise<Machine> {
       await Promise.all([removeNamespace(network), removeCgroup(cgroup)]);
     },
   };
+}
+
+/** Sends a GET inside the machine. @throws Error unless the status is a success */
+export async function probeInside(machine: Machine, url: string, signal: AbortSignal): Promise<void> {
+  const { code, stderr } = await machine.run(['curl', '--silent', '--show-error', '--fail', url], { signal });
+  if (code !== 0) throw new Error(stderr.trim());
 }

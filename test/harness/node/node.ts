@@ -1,57 +1,67 @@
-/** A whole node: a machine with containerd, a kubelet and our agent, that can lose its power or its way to the others. */
-import type { Cluster } from '../cluster.ts';
-import { ip } from '../network.ts';
+/** A node: a machine with containerd, a kubelet and the node-agent. Tests can cut its power or its network. */
+import type { Cluster } from '../kubernetes/cluster.ts';
+import { ip } from '../network/network-namespaces.ts';
+import type { OvnCentral } from '../ovn/ovn-central.ts';
+import { type OvnNode, startOvnNode } from '../ovn/ovn-node.ts';
+import { pathWithEthtool } from '../ovn/ovn-programs.ts';
 import type { Run } from '../run.ts';
-import { type Server, startServer } from '../server.ts';
-import { agentLaunch, type Allocator } from '../services.ts';
-import { socketAnswers } from '../probes.ts';
+import { type Server, startServer } from '../processes/server.ts';
+import { agentLaunch, type AllocatorServer } from '../services.ts';
+import { probeSocket } from '../processes/readiness-probes.ts';
 import { containerdLaunch, daemonSocket, importImage, installRuntime } from './containerd.ts';
 import { kubeletLaunch, kubeletUser } from './kubelet.ts';
-import { type Body, boot, emptyDisk, type Machine, newBody } from './machine.ts';
-import { openPort, type Port } from './port.ts';
+import { type MachineState, bootMachine, wipeDisk, type Machine, createMachineState } from './machine.ts';
+import { forwardPort, type PortForward } from './port-forward.ts';
 
 export interface NodeSettings {
   readonly name: string;
-  /** From 1 to 200; unique in the run. */
+  /** From 1 to 200, unique in the run. */
   readonly number: number;
   readonly cluster: Cluster;
-  readonly allocator: Pick<Allocator, 'endpoint'>;
-  /** Of the network that Pods are attached to. */
+  readonly allocator: Pick<AllocatorServer, 'endpoint'>;
+  /** Provider of the network of the Pods. */
   readonly provider: string;
-  /** Archive of the image that Pods run. */
+  /** Archive of the Pod image. */
   readonly image: string;
   /** kubeconfig file of the node-agent. */
   readonly agentUser: string;
+  /** Writes plugins and the configuration of the runtime to a new disk (default: macvlan main NICs of `provider`). */
+  readonly install?: (state: MachineState) => Promise<void>;
+  /** The node runs OVN, and the agent makes NICs with it (default: no). `eth2` carries its tunnels, `eth3` is free. */
+  readonly central?: OvnCentral;
 }
 
-/** Servers and machine are those of the present boot, or of the last one. */
+/** Servers and machine belong to the present boot, or to the last one. */
 export interface Node {
   readonly name: string;
   readonly machine: Machine;
   readonly containerd: Server;
   readonly kubelet: Server;
   readonly agent: Server;
-  /** Everything in it ends at once; its disk stays. Resolves when nothing else is left. */
+  /** Present with `central`. Such a node cannot boot again. */
+  readonly ovn: OvnNode | undefined;
+  /** Kills all processes. The disk stays. Resolves when all of this boot is removed. */
   powerCut(): Promise<void>;
-  /** Switches the power on again; with a new disk, it knows nothing of before. */
+  /** Boots again, with its own disk or an empty one. */
   boot(disk?: 'its own' | 'new'): Promise<void>;
-  /** It works on, and its Pods talk on, but it reaches neither the Kubernetes API nor the allocator, until `reconnect`. */
-  cutOff(): void;
+  /** Disconnects the node from the Kubernetes API and the allocator until `reconnect`. Its Pods keep their network. */
+  disconnect(): void;
   reconnect(): Promise<void>;
 }
 
-/** Makes a node and switches it on; it ends with the run. */
+/** Creates and boots a node. It ends with the run. */
 export async function startNode(run: Run, settings: NodeSettings): Promise<Node> {
   const { name, cluster, provider } = settings;
-  const body = newBody(run, name);
+  const machineState = createMachineState(run, name);
   const plan: Plan = {
     ...settings,
     run,
-    body,
+    machineState,
     address: `192.0.2.${10 + settings.number}`,
     kubeletUser: await kubeletUser(cluster, name),
   };
-  await installRuntime(body, provider);
+  const { install = (state) => installRuntime(state, provider) } = settings;
+  await install(machineState);
   let running = await start(plan);
   run.onEnd(() => running.ports.close());
   return {
@@ -68,18 +78,21 @@ export async function startNode(run: Run, settings: NodeSettings): Promise<Node>
     get agent() {
       return running.agent;
     },
+    get ovn() {
+      return running.ovn;
+    },
     async powerCut() {
       running.ports.close();
       await running.machine.powerCut();
     },
     async boot(disk = 'its own') {
       if (disk === 'new') {
-        emptyDisk(body);
-        await installRuntime(body, provider);
+        wipeDisk(machineState);
+        await install(machineState);
       }
       running = await start(plan);
     },
-    cutOff: () => running.ports.close(),
+    disconnect: () => running.ports.close(),
     async reconnect() {
       running.ports = await openPorts(plan, running.machine);
     },
@@ -88,7 +101,7 @@ export async function startNode(run: Run, settings: NodeSettings): Promise<Node>
 
 interface Plan extends NodeSettings {
   readonly run: Run;
-  readonly body: Body;
+  readonly machineState: MachineState;
   readonly address: string;
   /** kubeconfig file of the kubelet. */
   readonly kubeletUser: string;
@@ -96,35 +109,37 @@ interface Plan extends NodeSettings {
 
 interface Running {
   readonly machine: Machine;
-  ports: Port;
+  ports: PortForward;
   readonly containerd: Server;
   readonly kubelet: Server;
   readonly agent: Server;
+  readonly ovn: OvnNode | undefined;
 }
 
 async function start(plan: Plan): Promise<Running> {
-  const { run, body, address, kubeletUser: kubeconfig, image } = plan;
-  const machine = await boot(run, body);
+  const { run, machineState, address, kubeletUser: kubeconfig, image, central, name, number } = plan;
+  const machine = await bootMachine(run, machineState, central ? ['eth2', 'eth3'] : []);
   await ip(machine.network, ['address', 'add', `${address}/24`, 'dev', 'eth0']);
   const ports = await openPorts(plan, machine);
+  const ovn = central && (await startOvnNode(run, { central, number, name, namespace: machine.network, nic: 'eth2' }));
   const [containerd, agent] = await Promise.all([
-    startServer(run, await containerdLaunch(body, machine)),
-    startServer(run, agentIn(machine, plan)),
+    startServer(run, await containerdLaunch(machineState, machine)),
+    startServer(run, agentIn(machine, plan, ovn)),
   ]);
-  // Again at each boot: it is there already, and that is quick.
+  // At each boot. This is fast if the disk has the image.
   await importImage(machine, image, run.signal);
-  const kubelet = await startServer(run, await kubeletLaunch(body, machine, { kubeconfig, address }));
-  return { machine, ports, containerd, kubelet, agent };
+  const kubelet = await startServer(run, await kubeletLaunch(machineState, machine, { kubeconfig, address }));
+  return { machine, ports, containerd, kubelet, agent, ovn };
 }
 
-/** Its way to the Kubernetes API and the allocator. */
-async function openPorts({ cluster, allocator }: Plan, { network }: Machine): Promise<Port> {
+/** Forwards the ports of the Kubernetes API and the allocator. */
+async function openPorts({ cluster, allocator }: Plan, { network }: Machine): Promise<PortForward> {
   const urls = [cluster.url, `http://${allocator.endpoint}`];
-  const ports = await Promise.all(urls.map((url) => openPort(network, Number(new URL(url).port))));
+  const ports = await Promise.all(urls.map((url) => forwardPort(network, Number(new URL(url).port))));
   return { close: () => ports.forEach((port) => port.close()) };
 }
 
-function agentIn(machine: Machine, { name, allocator, agentUser: kubeconfig }: Plan) {
+function agentIn(machine: Machine, { name, allocator, agentUser: kubeconfig }: Plan, ovn: OvnNode | undefined) {
   const launch = agentLaunch({
     name: `node-agent-${name}`,
     allocator: allocator.endpoint,
@@ -132,9 +147,11 @@ function agentIn(machine: Machine, { name, allocator, agentUser: kubeconfig }: P
     healthListen: '',
     node: name,
     sockets: [daemonSocket],
+    ...(ovn && { ovsDb: ovn.database.unix }),
   });
+  const path = ovn && { PATH: pathWithEthtool() };
   return {
-    ...machine.inside(launch),
-    ready: (signal: AbortSignal) => socketAnswers(machine.path(daemonSocket), signal),
+    ...machine.inside({ ...launch, env: { ...launch.env, ...path } }),
+    ready: (signal: AbortSignal) => probeSocket(machine.path(daemonSocket), signal),
   };
 }

@@ -1,15 +1,15 @@
-/** kube-scheduler. */
-import type { Cluster } from '../cluster.ts';
-import { freePort } from '../ports.ts';
-import { httpOk } from '../probes.ts';
-import { findProgram } from '../programs.ts';
+/** Starts kube-scheduler. */
+import type { Cluster } from '../kubernetes/cluster.ts';
+import { findFreePort } from '../processes/free-ports.ts';
+import { probeHttp } from '../processes/readiness-probes.ts';
+import { findProgram } from '../programs/find-program.ts';
 import type { Run } from '../run.ts';
-import { type Server, startServer } from '../server.ts';
+import { type Server, startServer } from '../processes/server.ts';
 
-/** Starts it; ready when it is healthy. */
+/** Starts kube-scheduler. Resolves when it is healthy. */
 export async function startScheduler(run: Run, cluster: Cluster): Promise<Server> {
   const kubeconfig = await cluster.kubeconfigFor('system:kube-scheduler');
-  const port = await freePort();
+  const port = await findFreePort();
   return startServer(run, {
     name: 'kube-scheduler',
     program: await findProgram('kube-scheduler'),
@@ -22,7 +22,7 @@ export async function startScheduler(run: Run, cluster: Cluster): Promise<Server
       '--leader-elect=false',
       '--profiling=false',
     ],
-    ready: (signal) => httpOk(`https://127.0.0.1:${port}/healthz`, signal),
+    ready: (signal) => probeHttp(`https://127.0.0.1:${port}/healthz`, signal),
     readyWithinMs: 60_000,
   });
 }

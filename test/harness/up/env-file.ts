@@ -1,38 +1,38 @@
-/** `.cache/up/env`: what another terminal sources to use what `make up` runs. */
-import { quote } from '../run.ts';
+/** `.cache/up/env`: variables for another terminal that uses the servers of `make up`. */
+import { quoteForShell } from '../run.ts';
 
-export interface Exports {
+export interface EnvFileContents {
   readonly kubeconfig: string;
-  /** ETCDCTL_ENDPOINTS, and what etcdctl shows. */
+  /** ETCDCTL_ENDPOINTS and the client certificate of etcdctl. */
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
-  readonly index: string;
+  readonly readModel: string;
   /** IPLEDGER_TLS_CA, _CERT and _KEY. */
   readonly tls: Readonly<Record<string, string>>;
-  /** The agents' sockets, first node first. */
+  /** The sockets of the agents, in the order of the nodes. */
   readonly sockets: readonly string[];
   readonly cniPath: string;
   readonly netConfPath: string;
-  /** Goes before what PATH has. */
+  /** Folder to prepend to PATH. */
   readonly programs: string;
 }
 
-/** The file's text; sh and bash read it. */
-export function envFile(exports: Exports): string {
+/** Formats the file for sh and bash. */
+export function formatEnvFile(exports: EnvFileContents): string {
   const variables: Record<string, string> = {
     KUBECONFIG: exports.kubeconfig,
     ...exports.etcd,
     IPLEDGER_ENDPOINT: exports.allocator,
-    IPLEDGER_INDEX: exports.index,
+    IPLEDGER_READ_MODEL: exports.readModel,
     ...exports.tls,
     IPLEDGER_SOCKET: exports.sockets[0] ?? '',
     ...Object.fromEntries(exports.sockets.map((socket, index) => [`IPLEDGER_SOCKET_${index + 1}`, socket])),
     CNI_PATH: exports.cniPath,
     NETCONFPATH: exports.netConfPath,
   };
-  // Empty is not there: etcdctl warns of each variable that says nothing.
+  // Unset, not empty: etcdctl warns about each empty variable.
   const lines = Object.entries(variables).map(([name, value]) =>
-    value === '' ? `unset ${name}` : `export ${name}=${quote(value)}`,
+    value === '' ? `unset ${name}` : `export ${name}=${quoteForShell(value)}`,
   );
-  return [...lines, `export PATH=${quote(exports.programs)}:"$PATH"`, ''].join('\n');
+  return [...lines, `export PATH=${quoteForShell(exports.programs)}:"$PATH"`, ''].join('\n');
 }

@@ -1,13 +1,13 @@
 /**
- * NETCONFPATH: each NetworkAttachmentDefinition of the documents' manifests as a CNI configuration list, as Multus makes
- * one: under the NAD's name when the configuration has none of its own.
+ * NETCONFPATH: converts each NetworkAttachmentDefinition of the example manifests to a CNI configuration list, as Multus does.
+ * A configuration without a name gets the name of the NAD.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { writeWhole } from './state.ts';
+import { writeFileAtomically } from './state.ts';
 
-/** Where the documents' NADs look for the agent. */
+/** The socket in the NADs of the example manifests. */
 export const daemonSocket = '/run/openvswitch/kube-ovn-daemon.sock';
 
 interface Manifest {
@@ -26,7 +26,7 @@ interface Plugin {
 
 /**
  * Writes the lists of all NADs in a folder of manifests.
- * @param socket takes the place of Kube-OVN's socket, for when another than our agent listens there, or nobody.
+ * @param socket replaces the socket of Kube-OVN, if agent 1 does not serve that.
  * @returns the networks' names
  */
 export function writeNetworkConfigurations(manifests: string, into: string, socket: string): string[] {
@@ -39,13 +39,13 @@ export function writeNetworkConfigurations(manifests: string, into: string, sock
       const list = manifest && configurationList(manifest, socket);
       if (!list) continue;
       names.push(list.name);
-      writeWhole(join(into, `${list.name}.conflist`), `${JSON.stringify(list, undefined, 2)}\n`);
+      writeFileAtomically(join(into, `${list.name}.conflist`), `${JSON.stringify(list, undefined, 2)}\n`);
     }
   }
   return names;
 }
 
-/** A NAD's configuration as a list under the name that it is known by; undefined for any other object, or a NAD without one. */
+/** The configuration of a NAD as a named list. undefined for other objects, and for a NAD without a configuration. */
 export function configurationList(manifest: Manifest, socket: string) {
   const config = manifest.kind === 'NetworkAttachmentDefinition' ? manifest.spec?.config : undefined;
   if (config === undefined) return undefined;

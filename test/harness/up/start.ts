@@ -1,95 +1,123 @@
 /**
- * `make up` without its words: starts what is missing of the whole path as background processes, each ready before those
- * that need it, and writes down how another terminal reaches them.
+ * `make up` without its output: starts the missing servers in the background, in the order of their dependencies, and writes
+ * the files with which another terminal uses them.
  */
 import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Background, ensureRunning, logFile, runningNames } from '../background.ts';
-import { certificateFolder, type CertificateFolder, makeCertificates } from '../certificates.ts';
+import { type Background, ensureRunning, logFile, runningNames } from '../processes/background.ts';
+import { certificateFolder, type CertificateFolder, makeCertificates } from '../certificates/certificates.ts';
 import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../etcd.ts';
-import { type ControlPlane, controlPlane } from '../kubernetes.ts';
-import { addNodes, applyCrds, kubectlFor } from '../kubectl.ts';
-import type { Launch } from '../launch.ts';
-import { agentLaunch, allocatorLaunch, indexLaunch, local, tlsVariables, watcherLaunch } from '../services.ts';
-import { chooseCluster } from './cluster.ts';
-import type { Exports } from './env-file.ts';
-import { writeReach } from './reach.ts';
-import { hostPort, nodeNames, readBearers, type Settings } from './settings.ts';
-import { agentName, agentSockets, listensOnDaemonSocket } from './sockets.ts';
-import { portOf, readState, type State, writeState } from './state.ts';
+import { type ControlPlane, controlPlane } from '../kubernetes/control-plane.ts';
+import { addNodes, applyCrds, kubectlFor } from '../kubernetes/kubectl.ts';
+import type { Launch } from '../processes/launch.ts';
+import { findPrograms, type SearchTarget } from '../programs/find-program.ts';
+import type { ProgramName } from '../programs/program-catalog.ts';
+import { agentLaunch, allocatorLaunch, readModelLaunch, loopbackOf, tlsVariables, watcherLaunch } from '../services.ts';
+import { chooseCluster } from './cluster-choice.ts';
+import type { EnvFileContents } from './env-file.ts';
+import { writeClientAccess } from './client-access.ts';
+import { hostPort, nodeNames, readCertificateSubjects, type Settings } from './settings.ts';
+import { agentName, agentSockets, shouldServeDaemonSocket } from './agent-sockets.ts';
+import { assignPort, readState, type UpState, writeState } from './state.ts';
 
 export interface UpOptions {
-  /** Where data, logs and pid files are kept; one set of servers for each folder. */
+  /** Folder of data, logs and pid files. Each folder has one set of servers. */
   readonly folder: string;
   readonly settings: Settings;
+  /** Programs that the env file adds to PATH, besides the CLI. */
+  readonly tools: readonly ProgramName[];
   readonly signal: AbortSignal;
 }
 
-/** A server, and where it is reached. */
-export interface Row extends Background {
+/** A server with its endpoint. */
+export interface ServerRow extends Background {
   readonly name: string;
   readonly where: string;
   readonly log: string;
 }
 
-/** What runs, and how it is reached. */
-export interface Started {
-  /** In the order of dependence. */
-  readonly rows: readonly Row[];
-  /** What the env file says. */
-  readonly exports: Exports;
-  /** Whether the first agent listens where Kube-OVN's NADs look, too. */
+/** The servers and their endpoints. */
+export interface StartResult {
+  /** In the order of their dependencies. */
+  readonly rows: readonly ServerRow[];
+  /** The contents of the env file. */
+  readonly exports: EnvFileContents;
+  /** Whether the first agent also serves the socket of Kube-OVN. */
   readonly daemonSocket: boolean;
+  /** The nodes with an agent. */
+  readonly nodes: readonly string[];
 }
 
-/** What is the same for all servers of one `up`. */
+/** The context of one `make up`. */
 interface Up extends UpOptions {
-  readonly state: State;
-  /** Names of those that ran before. */
+  readonly state: UpState;
+  /** Names of the servers that were already running. */
   readonly running: readonly string[];
-  readonly rows: Row[];
-  /** With TLS. */
+  readonly rows: ServerRow[];
+  /** The nodes with an agent. */
+  readonly nodes: readonly string[];
+  /** Set with TLS. */
   readonly certificates: CertificateFolder | undefined;
 }
 
 /**
- * Starts what does not run yet; resolves when all is ready.
- * @throws Error that says what to do; what was started till then goes on running.
+ * Starts the missing servers. Resolves when all are ready.
+ * @throws Error with the necessary action. Servers that are already started continue to run.
  */
-export async function startAll(options: UpOptions): Promise<Started> {
+export async function startAll(options: UpOptions): Promise<StartResult> {
   const { folder, settings } = options;
   mkdirSync(folder, { recursive: true });
   const state = readState(folder);
   const running = runningNames(folder);
-  const userKubeconfig = await chooseCluster({ folder, state, settings, signal: options.signal });
-  // As long as anything runs none of it is taken away; an agent that was killed is missing, not unwanted.
+  // While a server runs, the number of agents does not decrease: a killed agent is started again.
   state.nodes = Math.max(settings.nodes ?? 1, running.length > 0 ? state.nodes : 1);
-  state.daemonSocket = await listensOnDaemonSocket(state, running);
-  state.tls = speaksTls(state, settings, running);
-  const up: Up = { ...options, state, running, rows: [], certificates: await certificatesFor(state, settings) };
-  await choosePorts(up, userKubeconfig === undefined);
+  const ownNodes = nodeNames(state.nodes);
+  const candidates = [hostname(), ...ownNodes];
+  const userCluster = await chooseCluster({ folder, state, settings, signal: options.signal }, candidates);
+  const nodes = userCluster?.nodes ?? ownNodes;
+  state.daemonSocket = await shouldServeDaemonSocket(state, running);
+  state.tls = chooseTls(state, settings, running);
+  await findPrograms(listPrograms(options.tools, userCluster === undefined), options.signal);
+  const up: Up = {
+    ...options,
+    state,
+    running,
+    rows: [],
+    nodes,
+    certificates: await certificatesFor(state, settings, nodes),
+  };
+  await choosePorts(up, userCluster === undefined);
   writeState(folder, state);
 
-  const [allocator, kubeconfig] = await Promise.all([startLedger(up), userKubeconfig ?? startCluster(up)]);
-  const agents = Array.from({ length: state.nodes }, (_, index) => index + 1);
-  const [index] = await Promise.all([
-    startIndex(up, allocator),
-    startWatcher(up, { allocator, kubeconfig }),
-    ...agents.map((number) => startAgent(up, { allocator, kubeconfig, number })),
+  const [allocator, kubeconfig] = await Promise.all([startLedger(up), userCluster?.kubeconfig ?? startCluster(up)]);
+  const agents = nodes.map((_, index) => index + 1);
+  const agent = { allocator, kubeconfig: userCluster?.agent ?? kubeconfig };
+  const [readModel] = await Promise.all([
+    startReadModel(up, allocator),
+    startWatcher(up, { allocator, kubeconfig: userCluster?.watcher ?? kubeconfig }),
+    ...agents.map((number) => startAgent(up, { ...agent, number })),
   ]);
   const { certificates } = up;
-  const exports = await writeReach({
+  const exports = await writeClientAccess({
     folder,
+    tools: options.tools,
     kubeconfig,
     etcd: etcdctlVariables(etcdEndpoint(port(up, 'etcd'), etcdTls(up)), certificates?.etcd.auditor),
     allocator,
-    index,
+    readModel,
     tls: tlsVariables(certificates?.operator(ownName)),
     agents: agents.map((number) => agentSockets(folder, state, number)),
   });
-  const byOrder = (one: Row, other: Row): number =>
+  const byOrder = (one: ServerRow, other: ServerRow): number =>
     startOrder(one.name) - startOrder(other.name) || one.name.localeCompare(other.name, 'en', { numeric: true });
-  return { rows: up.rows.toSorted(byOrder), exports, daemonSocket: state.daemonSocket };
+  return { rows: up.rows.toSorted(byOrder), exports, daemonSocket: state.daemonSocket, nodes };
+}
+
+/** The programs that `startAll` starts or links. */
+export function listPrograms(tools: readonly ProgramName[], ownCluster: boolean): SearchTarget[] {
+  const kubernetes = ownCluster ? (['kube-apiserver', 'kube-controller-manager'] as const) : [];
+  return ['etcd', ...kubernetes, ...tools, 'plugins'];
 }
 
 const order = [
@@ -98,49 +126,53 @@ const order = [
   'kube-apiserver',
   'kube-controller-manager',
   'allocator',
-  'index',
+  'read-model',
   'pod-watcher',
   'node-agent',
 ];
 
-/** Servers with a lower number are needed by those with a higher one. */
+/** Servers with a higher number need those with a lower number. */
 export function startOrder(name: string): number {
   return order.findLastIndex((prefix) => name === prefix || name.startsWith(`${prefix}-`));
 }
 
-/** The operator of this machine, and the only replica. */
-const [ownName = ''] = readBearers({}).operators;
+/** The operator of this machine. */
+const [ownName = ''] = readCertificateSubjects({}).operators;
 const replica = 'allocator';
 
-/** @throws Error when what runs would have to be started anew. */
-function speaksTls({ tls }: State, settings: Settings, running: readonly string[]): boolean {
+/** @throws Error if the running servers use another setting. */
+function chooseTls({ tls }: UpState, settings: Settings, running: readonly string[]): boolean {
   if (running.length === 0) return settings.tls ?? false;
   if (settings.tls !== undefined && settings.tls !== tls)
-    throw new Error(`what runs ${tls ? 'speaks' : 'does not speak'} TLS: run \`make down\`, then \`make up\``);
+    throw new Error(`the running servers ${tls ? 'use' : 'do not use'} TLS: run \`make down\`, then \`make up\``);
   return tls;
 }
 
-async function certificatesFor({ tls, nodes }: State, settings: Settings): Promise<CertificateFolder | undefined> {
+async function certificatesFor(
+  { tls }: UpState,
+  settings: Settings,
+  nodes: readonly string[],
+): Promise<CertificateFolder | undefined> {
   if (!tls) return undefined;
-  const bearers = { allocators: [replica], nodes: nodeNames(nodes), operators: [ownName] };
-  await makeCertificates({ folder: settings.certificates, ...bearers });
+  const subjects = { allocators: [replica], nodes, operators: [ownName] };
+  await makeCertificates({ folder: settings.certificates, ...subjects });
   return certificateFolder(settings.certificates);
 }
 
 const etcdTls = ({ certificates }: Up): EtcdTls | undefined =>
   certificates && { server: certificates.etcd.server, client: certificates.etcd.allocator };
 
-async function choosePorts({ state, running }: Up, ownCluster: boolean): Promise<void> {
-  const agents = Array.from({ length: state.nodes }, (_, index) => agentName(index + 1));
+async function choosePorts({ state, running, nodes }: Up, ownCluster: boolean): Promise<void> {
+  const agents = nodes.map((_, index) => agentName(index + 1));
   const kubernetes = ownCluster ? ['kube-etcd', 'kube-apiserver', 'kube-controller-manager'] : [];
-  for (const name of ['etcd', ...kubernetes, 'allocator', 'index', 'pod-watcher', ...agents])
-    await portOf(state, name, running);
+  for (const name of ['etcd', ...kubernetes, 'allocator', 'read-model', 'pod-watcher', ...agents])
+    await assignPort(state, name, running);
 }
 
 function port({ state }: Up, name: string): number {
-  const known = state.ports[name];
-  if (known === undefined) throw new Error(`no port was chosen for ${name}`);
-  return known;
+  const chosen = state.ports[name];
+  if (chosen === undefined) throw new Error(`no port was chosen for ${name}`);
+  return chosen;
 }
 
 async function ensure(up: Up, launch: Launch, where: string): Promise<void> {
@@ -148,7 +180,7 @@ async function ensure(up: Up, launch: Launch, where: string): Promise<void> {
   up.rows.push({ ...background, name: launch.name, where, log: logFile(up.folder, launch.name) });
 }
 
-/** etcd and the allocator; gives where the allocator is reached. */
+/** Starts etcd and the allocator. Returns the endpoint of the allocator. */
 async function startLedger(up: Up): Promise<string> {
   const { folder, settings } = up;
   const etcdPort = port(up, 'etcd');
@@ -156,13 +188,13 @@ async function startLedger(up: Up): Promise<string> {
   const etcd = etcdEndpoint(etcdPort, tls);
   await ensure(up, await etcdLaunch({ name: 'etcd', folder, port: etcdPort, fsync: true, tls }), etcd);
   const listen = hostPort(settings.listen, port(up, 'allocator'));
-  const endpoint = local(listen);
-  const shown = { tls: up.certificates?.allocator(replica), etcdTls: tls?.client };
-  await ensure(up, allocatorLaunch({ name: replica, etcd: [etcd], listen, endpoint, ...shown }), listen);
+  const endpoint = loopbackOf(listen);
+  const tlsFiles = { tls: up.certificates?.allocator(replica), etcdTls: tls?.client };
+  await ensure(up, allocatorLaunch({ name: replica, etcd: [etcd], listen, endpoint, ...tlsFiles }), listen);
   return endpoint;
 }
 
-/** A Kubernetes API of our own; gives its kubeconfig. */
+/** Starts an own Kubernetes API. Returns its kubeconfig. */
 async function startCluster(up: Up): Promise<string> {
   const { folder, state, signal } = up;
   const etcdPort = port(up, 'kube-etcd');
@@ -182,13 +214,13 @@ async function startCluster(up: Up): Promise<string> {
   return plane.kubeconfig;
 }
 
-/** The read model; gives where it is reached. */
-async function startIndex(up: Up, allocator: string): Promise<string> {
-  const listen = hostPort(up.settings.listen, port(up, 'index'));
-  const endpoint = local(listen);
-  const file = join(up.folder, 'index.sqlite');
-  const tls = up.certificates?.index;
-  await ensure(up, indexLaunch({ name: 'index', allocator, listen, endpoint, file, tls }), listen);
+/** Starts the read model. Returns its endpoint. */
+async function startReadModel(up: Up, allocator: string): Promise<string> {
+  const listen = hostPort(up.settings.listen, port(up, 'read-model'));
+  const endpoint = loopbackOf(listen);
+  const file = join(up.folder, 'read-model.sqlite');
+  const tls = up.certificates?.readModel;
+  await ensure(up, readModelLaunch({ name: 'read-model', allocator, listen, endpoint, file, tls }), listen);
   return endpoint;
 }
 
@@ -209,11 +241,11 @@ async function startWatcher(up: Up, peers: Peers): Promise<void> {
 }
 
 async function startAgent(up: Up, { number, ...peers }: Peers & { number: number }): Promise<void> {
-  const { folder, settings, state } = up;
+  const { folder, settings, state, nodes } = up;
   const name = agentName(number);
   const sockets = agentSockets(folder, state, number);
   const healthListen = hostPort(settings.listen, port(up, name));
-  const node = `node-${number}`;
+  const node = nodes[number - 1] ?? '';
   const bindings = join(folder, `${name}-bindings`);
   const tls = up.certificates?.agent(node);
   const launch = agentLaunch({ name, ...peers, healthListen, node, sockets, bindings, tls });

@@ -1,69 +1,69 @@
-/** What `make up` remembers between its runs, in one file of its folder. */
+/** The state of `make up` between its runs, in one file of its folder. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, isFree } from '../ports.ts';
+import { findFreePort, isFree } from '../processes/free-ports.ts';
 
-/** A cluster that is not ours, and what we brought there. */
+/** A user's cluster, and what `make up` installed there. */
 export interface UserCluster {
   readonly kubeconfig: string;
-  /** URL of its API server: a kubeconfig may point elsewhere by the time we clean up. */
+  /** URL of its API server, because the kubeconfig can change before `make down`. */
   readonly server: string;
-  /** Names of the CustomResourceDefinitions that were not there before. */
+  /** Names of the objects that `make up` installed, as `surveyCluster` returns them. */
   readonly installed: readonly string[];
 }
 
-export interface State {
-  /** By server's name; kept, so that what is running and the env file stay right. */
+export interface UpState {
+  /** By server name. They stay the same for running servers and the env file. */
   readonly ports: Record<string, number>;
-  /** How many agents. */
+  /** Number of agents. */
   nodes: number;
-  /** Whether the first agent listens where Kube-OVN's NADs look, too. */
+  /** Whether the first agent also serves the socket of Kube-OVN. */
   daemonSocket: boolean;
-  /** Whether what runs speaks TLS. */
+  /** Whether the running servers use TLS. */
   tls: boolean;
-  /** 'own', or the user's; undefined before the first run. The ledger belongs to one cluster. */
+  /** 'own' or the user's cluster. undefined before the first run. The ledger belongs to one cluster. */
   cluster: 'own' | UserCluster | undefined;
 }
 
-export function readState(folder: string): State {
+export function readState(folder: string): UpState {
   const file = stateFile(folder);
   if (!existsSync(file)) return { ports: {}, nodes: 1, daemonSocket: false, tls: false, cluster: undefined };
-  return { tls: false, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<State>) } as State;
+  return { tls: false, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<UpState>) } as UpState;
 }
 
-export function writeState(folder: string, state: State): void {
-  writeWhole(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
+export function writeState(folder: string, state: UpState): void {
+  writeFileAtomically(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
 function stateFile(folder: string): string {
   return join(folder, 'state.json');
 }
 
-/** Writes a file in one step: a reader sees the old one or the new one. */
-export function writeWhole(file: string, text: string): void {
+/** Writes a file atomically: a reader sees the old or the new content. */
+export function writeFileAtomically(file: string, text: string, mode = 0o644): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, text);
+  writeFileSync(`${file}.new`, text, { mode });
   renameSync(`${file}.new`, file);
 }
 
 /**
- * The port of a server: the one it had, as long as it has it or nobody took it.
- * @throws Error when somebody else took it while servers that know it are running.
+ * Returns the port of a server: its previous port if it is running or the port is free, otherwise a new one.
+ * @throws Error if another program took the port while servers that use it are running.
  */
-export async function portOf(state: State, name: string, running: readonly string[]): Promise<number> {
-  const known = state.ports[name];
-  if (known !== undefined) {
-    if (running.includes(name) || (await becomesFree(known))) return known;
+export async function assignPort(state: UpState, name: string, running: readonly string[]): Promise<number> {
+  const previous = state.ports[name];
+  if (previous !== undefined) {
+    if (running.includes(name) || (await becomesFree(previous))) return previous;
     if (running.length > 0)
-      throw new Error(`port ${known} of ${name} was taken by another program: run \`make down\`, then \`make up\``);
+      throw new Error(`port ${previous} of ${name} was taken by another program: run \`make down\`, then \`make up\``);
   }
-  const port = await freePort();
+  const port = await findFreePort();
   state.ports[name] = port;
   return port;
 }
 
-/** A process that was just killed may hold its port a moment longer than it shows as alive. */
+/** A killed process can hold its port for a moment. */
 async function becomesFree(port: number): Promise<boolean> {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     if (await isFree(port)) return true;

@@ -1,23 +1,23 @@
-/** `make down` without its words. */
+/** `make down` without its output. */
 import { existsSync, rmSync } from 'node:fs';
-import { runningNames, stopBackground } from '../background.ts';
-import { socketFolder } from './sockets.ts';
+import { runningNames, stopBackground } from '../processes/background.ts';
+import { socketFolder } from './agent-sockets.ts';
 import { startOrder } from './start.ts';
 import { readState } from './state.ts';
-import { uninstallCrds } from './user-cluster.ts';
-import { userKubectl } from './cluster.ts';
+import { uninstallObjects } from './user-cluster.ts';
+import { userKubectl } from './cluster-choice.ts';
 
 export interface DownOptions {
   readonly folder: string;
-  /** Whether data goes, too, and what was installed in a cluster of the user's. */
+  /** Whether data is also removed, and what was installed in the user's cluster. */
   readonly purge: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Stops what `startAll` started in a folder, last first, and nothing else.
- * @returns the names of those that ran
- * @throws Error when something does not end, or the user's cluster can't be cleaned; then nothing else is removed.
+ * Stops the servers that `startAll` started in a folder, in reverse order.
+ * @returns the names of the stopped servers
+ * @throws Error if a server does not end or the user's cluster cannot be cleaned. Then the folder is not removed.
  */
 export async function stopAll({ folder, purge, signal }: DownOptions): Promise<readonly string[]> {
   const stopped = runningNames(folder);
@@ -27,7 +27,7 @@ export async function stopAll({ folder, purge, signal }: DownOptions): Promise<r
   if (!purge || !existsSync(folder)) return stopped;
 
   const { cluster } = readState(folder);
-  if (typeof cluster === 'object') await uninstallCrds(userKubectl(folder, cluster.kubeconfig, signal), cluster);
+  if (typeof cluster === 'object') await uninstallObjects(userKubectl(folder, cluster.kubeconfig, signal), cluster);
   rmSync(socketFolder(folder), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   return stopped;

@@ -1,43 +1,62 @@
-/** A cluster that the user named: looked at first, changed only when told so, and cleaned of exactly what we brought. */
+/**
+ * The user's cluster: `make up` surveys it, installs CustomResourceDefinitions and permissions after consent, and `make down`
+ * removes only those.
+ */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { crdFiles, type Kubectl } from '../kubectl.ts';
-import { say } from '../say.ts';
+import { crdFiles, type Kubectl } from '../kubernetes/kubectl.ts';
+import { root } from '../paths.ts';
+import { printProgress } from '../progress.ts';
 import type { UserCluster } from './state.ts';
 
-/** What our pod-watcher puts on objects so that it sees their deletion; without it running, nobody takes it off. */
+/** The finalizer of the pod-watcher. Without a running pod-watcher, it blocks the deletion of objects. */
 const finalizer = 'ipledger.io/ledger';
 
-interface Crd {
-  readonly metadata: { readonly name: string };
+const watcher = 'ipledger-pod-watcher';
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-export interface Survey {
+export interface ClusterSurvey {
   readonly server: string;
   readonly context: string;
-  /** CustomResourceDefinitions that it has, and those that it lacks. */
+  /** Existing and missing objects, for example "customresourcedefinition/subnets.kubeovn.io" or "kube-system/role/ipledger-pod-watcher". */
   readonly present: readonly string[];
   readonly missing: readonly string[];
 }
 
-/** Looks at a cluster without changing it. @throws Error when it does not answer. */
-export async function survey(kubectl: Kubectl): Promise<Survey> {
-  const server = await serverOf(kubectl);
+/** Reads the state of a cluster without changes. @throws Error if it does not answer. */
+export async function surveyCluster(kubectl: Kubectl): Promise<ClusterSurvey> {
+  const server = await readServerUrl(kubectl);
   const context = (await kubectl(['config', 'current-context'])).trim();
-  const names = projectCrds().map(({ metadata }) => metadata.name);
-  const there = await kubectl(['get', 'crd', ...names, '--ignore-not-found', '-o', 'name', '--request-timeout=10s']);
-  const present = names.filter((name) =>
-    there.split('\n').includes(`customresourcedefinition.apiextensions.k8s.io/${name}`),
-  );
-  return { server, context, present, missing: names.filter((name) => !present.includes(name)) };
+  const manifests = projectManifests();
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests });
+  const get = ['get', '-f', '-', '--ignore-not-found', '-o', 'json', '--request-timeout=10s'];
+  const existing = new Set(parseObjects(await kubectl(get, list)).map(nameOf));
+  const names = manifests.map(nameOf);
+  return {
+    server,
+    context,
+    present: names.filter((name) => existing.has(name)),
+    missing: names.filter((name) => !existing.has(name)),
+  };
 }
 
-export async function serverOf(kubectl: Kubectl): Promise<string> {
+/** Which of these Nodes the cluster has. */
+export async function existingNodes(kubectl: Kubectl, names: readonly string[]): Promise<string[]> {
+  const found = (await kubectl(['get', 'node', ...names, '--ignore-not-found', '-o', 'name'])).split('\n');
+  return names.filter((name) => found.includes(`node/${name}`));
+}
+
+export async function readServerUrl(kubectl: Kubectl): Promise<string> {
   return kubectl(['config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}']);
 }
 
-/** Tells the user what would be done there. */
-export function describeSurvey({ server, context, present, missing }: Survey): string {
+/** Describes the planned changes for the user. */
+export function describeSurvey({ server, context, present, missing }: ClusterSurvey): string {
   const list = (names: readonly string[]): string => (names.length > 0 ? names.join(', ') : 'nothing');
   return [
     `KUBECONFIG is set: ${server} (context ${context})`,
@@ -47,39 +66,46 @@ export function describeSurvey({ server, context, present, missing }: Survey): s
   ].join('\n');
 }
 
-/** Installs the CustomResourceDefinitions of these names; never one that is there. */
-export async function installCrds(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+/** Installs the objects with these names of `surveyCluster`. Fails if one already exists. */
+export async function installObjects(kubectl: Kubectl, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
-  const items = projectCrds().filter(({ metadata }) => names.includes(metadata.name));
+  const items = projectManifests().filter((manifest) => names.includes(nameOf(manifest)));
   await kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names.map((name) => `crd/${name}`)]);
+  const crds = items.filter(isCrd).map(({ metadata }) => `crd/${metadata.name}`);
+  if (crds.length > 0) await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...crds]);
 }
 
 /**
- * Removes what we installed, and with each CustomResourceDefinition all its objects.
- * @throws Error when the kubeconfig leads to another server by now.
+ * Removes what `make up` installed: also all objects of its CustomResourceDefinitions.
+ * @throws Error if the kubeconfig now names another server.
  */
-export async function uninstallCrds(kubectl: Kubectl, { kubeconfig, server, installed }: UserCluster): Promise<void> {
+export async function uninstallObjects(
+  kubectl: Kubectl,
+  { kubeconfig, server, installed }: UserCluster,
+): Promise<void> {
   if (installed.length === 0) return;
-  const now = await serverOf(kubectl);
+  const now = await readServerUrl(kubectl);
   if (now !== server)
     throw new Error(
-      `${kubeconfig} leads to ${now} now; ${installed.join(', ')} were installed on ${server} and are still there`,
+      `${kubeconfig} now names ${now}. ${installed.join(', ')} were installed on ${server} and still exist: set KUBECONFIG to that cluster`,
     );
-  for (const name of installed) await releaseObjects(kubectl, name);
-  say(`down: removing from ${server}: ${installed.join(', ')}`);
-  await kubectl(['delete', 'crd', ...installed, '--ignore-not-found', '--timeout=60s']);
+  const items = projectManifests().filter((manifest) => installed.includes(nameOf(manifest)));
+  if (items.some(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === watcher))
+    items.push(...ledgerMemory);
+  for (const { metadata } of items.filter(isCrd)) await releaseObjects(kubectl, metadata.name);
+  printProgress(`down: removing from ${server}: ${installed.join(', ')}`);
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+  await kubectl(['delete', '-f', '-', '--ignore-not-found', '--timeout=60s'], list);
 }
 
-interface KubernetesObject {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly finalizers?: readonly string[] };
-}
-
+/** Removes the pod-watcher's finalizers from the objects of a CustomResourceDefinition. */
 async function releaseObjects(kubectl: Kubectl, crd: string): Promise<void> {
-  const there = await kubectl(['get', 'crd', crd, '--ignore-not-found', '-o', 'name']);
-  if (there === '') return;
-  const { items } = JSON.parse(await kubectl(['get', crd, '-A', '-o', 'json'])) as { items: KubernetesObject[] };
-  for (const { metadata } of items) {
+  const existing = await kubectl(['get', 'crd', crd, '--ignore-not-found', '-o', 'name']);
+  if (existing === '') return;
+  const objects = parseObjects<{ metadata: { finalizers?: string[] } }>(
+    await kubectl(['get', crd, '-A', '-o', 'json']),
+  );
+  for (const { metadata } of objects) {
     const { name, namespace, finalizers = [] } = metadata;
     if (!finalizers.includes(finalizer)) continue;
     const patch = { metadata: { finalizers: finalizers.filter((other) => other !== finalizer) } };
@@ -88,8 +114,29 @@ async function releaseObjects(kubectl: Kubectl, crd: string): Promise<void> {
   }
 }
 
-function projectCrds(): Crd[] {
-  return crdFiles().flatMap((file) =>
-    parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Crd),
+/** The objects in the output of `kubectl get -o json`: of a list, a single object, or none. */
+function parseObjects<More = unknown>(json: string): (Manifest & More)[] {
+  if (json.trim() === '') return [];
+  const found = JSON.parse(json) as Manifest & More & { items?: (Manifest & More)[] };
+  return found.items ?? [found];
+}
+
+/** What the pod-watcher writes about the position of its ledger. With another ledger it would report that etcd was restored. */
+const ledgerMemory: readonly (Manifest & { readonly apiVersion: string })[] = [
+  { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: watcher, namespace: 'kube-system' } },
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'ipledger-checkpoints', namespace: 'kube-system' } },
+];
+
+const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
+
+/** The name of an object in messages and in the state file. */
+function nameOf({ kind, metadata: { name, namespace } }: Manifest): string {
+  const within = namespace === undefined ? '' : `${namespace}/`;
+  return `${within}${kind.toLowerCase()}/${name}`;
+}
+
+function projectManifests(): Manifest[] {
+  return [...crdFiles(), join(root, 'deploy', 'rbac.yaml')].flatMap((file) =>
+    parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Manifest),
   );
 }

@@ -1,0 +1,239 @@
+/** Builds allocation periods, binding periods and restriction periods of an address from its events. */
+import type {
+  AddressQuarantined,
+  AddressReserved,
+  AllocationCause,
+  Attachment,
+  Event,
+  Owner,
+  ReleaseCause,
+  UnbindCause,
+} from '../../proto/generated/ipledger.ts';
+
+/** The time from bind to unbind of an address by one container. */
+export interface BindingPeriod {
+  readonly containerId: string;
+  readonly interface: string;
+  readonly node: string;
+  /** The boot ID of the node. */
+  readonly bootId: string;
+  readonly from: string;
+  /** "" until the unbind. */
+  readonly until: string;
+  /** Unspecified before the unbind, and if the address was allocated to another Pod without one. */
+  readonly unbindCause: UnbindCause;
+}
+
+/** The event that started an allocation period. */
+export interface Grant {
+  readonly seq: number;
+  readonly cause: AllocationCause;
+  readonly actor: string;
+  /** After a transfer: the uid of the Pod's predecessor; else "". */
+  readonly fromUid: string;
+}
+
+/** The event that ended an allocation period. */
+export interface Release {
+  readonly seq: number;
+  readonly actor: string;
+  readonly cause: ReleaseCause;
+  readonly evidence: string;
+  /** After a transfer: the uid of the Pod's successor; else "". */
+  readonly toUid: string;
+}
+
+/** The time from allocation to release of one address by one Pod. */
+export interface AllocationPeriod {
+  readonly subnet: string;
+  /** The addresses of the allocation, one per family. */
+  readonly addresses: readonly string[];
+  readonly attachment: Attachment | undefined;
+  readonly podUid: string;
+  readonly owner: Owner | undefined;
+  /** The node of the Pod; "" if no event names it. */
+  readonly node: string;
+  readonly mac: string;
+  readonly from: string;
+  /** "" until the release. */
+  readonly until: string;
+  readonly grant: Grant;
+  readonly release: Release | undefined;
+  /** Oldest first. A binding may end after the release. */
+  readonly bindings: readonly BindingPeriod[];
+}
+
+/** The time in which an address was reserved or quarantined. */
+export interface RestrictionPeriod {
+  readonly from: string;
+  /** "" until its end. */
+  readonly until: string;
+  readonly reserved?: AddressReserved;
+  readonly quarantined?: AddressQuarantined;
+}
+
+/** All periods of one address in one subnet, oldest first. */
+export interface AddressPeriods {
+  readonly allocationPeriods: readonly AllocationPeriod[];
+  readonly restrictionPeriods: readonly RestrictionPeriod[];
+}
+
+type Mutable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
+type MutableBinding = Mutable<BindingPeriod>;
+type MutableAllocation = Mutable<Omit<AllocationPeriod, 'bindings'>> & { readonly bindings: MutableBinding[] };
+
+/** The periods after a part of the events. */
+interface Periods {
+  readonly allocationPeriods: MutableAllocation[];
+  /** The same, by the sequence number of the grant. */
+  readonly byGrant: Map<number, MutableAllocation>;
+  /** Bindings without an unbind so far. */
+  openBindings: MutableBinding[];
+  readonly restrictionPeriods: Mutable<RestrictionPeriod>[];
+}
+
+/** @param events of one address in one subnet, newest first. Periods that started before the oldest event are left out. */
+export function buildAddressPeriods(events: readonly Event[]): AddressPeriods {
+  const periods: Periods = { allocationPeriods: [], byGrant: new Map(), openBindings: [], restrictionPeriods: [] };
+  for (const event of events.toReversed()) {
+    applyGrant(periods, event);
+    applyBind(periods, event);
+    applyUnbind(periods, event);
+    applyRelease(periods, event);
+    applyRestriction(periods.restrictionPeriods, event);
+  }
+  return periods;
+}
+
+function applyGrant(periods: Periods, event: Event): void {
+  const granted = event.addressAllocated ?? event.addressTransferred;
+  if (!granted) return;
+  const fromUid = event.addressTransferred?.fromUid ?? '';
+  const predecessor = periods.allocationPeriods.at(-1);
+  const { seq, actor, at, subnet } = event;
+  if (predecessor?.until === '') {
+    predecessor.until = at;
+    predecessor.release = { seq, actor, cause: 'RELEASE_CAUSE_UNSPECIFIED', evidence: '', toUid: granted.uid };
+  }
+  // A transfer, to a Pod of the same name, keeps the bindings. An allocation starts without bindings.
+  if (!event.addressTransferred) endBindings(periods, { at, cause: 'UNBIND_CAUSE_UNSPECIFIED' }, () => true);
+  const { attachment, uid: podUid, owner, node, mac, cause } = granted;
+  const addresses = granted.addresses.map(({ address }) => address);
+  const grant = { seq, cause, actor, fromUid };
+  const period: MutableAllocation = {
+    subnet,
+    addresses,
+    attachment,
+    podUid,
+    owner,
+    node,
+    mac,
+    from: at,
+    until: '',
+    grant,
+    release: undefined,
+    bindings: [...periods.openBindings],
+  };
+  periods.allocationPeriods.push(period);
+  periods.byGrant.set(seq, period);
+}
+
+function applyBind(periods: Periods, { addressBound, at }: Event): void {
+  const period = addressBound && periods.byGrant.get(addressBound.alloc);
+  if (!period) return;
+  const { containerId, interface: name, node, bootId } = addressBound;
+  // Containers do not survive a reboot of their node
+  endBindings(periods, { at, cause: 'UNBIND_CAUSE_NODE_REBOOTED' }, (of) => of.node === node && of.bootId !== bootId);
+  period.node = node;
+  const isBound = periods.openBindings.some(
+    (of) => of.containerId === containerId && of.interface === name && of.node === node,
+  );
+  if (isBound) return;
+  const binding: MutableBinding = {
+    containerId,
+    interface: name,
+    node,
+    bootId,
+    from: at,
+    until: '',
+    unbindCause: 'UNBIND_CAUSE_UNSPECIFIED',
+  };
+  period.bindings.push(binding);
+  periods.openBindings.push(binding);
+}
+
+function applyUnbind(periods: Periods, { addressUnbound, at }: Event): void {
+  if (!addressUnbound) return;
+  const { containerId, interface: name, cause } = addressUnbound;
+  endBindings(periods, { at, cause }, (of) => of.containerId === containerId && of.interface === name);
+}
+
+function endBindings(
+  periods: Periods,
+  { at, cause }: { readonly at: string; readonly cause: UnbindCause },
+  matches: (binding: BindingPeriod) => boolean,
+): void {
+  for (const binding of periods.openBindings.filter(matches)) {
+    binding.until = at;
+    binding.unbindCause = cause;
+  }
+  periods.openBindings = periods.openBindings.filter(({ until }) => until === '');
+}
+
+function applyRelease({ byGrant }: Periods, { addressReleased, seq, actor, at }: Event): void {
+  const period = addressReleased && byGrant.get(addressReleased.alloc);
+  if (!period) return;
+  const { cause, evidence } = addressReleased;
+  period.until = at;
+  period.release = { seq, actor, cause, evidence, toUid: '' };
+}
+
+function applyRestriction(periods: Mutable<RestrictionPeriod>[], event: Event): void {
+  const { addressReserved, reservationCancelled, addressQuarantined, quarantineLifted, at } = event;
+  const close = (kind: 'reserved' | 'quarantined'): void => {
+    const last = periods.findLast((each) => each[kind] !== undefined && each.until === '');
+    if (last) last.until = at;
+  };
+  if (reservationCancelled ?? addressReserved) close('reserved');
+  if (quarantineLifted ?? addressQuarantined) close('quarantined');
+  if (addressReserved) periods.push({ from: at, until: '', reserved: addressReserved });
+  if (addressQuarantined) periods.push({ from: at, until: '', quarantined: addressQuarantined });
+}
+
+/** Whether a period contains a time, RFC 3339 in UTC: `from` is inclusive, `until` exclusive. */
+const contains = ({ from, until }: { readonly from: string; readonly until: string }, at: string): boolean =>
+  from <= at && (until === '' || at < until);
+
+/** An address at an instant. */
+export interface AddressAtInstant {
+  /** The allocation period that contains the instant. */
+  readonly holder: AllocationPeriod | undefined;
+  /** The last period that ended before, and the first that started after the instant. */
+  readonly before: AllocationPeriod | undefined;
+  readonly after: AllocationPeriod | undefined;
+  /** Without a holder: containers that may still have answered on the address. */
+  readonly lingeringBindings: readonly BindingPeriod[];
+  /** Reservations and quarantines in force. */
+  readonly restrictions: readonly RestrictionPeriod[];
+}
+
+/** @param instant RFC 3339 in UTC with milliseconds. */
+export function addressAtInstant(
+  instant: string,
+  { allocationPeriods, restrictionPeriods }: AddressPeriods,
+): AddressAtInstant {
+  const holder = allocationPeriods.find((period) => contains(period, instant));
+  // A binding that continued through a transfer is in both periods
+  const bindings = [...new Set(allocationPeriods.flatMap((period) => period.bindings))];
+  return {
+    holder: holder && { ...holder, node: nodeAt(holder, instant) },
+    before: allocationPeriods.findLast(({ until }) => until !== '' && until <= instant),
+    after: allocationPeriods.find(({ from }) => from > instant),
+    lingeringBindings: holder ? [] : bindings.filter((each) => contains(each, instant)),
+    restrictions: restrictionPeriods.filter((each) => contains(each, instant)),
+  };
+}
+
+/** The node of the last binding before the instant, as a virtual machine migrates; else of the first binding. */
+const nodeAt = ({ bindings, node }: AllocationPeriod, instant: string): string =>
+  (bindings.findLast(({ from }) => from <= instant) ?? bindings[0])?.node ?? node;

@@ -1,0 +1,153 @@
+/** Finds the Pod that had an address at an instant. */
+import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
+import { type Event, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
+import type { LedgerClient } from '../clients/ledger-client.ts';
+import { readHistoryPage } from '../clients/read-history.ts';
+import { addressAtInstant, type AddressAtInstant, buildAddressPeriods } from './allocation-periods.ts';
+import { isDecisive, isStartAfter } from './decisive-events.ts';
+
+export interface HolderQuery {
+  readonly address: string;
+  /** Undefined: all subnets that have a record of the address. */
+  readonly subnet: string | undefined;
+  /** RFC 3339 in UTC with milliseconds. Undefined: now. */
+  readonly instant: string | undefined;
+}
+
+/** The servers of the query. The read model is an index into the log; all events are read from the allocator. */
+export interface HolderSources {
+  readonly allocator: LedgerClient;
+  readonly readModel?: Pick<LedgerClient, 'call'> | undefined;
+}
+
+/** The address in one subnet at the instant. */
+export interface SubnetHolder extends AddressAtInstant {
+  readonly subnet: string;
+  /** The oldest readable event, if older events could change the answer and are sealed and unavailable; else "". */
+  readonly historyStartsAt: string;
+}
+
+export interface HolderReport {
+  readonly position: Position | undefined;
+  /** The instant of the report. */
+  readonly at: string;
+  /** Empty: the address was never used. */
+  readonly subnets: readonly SubnetHolder[];
+}
+
+/** Called after each page, with the number of events and the time of the oldest. */
+export type HistoryProgress = (events: number, at: string) => void;
+
+/** The first page has what most answers need. Each later page is larger. */
+const [firstPageSize, pageGrowth, maxPageSize] = [16, 4, 1_000];
+
+/**
+ * Reads the events of the address that decide the answer: from the second allocation after the instant, or the newest event, down
+ * to the second allocation before it. The allocator finds each event by the link of the later one, so that none is left out.
+ * @throws IpledgerError POSITION_GONE if the events that decide the answer are sealed and unavailable.
+ */
+export async function findHolder(
+  sources: HolderSources,
+  { address, subnet, instant: requested }: HolderQuery,
+  onProgress?: HistoryProgress,
+): Promise<HolderReport> {
+  const {
+    position,
+    subnets: names,
+    events,
+  } = await readHistoryPage(sources.allocator, { address, subnet, pageSize: 1 });
+  const newest = events[0]?.at ?? '';
+  // The ledger's clock may be ahead of this machine's
+  const instant = requested ?? laterOf(new Date().toISOString(), newest);
+  const subnets: SubnetHolder[] = [];
+  for (const name of names) {
+    const place = { address, subnet: name, instant };
+    const indexed = newest > instant ? await findByIndex(sources, place, onProgress) : undefined;
+    subnets.push(indexed ?? (await findFrom(sources.allocator, place, 0, onProgress)));
+  }
+  return { position, at: instant, subnets };
+}
+
+const laterOf = (a: string, b: string): string => (a > b ? a : b);
+
+interface AddressInstant {
+  readonly address: string;
+  readonly subnet: string;
+  readonly instant: string;
+}
+
+/**
+ * As `findFrom`, from an event that the read model names. The events show whether it is the right one. Undefined if it is not, or
+ * if a later event can change the answer: then the search begins with the newest event.
+ */
+async function findByIndex(
+  { allocator, readModel }: HolderSources,
+  place: AddressInstant,
+  onProgress: HistoryProgress | undefined,
+): Promise<SubnetHolder | undefined> {
+  const { address, subnet, instant } = place;
+  try {
+    const reply = await readModel?.call(LedgerService.nextAllocations, { address, subnet, after: instant });
+    const start = reply?.seqs[1];
+    if (start === undefined) return undefined;
+    const found = await findFrom(allocator, place, start, onProgress);
+    // The end of a reservation or a quarantine may be a later event.
+    return found.restrictions.some(({ until }) => until === '') ? undefined : found;
+  } catch (error) {
+    const { code } = IpledgerError.from(error);
+    if (code === 'CANCELLED' || code === 'POSITION_GONE') throw error;
+    return undefined; // the index is optional
+  }
+}
+
+/** @param start an event after the instant to begin with; 0: the newest. @throws IpledgerError INVALID_REQUEST for another event. */
+async function findFrom(
+  allocator: LedgerClient,
+  place: AddressInstant,
+  start: number,
+  onProgress: HistoryProgress | undefined,
+): Promise<SubnetHolder> {
+  const { subnet, instant } = place;
+  const { events, unavailable } = await readDecisiveEvents(allocator, place, start, onProgress);
+  if (start !== 0 && !isStartAfter(instant, events))
+    throw new IpledgerError('INVALID_REQUEST', `event ${start} is not the second allocation after ${instant}`);
+  if (unavailable && !events.some((event) => event.at <= instant && decidesHolder(event))) throw unavailable;
+  const historyStartsAt = unavailable ? (events.at(-1)?.at ?? '') : '';
+  return { subnet, ...addressAtInstant(instant, buildAddressPeriods(events)), historyStartsAt };
+}
+
+interface AddressHistory {
+  /** Newest first. */
+  readonly events: readonly Event[];
+  /** The error that ended the reading, if older events could change the answer and are unavailable. */
+  readonly unavailable: IpledgerError | undefined;
+}
+
+async function readDecisiveEvents(
+  allocator: LedgerClient,
+  { address, subnet, instant }: AddressInstant,
+  newestSeq: number,
+  onProgress: HistoryProgress | undefined,
+): Promise<AddressHistory> {
+  const events: Event[] = [];
+  let pageToken = '';
+  let pageSize = firstPageSize;
+  try {
+    do {
+      const page = await readHistoryPage(allocator, { address, subnet, newestSeq, pageSize, pageToken });
+      // The stored line takes half of an event's memory
+      for (const event of page.events) events.push({ ...event, stored: '' });
+      onProgress?.(events.length, events.at(-1)?.at ?? '');
+      pageToken = page.nextPageToken;
+      pageSize = Math.min(pageGrowth * pageSize, maxPageSize);
+    } while (pageToken !== '' && !isDecisive(instant, events));
+    return { events, unavailable: undefined };
+  } catch (error) {
+    if (isPositionGone(error)) return { events, unavailable: error };
+    throw error;
+  }
+}
+
+/** Whether this event decides the holder, without older events. */
+const decidesHolder = ({ addressAllocated, addressTransferred, addressReleased }: Event): boolean =>
+  (addressAllocated ?? addressTransferred ?? addressReleased) !== undefined;

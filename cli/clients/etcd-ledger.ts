@@ -1,0 +1,36 @@
+/** Opens the ledger in etcd, for verbs that must work without an allocator. Reading needs the auditor's role only. */
+import { IpledgerError } from '../../lib/errors.ts';
+import { createLogger } from '../../lib/process/log.ts';
+import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
+import { openArchive } from '../../ledger/archive/open-archive.ts';
+import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
+import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
+import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import type { Ledger } from '../../ledger/log/store/ledger.ts';
+import { CliError } from '../program/cli-error.ts';
+
+/** A ledger in etcd. Dispose it to close the connection. */
+export interface OpenEtcdLedger extends Disposable {
+  readonly ledger: Ledger;
+}
+
+/**
+ * Opens the ledger at these endpoints ("http://host:port,…"), with its sealed events if `archive` is not ''.
+ * @throws CliError for invalid endpoints, files or archive.
+ */
+export function openEtcdLedger(endpoints: string, archive = ''): OpenEtcdLedger {
+  try {
+    const client = connectEtcd(endpoints.split(','), etcdAccessFromEnvironment(process.env, createLogger('ipledger')));
+    const live = new EtcdLedger(client);
+    const ledger = archive === '' ? live : new ArchivedLedger(live, openArchive(archive, process.env));
+    return { ledger, [Symbol.dispose]: () => client.close() };
+  } catch (error) {
+    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Names the endpoints in the error of an etcd that does not answer. Returns any other error as it is. */
+export function explainEtcdError(thrown: unknown, endpoints: string): unknown {
+  if (!(thrown instanceof IpledgerError && thrown.code === 'UNAVAILABLE')) return thrown;
+  return new CliError('unreachable', `${thrown.message} (${endpoints})`, { cause: thrown });
+}

@@ -1,0 +1,106 @@
+/** The Kubernetes API as the CLI uses it: objects as JSON, every failure as a CliError. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
+import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
+import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { CliError } from '../program/cli-error.ts';
+
+const timeoutMs = 30_000;
+const pageSize = 500;
+
+/** All throw CliError. */
+export interface KubernetesClient {
+  /** Reads one object; undefined when it does not exist. */
+  get(path: string): Promise<UntypedJson | undefined>;
+  /** Reads all objects of a collection, in pages. */
+  list(path: string): Promise<UntypedJson[]>;
+  /** Sends a JSON merge patch of one object; false when it does not exist. */
+  patch(path: string, body: object): Promise<boolean>;
+  /** Deletes the object with this uid. An object that does not exist is success. */
+  remove(path: string, uid: string): Promise<void>;
+}
+
+interface Request {
+  readonly method: 'GET' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  readonly contentType?: string;
+  readonly discardBody?: true;
+}
+
+/** Whether there is a kubeconfig. Without one, @kubernetes/client-node would connect to port 8080 of this machine. */
+export const hasKubeconfig = (env: NodeJS.ProcessEnv, { kubeconfig }: ClusterSelection = {}): boolean =>
+  Boolean(
+    kubeconfig ??
+    (env['KUBECONFIG'] ||
+      env['KUBERNETES_SERVICE_HOST'] ||
+      (env['HOME'] && existsSync(join(env['HOME'], '.kube', 'config')))),
+  );
+
+/**
+ * Connects to the selected cluster: of KUBECONFIG, else ~/.kube/config, else the cluster in which this runs. Await it before any call to
+ * the allocator: loading the client package blocks this process for a second, and replies would wait.
+ * @throws CliError when the kubeconfig cannot be read
+ */
+export async function connectKubernetes(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {
+  const api = await connectDefaultApi(selection).catch((error: unknown) => {
+    throw new CliError('usage', errorMessage(error), { cause: error });
+  });
+  return createKubernetesClient(api, signal);
+}
+
+/** The client of a connection. */
+export function createKubernetesClient(api: Api, signal: AbortSignal): KubernetesClient {
+  /** Returns undefined when the object does not exist. */
+  const send = async (request: Request): Promise<{ readonly object: unknown } | undefined> => {
+    try {
+      return { object: await api.request({ ...request, timeoutMs, signal }) };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw requestError(api, request, error, signal);
+    }
+  };
+  return {
+    async get(path) {
+      const reply = await send({ method: 'GET', path });
+      return reply && asRecord(reply.object);
+    },
+    list: (path) => list(api, path, signal),
+    async patch(path, body) {
+      const contentType = 'application/merge-patch+json';
+      return (await send({ method: 'PATCH', path, body, contentType, discardBody: true })) !== undefined;
+    },
+    async remove(path, uid) {
+      const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } };
+      await send({ method: 'DELETE', path, body, discardBody: true });
+    },
+  };
+}
+
+async function list(api: Api, path: string, signal: AbortSignal): Promise<UntypedJson[]> {
+  const objects: UntypedJson[] = [];
+  try {
+    for await (const { items } of listPages(api, path, { pageSize, timeoutMs, signal }))
+      for (const item of items) objects.push(asRecord(item));
+    return objects;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404)
+      throw new CliError('unreachable', `the Kubernetes API does not serve ${path}`, { cause: error });
+    throw requestError(api, { method: 'GET', path }, error, signal);
+  }
+}
+
+const verbs = { GET: 'read', PATCH: 'change', DELETE: 'delete' } as const;
+
+/** @throws the signal's reason once it is aborted */
+function requestError(api: Api, { method, path }: Request, error: unknown, signal: AbortSignal): CliError {
+  signal.throwIfAborted();
+  const action = `cannot ${verbs[method]} ${path} ${method === 'GET' ? 'of' : 'in'} the Kubernetes API at ${api.server}`;
+  const reason = error instanceof ApiError ? error.reason : errorMessage(error);
+  return new CliError('unreachable', `${action} (${reason}): KUBECONFIG must name a reachable API server`, {
+    cause: error,
+  });
+}

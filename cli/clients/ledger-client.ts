@@ -1,0 +1,143 @@
+/** The CLI's connection to the allocator and the read model, and the message when neither answers. */
+import { Metadata } from '@grpc/grpc-js';
+import { errorCodeMetadata, IpledgerError } from '../../lib/errors.ts';
+import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
+import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/credentials.ts';
+import type { MessageInput, Method } from '../../proto/codec.ts';
+import { CliError } from '../program/cli-error.ts';
+import type { connectCluster } from './cluster-connection.ts';
+import { namespaceOf } from './cluster-endpoint.ts';
+
+const timeoutMs = 10_000;
+/** The server sends a keep-alive on a stream every few seconds. */
+const silenceMs = 20_000;
+
+export interface LedgerClient extends Disposable {
+  /**
+   * A unary call.
+   * @throws CliError when the server does not answer; IpledgerError when it rejects the request.
+   */
+  call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply>;
+  /** A server stream. After an abort it ends early, without an error. The iteration throws as `call`. */
+  stream<Request, Reply>(
+    method: Method<Request, Reply, 'serverStream'>,
+    request: MessageInput<Request>,
+  ): AsyncIterable<Reply>;
+}
+
+/** A server: its name for people, and the settings that hold its address. */
+interface Server {
+  readonly kind: ServerKind;
+  readonly name: string;
+  readonly settings: readonly [string, string];
+}
+
+const allocatorServer: Server = {
+  kind: 'allocator',
+  name: 'the allocator',
+  settings: ['IPLEDGER_ENDPOINT', '--allocator'],
+};
+const readModelServer: Server = {
+  kind: 'read-model',
+  name: 'the read model',
+  settings: ['IPLEDGER_READ_MODEL', '--read-model'],
+};
+
+/** Where the server is, and what identifies the caller beside the TLS files of the environment. */
+export interface LedgerTarget extends ClusterSelection {
+  /** "host:port", several separated by commas; for allocators also "kubernetes" or "kubernetes/NAMESPACE". */
+  readonly endpoint: string;
+  readonly tokenFile?: string | undefined;
+}
+
+/**
+ * Connects to the allocator, with the TLS files that the environment names. A cluster is read at the first call.
+ * @param signal cancels the requests in progress.
+ * @throws CliError for an empty endpoint or invalid TLS files.
+ */
+export const openAllocatorClient = (target: LedgerTarget, signal: AbortSignal): LedgerClient =>
+  open(allocatorServer, target, signal);
+
+/** Connects to the read model, which answers some of the allocator's queries. */
+export const openReadModelClient = (endpoint: string, signal: AbortSignal): LedgerClient =>
+  open(readModelServer, { endpoint }, signal);
+
+/** A connection, and why the forwarding of its port failed. */
+interface Opened extends Disposable {
+  readonly connection: Connection;
+  failure(): string | undefined;
+}
+
+function open(server: Server, target: LedgerTarget, signal: AbortSignal): LedgerClient {
+  const { endpoint } = target;
+  if (endpoint === '')
+    throw new CliError('usage', `${server.settings[0]} is empty: set it to HOST:PORT of ${server.name}`);
+  const namespace = server.kind === 'allocator' ? namespaceOf(endpoint) : undefined;
+  let opened = namespace === undefined ? Promise.resolve(connectTo(server, target)) : undefined;
+  const openOnce = (): Promise<Opened> => (opened ??= openCluster({ ...target, namespace: namespace ?? '' }, signal));
+  const explain = (error: unknown, { failure }: Opened): unknown =>
+    error instanceof IpledgerError && neverAnswered(error)
+      ? unreachableError(server, endpoint, error, failure())
+      : error;
+  return {
+    call: async (method, request) => {
+      const client = await openOnce();
+      try {
+        return await call(client.connection, method, request, { timeoutMs, signal });
+      } catch (error) {
+        throw explain(error, client);
+      }
+    },
+    stream: async function* (method, request) {
+      const client = await openOnce();
+      try {
+        yield* stream(client.connection, method, request, { silenceMs, signal });
+      } catch (error) {
+        throw explain(error, client);
+      }
+    },
+    [Symbol.dispose]: () => {
+      opened?.then(
+        (client) => client[Symbol.dispose](),
+        () => undefined, // the call has thrown it
+      );
+    },
+  };
+}
+
+/** Loads the client of the Kubernetes API, which other endpoints do not need. */
+const openCluster: typeof connectCluster = async (target, signal) =>
+  (await import('./cluster-connection.ts')).connectCluster(target, signal);
+
+function connectTo({ kind }: Server, { endpoint, tokenFile }: LedgerTarget): Opened {
+  try {
+    const { env } = process;
+    const tls =
+      tokenFile === undefined ? tlsFromEnvironment(env, undefined) : tokenTlsFromEnvironment(env, tokenFile, undefined);
+    const connection = connect(endpoint, tls, kind);
+    return { connection, failure: () => undefined, [Symbol.dispose]: () => connection.close() };
+  } catch (error) {
+    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Whether the error is from grpc-js. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
+function neverAnswered({ code, cause }: IpledgerError): boolean {
+  if (code !== 'UNAVAILABLE' && code !== 'DEADLINE_PASSED') return false;
+  const sent = cause instanceof Error && 'metadata' in cause && cause.metadata instanceof Metadata;
+  return !(sent && (cause.metadata as Metadata).get(errorCodeMetadata).length > 0);
+}
+
+function unreachableError(
+  { name, settings }: Server,
+  endpoint: string,
+  error: IpledgerError,
+  failure: string | undefined,
+): CliError {
+  if (failure !== undefined) return new CliError('unreachable', `cannot reach ${name}: ${failure}`, { cause: error });
+  const reason = error.message.replace(/^no connection to the \w+: /, '');
+  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${timeoutMs / 1_000} s` : reason;
+  const message = `cannot reach ${name} at ${endpoint} (${why}): check that it runs, and its address in ${settings.join(' or ')}`;
+  return new CliError('unreachable', message, { cause: error });
+}

@@ -1,0 +1,29 @@
+/** The allocations of the ledger. */
+import { type Allocation, IpamService, type Position } from '../../proto/generated/ipledger.ts';
+import type { LedgerClient } from './ledger-client.ts';
+import { readPages } from './pages.ts';
+
+const pageSize = 1_000;
+
+/** Selects allocations. An absent field matches all. */
+export interface AllocationFilter {
+  readonly subnet?: string;
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly node?: string;
+}
+
+/** Reads all pages. `position` is that of the last page. */
+export async function listAllocations(
+  allocator: LedgerClient,
+  filter: { [Name in keyof AllocationFilter]: AllocationFilter[Name] | undefined },
+): Promise<{ position: Position | undefined; allocations: Allocation[] }> {
+  const read = (pageToken: string) => allocator.call(IpamService.listAllocations, { ...filter, pageSize, pageToken });
+  const all: Allocation[] = [];
+  let last: Position | undefined;
+  for await (const { position, allocations } of readPages(read)) {
+    for (const each of allocations) all.push(each);
+    last = position;
+  }
+  return { position: last, allocations: all };
+}

@@ -1,0 +1,56 @@
+/** Reads a history page by page. */
+import { IpledgerError } from '../../lib/errors.ts';
+import type { MessageInput } from '../../proto/codec.ts';
+import {
+  type Event,
+  type HistoryReply,
+  type HistoryRequest,
+  LedgerService,
+  type Position,
+} from '../../proto/generated/ipledger.ts';
+import type { LedgerClient } from './ledger-client.ts';
+
+const maxPageSize = 1_000;
+
+export interface HistoryPage {
+  readonly position: Position | undefined;
+  /** Of an address, on the first page: the subnets that have a record of it. */
+  readonly subnets: readonly string[];
+  /** The oldest event that this page's search has reached. */
+  readonly searchedDownToSeq: number;
+  readonly events: readonly Event[];
+  /** Older events follow. */
+  readonly more: boolean;
+}
+
+/** The pages of a history, up to `limit` events. A page may be empty and not be the last. A never-used address has one empty page. */
+export async function* readHistory(
+  allocator: LedgerClient,
+  request: MessageInput<HistoryRequest>,
+  limit: number,
+): AsyncGenerator<HistoryPage> {
+  let pageToken = '';
+  let remaining = limit;
+  do {
+    const pageSize = Math.min(maxPageSize, remaining);
+    const reply = await readHistoryPage(allocator, { ...request, pageSize, pageToken });
+    pageToken = reply.nextPageToken;
+    remaining -= reply.events.length;
+    const { position, events, subnets, searchedDownToSeq } = reply;
+    yield { position, events, subnets, searchedDownToSeq, more: pageToken !== '' };
+  } while (pageToken !== '' && remaining > 0);
+}
+
+/** One page. The allocator rejects a never-used address (ADDRESS_UNKNOWN); here its history is empty. */
+export async function readHistoryPage(
+  allocator: LedgerClient,
+  request: MessageInput<HistoryRequest>,
+): Promise<HistoryReply> {
+  try {
+    return await allocator.call(LedgerService.history, request);
+  } catch (error) {
+    if (!(error instanceof IpledgerError && error.code === 'ADDRESS_UNKNOWN')) throw error;
+    const { position } = await allocator.call(LedgerService.getStatus, {});
+    return { ...(position && { position }), events: [], nextPageToken: '', searchedDownToSeq: 0, subnets: [] };
+  }
+}

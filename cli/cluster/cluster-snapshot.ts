@@ -1,0 +1,168 @@
+/** Reads the objects that Kube-OVN's controller and ipledger manage, and the Pods. */
+import { allocationAnnotation, finalizer, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
+import { controllerOf, virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
+import type { Owner } from '../../proto/generated/ipledger.ts';
+import {
+  collectionPaths,
+  type MachineInstances,
+  parsePod,
+  readPodsAndNetworks,
+  type PodsAndNetworks,
+} from './read-cluster.ts';
+import type { Pod } from './cluster-state.ts';
+import type { KubernetesClient } from '../clients/kubernetes-client.ts';
+import { type UntypedJson, asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts';
+
+/** The common fields of Kube-OVN's custom resources. */
+export interface KubeOvnObject {
+  readonly kind: 'Subnet' | 'IPPool' | 'IP' | 'Vip';
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly finalizers: readonly string[];
+}
+
+export interface KubeOvnSubnet extends KubeOvnObject {
+  readonly spec: {
+    readonly cidrBlock: string;
+    readonly gateway: string;
+    readonly excludeIps: readonly string[];
+    readonly provider: string;
+    readonly protocol: string;
+  };
+}
+
+export interface KubeOvnPool extends KubeOvnObject {
+  readonly spec: { readonly subnet: string; readonly ips: readonly string[]; readonly namespaces: readonly string[] };
+}
+
+export interface KubeOvnIp extends KubeOvnObject {
+  /** ipledger created it, or has taken it over. */
+  readonly isOurs: boolean;
+  readonly isReserved: boolean;
+  readonly pod: string;
+  readonly namespace: string;
+  readonly podType: string;
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly mac: string;
+}
+
+export interface KubeOvnVip extends KubeOvnObject {
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+  readonly mac: string;
+}
+
+/** A Pod with its node and owner, which allocations record. */
+export interface PodWithOwner extends Pod {
+  readonly node: string;
+  readonly owner: Owner | undefined;
+}
+
+export interface ClusterSnapshot extends PodsAndNetworks<PodWithOwner> {
+  readonly subnets: readonly KubeOvnSubnet[];
+  readonly pools: readonly KubeOvnPool[];
+  readonly ips: readonly KubeOvnIp[];
+  readonly vips: readonly KubeOvnVip[];
+  /** When the reads ended, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The API path of an object. */
+export const objectPath = ({ kind, name }: KubeOvnObject): string =>
+  `${collectionPaths[kind]}/${encodeURIComponent(name)}`;
+
+/** Metadata that make the API reject a patch of another object with this name, or of another version. */
+export const preconditions = ({ uid, resourceVersion }: KubeOvnObject) => ({ uid, resourceVersion });
+
+/** @throws CliError when the API cannot be read. */
+export async function readClusterSnapshot(
+  kubernetes: Pick<KubernetesClient, 'get' | 'list'>,
+): Promise<ClusterSnapshot> {
+  const read = async <T>(kind: KubeOvnObject['kind'], as: (item: UntypedJson) => T): Promise<T[]> =>
+    (await kubernetes.list(collectionPaths[kind])).map(as);
+  const [subnets, pools, ips, vips] = await Promise.all([
+    read('Subnet', parseSubnet),
+    read('IPPool', parsePool),
+    read('IP', parseIp),
+    read('Vip', parseVip),
+  ]);
+  return { subnets, pools, ips, vips, ...(await readPodsAndNetworks(kubernetes, parsePodWithOwner)), at: Date.now() };
+}
+
+function parseMetadata(kind: KubeOvnObject['kind'], item: UntypedJson): KubeOvnObject {
+  const metadata = asRecord(item['metadata']);
+  return {
+    kind,
+    name: asText(metadata['name']),
+    uid: asText(metadata['uid']),
+    resourceVersion: asText(metadata['resourceVersion']),
+    generation: Number(metadata['generation'] ?? 0),
+    finalizers: asTexts(metadata['finalizers']),
+  };
+}
+
+function parseSubnet(item: UntypedJson): KubeOvnSubnet {
+  const spec = asRecord(item['spec']);
+  const [cidrBlock, gateway] = [asText(spec['cidrBlock']), asText(spec['gateway'])];
+  const [provider, protocol] = [asText(spec['provider']), asText(spec['protocol'])];
+  return {
+    ...parseMetadata('Subnet', item),
+    spec: { cidrBlock, gateway, excludeIps: asTexts(spec['excludeIps']), provider, protocol },
+  };
+}
+
+function parsePool(item: UntypedJson): KubeOvnPool {
+  const spec = asRecord(item['spec']);
+  return {
+    ...parseMetadata('IPPool', item),
+    spec: { subnet: asText(spec['subnet']), ips: asTexts(spec['ips']), namespaces: asTexts(spec['namespaces']) },
+  };
+}
+
+function parseIp(item: UntypedJson): KubeOvnIp {
+  const common = parseMetadata('IP', item);
+  const [metadata, spec] = [asRecord(item['metadata']), asRecord(item['spec'])];
+  const single = nonEmpty(spec['v4IpAddress'], spec['v6IpAddress']);
+  return {
+    ...common,
+    isOurs:
+      common.finalizers.includes(finalizer) || asText(asRecord(metadata['annotations'])[allocationAnnotation]) !== '',
+    isReserved: asText(asRecord(metadata['labels'])['ovn.kubernetes.io/ip_reserved']) === 'true',
+    pod: asText(spec['podName']),
+    namespace: asText(spec['namespace']),
+    podType: asText(spec['podType']),
+    subnet: asText(spec['subnet']),
+    addresses: single.length > 0 ? single : nonEmpty(...asText(spec['ipAddress']).split(',')),
+    mac: asText(spec['macAddress']),
+  };
+}
+
+function parseVip(item: UntypedJson): KubeOvnVip {
+  const [spec, status] = [asRecord(item['spec']), asRecord(item['status'])];
+  const field = (name: string): string => asText(spec[name]) || asText(status[name]);
+  return {
+    ...parseMetadata('Vip', item),
+    subnet: asText(spec['subnet']),
+    addresses: nonEmpty(field('v4ip'), field('v6ip')),
+    mac: asText(spec['macAddress']) || asText(status['mac']),
+  };
+}
+
+function parsePodWithOwner(item: UntypedJson, instances: MachineInstances): PodWithOwner {
+  const pod = parsePod(item, instances);
+  return { ...pod, node: asText(asRecord(item['spec'])['nodeName']), owner: parseOwner(pod, item) };
+}
+
+/** A VirtualMachineInstance counts as owner of its launcher Pods only. */
+function parseOwner({ ledgerName }: Pod, item: UntypedJson): Owner | undefined {
+  const controller = controllerOf(asRecord(item['metadata'])['ownerReferences']);
+  if (!controller) return undefined;
+  const { apiVersion, name, uid } = controller;
+  const kind = ownerKind(apiVersion, controller.kind);
+  return kind === virtualMachineKind && ledgerName === undefined ? undefined : { kind, name, uid };
+}
+
+const nonEmpty = (...values: readonly unknown[]): string[] => values.map((each) => asText(each).trim()).filter(Boolean);

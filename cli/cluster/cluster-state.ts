@@ -1,0 +1,61 @@
+/** The objects of the Kubernetes API that `check` compares with the ledger. */
+
+export interface Pod {
+  readonly namespace: string;
+  readonly name: string;
+  /** The name in the ledger, if it is not the Pod's: a launcher has the name of its virtual machine. */
+  readonly ledgerName?: string;
+  /** The uid in the ledger. It differs from the Pod's for static Pods and virtual machines. */
+  readonly identity: string;
+  readonly hostNetwork: boolean;
+  readonly restartPolicy: string;
+  readonly phase: string;
+  readonly reason: string;
+  /** Milliseconds since 1970; undefined unless the Pod is terminating. */
+  readonly deletionAt: number | undefined;
+  readonly graceSeconds: number;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface IpObject {
+  readonly name: string;
+  /** The event number of the allocation, from the object's annotation; "" on an object that ipledger did not create. */
+  readonly allocation: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** A Subnet or an IPPool. */
+export interface StatusObject {
+  readonly name: string;
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+export interface Vip {
+  readonly name: string;
+  readonly subnet: string;
+  /** The addresses in its status. */
+  readonly addresses: readonly string[];
+}
+
+export interface StatefulSet {
+  readonly uid: string;
+  readonly deleting: boolean;
+  readonly replicas: number;
+  readonly firstOrdinal: number;
+}
+
+export interface ClusterState {
+  readonly pods: readonly Pod[];
+  readonly ips: readonly IpObject[];
+  readonly subnets: readonly StatusObject[];
+  readonly pools: readonly StatusObject[];
+  readonly vips: readonly Vip[];
+  /** Names. */
+  readonly nodes: ReadonlySet<string>;
+  /** By "namespace/name". */
+  readonly statefulSets: ReadonlyMap<string, StatefulSet>;
+  /** KubeVirt's VirtualMachines that are not terminating, by "namespace/name". */
+  readonly machines: ReadonlySet<string>;
+  /** The CNI configurations of the NetworkAttachmentDefinitions, by "namespace/name". */
+  readonly networks: ReadonlyMap<string, string>;
+}

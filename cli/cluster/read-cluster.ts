@@ -1,0 +1,152 @@
+/** Reads the cluster state from the Kubernetes API. */
+import { allocationAnnotation } from '../../lib/kubernetes/kubernetes-metadata.ts';
+import {
+  controllerOf,
+  podIdentityOf,
+  claimedMachineOf,
+  type MachineInstance,
+  machineInstanceOf,
+  launcherMismatch,
+} from '../../lib/kubernetes/pod-identity.ts';
+import type { KubernetesClient } from '../clients/kubernetes-client.ts';
+import type { ClusterState, IpObject, Pod, StatefulSet, StatusObject, Vip } from './cluster-state.ts';
+import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
+
+const kubeOvn = '/apis/kubeovn.io/v1';
+/** The API path of each kind. */
+export const collectionPaths = {
+  Subnet: `${kubeOvn}/subnets`,
+  IPPool: `${kubeOvn}/ippools`,
+  IP: `${kubeOvn}/ips`,
+  Vip: `${kubeOvn}/vips`,
+  Pod: '/api/v1/pods',
+  Node: '/api/v1/nodes',
+  StatefulSet: '/apis/apps/v1/statefulsets',
+  Network: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+} as const;
+/** KubeVirt's API, which most clusters lack. */
+const machinesApi = '/apis/kubevirt.io/v1';
+
+/** All objects that have or request an address. @throws CliError when the API cannot be read. */
+export async function readCluster(kubernetes: KubernetesReader): Promise<ClusterState> {
+  const read = async <T>(kind: keyof typeof collectionPaths, as: (item: UntypedJson) => T): Promise<T[]> =>
+    (await kubernetes.list(collectionPaths[kind])).map(as);
+  const [podsAndNetworks, ips, subnets, pools, vips, nodes] = await Promise.all([
+    readPodsAndNetworks(kubernetes, parsePod),
+    read('IP', parseIp),
+    read('Subnet', parseStatus),
+    read('IPPool', parseStatus),
+    read('Vip', parseVip),
+    read('Node', nameOf),
+  ]);
+  return { ...podsAndNetworks, ips, subnets, pools, vips, nodes: new Set(nodes) };
+}
+
+type KubernetesReader = Pick<KubernetesClient, 'get' | 'list'>;
+
+/** Pods, and what decides their attachments and address retention. */
+export type PodsAndNetworks<AnyPod extends Pod> = Pick<ClusterState, 'statefulSets' | 'machines' | 'networks'> & {
+  readonly pods: readonly AnyPod[];
+};
+
+/** @throws CliError when the API cannot be read. */
+export async function readPodsAndNetworks<AnyPod extends Pod>(
+  kubernetes: KubernetesReader,
+  podAs: (item: UntypedJson, instances: MachineInstances) => AnyPod,
+): Promise<PodsAndNetworks<AnyPod>> {
+  const [pods, statefulSets, networks, { machines, instances }] = await Promise.all([
+    kubernetes.list(collectionPaths.Pod),
+    kubernetes.list(collectionPaths.StatefulSet),
+    kubernetes.list(collectionPaths.Network),
+    readMachines(kubernetes),
+  ]);
+  return {
+    pods: pods.map((item) => podAs(item, instances)),
+    statefulSets: new Map(statefulSets.map(parseStatefulSet)),
+    networks: new Map(networks.map(parseNetwork)),
+    machines,
+  };
+}
+
+/** VirtualMachineInstances, by "namespace/name". */
+export type MachineInstances = ReadonlyMap<string, MachineInstance>;
+
+/** A launcher Pod gets the identity of its virtual machine, if the instance exists and lists the Pod. */
+export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
+  const [metadata, spec, status] = [asRecord(item['metadata']), asRecord(item['spec']), asRecord(item['status'])];
+  const all = Object.entries(asRecord(metadata['annotations'])).map(([key, value]) => [key, asText(value)] as const);
+  const annotations = Object.fromEntries(all);
+  const [name, uid] = [asText(metadata['name']), asText(metadata['uid'])];
+  const claim = claimedMachineOf({ name, controller: controllerOf(metadata['ownerReferences']) });
+  const instance = claim && instances.get(`${asText(metadata['namespace'])}/${claim.name}`);
+  const isLauncher = claim && !launcherMismatch(instance, claim, { name, uid });
+  const identity = isLauncher ? claim : podIdentityOf({ name, uid, annotations });
+  const deletion = asText(metadata['deletionTimestamp']);
+  // Each DELETE sets the period; the kubelet's last DELETE sets 0
+  const grace = metadata['deletionGracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'];
+  return {
+    namespace: asText(metadata['namespace']),
+    name,
+    ...(identity.name !== name && { ledgerName: identity.name }),
+    identity: identity.uid,
+    hostNetwork: spec['hostNetwork'] === true,
+    restartPolicy: asText(spec['restartPolicy']),
+    phase: asText(status['phase']),
+    reason: asText(status['reason']),
+    deletionAt: deletion === '' ? undefined : Date.parse(deletion),
+    graceSeconds: typeof grace === 'number' ? grace : 30,
+    annotations,
+  };
+}
+
+function parseIp(item: UntypedJson): IpObject {
+  const metadata = asRecord(item['metadata']);
+  const allocation = asText(asRecord(metadata['annotations'])[allocationAnnotation]);
+  return { name: asText(metadata['name']), allocation, spec: asRecord(item['spec']) };
+}
+
+const nameOf = (item: UntypedJson): string => asText(asRecord(item['metadata'])['name']);
+
+const parseStatus = (item: UntypedJson): StatusObject => ({ name: nameOf(item), status: asRecord(item['status']) });
+
+function parseVip(item: UntypedJson): Vip {
+  const { v4ip, v6ip } = asRecord(item['status']);
+  const addresses = [asText(v4ip), asText(v6ip)].filter((address) => address !== '');
+  return { name: nameOf(item), subnet: asText(asRecord(item['spec'])['subnet']), addresses };
+}
+
+/** By "namespace/name". */
+function parseStatefulSet(item: UntypedJson): [string, StatefulSet] {
+  const { namespace, name, uid, deletionTimestamp } = asRecord(item['metadata']);
+  const { replicas, ordinals } = asRecord(item['spec']);
+  const count = (value: unknown, absent: number): number => (typeof value === 'number' ? value : absent);
+  const members = { replicas: count(replicas, 1), firstOrdinal: count(asRecord(ordinals)['start'], 0) };
+  return [
+    `${asText(namespace)}/${asText(name)}`,
+    { uid: asText(uid), deleting: asText(deletionTimestamp) !== '', ...members },
+  ];
+}
+
+/** VirtualMachines that are not terminating, and VirtualMachineInstances, by "namespace/name". */
+async function readMachines({ get, list }: KubernetesReader) {
+  if (!(await get(machinesApi))) return { machines: new Set<string>(), instances: new Map<string, MachineInstance>() };
+  const machines = new Set((await list(`${machinesApi}/virtualmachines`)).flatMap(parseMachine));
+  const running = await list(`${machinesApi}/virtualmachineinstances`);
+  return { machines, instances: new Map(running.map((item) => [keyOf(item), machineInstanceOf(item)] as const)) };
+}
+
+function keyOf(item: UntypedJson): string {
+  const { namespace, name } = asRecord(item['metadata']);
+  return `${asText(namespace)}/${asText(name)}`;
+}
+
+function parseMachine(item: UntypedJson): string[] {
+  const { namespace, name, deletionTimestamp } = asRecord(item['metadata']);
+  return asText(deletionTimestamp) === '' ? [`${asText(namespace)}/${asText(name)}`] : [];
+}
+
+/** The CNI configuration, by "namespace/name". */
+function parseNetwork(item: UntypedJson): [string, string] {
+  const { namespace, name } = asRecord(item['metadata']);
+  return [`${asText(namespace)}/${asText(name)}`, asText(asRecord(item['spec'])['config'])];
+}

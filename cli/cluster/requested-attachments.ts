@@ -1,0 +1,81 @@
+/**
+ * Requested attachments: the NICs of ipledger's networks that a Pod's annotations name. Invalid annotations are left out, because the
+ * pod-watcher rejects such a Pod with an Event.
+ */
+import type { ClusterState, Pod } from './cluster-state.ts';
+import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
+import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
+import { asRecord, tryParseJson, asText } from '../../lib/kubernetes/untyped-json.ts';
+
+const annotations = ['v1.multus-cni.io/default-network', 'k8s.v1.cni.cncf.io/networks'];
+const ours = 'kube-ovn';
+
+/** A NIC that a Pod requests. */
+export interface RequestedAttachment {
+  readonly provider: string;
+  /** Its name; "" if the annotation has none. */
+  readonly interface: string;
+}
+
+/** The providers of a Pod's requested attachments, with that of an OVN4NFV request. */
+export function findRequestedProviders(pod: Pod, cluster: Pick<ClusterState, 'networks'>): string[] {
+  const providers = new Set(findRequestedAttachments(pod, cluster).map(({ provider }) => provider));
+  const ovn4nfv = parseOvn4nfvRequest(pod);
+  return [...providers, ...(ovn4nfv.ok && ovn4nfv.value ? [ovn4nfvProvider] : [])];
+}
+
+/** In the order of the annotations. */
+export function findRequestedAttachments(
+  pod: Pod,
+  { networks }: Pick<ClusterState, 'networks'>,
+): RequestedAttachment[] {
+  return findSelections(pod).flatMap(({ network, interface: name }) => {
+    const provider = providerOf(network, networks.get(network) ?? '');
+    return provider === undefined ? [] : [{ provider, interface: name }];
+  });
+}
+
+/** A network "namespace/name", and the requested name of the NIC. */
+export interface Selection {
+  readonly network: string;
+  /** "" if the annotation has none. */
+  readonly interface: string;
+  /** The name that Multus gives the NIC: the requested name, else eth0 for the default network, else net1, net2, … */
+  readonly actualInterface: string;
+}
+
+/** The networks that a Pod's annotations name, in their order, of any IPAM. */
+export function findSelections({ namespace, annotations: values }: Pod): Selection[] {
+  return annotations.flatMap((key, kind) =>
+    parseSelections(values[key]?.trim() ?? '', namespace).map((selection, index) => ({
+      ...selection,
+      actualInterface: selection.interface || (kind === 0 ? 'eth0' : `net${index + 1}`),
+    })),
+  );
+}
+
+/** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
+function parseSelections(value: string, namespace: string): Omit<Selection, 'actualInterface'>[] {
+  if (value === '') return [];
+  if (!/[[{"]/.test(value))
+    return value.split(',').map((item) => {
+      const [network = '', name = ''] = item.trim().split('@');
+      return { network: network.includes('/') ? network : `${namespace}/${network}`, interface: name };
+    });
+  const elements = tryParseJson(value);
+  if (!Array.isArray(elements)) return [];
+  return elements.map((element) => {
+    const { name, namespace: own, interface: interfaceName } = asRecord(element);
+    return { network: `${asText(own) || namespace}/${asText(name)}`, interface: asText(interfaceName) };
+  });
+}
+
+/** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
+export function providerOf(key: string, config: string): string | undefined {
+  const conf = asRecord(tryParseJson(config));
+  const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
+  const plugins = [conf, ...chained.map(asRecord)];
+  const [namespace = '', name = ''] = key.split('/');
+  if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
+  return plugins.some(({ ipam }) => asRecord(ipam)['type'] === ours) ? `${name}.${namespace}` : undefined;
+}

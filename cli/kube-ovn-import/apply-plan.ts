@@ -1,0 +1,138 @@
+/**
+ * Applies an import plan. Every step is idempotent, so an interrupted run can be repeated. A Kube-OVN object changes only after the
+ * ledger has its address.
+ */
+import { IpledgerError } from '../../lib/errors.ts';
+import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
+import { allocationAnnotation, finalizer, kubeOvnFinalizers } from '../../lib/kubernetes/kubernetes-metadata.ts';
+import { type Allocation, IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import type { LedgerClient } from '../clients/ledger-client.ts';
+import type { KubernetesClient } from '../clients/kubernetes-client.ts';
+import type { ObservedAttachment } from './observed-attachments.ts';
+import type { ImportPlan } from './import-plan.ts';
+import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '../cluster/cluster-snapshot.ts';
+
+/** Concurrent requests. */
+const concurrency = 16;
+const validMs = 10_000;
+
+/** An object that the ledger rejected. Nothing of it was changed. */
+export interface RejectedObject {
+  readonly where: string;
+  readonly reason: string;
+}
+
+export interface ImportTarget {
+  readonly allocator: LedgerClient;
+  readonly kubernetes: Pick<KubernetesClient, 'patch' | 'remove'>;
+}
+
+/** @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay. */
+export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise<RejectedObject[]> {
+  const { kubernetes, allocator } = target;
+  const rejected: RejectedObject[] = [];
+  const attempt = async (where: string, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof IpledgerError) || ['transient', 'damaged', 'bug'].includes(error.kind)) throw error;
+      rejected.push({ where, reason: error.message });
+    }
+  };
+  /** First records the object in the ledger, then takes it over. */
+  const takeOver = (object: KubeOvnObject, record: () => Promise<unknown>): Promise<void> =>
+    attempt(`${object.kind} ${object.name}`, async () => {
+      await record();
+      await adopt(kubernetes, object);
+    });
+  const { subnets, pools, reservations } = plan;
+  await forEachConcurrently(subnets, (each) =>
+    takeOver(each, () => allocator.call(SubnetsService.applySubnet, toConfiguration(each))),
+  );
+  await forEachConcurrently(pools, (each) =>
+    takeOver(each, () => allocator.call(SubnetsService.applyPool, toConfiguration(each))),
+  );
+  await forEachConcurrently(reservations, ({ object, ...reservation }) => {
+    const reason = `${object.kind} object ${object.name}`;
+    return takeOver(object, () => allocator.call(IpamService.reserve, { ...reservation, reason }));
+  });
+  await forEachConcurrently([...groupByPod(plan.attachments)], ([pod, attachments]) =>
+    attempt(`Pod ${pod}`, () => importPod(attachments, target)),
+  );
+  await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));
+  return rejected;
+}
+
+const toConfiguration = <Spec>({ name, uid, generation, spec }: KubeOvnObject & { readonly spec: Spec }) => ({
+  name,
+  spec,
+  source: { uid, generation },
+});
+
+/** One request has all attachments of a Pod. */
+const groupByPod = (attachments: readonly ObservedAttachment[]): Map<string, ObservedAttachment[]> =>
+  Map.groupBy(attachments, ({ holder: { namespace, name } }) => `${namespace}/${name}`);
+
+async function importPod(
+  observed: readonly ObservedAttachment[],
+  { allocator, kubernetes }: ImportTarget,
+): Promise<void> {
+  const [first] = observed;
+  if (!first) return;
+  const attachments = observed.map(
+    ({ provider, ordinal, interface: name, subnet, addresses, mac, routes, vip, defaultRoute }) => ({
+      provider,
+      ordinal,
+      interface: name,
+      subnets: [subnet],
+      candidates: [{ addresses }],
+      mac,
+      routes,
+      reservation: vip === '' ? '' : `vip/${vip}`,
+      ...(defaultRoute !== undefined && { defaultRoute }),
+    }),
+  );
+  const request = { pod: first.holder, attachments, validMs, import: true };
+  const { allocations } = await allocator.call(IpamService.allocate, request);
+  for (const [index, { ipObject }] of observed.entries()) {
+    const allocation = allocations[index];
+    if (ipObject && allocation && !ipObject.isReserved) await markAllocated(kubernetes, ipObject, allocation);
+  }
+}
+
+/** Kube-OVN's IP object becomes the allocation's in one patch. Without both marks it would count as a reservation. */
+async function markAllocated(
+  kubernetes: ImportTarget['kubernetes'],
+  ip: KubeOvnIp,
+  { seq, attachment }: Allocation,
+): Promise<void> {
+  const { pod = '', namespace = '', provider = '', ordinal = 0 } = attachment ?? {};
+  if (ip.name !== ipObjectName({ pod, namespace, provider, ordinal })) return deleteIp(kubernetes, ip);
+  const finalizers = ip.finalizers.filter((each) => !kubeOvnFinalizers.has(each));
+  const metadata = { ...preconditions(ip), finalizers, annotations: { [allocationAnnotation]: String(seq) } };
+  await kubernetes.patch(objectPath(ip), { metadata });
+}
+
+/** Replaces Kube-OVN's finalizers by ipledger's. */
+async function adopt(kubernetes: ImportTarget['kubernetes'], object: KubeOvnObject): Promise<void> {
+  const others = object.finalizers.filter((each) => each !== finalizer && !kubeOvnFinalizers.has(each));
+  const finalizers = [...others, finalizer];
+  if (finalizers.join() === object.finalizers.join()) return;
+  await kubernetes.patch(objectPath(object), { metadata: { ...preconditions(object), finalizers } });
+}
+
+/** Deletes the object before it removes the finalizers. Without finalizers it would count as a reservation. */
+async function deleteIp(kubernetes: ImportTarget['kubernetes'], ip: KubeOvnIp): Promise<void> {
+  await kubernetes.remove(objectPath(ip), ip.uid);
+  const finalizers = ip.finalizers.filter((each) => !kubeOvnFinalizers.has(each));
+  if (finalizers.length < ip.finalizers.length)
+    await kubernetes.patch(objectPath(ip), { metadata: { uid: ip.uid, finalizers } });
+}
+
+async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of remaining) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { runningPod } from '../cluster/testing/running-pod.ts';
+import { findObservedAttachments } from './observed-attachments.ts';
+import { findConflicts, type LedgerContents } from './conflicts.ts';
+import { planImport } from './import-plan.ts';
+import type { KubeOvnIp, KubeOvnSubnet, PodWithOwner, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+
+const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: ['kubeovn.io/kube-ovn-controller'] };
+const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): KubeOvnSubnet => ({
+  ...metadata,
+  kind: 'Subnet',
+  name,
+  uid: `uid-${name}`,
+  spec: { cidrBlock, gateway: '', excludeIps: [], provider, protocol: '' },
+});
+const pod = (name: string, annotations: Readonly<Record<string, string>>): PodWithOwner => ({
+  ...runningPod(name, annotations),
+  node: 'node-1',
+  owner: undefined,
+});
+const ip = (name: string, addresses: readonly string[], more: Partial<KubeOvnIp> = {}): KubeOvnIp => ({
+  ...metadata,
+  kind: 'IP',
+  name,
+  isOurs: false,
+  isReserved: false,
+  pod: name.split('.')[0] ?? '',
+  namespace: 'default',
+  podType: '',
+  subnet: 'lan',
+  addresses,
+  mac: '',
+  ...more,
+});
+const has = (address: string, provider = 'lan.default') => ({
+  [`${provider}.kubernetes.io/ip_address`]: address,
+  [`${provider}.kubernetes.io/allocated`]: 'true',
+});
+const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
+  subnets: [subnet('lan', '10.0.0.0/24')],
+  pools: [],
+  ips: [],
+  vips: [],
+  pods: [],
+  statefulSets: new Map(),
+  machines: new Set(),
+  networks: new Map(),
+  at: Date.UTC(2026, 0, 1),
+  ...parts,
+});
+const emptyLedger: LedgerContents = { subnets: [], allocations: [] };
+const kindsOf = (parts: Partial<ClusterSnapshot>, ledger = emptyLedger): string[] => {
+  const snapshot = snapshotOf(parts);
+  return findConflicts(planImport(snapshot), snapshot, ledger).map(({ kind, where }) => `${kind}: ${where}`);
+};
+
+describe('An import from Kube-OVN', () => {
+  it('finds several NICs of one network by their interfaces', () => {
+    const networks = new Map([['default/nic', '{"type":"kube-ovn"}']]);
+    const annotations = {
+      'k8s.v1.cni.cncf.io/networks': 'nic@net1,nic@net2',
+      ...has('10.0.0.5', 'nic.default.ovn.net2'),
+      ...has('10.0.0.4', 'nic.default.ovn.net1'),
+    };
+    const attachments = findObservedAttachments(snapshotOf({ networks, pods: [pod('twice', annotations)] }));
+    expect(
+      attachments.map(({ provider, ordinal, interface: name, addresses }) => [provider, ordinal, name, ...addresses]),
+    ).to.deep.equal([
+      ['nic.default.ovn', 1, 'net2', '10.0.0.5'],
+      ['nic.default.ovn', 0, 'net1', '10.0.0.4'],
+    ]);
+  });
+
+  it('deletes the IP objects of ended Pods, and ignores those of ipledger and of Nodes', () => {
+    const ended = { ...pod('ended', has('10.0.0.4')), phase: 'Failed', restartPolicy: 'Never' };
+    const ips = [
+      ip('ended.default.lan.default', ['10.0.0.4']),
+      ip('ours.default.lan.default', ['10.0.0.5'], { isOurs: true }),
+      ip('node-a', ['100.64.0.2'], { pod: '', namespace: '' }),
+    ];
+    const plan = planImport(snapshotOf({ pods: [ended], ips }));
+    expect(plan.attachments).to.deep.equal([]);
+    expect(plan.leftovers.map(({ name }) => name)).to.deep.equal(['ended.default.lan.default']);
+    expect(plan.foreign.map(({ name }) => name)).to.deep.equal(['node-a']);
+  });
+
+  it('imports the address of a StatefulSet member without a Pod', () => {
+    const statefulSets = new Map([['default/db', { uid: 'uid-db', firstOrdinal: 1, replicas: 2, deleting: false }]]);
+    const member = (ordinal: number) =>
+      ip(`db-${ordinal}.default.lan.default`, [`10.0.0.${ordinal + 2}`], { podType: 'StatefulSet' });
+    const { attachments, leftovers } = planImport(snapshotOf({ statefulSets, ips: [0, 1, 2, 3].map(member) }));
+    expect(attachments.map(({ holder }) => holder.name)).to.deep.equal(['db-1', 'db-2']);
+    expect(leftovers.map(({ pod: name }) => name)).to.deep.equal(['db-0', 'db-3']);
+  });
+
+  it('conflicts with invalid, contradictory and out-of-range annotations', () => {
+    const pods = [
+      pod('mute', { 'lan.default.kubernetes.io/allocated': 'true' }),
+      pod('garbled', has('10.0.0.x')),
+      pod('astray', has('10.1.0.4')),
+      pod('homeless', has('10.0.0.6', 'attic.default')),
+      pod('routed', { ...has('10.0.0.7'), 'lan.default.kubernetes.io/routes': '10.9.0.0/16' }),
+      pod('torn', has('10.0.0.8')),
+      pod('silent', {}),
+    ];
+    const ips = [ip('torn.default.lan.default', ['10.0.0.9']), ip('silent.default.lan.default', ['10.0.0.10'])];
+    expect(kindsOf({ pods, ips })).to.deep.equal([
+      'invalid annotation: Pod default/mute',
+      'invalid annotation: Pod default/garbled',
+      'out of range: Pod default/astray',
+      'no Subnet: Pod default/homeless',
+      'invalid annotation: Pod default/routed',
+      'IP object and annotation: Pod default/torn',
+      'IP object and annotation: IP object silent.default.lan.default',
+    ]);
+  });
+
+  it('conflicts with an address, MAC or CIDR that two objects have', () => {
+    const mac = { 'lan.default.kubernetes.io/mac_address': '00:00:00:00:00:AA' };
+    const pods = [pod('one', { ...has('10.0.0.4'), ...mac }), pod('other', { ...has('10.0.0.4'), ...mac })];
+    const subnets = [
+      subnet('lan', '10.0.0.0/24'),
+      subnet('too', '10.0.0.128/25'),
+      subnet('far', '10.0.0.0/24', 'far.default'),
+    ];
+    expect(kindsOf({ pods, subnets })).to.deep.equal([
+      'overlap: Subnets lan and too',
+      'allocated twice: Pod default/one and Pod default/other',
+      'allocated twice: Pod default/one and Pod default/other',
+    ]);
+  });
+
+  it('conflicts with other allocations of the ledger, but not with an earlier import', () => {
+    const allocation = (name: string, address: string) => ({
+      seq: 7,
+      attachment: { namespace: 'default', pod: name, provider: 'lan.default', ordinal: 0 },
+      podUid: `uid-${name}`,
+      subnet: 'lan',
+      addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }],
+    });
+    const ledgerWith = (...allocations: object[]) => ({ subnets: [], allocations }) as unknown as LedgerContents;
+    const pods = [pod('web', has('10.0.0.4'))];
+    expect(kindsOf({ pods }, ledgerWith(allocation('web', '10.0.0.4')))).to.deep.equal([]);
+    expect(kindsOf({ pods }, ledgerWith(allocation('web', '10.0.0.5')))).to.deep.equal([
+      'in the ledger: Pod default/web',
+    ]);
+    expect(kindsOf({ pods }, ledgerWith(allocation('other', '10.0.0.4')))).to.deep.equal([
+      'in the ledger: Pod default/web',
+    ]);
+    const subnets = [{ name: 'lan', source: { uid: 'another', generation: 1 } }];
+    expect(kindsOf({ pods }, { subnets, allocations: [] } as unknown as LedgerContents)).to.deep.equal([
+      'in the ledger: Subnet lan',
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+/** Formats objects of the ledger for people. */
+import type { AddressRecord, Allocation, Attachment, Position, SubnetSpec } from '../../proto/generated/ipledger.ts';
+
+/** "namespace/name" of a Pod. */
+export const podKey = (pod: { readonly namespace: string; readonly name: string }): string =>
+  `${pod.namespace}/${pod.name}`;
+
+/** "namespace/name" of an attachment's Pod; "" without an attachment. */
+export const formatPodName = (attachment: Attachment | undefined): string =>
+  attachment ? `${attachment.namespace}/${attachment.pod}` : '';
+
+/** "10.0.0.2,fd00::2" */
+export const formatAddresses = ({ addresses }: Pick<Allocation, 'addresses'>): string =>
+  addresses.map(({ address }) => address).join(',');
+
+/** An allocation with what finds it in the ledger. */
+export const formatAllocation = (allocation: Allocation): string =>
+  `${formatAddresses(allocation)} of subnet ${allocation.subnet} (${allocation.attachment?.provider}, uid ${allocation.podUid}, event ${allocation.seq})`;
+
+/** The configuration of a subnet. */
+export function formatSubnet({ cidrBlock, provider, excludeIps }: SubnetSpec): string {
+  const excluded = excludeIps.length > 0 ? `without ${excludeIps.join(' ')}` : '';
+  return joinNonEmpty(', ', cidrBlock, `provider ${provider}`, excluded);
+}
+
+/** For an address without a record in this subnet, or in any. */
+export const formatNeverUsed = (subnet: string | undefined): string =>
+  `was never used in ${subnet ? `subnet ${subnet}` : 'any subnet'}`;
+
+/** The position that a state belongs to. @param at the formatted time of the position's event. */
+export const formatPosition = (position: Position | undefined, at: string): string =>
+  position && position.seq > 0 ? `as of event ${position.seq} at ${at}` : 'before the first event of the ledger';
+
+/** The Pod that holds an address, or the reason of its quarantine or reservation. */
+export function formatHolder({ allocation, reservation, quarantine }: AddressRecord): string {
+  if (allocation?.attachment) return formatPodName(allocation.attachment);
+  return quarantine?.reason ?? reservation?.reservedFor ?? '';
+}
+
+/** The non-empty texts, joined. */
+export const joinNonEmpty = (separator: string, ...parts: string[]): string =>
+  parts.filter((part) => part !== '').join(separator);
+
+/** The first 12 characters, as container runtimes print it. */
+export const shortContainerId = (containerId: string): string => containerId.slice(0, 12);

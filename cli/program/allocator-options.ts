@@ -1,0 +1,43 @@
+/** The options that name the allocator, the cluster, and who calls. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import type { LedgerTarget } from '../clients/ledger-client.ts';
+
+export interface AllocatorOptions extends ClusterSelection {
+  readonly allocator: string;
+  readonly tokenFile?: string;
+}
+
+/** Adds `--allocator`, `--token-file`, `--kubeconfig` and `--context`. */
+export const addAllocatorOptions = (verb: Command, condition = ''): Command =>
+  verb
+    .addOption(
+      new Option(
+        '--allocator <host:port>',
+        `${condition}address of the allocator, or of several replicas, separated by commas; kubernetes[/NAMESPACE]: the allocators of the cluster, by port-forward`,
+      )
+        .env('IPLEDGER_ENDPOINT')
+        .default('127.0.0.1:7411'),
+    )
+    .addOption(
+      new Option('--token-file <file>', 'file with a ServiceAccount token that identifies the caller').env(
+        'IPLEDGER_TOKEN_FILE',
+      ),
+    )
+    .option('--kubeconfig <file>', 'kubeconfig instead of KUBECONFIG')
+    .option('--context <name>', 'context of the kubeconfig')
+    .addOption(new Option('--as <user>', 'is rejected').hideHelp().argParser(refuseImpersonation));
+
+/** commander prints it as the error of the option. */
+function refuseImpersonation(): never {
+  throw new InvalidArgumentError(
+    'An allocator cannot verify impersonation. Use a token of that user: --token-file, or another --context.',
+  );
+}
+
+export const targetOf = ({ allocator, tokenFile, kubeconfig, context }: AllocatorOptions): LedgerTarget => ({
+  endpoint: allocator,
+  tokenFile,
+  kubeconfig,
+  context,
+});

@@ -1,0 +1,17 @@
+/** The exit statuses of the CLI. */
+export const exitStatus = {
+  /** The allocator rejected the request, or has no record of its subject. */
+  refused: 1,
+  /** The command line or the environment is invalid. */
+  usage: 2,
+  /** The answer is empty: no Pod had the address, no event matches, nothing changed. */
+  empty: 4,
+  /** `check` and `verify`: something is wrong with the ledger or the cluster. */
+  disagreement: 1,
+  /** `check` and `verify`: the comparison failed, so there is no result. */
+  notCompared: 2,
+  /** No allocator answered. */
+  unreachable: 3,
+  /** Ended by Ctrl-C: 128 + SIGINT, as in shells. */
+  interrupted: 130,
+} as const;

@@ -1,0 +1,148 @@
+/** `ipledger check`: compares the ledger with the Kubernetes API, and with OVN and Open vSwitch if options name them. */
+import type { Command } from 'commander';
+import { pause } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
+import { connectKubernetes, type KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { readCluster } from '../../cluster/read-cluster.ts';
+import {
+  addNodeSwitchOption,
+  addNorthboundOption,
+  type NodeSwitchOptions,
+  type NorthboundOptions,
+  readNodeSwitch,
+  readNorthbound,
+} from '../../ovn/ovn-databases.ts';
+import { type Answer, formatCount } from '../../output/answer.ts';
+import { formatPodName } from '../../output/format.ts';
+import { formatTable, textColumns } from '../../output/table.ts';
+import { CliError } from '../../program/cli-error.ts';
+import { targetOf } from '../../program/allocator-options.ts';
+import { exitStatus } from '../../program/exit-status.ts';
+import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
+import type { CheckInput } from './check-input.ts';
+import { compareKeys } from './compare-keys.ts';
+import { findBindingsWithoutAllocation } from './compare-ledger.ts';
+import type { Disagreement } from './disagreement.ts';
+import { findDisagreements, findLasting } from './find-disagreements.ts';
+import { type LedgerEndpoints, readLedger } from './read-ledger.ts';
+
+/** The pod-watcher needs a second or two to show a change. */
+const secondReadAfterMs = 3_000;
+
+const columns = textColumns('DISAGREEMENT', 'WHERE', 'WHAT', 'REMEDY');
+
+type CheckOptions = VerbOptions & NorthboundOptions & NodeSwitchOptions & { readonly keys: boolean };
+
+export function defineCheck(verb: Command): void {
+  addNodeSwitchOption(addNorthboundOption(addVerbOptions(verb)))
+    .option('--keys', 'compare every key in etcd with the log, too; this reads all of it', false)
+    .addHelpText(
+      'after',
+      `
+Reads the cluster that KUBECONFIG names, with --ovn-nb and --ovs-db also OVN and the switch of this node, and changes nothing.
+Needs the permission to list Pods, Nodes, StatefulSets, NetworkAttachmentDefinitions, Subnets, IPPools, Vips and IPs, and with KubeVirt
+VirtualMachines. Differences are read again after ${secondReadAfterMs / 1_000} s. Only those that last are reported.
+
+Exit status:
+  0  no disagreement
+  ${exitStatus.disagreement}  disagreements
+  ${exitStatus.notCompared}  the comparison failed`,
+    )
+    .action(async ({ keys, ...options }: CheckOptions) => {
+      try {
+        const names = options.allocator.split(',').flatMap((name) => name.trim() || []);
+        const endpoints = names.map((endpoint) => ({ ...targetOf(options), endpoint }));
+        await runAndPrint(options, async (allocator, signal) => {
+          const ledger = { allocator, endpoints, options, signal };
+          const damagedKeys = keys ? await compareKeys(ledger) : [];
+          const { disagreements, ...comparison } = await compareTwice(ledger);
+          return createAnswer({ ...comparison, disagreements: [...damagedKeys, ...disagreements] });
+        });
+      } catch (error) {
+        throw comparisonFailed(error);
+      }
+    });
+}
+
+interface Comparison {
+  readonly input: CheckInput;
+  readonly disagreements: readonly Disagreement[];
+  /** The number of differences that only one of two reads showed. */
+  readonly transient: number;
+}
+
+interface Sources extends LedgerEndpoints {
+  readonly options: ClusterSelection & NorthboundOptions & NodeSwitchOptions;
+}
+
+/** Ledger and API cannot be read at one instant: a difference counts only if two reads show it. */
+async function compareTwice(ledger: Sources): Promise<Comparison> {
+  const kubernetes = await connectKubernetes(ledger.signal, ledger.options);
+  const firstInput = await readInput(ledger, kubernetes);
+  const first = findDisagreements(firstInput);
+  if (first.length === 0) return { input: firstInput, disagreements: first, transient: 0 };
+  await pause(secondReadAfterMs, ledger.signal);
+  const input = await readInput(ledger, kubernetes);
+  const second = findDisagreements(input);
+  const disagreements = findLasting(second, first);
+  return { input, disagreements, transient: Math.max(first.length, second.length) - disagreements.length };
+}
+
+async function readInput(sources: Sources, kubernetes: KubernetesClient): Promise<CheckInput> {
+  const { options, signal } = sources;
+  const [ledger, cluster, nodeSwitch] = await Promise.all([
+    readLedger(sources),
+    readCluster(kubernetes),
+    readNodeSwitch(options, signal),
+  ]);
+  const northbound = await readNorthbound(options, ledger.id, signal);
+  return { ledger, cluster, northbound, nodeSwitch, at: Date.now() };
+}
+
+function createAnswer({
+  input: { ledger, cluster, northbound, nodeSwitch },
+  disagreements,
+  transient,
+}: Comparison): Answer {
+  if (disagreements.length > 0) process.exitCode = exitStatus.disagreement;
+  const compared = {
+    pods: cluster.pods.length,
+    allocations: ledger.allocations.length,
+    ipObjects: cluster.ips.length,
+    ...(northbound && { logicalPorts: northbound.ports.length }),
+    ...(nodeSwitch && { switchInterfaces: nodeSwitch.interfaces.length }),
+  };
+  const heldByBindings = findBindingsWithoutAllocation(ledger);
+  const rows = disagreements.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]);
+  const listing = { columns, rows };
+  const result = disagreements.length === 0 ? 'no disagreement' : formatCount(disagreements.length, 'disagreement');
+  const counts = [
+    formatCount(compared.pods, 'Pod'),
+    formatCount(compared.allocations, 'allocation'),
+    formatCount(compared.ipObjects, 'IP object'),
+    ...(northbound ? [formatCount(northbound.ports.length, 'logical port')] : []),
+    ...(nodeSwitch ? [formatCount(nodeSwitch.interfaces.length, 'OVS interface')] : []),
+  ].join(', ');
+  return {
+    content: { position: ledger.position, compared, disagreements, heldByBindings, transient },
+    table: (zone) =>
+      `${rows.length > 0 ? formatTable(listing, zone) : ''}${counts} compared at seq ${ledger.position?.seq ?? 0}: ${result}\n`,
+    listing: () => listing,
+    note: [...heldByBindings.map(describeHeld), ...(transient > 0 ? [describeTransient(transient)] : [])].join('\n'),
+  };
+}
+
+const describeTransient = (count: number): string => `${formatCount(count, 'transient difference')} left out`;
+
+/** No disagreement, but it explains why the address is not free. */
+const describeHeld = ({ attachment, subnet, addresses, binding }: SandboxBinding): string =>
+  `${addresses.join(',')} of subnet ${subnet} is held: container ${binding?.containerId} of Pod ${formatPodName(attachment)} on node ${binding?.node} may still answer on it`;
+
+/** Exit status 1 means disagreements, so that a failed comparison needs its own status. */
+function comparisonFailed(thrown: unknown): unknown {
+  const error = thrown instanceof CliError ? thrown : IpledgerError.from(thrown);
+  if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;
+  return new CliError('notCompared', `the comparison failed: ${error.message}`, { cause: thrown });
+}

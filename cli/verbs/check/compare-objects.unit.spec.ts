@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import type { Subnet } from '../../../proto/generated/ipledger.ts';
+import { allocation, attachmentOf, describeDisagreements, ip, subnet, web } from './testing/check-input.fixture.ts';
+
+describe('IP objects', () => {
+  it('are reported if one is missing, also with a shortened name', () => {
+    expect(describeDisagreements({ ips: [] })).to.deep.equal([
+      'IP object missing: IP web.default.lan.default: there is none for 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7) of Pod default/web',
+    ]);
+    const name = 'w'.repeat(250);
+    const long = { ...allocation, attachment: attachmentOf(name) };
+    const [missing] = describeDisagreements({ allocations: [long], pods: [{ ...web, name }], ips: [] });
+    expect(missing).to.match(/^IP object missing: IP w{220}-[0-9a-f]{32}: there is none for 10\.0\.0\.2/);
+  });
+
+  it('of ipledger are reported without an allocation', () => {
+    const spec = { subnet: 'lan', ipAddress: '10.0.0.9' };
+    expect(
+      describeDisagreements({ ips: [ip, { name: 'old.default.lan.default', allocation: '5', spec }] }),
+    ).to.deep.equal([
+      'IP object without allocation: IP old.default.lan.default: it has 10.0.0.9 of subnet lan, and no allocation has this name',
+    ]);
+  });
+
+  it('of another controller are reported only with an address of ipledger’s subnets', () => {
+    const foreign = (of: string) => ({
+      name: 'x.default',
+      allocation: '',
+      spec: { subnet: of, ipAddress: '10.0.0.9' },
+    });
+    expect(describeDisagreements({ ips: [ip, foreign('ovn-default')] })).to.deep.equal([]);
+    expect(describeDisagreements({ ips: [ip, foreign('lan')] })[0]).to.match(
+      /^IP object without allocation: IP x.default: /,
+    );
+  });
+
+  it('are reported field by field if they differ', () => {
+    const spec = { ...ip.spec, ipAddress: '10.0.0.3', podName: 'wob' };
+    expect(describeDisagreements({ ips: [{ ...ip, allocation: '6', spec }] })).to.deep.equal([
+      'IP object differs: IP web.default.lan.default: spec.podName is "wob"; the ledger has "web"',
+      'IP object differs: IP web.default.lan.default: spec.ipAddress is "10.0.0.3"; the ledger has "10.0.0.2"',
+      'IP object differs: IP web.default.lan.default: it names event 6; the ledger has event 7',
+    ]);
+  });
+
+  it('are reported if two have one address', () => {
+    const other = { name: 'y', allocation: '', spec: { subnet: 'lan', ipAddress: '10.0.0.2,fd00::2' } };
+    expect(describeDisagreements({ ips: [ip, other] }).at(-1)).to.equal(
+      'address in two IP objects: 10.0.0.2 of subnet lan: IP web.default.lan.default and IP y both have it',
+    );
+  });
+});
+
+describe('The status of Subnets and IPPools', () => {
+  it('is reported field by field for a Subnet', () => {
+    expect(describeDisagreements({ status: { v4usingIPs: 2, v4usingIPrange: '10.0.0.2-10.0.0.3' } })).to.deep.equal([
+      'Subnet status: Subnet lan: status.v4usingIPs is 2; the ledger has 1',
+      'Subnet status: Subnet lan: status.v4usingIPrange is "10.0.0.2-10.0.0.3"; the ledger has "10.0.0.2"',
+    ]);
+  });
+
+  it('is reported for an IPPool', () => {
+    const usage = subnet.usage.map((family) => ({ ...family, availableRange: '', inUseRange: '' }));
+    const pool = { name: 'front', spec: { subnet: 'lan', ips: ['10.0.0.2..10.0.0.9'], namespaces: [] }, usage };
+    expect(describeDisagreements({ pools: [pool], poolStatus: { v4AvailableIPs: 241, v4UsingIPs: 3 } })).to.deep.equal([
+      'IPPool status: IPPool front: status.v4UsingIPs is 3; the ledger has 1',
+    ]);
+  });
+
+  it('may shorten a range and round a very large count', () => {
+    const family = {
+      ...(subnet.usage[0] as Subnet['usage'][0]),
+      available: String(2n ** 64n),
+      availableRange: '10.0.0.3,10.0.0.5,10.0.0.7',
+    };
+    const shown = { v4availableIPs: 2 ** 63, v4availableIPrange: '10.0.0.3,10.0.0.5,...' };
+    expect(describeDisagreements({ subnets: [{ ...subnet, usage: [family] }], status: shown })).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,123 @@
+/** Compares the allocations with the Pods and their annotations. */
+import { podLifecycleStage } from '../../cluster/pod-lifecycle-stage.ts';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import type { CheckInput } from './check-input.ts';
+import { isRetained } from '../../cluster/address-retention.ts';
+import { formatAddresses, podKey, formatPodName, formatAllocation } from '../../output/format.ts';
+import { findRequestedProviders } from '../../cluster/requested-attachments.ts';
+import type { Disagreement } from './disagreement.ts';
+import type { Pod } from '../../cluster/cluster-state.ts';
+import { formatShellCommand } from '../../output/shell-command.ts';
+
+const releaseHint =
+  'the pod-watcher does that: check that it runs; an ALARM in its log means that it has stopped releases';
+const patchHint = 'the pod-watcher does that: check that it runs, and that its role permits it to patch Pods';
+
+const formatAnnotate = ({ namespace, name }: Pod, change: string): string =>
+  formatShellCommand(['kubectl', 'annotate', 'pod', '-n', namespace, name, '--overwrite', change], patchHint);
+
+/** Each allocation has a Pod that needs and shows it, and each Pod that needs an address has an allocation. */
+export function comparePods(input: CheckInput): Disagreement[] {
+  const { ledger, cluster, at } = input;
+  const byName = new Map(cluster.pods.map((pod) => [`${pod.namespace}/${pod.ledgerName ?? pod.name}`, pod]));
+  const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
+  return [
+    ...ledger.allocations.flatMap((allocation) =>
+      isRetained(allocation, cluster)
+        ? compareRetained(allocation, byName.get(formatPodName(allocation.attachment)))
+        : compareAllocation(allocation, byName.get(formatPodName(allocation.attachment)), at),
+    ),
+    ...cluster.pods.flatMap((pod) => comparePod(pod, byUid.get(pod.identity) ?? [], input)),
+  ];
+}
+
+/** A retained address needs no Pod. If the Pod exists, its annotations must match. */
+const compareRetained = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
+  pod?.identity === allocation.podUid ? compareAnnotations(allocation, pod) : [];
+
+function compareAllocation(allocation: Allocation, pod: Pod | undefined, at: number): Disagreement[] {
+  const why = explainEnded(allocation, pod, at);
+  if (why === undefined) return compareAnnotations(allocation, pod as Pod);
+  const what = `holds ${formatAllocation(allocation)}, and ${why}`;
+  const { addresses, subnet } = allocation;
+  const remedy = formatShellCommand(
+    ['ipledger', 'release', addresses[0]?.address ?? '', '--subnet', subnet, '--reason', 'its Pod has ended'],
+    releaseHint,
+  );
+  return [{ kind: 'Pod ended', where: `Pod ${formatPodName(allocation.attachment)}`, what, remedy }];
+}
+
+/** Why no Pod needs the allocation; undefined while its Pod does. */
+function explainEnded({ podUid }: Allocation, pod: Pod | undefined, at: number): string | undefined {
+  if (!pod) return 'there is no such Pod';
+  if (pod.identity !== podUid) return `the Pod of that name has uid ${pod.identity}`;
+  return podLifecycleStage(pod, at) === 'ended'
+    ? `the Pod needs no address any more (${explainStage(pod)})`
+    : undefined;
+}
+
+const explainStage = ({ hostNetwork, deletionAt, phase }: Pod): string =>
+  hostNetwork ? 'it uses the network of its node' : deletionAt === undefined ? phase : 'its deletion is overdue';
+
+function compareAnnotations(allocation: Allocation, pod: Pod): Disagreement[] {
+  const where = `Pod ${formatPodName(allocation.attachment)}`;
+  return Object.entries(expectedAnnotations(allocation)).flatMap(([key, expected]) => {
+    const shown = pod.annotations[key] ?? '';
+    const isSame = key.includes('/mac_address') ? shown.toLowerCase() === expected.toLowerCase() : shown === expected;
+    const present = shown === '' ? 'is missing' : `is "${shown}"`;
+    const what = `annotation ${key} ${present}; the ledger has ${expected === '' ? 'no such value' : `"${expected}"`}`;
+    const remedy = formatAnnotate(pod, expected === '' ? `${key}-` : `${key}=${expected}`);
+    return isSame ? [] : [{ kind: 'annotation', where, what, remedy }];
+  });
+}
+
+/** Kube-OVN's keys. A second attachment of a provider has its interface in the keys, once a binding names it. */
+function expectedAnnotations(allocation: Allocation): Record<string, string> {
+  const { attachment, addresses, mac, bindings } = allocation;
+  const provider = attachment?.provider ?? '';
+  if ((attachment?.ordinal ?? 0) > 0) {
+    const name = bindings.at(-1)?.interface ?? allocation.interface;
+    const prefix = `${provider.replace(/\.ovn$/, '')}.kubernetes.io`;
+    if (name === '') return {};
+    return { [`${prefix}/ip_address.${name}`]: formatAddresses(allocation), [`${prefix}/mac_address.${name}`]: mac };
+  }
+  const join = (texts: readonly string[]): string => texts.filter((each) => each !== '').join(',');
+  return {
+    [`${provider}.kubernetes.io/ip_address`]: formatAddresses(allocation),
+    [`${provider}.kubernetes.io/mac_address`]: mac,
+    [`${provider}.kubernetes.io/cidr`]: join(addresses.map(({ cidr }) => cidr)),
+    [`${provider}.kubernetes.io/gateway`]: join(addresses.map(({ gateway }) => gateway)),
+    [`${provider}.kubernetes.io/allocated`]: 'true',
+  };
+}
+
+/** A living Pod has the addresses that it requests, and claims no others. An ended Pod may keep its annotations. */
+function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckInput): Disagreement[] {
+  if (podLifecycleStage(pod, input.at) !== 'living') return [];
+  const where = `Pod ${podKey(pod)}`;
+  // Kube-OVN-type NICs of one network also have keys with their interface
+  const providers = new Set(
+    allocations.flatMap(({ attachment, interface: name, bindings }) => {
+      const provider = attachment?.provider ?? '';
+      const interfaces = [name, ...bindings.map((binding) => binding.interface)];
+      return [provider, ...interfaces.map((each) => `${provider}.${each}`)];
+    }),
+  );
+  const found: Disagreement[] = [];
+  const requested = allocations.length === 0 ? findRequestedProviders(pod, input.cluster) : [];
+  const remedy = formatShellCommand(['ipledger', 'why', podKey(pod)], 'its Events explain it, too');
+  if (requested.length > 0)
+    found.push({
+      kind: 'no address',
+      where,
+      what: `requests an address of ${requested.join(' and ')}, and has none`,
+      remedy,
+    });
+  for (const [key, value] of Object.entries(pod.annotations)) {
+    const provider = /^(.+)\.kubernetes\.io\/allocated$/.exec(key)?.[1];
+    if (provider === undefined || value !== 'true' || providers.has(provider)) continue;
+    const what = `annotation ${key} claims an address, and the ledger has none`;
+    found.push({ kind: 'annotation', where, what, remedy: formatAnnotate(pod, `${key}-`) });
+  }
+  return found;
+}

@@ -1,0 +1,56 @@
+/** Finds all disagreements of a check input. Pure. */
+import { compareNodeSwitch } from '../../ovn/compare-node-switch.ts';
+import { compareNorthbound } from '../../ovn/compare-northbound.ts';
+import {
+  compareBoundNodes,
+  compareCounts,
+  compareFencedAddresses,
+  compareFreeze,
+  compareHolders,
+  compareNodes,
+} from './compare-ledger.ts';
+import { compareIpObjects, compareStatus } from './compare-objects.ts';
+import type { CheckInput } from './check-input.ts';
+import { comparePods } from './compare-pods.ts';
+import { compareReservations } from './compare-reservations.ts';
+import { compareInterfaces } from './compare-interfaces.ts';
+import type { Disagreement } from './disagreement.ts';
+
+const compareOvn = ({ ledger, northbound }: CheckInput): Disagreement[] =>
+  northbound ? compareNorthbound(ledger, northbound) : [];
+
+const compareOvs = ({ ledger, nodeSwitch }: CheckInput): Disagreement[] =>
+  nodeSwitch ? compareNodeSwitch(ledger, nodeSwitch) : [];
+
+/** The most serious first. */
+const comparisons = [
+  compareHolders,
+  compareBoundNodes,
+  compareFencedAddresses,
+  compareInterfaces,
+  comparePods,
+  compareNodes,
+  compareOvn,
+  compareOvs,
+  compareReservations,
+  compareIpObjects,
+  compareStatus,
+  compareCounts,
+];
+
+/**
+ * Every disagreement. For a frozen ledger, only that it is frozen: other remedies would destroy the cluster state that `recover`
+ * needs.
+ */
+export function findDisagreements(input: CheckInput): Disagreement[] {
+  const frozen = compareFreeze(input);
+  return frozen.length > 0 ? frozen : comparisons.flatMap((each) => each(input));
+}
+
+/** The disagreements that both reads show. */
+export function findLasting(second: readonly Disagreement[], first: readonly Disagreement[]): Disagreement[] {
+  const known = new Set(first.map(disagreementKey));
+  return second.filter((each) => known.has(disagreementKey(each)));
+}
+
+const disagreementKey = ({ kind, where, what }: Disagreement): string => [kind, where, what].join('\n');

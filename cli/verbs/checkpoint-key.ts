@@ -1,0 +1,20 @@
+/** `ipledger checkpoint-key`: makes a key pair for checkpoints. */
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { CliError } from '../program/cli-error.ts';
+
+export function defineCheckpointKey(verb: Command): void {
+  verb
+    .option('--name <name>', 'the name of the key, as example.com/ipledger', 'ipledger')
+    .action((file: string, { name }: { name: string }) => {
+      // The old key must sign the rotation to the new one: never overwrite it
+      for (const each of [file, `${file}.pub`])
+        if (existsSync(each)) throw new CliError('usage', `${each} exists already: name another file`);
+      const { signer, verifier } = generateKey(name);
+      writeFileSync(file, `${signer}\n`, { mode: 0o600, flag: 'wx' });
+      chmodSync(file, 0o600);
+      writeFileSync(`${file}.pub`, `${verifier}\n`, { flag: 'wx' });
+      process.stdout.write(`${verifier}\n`);
+    });
+}

@@ -1,0 +1,129 @@
+/**
+ * `ipledger import whereabouts` and `ipledger import host-local`: import the addresses that an IPAM plugin of running Pods allocated.
+ * Both only read the source. They import the addresses of one network, of several, or of all.
+ */
+import { type Command, InvalidArgumentError } from 'commander';
+import { connectKubernetes, type KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { assertControllerStopped } from '../../cluster/controller-check.ts';
+import { podWatcherLease, podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
+import { type NodeFolder, readHostLocal } from '../../ipam-import/host-local-folders.ts';
+import { planAddresses } from '../../ipam-import/plan-addresses.ts';
+import type { SourceAddresses } from '../../ipam-import/source-address.ts';
+import { parseWhereabouts, whereaboutsPaths } from '../../ipam-import/whereabouts-objects.ts';
+import { CliError } from '../../program/cli-error.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
+import { addApplyOption, runImport } from './run-import.ts';
+
+/** Options that can be repeated. */
+const maxRepetitions = 10_000;
+/** In an error message. */
+const maxShownNetworks = 20;
+
+interface PluginOptions extends VerbOptions {
+  readonly apply: boolean;
+  readonly namespace: string;
+  readonly network: readonly string[];
+  readonly map: ReadonlyMap<string, string>;
+}
+
+interface HostLocalOptions extends PluginOptions {
+  readonly folder: ReadonlyMap<string, string>;
+}
+
+type IsSelected = (network: string) => boolean;
+
+export function defineWhereabouts(verb: Command): void {
+  const source = verb
+    .command('whereabouts')
+    .description('import the allocations in the IPPools of whereabouts for Pods that run');
+  addPluginOptions(source, 'the name of the IPPool, for example 10.8.0.0-16').action((options: PluginOptions) =>
+    importAddresses(options, async (kubernetes, isSelected) => {
+      const [pools, reservations] = await Promise.all([
+        kubernetes.list(whereaboutsPaths.pools),
+        kubernetes.list(whereaboutsPaths.reservations),
+      ]);
+      return parseWhereabouts({ pools, reservations }, isSelected);
+    }),
+  );
+}
+
+export function defineHostLocal(verb: Command): void {
+  const source = verb
+    .command('host-local')
+    .description('import the addresses in the folders of host-local for Pods that run')
+    .requiredOption(
+      '--folder <node=dir>',
+      'a copy of /var/lib/cni/networks of a node; repeat it per node',
+      collectPairs,
+    );
+  addPluginOptions(source, 'the name in the CNI configuration').action((options: HostLocalOptions) => {
+    const folders = [...options.folder].map(([node, folder]): NodeFolder => ({ node, folder }));
+    return importAddresses(options, (_kubernetes, isSelected) => readHostLocal(folders, isSelected));
+  });
+}
+
+const addPluginOptions = (source: Command, network: string): Command =>
+  addApplyOption(
+    addVerbOptions(source)
+      .option('--network <name>', `import this network only: ${network}; repeat it for several`, collect, [])
+      .option(
+        '--map <network=subnet>',
+        'the Subnet of a network, where it does not follow from the Pod; repeat it for several',
+        collectPairs,
+        new Map(),
+      )
+      .option('--namespace <name>', "the namespace of the pod-watcher's Lease", 'kube-system'),
+    `Reads the cluster that KUBECONFIG names, and changes nothing of the source. For --apply, stop the pod-watcher, set ipam of the
+NetworkAttachmentDefinitions to ipledger, import, and start the pod-watcher. If there are conflicts, the verb lists all of them
+and changes nothing. After an interrupted run, run it again.`,
+  );
+
+const importAddresses = (
+  options: PluginOptions,
+  read: (kubernetes: KubernetesClient, isSelected: IsSelected) => Promise<SourceAddresses>,
+): Promise<void> =>
+  runAndPrint(options, async (allocator, signal) => {
+    const kubernetes = await connectKubernetes(signal, options);
+    const { apply, network, namespace } = options;
+    if (apply) await assertWatcherStopped(kubernetes, namespace, signal);
+    const isSelected: IsSelected = (name) => network.length === 0 || network.includes(name);
+    const addresses = await read(kubernetes, isSelected);
+    assertNetworksExist(addresses, [...network, ...options.map.keys()]);
+    return runImport({ allocator, kubernetes, apply }, (snapshot, ledger) =>
+      planAddresses(addresses, snapshot, ledger, options.map),
+    );
+  });
+
+/** A pod-watcher would give another address to a running Pod of a network that the ledger lacks. */
+const assertWatcherStopped = (kubernetes: KubernetesClient, namespace: string, signal: AbortSignal): Promise<void> =>
+  assertControllerStopped(
+    kubernetes,
+    {
+      lease: podWatcherLeasePath(namespace),
+      describeHolder: ({ holder, renewed }) =>
+        `a pod-watcher is running, which would allocate other addresses to the Pods: ${holder} holds the Lease ${podWatcherLease} (renewed ${renewed}); stop it first, then import`,
+    },
+    signal,
+  );
+
+/** A misspelled name would import nothing. @throws CliError */
+function assertNetworksExist({ networks }: SourceAddresses, names: readonly string[]): void {
+  const unknown = names.find((name) => !networks.has(name));
+  if (unknown === undefined) return;
+  const known = [...networks].slice(0, maxShownNetworks).join(', ') || 'no networks';
+  throw new CliError('usage', `the source has no network ${unknown}; it has ${known}`);
+}
+
+function collect(value: string, previous: readonly string[]): readonly string[] {
+  if (previous.length >= maxRepetitions) throw new InvalidArgumentError(`It is repeated over ${maxRepetitions} times.`);
+  return [...previous, value];
+}
+
+function collectPairs(value: string, previous: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+  const at = value.indexOf('=');
+  const [key, what] = [value.slice(0, at), value.slice(at + 1)];
+  if (at < 1 || what === '') throw new InvalidArgumentError('It is not NAME=VALUE.');
+  if (previous.has(key)) throw new InvalidArgumentError(`${key} is named twice.`);
+  if (previous.size >= maxRepetitions) throw new InvalidArgumentError(`It is repeated over ${maxRepetitions} times.`);
+  return new Map([...previous, [key, what]]);
+}

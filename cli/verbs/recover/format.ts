@@ -1,0 +1,110 @@
+/** Formats a recovery: the plan, the lost events, and what the operator must restore. */
+import type { GetStatusReply } from '../../../proto/generated/ipledger.ts';
+import type { RejectedObject } from '../../kube-ovn-import/apply-plan.ts';
+import { type Answer, formatCount } from '../../output/answer.ts';
+import { formatAllocation, formatPodName } from '../../output/format.ts';
+import { formatTable, textColumns } from '../../output/table.ts';
+import { formatTime, type TimeZone } from '../../time/times.ts';
+import { findLostEventRange, formatLostEventRange } from './lost-event-range.ts';
+import type { MissingEvents } from './missing-events.ts';
+import type { RecoveryPlan } from './recovery-plan.ts';
+
+export interface RecoveryOutcome {
+  /** Before the recovery. */
+  readonly status: GetStatusReply;
+  /** From an export; undefined without one. */
+  readonly missingEvents: MissingEvents | undefined;
+  readonly applied: boolean;
+  readonly rejected: readonly RejectedObject[];
+}
+
+export function formatRecovery(
+  recovery: RecoveryPlan,
+  { status, missingEvents, applied, rejected }: RecoveryOutcome,
+): Answer {
+  const { subnets, pools, releases, imports } = recovery;
+  const listing =
+    rejected.length > 0
+      ? { columns: rejectedColumns, rows: rejected.map(({ where, reason }) => [where, reason]) }
+      : { columns, rows: formatRows(recovery) };
+  return {
+    content: {
+      position: status.position,
+      freeze: status.freeze,
+      lostEvents: findLostEventRange(status),
+      missingEvents,
+      applied,
+      rejected,
+      subnets: subnets.map(({ name }) => name),
+      pools: pools.map(({ name }) => name),
+      releases: releases.map(({ allocation, reason }) => ({ ...allocation, reason })),
+      imports: imports.map(({ holder, ipObject: _, ...attachment }) => ({ ...holder, ...attachment })),
+    },
+    table: (zone) => {
+      const list = listing.rows.length > 0 ? formatTable(listing, zone) : '';
+      const end = applied && rejected.length === 0 ? ': done' : '';
+      const manualSteps = missingEvents ? formatMissingEvents(missingEvents) : status.freeze ? notInCluster : '';
+      return `${list}${formatStatus(status, zone)}${summarize(recovery)}${end}\n${manualSteps}`;
+    },
+    listing: () => listing,
+    note: applied ? undefined : 'nothing was changed: add --apply --reason … to recover',
+  };
+}
+
+const columns = textColumns('WHAT', 'OF', 'HOW');
+const rejectedColumns = textColumns('REJECTED', 'WHY');
+
+function formatStatus(status: GetStatusReply, zone: TimeZone): string {
+  const { position, at, freeze } = status;
+  const current = `the ledger is at epoch ${position?.epoch ?? 0}, event ${position?.seq ?? 0} of ${formatTime(at, zone)}`;
+  if (!freeze) return `${current}, and not frozen: no client has seen a later event\n`;
+  const { known, reportedBy } = freeze;
+  const since = `frozen since ${formatTime(freeze.reportedAt, zone)}`;
+  const lost = findLostEventRange(status);
+  return [
+    `${current}, and ${since}: ${reportedBy} has seen event ${known?.seq ?? 0} of epoch ${known?.epoch ?? 0}\n`,
+    ...(lost ? [`${formatLostEventRange(lost, zone)}\n`] : []),
+  ].join('');
+}
+
+const lostBindings =
+  'Each node-agent binds the addresses of its containers again within 30 s. If a node is lost before that, quarantine the addresses of its Pods\n';
+
+/** Objects that exist in the ledger only. */
+const notInCluster = `
+The cluster does not show these. Restore those of the lost time manually:
+  reservations  ipledger reserve ADDRESS --for OWNER --reason WHY   ended ones: ipledger unreserve
+  quarantines   ipledger quarantine ADDRESS --reason WHY            ended ones: ipledger unquarantine
+With an export made after the backup, ipledger recover --from-export FILE prints these commands.
+${lostBindings}`;
+
+function formatMissingEvents({ types, commands }: MissingEvents): string {
+  const counts = Object.entries(types).map(([type, count]) => `${count} ${type}`);
+  if (counts.length === 0) return '\nthe ledger has all events of the export\n';
+  const header = `\nthe ledger lacks these events of the export: ${counts.join(', ')}\n`;
+  if (commands.length === 0) return `${header}none of them is an operator's\n${lostBindings}`;
+  const lines = commands.map((each) => `  ${each}\n`).join('');
+  return `${header}run these commands of operators again when the ledger is no longer frozen:\n${lines}${lostBindings}`;
+}
+
+const formatRows = ({ subnets, pools, releases, imports }: RecoveryPlan): string[][] => [
+  ...subnets.map(({ name, spec }) => ['missing Subnet', name, `configure ${spec.cidrBlock}`]),
+  ...pools.map(({ name, spec }) => ['missing IPPool', name, `configure ${spec.ips.join()} of ${spec.subnet}`]),
+  ...releases.map(({ allocation, reason }) => [
+    'wrong allocation',
+    `Pod ${formatPodName(allocation.attachment)}`,
+    `release ${formatAllocation(allocation)}: ${reason}`,
+  ]),
+  ...imports.map(({ holder, addresses, subnet, provider }) => [
+    'missing allocation',
+    `Pod ${holder.namespace}/${holder.name}`,
+    `import ${addresses.join()} of subnet ${subnet} (${provider}, uid ${holder.uid})`,
+  ]),
+];
+
+const summarize = ({ subnets, pools, releases, imports }: RecoveryPlan): string =>
+  [
+    `${formatCount(subnets.length, 'Subnet')} and ${formatCount(pools.length, 'IPPool')} to configure`,
+    `${formatCount(releases.length, 'allocation')} to release`,
+    `${formatCount(imports.length, 'attachment')} to import`,
+  ].join(', ');

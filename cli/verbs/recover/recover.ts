@@ -1,0 +1,69 @@
+/** `ipledger recover`: brings a ledger that was restored from a backup up to the state of the cluster. */
+import type { Command } from 'commander';
+import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { listAllocations } from '../../clients/list-allocations.ts';
+import type { LedgerClient } from '../../clients/ledger-client.ts';
+import { CliError } from '../../program/cli-error.ts';
+import { connectKubernetes } from '../../clients/kubernetes-client.ts';
+import type { Answer } from '../../output/answer.ts';
+import { applyRecovery } from './apply-recovery.ts';
+import { planRecovery } from './recovery-plan.ts';
+import { formatRecovery } from './format.ts';
+import { findMissingEvents } from './missing-events.ts';
+import { readClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
+import { exitStatus } from '../../program/exit-status.ts';
+
+interface RecoverOptions extends VerbOptions {
+  readonly apply: boolean;
+  readonly undetected: boolean;
+  readonly reason?: string;
+  readonly fromExport?: string;
+}
+
+export function defineRecover(verb: Command): void {
+  addVerbOptions(verb)
+    .option('--apply', 'recover and unfreeze the ledger; without it, only print what would change', false)
+    .option('--reason <text>', 'why; the ledger keeps it for good (needed with --apply)')
+    .option('--undetected', 'recover although no client has seen later events, so that the ledger is not frozen', false)
+    .option('--from-export <file>', "print the operators' commands that are lost, from an export made after the backup")
+    .addHelpText(
+      'after',
+      `
+A restored ledger is frozen when a client has seen events that it lacks: it allocates and releases nothing. This verb compares it with
+the Subnets, IPPools, IP objects and Pods of the cluster that KUBECONFIG names. With --apply it starts a new epoch (LedgerRestored),
+releases unused allocations, imports the addresses of Pods, and unfreezes the ledger. After an interrupted run, run it again. If two
+runs overlap, one starts the epoch, and the other fails and changes nothing.
+
+Exit status:
+  0  recovered; without --apply: nothing prevents it
+  ${exitStatus.refused}  the ledger rejected a part, and stays frozen`,
+    )
+    .action((options: RecoverOptions) =>
+      runAndPrint(options, (allocator, signal) => recover(allocator, options, signal)),
+    );
+}
+
+async function recover(allocator: LedgerClient, options: RecoverOptions, signal: AbortSignal): Promise<Answer> {
+  const { reason = '', undetected } = options;
+  if (options.apply && reason.trim() === '')
+    throw new CliError('usage', '--apply needs --reason: the event records it');
+  const kubernetes = await connectKubernetes(signal, options);
+  const status = await allocator.call(LedgerService.getStatus, {});
+  const missingEvents =
+    options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
+  const snapshot = await readClusterSnapshot(kubernetes);
+  const { allocations } = await listAllocations(allocator, {});
+  const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
+  const { pools } = await allocator.call(SubnetsService.listPools, {});
+  const recovery = planRecovery(snapshot, { allocations, subnets, pools });
+  if (!options.apply) return formatRecovery(recovery, { status, missingEvents, applied: false, rejected: [] });
+  const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
+  const rejected = await applyRecovery(
+    recovery,
+    { reason, freezeFirst: undetected, comparedPosition },
+    { allocator, kubernetes },
+  );
+  if (rejected.length > 0) process.exitCode = exitStatus.refused;
+  return formatRecovery(recovery, { status, missingEvents, applied: true, rejected });
+}

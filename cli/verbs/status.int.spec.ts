@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import type { MessageInput } from '../../proto/codec.ts';
+import type { GetStatusReply } from '../../proto/generated/ipledger.ts';
+import { runWithFakeAllocator } from '../testing/fake-allocator.ts';
+import { at, position } from '../testing/address-events.fixture.ts';
+
+const reply: MessageInput<GetStatusReply> = {
+  position: { ...position, epoch: 2, seq: 4711 },
+  ledger: '01KG9AG8M00000000000000001',
+  at: at(7),
+  oldestSeq: 1_001,
+  oldestAt: at(1),
+  logStartSeq: 1_001,
+};
+const getStatus = () => reply;
+
+describe('ipledger status', () => {
+  it('prints the position of the ledger and its oldest event', async () => {
+    const { status, stdout, stderr } = await runWithFakeAllocator({ getStatus }, 'status');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.equal(
+      [
+        'ledger:        01KG9AG8M00000000000000001, epoch 2',
+        `last:          event 4711, 2026-11-17 14:07:00, hash ${position.hash.slice(0, 12)}`,
+        'history since: event 1001, 2026-11-17 14:01:00',
+        'in etcd since: event 1001',
+        'frozen:        no',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('prints exact times with -o wide', async () => {
+    const { stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'wide', '--utc');
+    expect(stdout).to.contain('history since: event 1001, 2026-11-17 14:01:00.000Z\n');
+  });
+
+  it('reports a freeze with its time and its reporter', async () => {
+    const freeze = { reportedBy: 'ipledger://watcher', reportedAt: at(9), known: { epoch: 2, seq: 4800, hash: 'ab' } };
+    const { stdout } = await runWithFakeAllocator({ getStatus: () => ({ ...reply, freeze }) }, 'status');
+    expect(stdout).to.contain(
+      'frozen:        since 2026-11-17 14:09:00, by ipledger://watcher: run ipledger recover\n',
+    );
+  });
+
+  it('prints one row of CSV', async () => {
+    const { status, stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'csv');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,log_start_seq,frozen_at,by\r\n' +
+        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,\r\n`,
+    );
+  });
+
+  it('prints JSON with the field names of the API', async () => {
+    const { stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'json');
+    expect(JSON.parse(stdout)).to.include({ oldestSeq: 1_001, oldestAt: at(1), logStartSeq: 1_001 });
+  });
+});

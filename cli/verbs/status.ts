@@ -1,0 +1,68 @@
+/** `ipledger status`: prints the position of the ledger, its oldest event, and whether it is frozen. */
+import type { Command } from 'commander';
+import { type GetStatusReply, LedgerService } from '../../proto/generated/ipledger.ts';
+import { textColumns, type Listing } from '../output/table.ts';
+import { formatTime } from '../time/times.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
+
+export function defineStatus(verb: Command): void {
+  addVerbOptions(verb).action((options: VerbOptions) =>
+    runAndPrint(options, async (allocator) => {
+      const reply = await allocator.call(LedgerService.getStatus, {});
+      return {
+        content: reply,
+        table: (zone, width) => formatStatus(reply, (instant) => formatTime(instant, zone, width === 'wide')),
+        listing: () => createListing(reply),
+      };
+    }),
+  );
+}
+
+const columns = textColumns(
+  'LEDGER',
+  'EPOCH',
+  'SEQ',
+  'AT',
+  'HASH',
+  'OLDEST SEQ',
+  'OLDEST AT',
+  'LOG START SEQ',
+  'FROZEN AT',
+  'BY',
+);
+
+function createListing({ position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze }: GetStatusReply): Listing {
+  const { epoch = 0, seq = 0, hash = '' } = position ?? {};
+  const row = [
+    ledger,
+    epoch,
+    seq,
+    at,
+    hash,
+    oldestSeq,
+    oldestAt,
+    logStartSeq,
+    freeze?.reportedAt ?? '',
+    freeze?.reportedBy ?? '',
+  ];
+  return { columns, rows: [row.map(String)] };
+}
+
+/** One fact per line, so that `grep` finds it. */
+function formatStatus(
+  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze }: GetStatusReply,
+  formatInstant: (instant: string) => string,
+): string {
+  const formatEvent = (seq: number, instant: string): string => `event ${seq}, ${formatInstant(instant)}`;
+  const facts = [
+    ['ledger', `${ledger}, epoch ${position?.epoch ?? 0}`],
+    ['last', `${formatEvent(position?.seq ?? 0, at)}, hash ${position?.hash.slice(0, 12)}`],
+    ['history since', oldestSeq === 0 ? 'no event yet' : formatEvent(oldestSeq, oldestAt)],
+    ['in etcd since', `event ${logStartSeq}`],
+    [
+      'frozen',
+      freeze ? `since ${formatInstant(freeze.reportedAt)}, by ${freeze.reportedBy}: run ipledger recover` : 'no',
+    ],
+  ] as const;
+  return facts.map(([name, fact]) => `${`${name}:`.padEnd(15)}${fact}\n`).join('');
+}

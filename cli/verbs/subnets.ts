@@ -1,0 +1,50 @@
+/** `ipledger subnets`: lists the subnets with their usage, and the position of the ledger. */
+import type { Command } from 'commander';
+import { type ListSubnetsReply, type Position, type Subnet, SubnetsService } from '../../proto/generated/ipledger.ts';
+import type { Answer } from '../output/answer.ts';
+import { textColumns, formatTable } from '../output/table.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
+
+const columns = [
+  ...textColumns('SUBNET', 'PROVIDER', 'CIDR', 'IN USE', 'AVAILABLE'),
+  ...['COOLDOWN', 'BINDING TIMEOUT', 'MAX PER NAMESPACE'].map((name) => ({ name, wide: true })),
+];
+
+export function defineSubnets(verb: Command): void {
+  addVerbOptions(verb).action((options: VerbOptions) =>
+    runAndPrint(options, async (allocator) => createAnswer(await allocator.call(SubnetsService.listSubnets, {}))),
+  );
+}
+
+function createAnswer({ position, subnets }: ListSubnetsReply): Answer {
+  const rows = subnets.flatMap(formatRows);
+  return {
+    content: { position, subnets },
+    table: (zone, width) =>
+      `${rows.length > 0 ? `${formatTable({ columns, rows }, zone, width)}\n` : ''}${formatLedgerPosition(position)}`,
+    listing: () => ({ columns, rows }),
+    note: rows.length > 0 ? undefined : 'no subnets',
+  };
+}
+
+/** One row per address family, each with its CIDR and counts. */
+function formatRows({ name, spec, usage }: Subnet): string[][] {
+  const cidrs = spec?.cidrBlock.split(',') ?? [];
+  return usage.map(({ family, inUse, available }) => {
+    const cidr = cidrs.find((text) => text.includes(':') === (family === 6)) ?? '';
+    const limits = [
+      formatSeconds(spec?.cooldownMs),
+      formatSeconds(spec?.bindingTimeoutMs),
+      String(spec?.maxAddressesPerNamespace ?? ''),
+    ];
+    return [name, spec?.provider ?? '', cidr, inUse, available, ...limits];
+  });
+}
+
+/** "60s"; "" without a value. */
+const formatSeconds = (ms: number | undefined): string => (ms === undefined ? '' : `${ms / 1_000}s`);
+
+function formatLedgerPosition(position: Position | undefined): string {
+  if (!position) return '';
+  return `ledger at epoch ${position.epoch}, seq ${position.seq}, hash ${position.hash.slice(0, 12)}\n`;
+}

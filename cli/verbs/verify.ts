@@ -1,0 +1,202 @@
+/** `ipledger verify`: verifies the log and every other key of the ledger. */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { type Command, Option } from 'commander';
+import { IpledgerError } from '../../lib/errors.ts';
+import { LedgerService } from '../../proto/generated/ipledger.ts';
+import { parseCheckpoints, parseReadableCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
+import { parseVerifierKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { CheckpointVerifier } from '../../ledger/audit/verification/checkpoint-verifier.ts';
+import {
+  type VerificationResult,
+  verifyLedger,
+  verifyExport,
+  type VerifyOptions,
+} from '../../ledger/audit/verification/verify-ledger.ts';
+import type { Ledger } from '../../ledger/log/store/ledger.ts';
+import { openAllocatorClient } from '../clients/ledger-client.ts';
+import { CliError } from '../program/cli-error.ts';
+import { targetOf } from '../program/allocator-options.ts';
+import { createInterruptSignal } from '../program/interrupt.ts';
+import { isRepairable, formatRepairCommand } from '../output/repair-command.ts';
+import { type Answer, formatCount, type OutputFormat, outputFormats, printAnswer } from '../output/answer.ts';
+import { textColumns, formatTable } from '../output/table.ts';
+import { openEtcdLedger } from '../clients/etcd-ledger.ts';
+import { startLedgerThread } from '../clients/ledger-thread.ts';
+import { readExportLines } from '../export-file/read-lines.ts';
+import { showProgress } from '../output/progress.ts';
+import { exitStatus } from '../program/exit-status.ts';
+import { addLedgerSourceOptions, etcdHelp, type LedgerSource } from '../program/ledger-source-options.ts';
+
+interface Options extends LedgerSource {
+  readonly output: OutputFormat;
+  readonly export?: string;
+  readonly checkpoint: string[];
+  readonly verifierKey: string[];
+}
+
+/** The limit for checkpoints in a request to the allocator: they must fit into one message. */
+const maxSentBytes = 1_000_000;
+/** A thread starts in the time in which this many events are verified. */
+const minEventsForThread = 20_000;
+
+/** An allocator returns only the position of the head. */
+type Verdict = Omit<VerificationResult, 'head'> & {
+  readonly head: Pick<VerificationResult['head'], 'epoch' | 'seq' | 'hash'>;
+};
+
+const columns = textColumns('KEY', 'FINDING');
+
+/** The parser of a repeatable option. */
+const collect = (value: string, previous: string[]): string[] => [...previous, value];
+
+export function defineVerify(verb: Command): void {
+  addLedgerSourceOptions(verb)
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'))
+    .option('--export <file>', 'verify an export instead of a ledger; - for stdin')
+    .option('--checkpoint <file>', 'compare with all checkpoints of a file (repeatable)', collect, [])
+    .option('--verifier-key <key>', 'a trusted verifier key, or a file with one (repeatable)', collect, [])
+    .addHelpText(
+      'after',
+      `
+${etcdHelp}
+docs/audit.md explains what a verification proves.
+
+Exit status:
+  0  no findings
+  ${exitStatus.disagreement}  findings: a line for each key, and the commands that repair keys other than the log
+  ${exitStatus.notCompared}  the verification failed`,
+    )
+    .action(async (options: Options) => {
+      try {
+        const verdict = await verify(options);
+        assertNotEmpty(verdict, options);
+        await printAnswer({ output: options.output, zone: 'local' }, createAnswer(verdict, options));
+      } catch (error) {
+        throw verificationFailed(error);
+      }
+    });
+}
+
+async function verify(options: Options): Promise<Verdict> {
+  const { etcd, export: file } = options;
+  const trusted = readTrustedCheckpoints(options);
+  const signal = createInterruptSignal();
+  try {
+    if (file === undefined && etcd === undefined) return await verifyByAllocator(options, trusted, signal);
+    const checkpointVerifier =
+      trusted &&
+      new CheckpointVerifier(parseCheckpoints(trusted.checkpoints), trusted.verifierKeys.map(parseVerifierKey));
+    const verifyOptions: VerifyOptions = {
+      signal,
+      onProgress: showProgress,
+      ...(checkpointVerifier && { checkpointVerifier }),
+    };
+    if (file !== undefined) return await verifyExport(readExportLines(file), verifyOptions);
+    using opened = openEtcdLedger(etcd ?? '', options.archive);
+    const usesThread = availableParallelism() > 1 && (await isLong(opened.ledger, signal));
+    using thread = usesThread ? startLedgerThread(etcd ?? '', options.archive) : undefined;
+    return await verifyLedger(thread?.reader ?? opened.ledger, verifyOptions);
+  } finally {
+    showProgress(undefined);
+  }
+}
+
+/** Whether the log has enough events to start a thread for them. The verification reports an unreadable head. */
+async function isLong(ledger: Pick<Ledger, 'head'>, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await ledger.head(signal)).seq >= minEventsForThread;
+  } catch {
+    return false;
+  }
+}
+
+/** The allocator verifies; this program trusts its answer. */
+async function verifyByAllocator(
+  options: Options,
+  trusted: TrustedCheckpoints | undefined,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  if (trusted && Buffer.byteLength(trusted.checkpoints) > maxSentBytes)
+    throw new CliError(
+      'usage',
+      `the checkpoints have more than ${maxSentBytes} bytes, the limit of the allocator: verify with --etcd, or pass the newest checkpoints only`,
+    );
+  using allocator = openAllocatorClient(targetOf(options), signal);
+  for await (const reply of allocator.stream(LedgerService.verify, { ...trusted })) {
+    const { position = { epoch: 1, seq: 0, hash: '' }, done, comparedKeys, findings } = reply;
+    showProgress(position);
+    if (done) return { head: position, comparedKeys, findings };
+  }
+  throw new IpledgerError('CANCELLED', 'the verification was cancelled before it was complete');
+}
+
+/** The checkpoints to compare with, and the keys that must have signed them. */
+interface TrustedCheckpoints {
+  /** Concatenated notes. */
+  readonly checkpoints: string;
+  readonly verifierKeys: readonly string[];
+}
+
+function readTrustedCheckpoints({ checkpoint: files, verifierKey: keys }: Options): TrustedCheckpoints | undefined {
+  if (files.length === 0) return undefined;
+  if (keys.length === 0)
+    throw new CliError('usage', 'a checkpoint proves nothing without a trusted key: name the key with --verifier-key');
+  // A key contains "+<8 hexadecimal digits>+", unlike the names of files
+  const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : readText(key).trim()));
+  const checkpoints = files.map((file) => {
+    const text = readText(file);
+    const [fault] = parseReadableCheckpoints(text).faults;
+    if (fault !== undefined) throw new CliError('usage', `${file}, ${fault}`);
+    return text;
+  });
+  return { checkpoints: checkpoints.join('\n'), verifierKeys };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CliError('usage', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Fails without an event: the location may be wrong, or all keys may be deleted. */
+function assertNotEmpty({ head, findings }: Verdict, { export: file, etcd, allocator }: Options): void {
+  if (head.seq > 0 || findings.length > 0) return;
+  throw new CliError(
+    'notCompared',
+    `there is no event in ${file ?? etcd ?? allocator}: check that it is the location of the ledger`,
+  );
+}
+
+function createAnswer({ head, comparedKeys, findings }: Verdict, { export: file, checkpoint }: Options): Answer {
+  if (findings.length > 0) process.exitCode = exitStatus.disagreement;
+  const listing = { columns, rows: findings.map(({ key, what }) => [key, what]) };
+  const verified = [
+    `${head.seq} events`,
+    ...(comparedKeys === undefined ? [] : [`${comparedKeys} other keys`]),
+    ...(checkpoint.length === 0 ? [] : ['checkpoints']),
+  ].join(', ');
+  const commands = findings.filter(({ key }) => file === undefined && isRepairable(key)).map(formatRepairCommand);
+  const repair = commands.length > 0 ? `\nrepair:\n${commands.map((each) => `  ${each}\n`).join('')}\n` : '';
+  const result = findings.length === 0 ? 'no findings' : formatCount(findings.length, 'finding');
+  const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
+  return {
+    content: { position, comparedKeys, findings },
+    table: (zone) =>
+      `${findings.length > 0 ? formatTable(listing, zone) : ''}${repair}${verified} verified, up to ${head.hash || 'no event'}: ${result}\n`,
+    listing: () => listing,
+    note: explainSkippedKeys(findings.length > 0 && comparedKeys === undefined && file === undefined),
+  };
+}
+
+const explainSkippedKeys = (isSkipped: boolean): string | undefined =>
+  isSkipped ? 'the keys beside the log were not compared, because the log is damaged' : undefined;
+
+/** Exit status 1 means findings, so that a failed verification needs its own status. */
+function verificationFailed(thrown: unknown): unknown {
+  const error = thrown instanceof CliError ? thrown : IpledgerError.from(thrown);
+  if (error instanceof IpledgerError && error.code === 'CANCELLED') return error;
+  return new CliError('notCompared', `the verification failed: ${error.message}`, { cause: thrown });
+}

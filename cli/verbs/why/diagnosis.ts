@@ -1,0 +1,77 @@
+/** Explains what a Pod waits for, from the ledger and the cluster. */
+import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
+import { formatPodName, shortContainerId } from '../../output/format.ts';
+import type { PodInCluster } from './pod-in-cluster.ts';
+import type { PodHistory } from './pod-history.ts';
+
+/** The Pod of a name, from both sides. */
+export interface DiagnosisInput {
+  /** The latest Pod with that name in the ledger. */
+  readonly history: PodHistory | undefined;
+  /** null: not in the cluster. undefined: the cluster was not read. */
+  readonly pod: PodInCluster | null | undefined;
+}
+
+/** Sentences, the most important one first. */
+export function diagnosePod({ history, pod }: DiagnosisInput): string[] {
+  if (pod && pod.uid !== history?.uid)
+    return [...diagnoseUnknownPod(pod), ...(history ? ['the history below is of earlier Pods with this name'] : [])];
+  if (!history) return ['no Pod with this name is in the ledger or in the cluster'];
+  const current = history.allocationPeriods.filter(({ until }) => until === '');
+  if (pod === null) return diagnoseDeletedPod(history, current);
+  return [
+    ...history.refusals.map(
+      ({ attachment, message }) => `it waits for an address of ${attachment?.provider ?? ''}: ${message}`,
+    ),
+    ...current.map((period) => diagnoseAllocation(period, nodeOf(current, pod))),
+    ...(history.refusals.length === 0 && current.length === 0 ? diagnoseDeletedPod(history, current) : []),
+  ];
+}
+
+/** A Pod without events in the ledger: only the pod-watcher's Events explain why it sent no request. */
+function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster): string[] {
+  if (deletedAt !== '') return ['it is being deleted, and never had an address'];
+  const watcherEvent = events.findLast(({ from }) => from === 'ipledger-pod-watcher');
+  if (watcherEvent)
+    return [`the pod-watcher requested no address for it: ${watcherEvent.message.replace(/^stage=.*? error=/, '')}`];
+  if (networks === '')
+    return [
+      `the allocator got no request for it (uid ${uid}): it has no annotation k8s.v1.cni.cncf.io/networks, so it needs no attachment`,
+    ];
+  return [
+    `the allocator got no request for it yet (uid ${uid}): check that pod-watcher is ready, and that ipam.type of ${networks} is kube-ovn`,
+  ];
+}
+
+/** Where the Pod runs; undefined if neither side names a node. Any attachment of the Pod may name it. */
+const nodeOf = (current: readonly AllocationPeriod[], pod: PodInCluster | undefined): string | undefined =>
+  pod?.node ?? current.findLast(({ node }) => node !== '')?.node;
+
+function diagnoseAllocation(period: AllocationPeriod, node: string | undefined): string {
+  const { addresses, subnet, bindings, attachment } = period;
+  const has = `it has ${addresses.join(' and ')} of subnet ${subnet}`;
+  const binding = bindings.findLast(({ until }) => until === '');
+  if (binding) return `${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`;
+  if (node === '') return `${has}, and waits to be scheduled to a node`;
+  if (node === undefined) return `${has}, and no container uses it yet`;
+  return `${has}, and no CNI ADD of ${attachment?.provider ?? ''} has succeeded on node ${node}. An Event FailedCreatePodSandBox shows the cause; without one, check that kubelet, Multus and node-agent run there`;
+}
+
+function diagnoseDeletedPod(history: PodHistory, current: readonly AllocationPeriod[]): string[] {
+  if (current.length > 0) {
+    const addresses = current.map((period) => period.addresses.join(' and ')).join(', ');
+    return [
+      `the Pod is deleted, and ${addresses} will be released: if that does not happen, check that pod-watcher is ready`,
+    ];
+  }
+  const lingering = history.allocationPeriods
+    .flatMap(({ bindings }) => bindings.filter(({ until }) => until === ''))
+    .map(
+      ({ containerId, node }) =>
+        `the ledger has no CNI DEL of its container ${shortContainerId(containerId)} on node ${node}: the address is not allocated again until then`,
+    );
+  const last = history.allocationPeriods.at(-1);
+  if (!last) return ['it never had an address, and requests none'];
+  if (last.release?.toUid) return ['its successor has its addresses', ...lingering];
+  return [`${last.attachment ? formatPodName(last.attachment) : 'it'} has no address any more`, ...lingering];
+}

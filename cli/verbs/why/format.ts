@@ -1,0 +1,81 @@
+/** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then the history of each Pod with that name, newest first. */
+import type { Event } from '../../../proto/generated/ipledger.ts';
+import { formatCause } from '../../output/cause.ts';
+import { escapeControlCharacters } from '../../output/control-characters.ts';
+import { joinNonEmpty, shortContainerId } from '../../output/format.ts';
+import { diagnosePod } from './diagnosis.ts';
+import type { PodHistory } from './pod-history.ts';
+import type { PodInCluster } from './pod-in-cluster.ts';
+
+export interface PodReport {
+  readonly name: string;
+  /** Newest first. */
+  readonly pods: readonly PodHistory[];
+  readonly pod: PodInCluster | null | undefined;
+  /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
+  readonly logicalPorts: readonly string[];
+}
+
+/** Formats an instant. */
+type Format = (instant: string) => string;
+
+/** The report, ending in a newline. */
+export function formatPodReport({ name, pods, pod, logicalPorts }: PodReport, format: Format): string {
+  const [history] = pods;
+  const blocks = [
+    [name, ...diagnosePod({ history, pod }).map((sentence) => `  ${escapeControlCharacters(sentence)}`)],
+    ...(pod ? [formatPodInCluster(pod, format)] : []),
+    ...(logicalPorts.length > 0
+      ? [['in OVN', ...logicalPorts.map((sentence) => `  ${escapeControlCharacters(sentence)}`)]]
+      : []),
+    ...pods.map((each) => [formatHeader(each), ...each.events.map((event) => formatEventLine(event, format))]),
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function formatPodInCluster(
+  { uid, node, phase, waiting, createdAt, deletedAt, events }: PodInCluster,
+  format: Format,
+): string[] {
+  const state = joinNonEmpty(', ', phase, ...waiting, node === '' ? 'not scheduled' : `on node ${node}`);
+  const times = joinNonEmpty(
+    ', ',
+    `created ${format(createdAt)}`,
+    deletedAt === '' ? '' : `being deleted since ${format(deletedAt)}`,
+  );
+  return [
+    `in the cluster (uid ${uid})`,
+    `  ${joinNonEmpty(', ', state, times)}`,
+    ...events.map(({ at, reason, message }) => `  ${format(at)}  Event ${reason}: ${escapeControlCharacters(message)}`),
+  ];
+}
+
+const formatHeader = ({ uid, owner }: PodHistory): string =>
+  `in the ledger (uid ${joinNonEmpty(', ', uid || 'unknown', owner ? `of ${owner.kind}/${owner.name}` : '')})`;
+
+const formatEventLine = (event: Event, format: Format): string =>
+  `  ${format(event.at)}  ${escapeControlCharacters(describeEvent(event))}  (event ${event.seq})`;
+
+function describeEvent(event: Event): string {
+  const { addressAllocated, addressTransferred, addressReleased, addressBound, addressUnbound, allocationRefused } =
+    event;
+  const addresses = event.before.map(({ address }) => address).join(' and ');
+  if (allocationRefused)
+    return `request for an address of ${allocationRefused.attachment?.provider ?? ''} rejected: ${allocationRefused.message}`;
+  if (addressAllocated) {
+    const { attachment, cause, node } = addressAllocated;
+    const where = node === '' ? '' : ` on node ${node}`;
+    return `${addresses} of subnet ${event.subnet} allocated for ${attachment?.provider ?? ''}${where} (${formatCause(cause)})`;
+  }
+  if (addressTransferred)
+    return `${addresses} of subnet ${event.subnet} transferred from uid ${addressTransferred.fromUid}`;
+  if (addressBound) {
+    const { containerId, interface: name, node } = addressBound;
+    return `${addresses} bound to container ${shortContainerId(containerId)} on node ${node} as ${name}`;
+  }
+  if (addressUnbound)
+    return `${addresses} unbound from container ${shortContainerId(addressUnbound.containerId)} (${formatCause(addressUnbound.cause)})`;
+  if (addressReleased)
+    return `${addresses} released: ${joinNonEmpty(': ', formatCause(addressReleased.cause), addressReleased.evidence)}`;
+  return event.type;
+}

@@ -1,0 +1,83 @@
+/** Reads one Pod and its Events from the Kubernetes API. */
+import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
+import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
+
+const maxEvents = 5;
+
+export interface PodInCluster {
+  readonly uid: string;
+  /** "" while it is not scheduled. */
+  readonly node: string;
+  readonly phase: string;
+  readonly createdAt: string;
+  /** "" unless it is being deleted. */
+  readonly deletedAt: string;
+  /** The value of Multus' annotation; "" without one. */
+  readonly networks: string;
+  /** Why containers wait, as "ContainerCreating". */
+  readonly waiting: readonly string[];
+  /** The newest Events about the Pod, oldest first. */
+  readonly events: readonly KubernetesEvent[];
+}
+
+export interface KubernetesEvent {
+  readonly at: string;
+  /** The component that reported it. */
+  readonly from: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Undefined without a Pod of that name. @throws CliError when the API cannot be read. */
+export async function readPodInCluster(
+  kubernetes: Pick<KubernetesClient, 'get'>,
+  namespace: string,
+  name: string,
+): Promise<PodInCluster | undefined> {
+  const inNamespace = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+  const item = await kubernetes.get(`${inNamespace}/pods/${encodeURIComponent(name)}`);
+  if (!item) return undefined;
+  const [metadata, spec, status] = [asRecord(item['metadata']), asRecord(item['spec']), asRecord(item['status'])];
+  const annotations = asRecord(metadata['annotations']);
+  const selector = new URLSearchParams({
+    fieldSelector: `involvedObject.uid=${asText(metadata['uid'])}`,
+    limit: '500',
+  });
+  const events = await kubernetes.get(`${inNamespace}/events?${selector}`);
+  return {
+    // The identity of a static Pod is the hash of its file, not the uid of the mirror Pod
+    uid: podIdentityOf({ name, uid: asText(metadata['uid']), annotations }).uid,
+    node: asText(spec['nodeName']),
+    phase: asText(status['phase']),
+    createdAt: asText(metadata['creationTimestamp']),
+    deletedAt: asText(metadata['deletionTimestamp']),
+    networks: asText(annotations['k8s.v1.cni.cncf.io/networks']),
+    waiting: parseWaiting(status),
+    events: asItems(events?.['items'])
+      .map(parseEvent)
+      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+      .slice(-maxEvents),
+  };
+}
+
+const asItems = (list: unknown): UntypedJson[] => (Array.isArray(list) ? list.map(asRecord) : []);
+
+const parseWaiting = (status: UntypedJson): string[] => [
+  ...new Set(
+    [...asItems(status['initContainerStatuses']), ...asItems(status['containerStatuses'])].flatMap((container) => {
+      const reason = asText(asRecord(asRecord(container['state'])['waiting'])['reason']);
+      return reason === '' ? [] : [reason];
+    }),
+  ),
+];
+
+const parseEvent = (item: UntypedJson): KubernetesEvent => ({
+  at:
+    asText(item['lastTimestamp']) ||
+    asText(item['eventTime']) ||
+    asText(asRecord(item['metadata'])['creationTimestamp']),
+  from: asText(asRecord(item['source'])['component']),
+  reason: asText(item['reason']),
+  message: asText(item['message']),
+});

@@ -1,0 +1,153 @@
+/** `ipledger why NAMESPACE/POD`: explains the state of a Pod, with `--ovn-nb` also of its logical ports, and prints its history. */
+import type { Command } from 'commander';
+import {
+  type Allocation,
+  type Event,
+  LedgerService,
+  type Position,
+  type WhyReply,
+} from '../../../proto/generated/ipledger.ts';
+import { undefinedIfGone } from '../../../lib/errors.ts';
+import type { LedgerClient } from '../../clients/ledger-client.ts';
+import { eventColumns, formatEventRow } from '../../output/event-rows.ts';
+import type { Northbound } from '../../ovn/northbound.ts';
+import { addNorthboundOption, type NorthboundOptions, readNorthbound } from '../../ovn/ovn-databases.ts';
+import { CliError } from '../../program/cli-error.ts';
+import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
+import { connectKubernetes, hasKubeconfig } from '../../clients/kubernetes-client.ts';
+import { createSlowSearchHint } from '../../output/slow-search-hint.ts';
+import { printAnswer } from '../../output/answer.ts';
+import { formatTime } from '../../time/times.ts';
+import { addReadModelOptions, type ReadModelOptions, outputStyle, withReadModel } from '../../program/verb.ts';
+import { type PodInCluster, readPodInCluster } from './pod-in-cluster.ts';
+import { buildPodHistories } from './pod-history.ts';
+import { formatPodReport } from './format.ts';
+import { describeLogicalPorts } from './logical-ports.ts';
+import { diagnosePod } from './diagnosis.ts';
+import { exitStatus } from '../../program/exit-status.ts';
+
+const maxEvents = 1_000;
+
+export function defineWhy(verb: Command): void {
+  addNorthboundOption(addReadModelOptions(verb))
+    .addHelpText(
+      'after',
+      `
+Use it for a Pod that hangs in ContainerCreating, and for a deleted Pod. Reads the cluster that KUBECONFIG or ~/.kube/config names, too.
+Prints the newest ${maxEvents} events of the Pod's name; \`ipledger history pod NAMESPACE/POD\` prints all.
+
+Exit status:
+  0  the Pod is in the ledger or in the cluster
+  ${exitStatus.empty}  it is in neither`,
+    )
+    .action((name: string, options: ReadModelOptions & NorthboundOptions) => {
+      const [namespace, pod, ...rest] = name.split('/');
+      if (!namespace || !pod || rest.length > 0)
+        throw new CliError('usage', `${name} is not the name of a Pod: use NAMESPACE/NAME`);
+      return withReadModel(options, async (allocator, signal) => {
+        const [ledger, cluster, ovn] = await Promise.all([
+          readLedger(allocator, { namespace, pod }, createSlowSearchHint(options)),
+          readCluster(namespace, pod, options, signal),
+          readOvn(options, signal),
+        ]);
+        const pods = buildPodHistories(ledger.events);
+        const logicalPorts = ovn.northbound ? describeLogicalPorts(ledger.allocations, ovn.northbound) : [];
+        const notes = [
+          cluster.note,
+          ovn.note,
+          ledger.more ? `older events are left out: \`ipledger history pod ${name}\` prints them` : '',
+        ];
+        if (pods.length === 0 && !cluster.pod) process.exitCode = exitStatus.empty;
+        await printAnswer(outputStyle(options), {
+          content: {
+            ...ledger,
+            pod: cluster.pod,
+            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod }),
+            pods,
+            ...(ovn.northbound && { logicalPorts }),
+          },
+          table: (zone, width) =>
+            formatPodReport({ name, pods, pod: cluster.pod, logicalPorts }, (instant) =>
+              formatTime(instant, zone, width === 'wide'),
+            ),
+          listing: () => ({ columns: eventColumns, rows: ledger.events.map(formatEventRow) }),
+          note: notes.filter(Boolean).join('\n'),
+        });
+      });
+    });
+}
+
+interface LedgerPart {
+  readonly position: Position | undefined;
+  readonly allocations: readonly Allocation[];
+  /** Newest first: the newest events, and the grants of the current allocations, which may be older. */
+  readonly events: readonly Event[];
+  /** Older events are left out. */
+  readonly more: boolean;
+}
+
+interface PodName {
+  readonly namespace: string;
+  readonly pod: string;
+}
+
+async function readLedger(
+  allocator: LedgerClient,
+  name: PodName,
+  hintSlowSearch: ReturnType<typeof createSlowSearchHint>,
+): Promise<LedgerPart> {
+  const events: Event[] = [];
+  const request = (pageToken: string): Promise<WhyReply> =>
+    allocator.call(LedgerService.why, { ...name, pageSize: maxEvents - events.length, pageToken });
+  let reply: WhyReply | undefined = await request('');
+  const { position, allocations } = reply;
+  let more = true;
+  while (reply) {
+    events.push(...reply.events);
+    more = reply.nextPageToken !== '';
+    if (!more || events.length >= maxEvents) break;
+    hintSlowSearch(position, reply.searchedDownToSeq);
+    reply = await undefinedIfGone(request(reply.nextPageToken));
+  }
+  const oldest = events.at(-1)?.seq ?? 0;
+  const leftOut = allocations.filter(({ seq }) => seq < oldest).toSorted((a, b) => b.seq - a.seq);
+  for (const { seq } of leftOut) events.push(...(await readGrant(allocator, name, seq)));
+  return { position, allocations, events, more };
+}
+
+/** The event with this number, which allocated an address to the Pod. */
+async function readGrant(allocator: LedgerClient, name: PodName, seq: number): Promise<readonly Event[]> {
+  const reply = await allocator.call(LedgerService.history, { ...name, pageToken: String(seq), pageSize: 1 });
+  return reply.events.filter((event) => event.seq === seq);
+}
+
+/** The Pod in the cluster. Without a kubeconfig, or an answer, the report goes without it. */
+async function readCluster(
+  namespace: string,
+  name: string,
+  selection: ClusterSelection,
+  signal: AbortSignal,
+): Promise<{ readonly pod: PodInCluster | null | undefined; readonly note?: string }> {
+  if (!hasKubeconfig(process.env, selection))
+    return { pod: undefined, note: 'the cluster was not read: there is no kubeconfig' };
+  try {
+    const kubernetes = await connectKubernetes(signal, selection);
+    return { pod: (await readPodInCluster(kubernetes, namespace, name)) ?? null };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { pod: undefined, note: error.message };
+  }
+}
+
+/** The northbound database of OVN. Without an answer, the report goes without it. */
+async function readOvn(
+  options: NorthboundOptions,
+  signal: AbortSignal,
+): Promise<{ readonly northbound?: Northbound | undefined; readonly note?: string }> {
+  try {
+    return { northbound: await readNorthbound(options, undefined, signal) };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { note: error.message };
+  }
+}

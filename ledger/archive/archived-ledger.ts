@@ -1,0 +1,244 @@
+/**
+ * A ledger with an archive: reads of sealed events continue in the archive. Loading, appending and reading events in etcd never
+ * use the archive.
+ */
+import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
+import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
+import type { Segment, Seq } from '../domain/events/event.ts';
+import type { Head } from '../log/chain/chain.ts';
+import { initialStateAtHead, type StateAtHead, type FoldEnd } from '../log/reader/fold.ts';
+import { logKey, logPrefix, seqOfKey } from '../log/store/keys.ts';
+import type {
+  AppendOutcome,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  SealedLog,
+  StoredKey,
+  StoredLine,
+} from '../log/store/ledger.ts';
+import type { Archive } from './archive.ts';
+import { readEndState, readEvents, readManifest } from './segment.ts';
+
+/** The number of segments that stay unpacked: the history of an address reads the same ones repeatedly. */
+const maxUnpackedSegments = 4;
+const pageSize = 1_000;
+/** A segment is unpacked once for all its readers, so this limit does not depend on the signal of one of them. */
+const unpackTimeoutMs = 120_000;
+
+type Live = Ledger & SealedLog;
+
+export class ArchivedLedger implements Ledger, SealedLog {
+  readonly #live: Live;
+  readonly #archive: Archive;
+  /** All segments at the last refresh, oldest first. A sealed segment never changes. */
+  #segments: readonly Segment[] = [];
+  #ledger = '';
+  /** By first event, in the order of the last use. */
+  readonly #unpacked = new Map<Seq, Promise<readonly string[]>>();
+
+  constructor(live: Live, archive: Archive) {
+    this.#live = live;
+    this.#archive = archive;
+  }
+
+  get limits(): AppendLimits {
+    return this.#live.limits;
+  }
+
+  load(signal: AbortSignal): Promise<LoadedSnapshot> {
+    return this.#live.load(signal);
+  }
+
+  append(batch: Batch): Promise<AppendOutcome> {
+    return this.#live.append(batch);
+  }
+
+  head(signal: AbortSignal): Promise<Head> {
+    return this.#live.head(signal);
+  }
+
+  watchHead(signal: AbortSignal): AsyncIterable<void> {
+    return this.#live.watchHead(signal);
+  }
+
+  /**
+   * As if the keys of sealed events were still in etcd, so that verification reads the complete log. Keys that are in etcd take
+   * precedence, also before the log start: sealed events that are not deleted yet, or keys that another program wrote. The end of
+   * the log is never in the archive.
+   */
+  async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    const pages = this.#live.keys(range, signal, revision);
+    if (!range.from.startsWith(logPrefix)) {
+      yield* pages;
+      return;
+    }
+    let next = seqOfKey(range.from) ?? 1;
+    for await (const page of pages) {
+      let yielded = 0;
+      for (const [index, { key }] of page.keys.entries()) {
+        if (key > logKey(next)) {
+          yield { ...page, keys: page.keys.slice(yielded, index) };
+          for await (const keys of this.#sealedKeys(next, key, signal)) yield { ...page, keys };
+          yielded = index;
+        }
+        next = Math.max(next, (seqOfKey(key) ?? 0) + 1);
+      }
+      yield { ...page, keys: page.keys.slice(yielded) };
+    }
+  }
+
+  /** The keys of sealed events from `from`, before the key `end`. */
+  async *#sealedKeys(from: Seq, end: string, signal: AbortSignal): AsyncIterable<readonly StoredKey[]> {
+    let next = from;
+    // After the read of etcd: the segments of all events that are missing there exist by now.
+    await this.#refreshSegments(signal);
+    for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
+      const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+      yield keysFrom(next, lines).filter(({ key }) => key < end);
+      next = segment.to + 1;
+    }
+  }
+
+  logStart(signal: AbortSignal): Promise<Seq> {
+    return this.#live.logStart(signal);
+  }
+
+  segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    return this.#live.segments(from, signal);
+  }
+
+  prune(signal: AbortSignal): Promise<boolean> {
+    return this.#live.prune(signal);
+  }
+
+  /**
+   * Checks that all events before the log start are in this archive, before they are deleted. An earlier writer may have had
+   * another archive, or another program may have changed the log start.
+   * @throws IpledgerError LEDGER_DAMAGED unless each of these events is in this archive, byte by byte; UNAVAILABLE
+   */
+  async assertArchived(signal: AbortSignal): Promise<void> {
+    const logStart = await this.#live.logStart(signal);
+    await this.#refreshSegments(signal);
+    for await (const { keys } of this.#live.keys({ from: logPrefix, end: logKey(logStart) }, signal))
+      for (const { key, text } of keys) {
+        const seq = seqOfKey(key) ?? 0;
+        const segment = this.#segmentOf(seq);
+        if (!segment) throw notSealed(seq);
+        if ((await this.#linesOf(segment, signal))[seq - segment.from] !== text)
+          throw new IpledgerError('LEDGER_DAMAGED', `${key} differs from the sealed event. Run: ipledger verify`);
+      }
+  }
+
+  async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    let next = from;
+    for (;;) {
+      for (let segment = this.#segmentOf(next); segment; segment = this.#segmentOf(next)) {
+        const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+        for (let first = 0; first < lines.length; first += pageSize)
+          yield lines.slice(first, first + pageSize).map(archivedLine);
+        next = segment.to + 1;
+      }
+      try {
+        for await (const page of this.#live.read(next, signal)) {
+          yield page;
+          next += page.length;
+        }
+        return;
+      } catch (error) {
+        // The event may have been sealed since the last refresh.
+        await this.#refreshSegmentsFor(next, error, signal);
+      }
+    }
+  }
+
+  async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    for (;;) {
+      const live = seqs.filter((seq) => !this.#segmentOf(seq));
+      try {
+        const found = live.length > 0 ? await this.#live.readEach(live, signal) : [];
+        const lines = new Map(live.map((seq, index) => [seq, found[index]]));
+        for (const seq of seqs) {
+          const segment = this.#segmentOf(seq);
+          const text = segment && (await this.#linesOf(segment, signal))[seq - segment.from];
+          if (text !== undefined) lines.set(seq, archivedLine(text));
+        }
+        return seqs.map((seq) => lines.get(seq));
+      } catch (error) {
+        await this.#refreshSegmentsFor(Math.min(...live), error, signal);
+      }
+    }
+  }
+
+  /**
+   * The last end state of a segment that is not after `until`; the initial state if there is none. A fold to `until` can start
+   * there.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED
+   */
+  async lastEndState(until: FoldEnd, signal: AbortSignal): Promise<StateAtHead> {
+    await this.#refreshSegments(signal);
+    const last = this.#segments.findLast(
+      (segment) =>
+        until === 'end' || ('seq' in until ? segment.to <= until.seq : Date.parse(segment.until) <= until.at),
+    );
+    if (!last) return initialStateAtHead();
+    return readEndState(this.#archive, await readManifest(this.#archive, this.#ledger, last, signal), signal);
+  }
+
+  #segmentOf(seq: Seq): Segment | undefined {
+    let [low, high] = [0, this.#segments.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#segments[middle] as Segment).to < seq) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.#segments[low];
+    return found && found.from <= seq ? found : undefined;
+  }
+
+  /** After a POSITION_GONE error: refreshes the segments. @throws any other error; LEDGER_DAMAGED if no segment has the event. */
+  async #refreshSegmentsFor(seq: Seq, error: unknown, signal: AbortSignal): Promise<void> {
+    if (!isPositionGone(error)) throw error;
+    await this.#refreshSegments(signal);
+    if (!this.#segmentOf(seq)) throw notSealed(seq);
+  }
+
+  async #refreshSegments(signal: AbortSignal): Promise<void> {
+    this.#ledger ||= (await this.#live.head(signal)).ledger;
+    const sealedTo = (): Seq => this.#segments.at(-1)?.to ?? 0;
+    const found = await this.#live.segments(sealedTo() + 1, signal);
+    // A concurrent refresh may have added segments.
+    this.#segments = [...this.#segments, ...found.filter(({ from }) => from > sealedTo())];
+  }
+
+  #linesOf(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
+    const { from } = segment;
+    const lines = this.#unpacked.get(from) ?? this.#unpack(segment, timeoutSignal(unpackTimeoutMs));
+    this.#unpacked.delete(from);
+    this.#unpacked.set(from, lines);
+    lines.catch(() => this.#unpacked.delete(from));
+    const [oldest] = this.#unpacked.keys();
+    if (this.#unpacked.size > maxUnpackedSegments && oldest !== undefined) this.#unpacked.delete(oldest);
+    return rejectWhenAborted(lines, signal);
+  }
+
+  async #unpack(segment: Segment, signal: AbortSignal): Promise<readonly string[]> {
+    const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
+    return readEvents(this.#archive, manifest, signal);
+  }
+}
+
+const notSealed = (seq: Seq): IpledgerError =>
+  new IpledgerError(
+    'LEDGER_DAMAGED',
+    `event ${seq} is before the log start, but in no segment. Another program deleted a segment key or changed the log start. Run: ipledger verify --etcd`,
+  );
+
+const archivedLine = (text: string): StoredLine => ({ text, revision: 0n });
+
+const keysFrom = (from: Seq, lines: readonly string[]): StoredKey[] =>
+  lines.map((text, index) => ({ key: logKey(from + index), text }));

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describeState } from '../domain/testing/describe-state.ts';
+import { parseEvent } from '../log/chain/chain.ts';
+import { applyCommand, initialStateAtHead } from '../log/reader/fold.ts';
+import { endStateLines, parseEndState } from './end-state.ts';
+
+const golden = readFileSync(join(import.meta.dirname, '../../test/golden/events-v5.ndjson'), 'utf8');
+
+describe('The end state of a segment', () => {
+  it('is restored from its lines, with the events that dropped claims', () => {
+    const { state, head: first } = initialStateAtHead();
+    const events = golden.trimEnd().split('\n').map(parseEvent);
+    const head = applyCommand({ state, head: first }, events);
+    expect([...state.dropped.keys()]).to.deep.equal(['macvlan']);
+    const read = parseEndState(endStateLines({ state, head }));
+    expect(read.head).to.deep.equal(head);
+    expect(describeState(read.state)).to.deep.equal(describeState(state));
+  });
+});

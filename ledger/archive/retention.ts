@@ -1,0 +1,88 @@
+/**
+ * Seals old events while this replica is the writer. It seals only complete segments, so etcd holds at most one segment more than
+ * the retention requires.
+ */
+import { pause } from '../../lib/process/abortable.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import type { SegmentSealed, Seq } from '../domain/events/event.ts';
+import { lastSealedSeq } from '../domain/state/state.ts';
+import { parseEvent } from '../log/chain/chain.ts';
+import type { Replica } from '../log/reader/replica.ts';
+import type { Writer } from '../log/writer/writer.ts';
+import { pruneSealed, sealOldestEvents, type SealingContext } from './seal.ts';
+
+/** An event stays in etcd while `keepEvents` or `keepMs` requires it. */
+export interface Retention {
+  /** The number of newest events that stay. */
+  readonly keepEvents: number;
+  /** Events that are younger stay; 0: no limit by age. */
+  readonly keepMs: number;
+  /** Events per segment. */
+  readonly segmentEvents: number;
+}
+
+const intervalMs = 1_000;
+const maxBackoffMs = 60_000;
+
+export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archive' | 'after'> {
+  readonly replica: Replica;
+  /** undefined while another replica is the writer. */
+  readonly writer: () => Writer | undefined;
+  readonly retention: Retention;
+  readonly log: Logger;
+}
+
+/** Runs until the signal is aborted. Failures are logged and retried. */
+export async function runRetention(options: RetentionOptions, signal: AbortSignal): Promise<void> {
+  const { replica, writer, ledger, retention, log } = options;
+  const submit = (segment: SegmentSealed['data']): Promise<void> => appendSealed(options, segment, signal);
+  let pruned: Writer | undefined;
+  let waitMs = intervalMs;
+  while (!signal.aborted) {
+    await pause(waitMs, signal);
+    const current = writer();
+    if (!current || signal.aborted) continue;
+    try {
+      // An earlier writer may have sealed events without deleting them.
+      if (pruned !== current) await pruneSealed({ ...options, submit }, signal);
+      pruned = current;
+      const to = lastSealedSeq(replica.state) + retention.segmentEvents;
+      const isDue = to <= replica.head.seq - retention.keepEvents && (await isOldEnough(options, to, signal));
+      waitMs = isDue ? 0 : intervalMs;
+      if (!isDue) continue;
+      const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
+      log.info({ from, to: last, archive }, 'events sealed');
+    } catch (error) {
+      if (signal.aborted) return;
+      waitMs = Math.min(maxBackoffMs, Math.max(intervalMs, waitMs * 2));
+      log.warn({ reason: IpledgerError.from(error).message }, 'sealing events failed; retrying');
+    }
+  }
+}
+
+async function appendSealed(
+  { writer }: RetentionOptions,
+  segment: SegmentSealed['data'],
+  signal: AbortSignal,
+): Promise<void> {
+  const current = writer();
+  if (!current) throw new IpledgerError('NOT_WRITER', 'another replica is now the writer: it seals the events');
+  const answer = (): undefined => undefined;
+  await current.submit({
+    command: (now) => ({ type: 'SealSegment', now, segment }),
+    answer,
+    actor: 'allocator',
+    signal,
+  });
+}
+
+async function isOldEnough(
+  { ledger, replica, retention: { keepMs } }: RetentionOptions,
+  seq: Seq,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (keepMs === 0) return true;
+  const [line] = await ledger.readEach([seq], signal);
+  return line !== undefined && parseEvent(line.text).sequenced.at <= replica.clock.read().at - keepMs;
+}

@@ -1,0 +1,71 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Head } from '../../log/chain/chain.ts';
+import { signCheckpoint } from './checkpoint.ts';
+import { readLastCheckpoint } from './checkpoint-file.ts';
+import { generateKey, parseSignerKey, type SignerKey } from './signing-key.ts';
+
+const newSigner = (): SignerKey => parseSignerKey(generateKey('example').signer);
+
+describe('readLastCheckpoint', () => {
+  const ledger = '01KG9AG8M00000000000000001';
+  const [signer, other] = [newSigner(), newSigner()];
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-checkpoint-file-'));
+    file = join(folder, 'checkpoints');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const head = (seq: number, of = ledger): Head => ({ ledger: of, epoch: 1, seq, hash: 'ab'.repeat(32), at: 1_000 });
+  const keep = (seq: number, by = signer, of = ledger): void =>
+    appendFileSync(file, `${signCheckpoint(head(seq, of), by)}\n`);
+  /** The result in short form. */
+  function lastCheckpoint(): object {
+    const { last, isSigned, faults } = readLastCheckpoint(file, ledger, signer.verifier);
+    return { seq: last?.head.seq, isSigned, faults };
+  }
+
+  it('returns nothing before the first checkpoint', () => {
+    expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
+    writeFileSync(file, '');
+    expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
+  });
+
+  it('returns the last checkpoint of the ledger with a signature of the given key', () => {
+    for (const seq of [5, 9, 7]) keep(seq);
+    keep(20, other);
+    keep(30, signer, 'another');
+    expect(lastCheckpoint()).to.deep.equal({ seq: 7, isSigned: true, faults: [] });
+  });
+
+  it('returns a checkpoint that another key signed, or that was changed, as unsigned', () => {
+    keep(20, other);
+    keep(30, signer, 'another');
+    expect(lastCheckpoint()).to.deep.equal({ seq: 20, isSigned: false, faults: [] });
+    writeFileSync(file, signCheckpoint(head(5), signer).replace('\n5\n', '\n6\n'));
+    expect(lastCheckpoint()).to.deep.equal({ seq: 6, isSigned: false, faults: [] });
+  });
+
+  it('reads only the end of a long file', () => {
+    for (let seq = 1; seq <= 400; seq++) keep(seq);
+    expect(lastCheckpoint()).to.deep.equal({ seq: 400, isSigned: true, faults: [] });
+  });
+
+  it('continues after an incomplete checkpoint, and reports its line', () => {
+    keep(1);
+    appendFileSync(file, signCheckpoint(head(2), signer).slice(0, 90));
+    expect(lastCheckpoint()).to.deep.include({ seq: 1, isSigned: true });
+    expect(lastCheckpoint())
+      .to.have.nested.property('faults[0]')
+      .that.matches(/checkpoints, line 9: this is not a signed note/);
+  });
+
+  it('reports an unreadable file', () => {
+    mkdirSync(file);
+    expect(lastCheckpoint).to.throw(/^the checkpoint file .*\/checkpoints is not readable: EISDIR/);
+  });
+});

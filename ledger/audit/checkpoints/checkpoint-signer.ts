@@ -1,0 +1,102 @@
+/**
+ * The key that signs checkpoints, from its file. When the file has a new key, the old key signs it in the ledger (KeyRotated), and
+ * every replica that reads this event signs with the new key from then on.
+ */
+import { readFileSync } from 'node:fs';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { parseSignerKey, type SignerKey, type VerifierKey } from './signing-key.ts';
+import { signRotation } from './key-rotation.ts';
+import type { StoredEvent } from '../../log/chain/chain.ts';
+import type { Replica } from '../../log/reader/replica.ts';
+import type { Writer } from '../../log/writer/writer.ts';
+
+export class CheckpointSigner {
+  readonly #file: string;
+  readonly #replica: Replica;
+  readonly #log: Logger;
+  #signer: SignerKey;
+  /** True until the ledger has the rotation: no checkpoint is signed in this time. */
+  #isRotating = false;
+  /** The id of the next key according to the log, until the file has that key. */
+  #successor: string | undefined;
+
+  /** @throws Error when the file has no key. */
+  constructor(file: string, replica: Replica, log: Logger) {
+    this.#file = file;
+    this.#replica = replica;
+    this.#log = log;
+    this.#signer = readKey(file);
+    replica.onCommitted((events) => this.#followRotations(events));
+  }
+
+  /** undefined during a rotation, and after it until the file has the new key. */
+  get signer(): SignerKey | undefined {
+    return this.#isRotating || this.#successor !== undefined ? undefined : this.#signer;
+  }
+
+  get verifier(): VerifierKey {
+    return this.#signer.verifier;
+  }
+
+  /**
+   * Signs the new key if the file has one, and appends the rotation.
+   * @throws Error when the file has no key, or another key than the log names; errors of the writer.
+   */
+  async rotateIfReplaced(writer: Writer, signal: AbortSignal): Promise<void> {
+    const next = readKey(this.#file);
+    if (this.#successor !== undefined && !this.#adopt(this.#successor))
+      throw new Error(
+        `the log has a rotation from key ${this.verifier.id} to key ${this.#successor}, but ${this.#file} has another key: store key ${this.#successor} there`,
+      );
+    this.#isRotating = next.verifier.text !== this.verifier.text;
+    if (!this.#isRotating) return;
+    const data = signRotation(this.#replica.head.ledger, this.#signer, next.verifier);
+    const command = (now: number) => ({ type: 'RotateKey' as const, now, ...data });
+    await writer.submit({ command, answer: () => undefined, actor: 'allocator', signal });
+    this.#isRotating = false;
+  }
+
+  /** After a rotation in the log, signatures of the old key are no longer trusted, so this replica stops using it. */
+  #followRotations(events: readonly StoredEvent[]): void {
+    for (const { sequenced } of events) {
+      if (sequenced.type !== 'KeyRotated') continue;
+      const { previousKeyId, keyId } = sequenced.data;
+      if (previousKeyId !== (this.#successor ?? this.verifier.id)) continue;
+      this.#successor = keyId;
+      this.#adopt(keyId);
+    }
+  }
+
+  /** Switches to this key, if the file has it. */
+  #adopt(keyId: string): boolean {
+    const next = tryReadKey(this.#file);
+    if (next?.verifier.id !== keyId) return false;
+    const { id: previous } = this.verifier;
+    this.#signer = next;
+    this.#successor = undefined;
+    const { text: verifier } = next.verifier;
+    this.#log.warn(
+      { previousKeyId: previous, verifier },
+      'the checkpoint key was rotated: add the new verifier key to the auditors',
+    );
+    return true;
+  }
+}
+
+function readKey(file: string): SignerKey {
+  try {
+    return parseSignerKey(readFileSync(file, 'utf8').trim());
+  } catch (error) {
+    const reason = error instanceof IpledgerError || error instanceof Error ? error.message : String(error);
+    throw new Error(`the checkpoint key file ${file} is not usable: ${reason}`, { cause: error });
+  }
+}
+
+function tryReadKey(file: string): SignerKey | undefined {
+  try {
+    return readKey(file);
+  } catch {
+    return undefined; // the file is being replaced; the caller tries again
+  }
+}

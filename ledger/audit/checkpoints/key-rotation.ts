@@ -1,0 +1,27 @@
+/** Key rotation: the old checkpoint key signs the new one, and an event records it. */
+import type { KeyRotated } from '../../domain/events/event.ts';
+import { isSignedBy, parseVerifierKey, type SignerKey, signWith, type VerifierKey } from './signing-key.ts';
+
+/** The text that the old key signs. It contains the ledger, so the signature is valid for this ledger only. */
+const rotationText = (ledger: string, publicKey: string): string =>
+  `ipledger key rotation\nipledger/${ledger}\n${publicKey}\n`;
+
+/** The data of the KeyRotated event. */
+export const signRotation = (ledger: string, old: SignerKey, next: VerifierKey): KeyRotated['data'] => ({
+  publicKey: next.text,
+  keyId: next.id,
+  previousKeyId: old.verifier.id,
+  signature: signWith(old, rotationText(ledger, next.text)).toString('base64'),
+});
+
+/** Returns the new key if the old one signed it for this ledger; otherwise undefined. */
+export function verifyRotation(ledger: string, old: VerifierKey, data: KeyRotated['data']): VerifierKey | undefined {
+  try {
+    const { publicKey, signature } = data;
+    if (!isSignedBy(old, rotationText(ledger, publicKey), Buffer.from(signature, 'base64'))) return undefined;
+    const key = parseVerifierKey(publicKey);
+    return key.id === data.keyId ? key : undefined;
+  } catch {
+    return undefined; // the event has no valid key or signature
+  }
+}

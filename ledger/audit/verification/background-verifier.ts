@@ -1,0 +1,152 @@
+/**
+ * Verifies the ledger continuously on a standby. It checks each event that the standby reads, and compares the other keys with the
+ * state, page by page, again and again. It verifies the existing ledger once at its start, as `ipledger verify` does.
+ *
+ * A key and the state are not read at the same time. So a key that differs is read again after the state has caught up: a key with
+ * the same value was wrong all the time.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Follower } from '../../log/reader/follower.ts';
+import { logKey } from '../../log/store/keys.ts';
+import type { KeyPage, KeyRange, StoredKey } from '../../log/store/ledger.ts';
+import type { Replica } from '../../log/reader/replica.ts';
+import { faultOf } from './event-verifier.ts';
+import type { Finding } from './finding.ts';
+import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
+import { verifyLedger } from './verify-ledger.ts';
+
+const betweenPagesMs = 5_000;
+const readTimeoutMs = 10_000;
+/** More findings give no new information. */
+const maxFindings = 100;
+
+const changedLedger = 'another program changed the ledger. Run: ipledger verify';
+
+export interface BackgroundVerifierOptions {
+  readonly replica: Replica;
+  /** undefined on the writer, whose state is ahead of the committed events. */
+  readonly follower: () => Follower | undefined;
+  readonly log: Logger;
+  /** For specs. */
+  readonly betweenPagesMs?: number;
+}
+
+export class BackgroundVerifier {
+  readonly #options: BackgroundVerifierOptions;
+  /** By key: the findings since the start, compared with the state. */
+  readonly #findings = new Map<string, Finding>();
+  /** The findings of the existing ledger, which may also be in the state; undefined before the first verification. */
+  #findingsAtStart: readonly Finding[] | undefined;
+
+  constructor(options: BackgroundVerifierOptions) {
+    this.#options = options;
+    const { replica } = options;
+    replica.onEventRead = (past, event) => {
+      const fault = faultOf(past, event);
+      const { seq } = event.envelope;
+      if (fault !== undefined) this.#report({ key: logKey(seq), what: `event ${seq} ${fault}` });
+    };
+  }
+
+  /** The current findings. A finding since the start ends when its key is correct again. */
+  get findings(): readonly Finding[] {
+    return [...(this.#findingsAtStart ?? []), ...this.#findings.values()];
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    let loggedReason = '';
+    while (!signal.aborted) {
+      await this.#pause(signal);
+      try {
+        await this.#verifyOtherKeys(signal);
+        loggedReason = '';
+      } catch (error) {
+        const { code, message } = IpledgerError.from(error);
+        if (signal.aborted) return;
+        if (code === 'BUG') log.error({ err: error }, 'verifying the keys failed');
+        // Logged once per reason, because it is retried continuously.
+        else if (message !== loggedReason) log.warn({ reason: message }, 'verifying the keys failed; retrying');
+        loggedReason = message;
+      }
+    }
+  }
+
+  async #verifyOtherKeys(signal: AbortSignal): Promise<void> {
+    if (!this.#options.follower()) return;
+    this.#findingsAtStart ??= await this.#verifyAtStart(signal);
+    const { replica } = this.#options;
+    const audit = new KeyVerifier(replica.state, () => replica.head);
+    for (const range of rangesBesideLog)
+      for await (const keys of this.#pages(range, signal)) {
+        for (const each of keys)
+          if (audit.checkKey(each)) await this.#recheckKey(audit, each, signal);
+          else this.#findings.delete(each.key);
+        await setImmediate();
+      }
+    if (replica.head.seq === 0 || signal.aborted) return;
+    for (const { key } of audit.missing()) await this.#recheckKey(audit, { key, text: undefined }, signal);
+  }
+
+  async #verifyAtStart(signal: AbortSignal): Promise<readonly Finding[]> {
+    const { replica, log } = this.#options;
+    const yieldTurn = (): Promise<void> => setImmediate();
+    try {
+      const { head, findings } = await verifyLedger(replica.ledger, { signal, yieldTurn });
+      for (const finding of findings) log.error(finding, changedLedger);
+      log.info({ seq: head.seq, findings: findings.length }, 'ledger verified');
+      return findings;
+    } catch (error) {
+      const { code, message } = IpledgerError.from(error);
+      if (code !== 'POSITION_GONE' && code !== 'NOT_IMPLEMENTED') throw error;
+      log.warn({ reason: message }, 'the existing events cannot be verified: verifying new events and keys only');
+      return [];
+    }
+  }
+
+  /** The keys in pages, with pauses between them; each page at its own revision. */
+  async *#pages({ from, end }: KeyRange, signal: AbortSignal): AsyncGenerator<readonly StoredKey[]> {
+    for (let next: string | undefined = from; next !== undefined && !signal.aborted;) {
+      const { keys }: KeyPage = await this.#page({ from: next, end }, signal);
+      yield keys;
+      const last = keys.at(-1);
+      next = last && `${last.key}\0`;
+      if (last) await this.#pause(signal);
+    }
+  }
+
+  async #page(range: KeyRange, signal: AbortSignal): Promise<KeyPage> {
+    for await (const page of this.#options.replica.ledger.keys(range, signal)) return page;
+    throw new Error('a range has at least one page');
+  }
+
+  async #recheckKey(
+    audit: KeyVerifier,
+    { key, text }: { readonly key: string; readonly text: string | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const follower = this.#options.follower();
+    // A recheck costs two reads of etcd, so there is none after the maximum of findings.
+    if (!follower || (this.#findings.size >= maxFindings && !this.#findings.has(key))) return;
+    const deadline = { until: performance.now() + readTimeoutMs, signal: timeoutSignal(readTimeoutMs, signal) };
+    const { answer } = await follower.readLinearizable(() => audit.findingFor(key, text), deadline);
+    const { keys } = await this.#page({ from: key, end: `${key}\0` }, signal);
+    if (keys[0]?.text !== text) return; // the key is changing: the next round checks it again
+    if (answer) this.#report(answer);
+    else this.#findings.delete(key);
+  }
+
+  #report(finding: Finding): void {
+    if (this.#findings.get(finding.key)?.what === finding.what || this.#findings.size >= maxFindings) return;
+    this.#findings.set(finding.key, finding);
+    this.#options.log.error(finding, changedLedger);
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    return pause(this.#options.betweenPagesMs ?? betweenPagesMs, signal);
+  }
+}

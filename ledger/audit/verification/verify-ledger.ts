@@ -1,0 +1,221 @@
+/**
+ * Verifies the log, then all other keys against its fold, at one revision of etcd. It trusts no other reader of the keys, and
+ * needs only read access.
+ *
+ * Events never change, so most of the log can be read at any revision. Only its end and the other keys must be of one revision. So
+ * etcd has to keep that revision only for one pass over the claims, for any length of the log.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../../domain/events/event.ts';
+import type { Head } from '../../log/chain/chain.ts';
+import { isCompactedError } from '../../log/store/compaction.ts';
+import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';
+import { parseHead, parseSegment } from '../../log/store/stored-values.ts';
+import type { KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
+import type { CheckpointVerifier } from './checkpoint-verifier.ts';
+import type { Finding } from './finding.ts';
+import { rangesBesideLog, KeyVerifier } from './key-verifier.ts';
+import { LogVerifier } from './log-verifier.ts';
+
+/** More findings give no new information. */
+const maxFindings = 100;
+/** The number of attempts without progress when etcd compacts the revision that is read. */
+const maxAttempts = 5;
+const linesPerProgress = 2_000;
+const eventsPerTurn = 200;
+
+export interface VerificationResult {
+  /** The head after the last correct event. */
+  readonly head: Head;
+  /** The number of compared keys beside the log; undefined for a damaged log and for an export, where none are compared. */
+  readonly comparedKeys: number | undefined;
+  /** Of checkpoints, then of the log, then of other keys; at most 100. Empty for a correct ledger. */
+  readonly findings: readonly Finding[];
+}
+
+export interface VerifyOptions {
+  readonly signal: AbortSignal;
+  /** The checkpoints to compare with. For one verification only. */
+  readonly checkpointVerifier?: CheckpointVerifier;
+  /** Called periodically with the position in the log. */
+  readonly onProgress?: (head: Head) => void;
+  /** Awaited regularly, to yield to other work of the process. */
+  readonly yieldTurn?: () => Promise<void>;
+}
+
+/**
+ * Verifies a ledger by its keys.
+ * @throws IpledgerError UNAVAILABLE; POSITION_GONE when events are sealed and there is no archive; NOT_IMPLEMENTED at events that
+ *   only a newer program reads; AbortError.
+ */
+export async function verifyLedger(reader: KeyReader, options: VerifyOptions): Promise<VerificationResult> {
+  const audit = new LogVerifier();
+  try {
+    const finding = await retryIfCompacted(audit, () => readLog(reader, audit, options));
+    if (finding) return await stopAt(finding, reader, audit, options);
+    return await retryIfCompacted(audit, () => compareAtOneRevision(reader, audit, options));
+  } catch (error) {
+    if (!(error instanceof IpledgerError) || error.code !== 'LEDGER_DAMAGED') throw error;
+    // The archive differs from what was sealed.
+    return resultOf(audit, options, [{ key: logKey(audit.head.seq + 1), what: error.message }]);
+  }
+}
+
+/** The result for a log with a fault: the rest of it is not read. */
+async function stopAt(
+  finding: Finding,
+  reader: KeyReader,
+  audit: LogVerifier,
+  options: VerifyOptions,
+): Promise<VerificationResult> {
+  await refuseSealed(reader, audit.head.seq + 1, options.signal);
+  return resultOf(audit, options, [finding]);
+}
+
+/** A missing event is not a fault if it was sealed, also during the verification. @throws IpledgerError POSITION_GONE */
+async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): Promise<void> {
+  // With an archive, the reader returns sealed events too. There is always an event after them: the one that sealed them.
+  const next = await firstKey(reader, { from: logKey(seq), end: prefixEnd(logPrefix) }, signal);
+  if (next === logKey(seq) || next === undefined) return;
+  for await (const { keys } of reader.keys({ from: segmentPrefix, end: segmentKey(seq + 1) }, signal))
+    for (const { key, text } of keys) {
+      const segment = tryParse(() => parseSegment(key, text));
+      if (segment && segment.from <= seq && seq <= segment.to)
+        throw new IpledgerError(
+          'POSITION_GONE',
+          `event ${seq} is sealed, in ${segment.archive}: give the archive by --archive, or use an allocator that has it`,
+        );
+    }
+}
+
+/** The first key of a range; undefined for an empty range. */
+async function firstKey(reader: KeyReader, range: KeyRange, signal: AbortSignal): Promise<string | undefined> {
+  for await (const { keys } of reader.keys(range, signal)) if (keys[0]) return keys[0].key;
+  return undefined;
+}
+
+/** When etcd compacts the revision that is read, continues from the same event at a newer revision. */
+async function retryIfCompacted<Result>(audit: LogVerifier, read: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts++) {
+    const { seq } = audit.head;
+    try {
+      return await read();
+    } catch (error) {
+      if (!isCompactedError(error) || (attempts >= maxAttempts && audit.head.seq === seq)) throw error;
+    }
+  }
+}
+
+/** Verifies an export. @throws IpledgerError INVALID_REQUEST for any other file. */
+export async function verifyExport(lines: AsyncIterable<string>, options: VerifyOptions): Promise<VerificationResult> {
+  const audit = new LogVerifier();
+  for await (const line of lines) {
+    options.signal.throwIfAborted();
+    const finding = checkLine(audit, { key: audit.keyOf(line), text: line }, options);
+    if (finding) return resultOf(audit, options, [finding]);
+    if (audit.head.seq % linesPerProgress === 0) options.onProgress?.(audit.head);
+  }
+  const faultAtEnd = audit.checkEnd();
+  options.checkpointVerifier?.checkEnd(audit.head);
+  return resultOf(audit, options, faultAtEnd ? [faultAtEnd] : []);
+}
+
+function checkLine(audit: LogVerifier, line: StoredKey, { checkpointVerifier }: VerifyOptions): Finding | undefined {
+  const finding = audit.checkLine(line);
+  if (!finding && audit.last) checkpointVerifier?.checkEvent(audit.head, audit.last);
+  return finding;
+}
+
+const resultOf = (
+  { head }: LogVerifier,
+  { checkpointVerifier }: VerifyOptions,
+  findings: readonly Finding[],
+  keys?: number,
+): VerificationResult => ({
+  head,
+  comparedKeys: keys,
+  findings: [...(checkpointVerifier?.findings ?? []), ...findings].slice(0, maxFindings),
+});
+
+/** Reads the log to its current end, or to its end at a revision. */
+async function readLog(
+  reader: KeyReader,
+  audit: LogVerifier,
+  options: VerifyOptions,
+  revision?: Revision,
+): Promise<Finding | undefined> {
+  const range = { from: audit.nextKey === logKey(1) ? logPrefix : audit.nextKey, end: prefixEnd(logPrefix) };
+  for await (const page of reader.keys(range, options.signal, revision)) {
+    for (const line of page.keys) {
+      const finding = checkLine(audit, line, options);
+      if (finding) return finding;
+      if (audit.head.seq % eventsPerTurn === 0) await options.yieldTurn?.();
+    }
+    options.onProgress?.(audit.head);
+  }
+  return undefined;
+}
+
+async function compareAtOneRevision(
+  reader: KeyReader,
+  audit: LogVerifier,
+  options: VerifyOptions,
+): Promise<VerificationResult> {
+  const { signal } = options;
+  const { revision, text } = await readHead(reader, signal);
+  const head = text === undefined ? undefined : tryParse(() => parseHead(text));
+  const faultInLog = await readLog(reader, audit, options, revision);
+  const fault = faultInLog ?? audit.checkEnd(head?.hash) ?? faultInEnd(audit.head, text);
+  if (fault) return await stopAt(fault, reader, audit, options);
+
+  const keys = new KeyVerifier(audit.state, () => audit.head);
+  const findings: Finding[] = [];
+  const report = (finding: Finding | undefined): void => {
+    if (finding && findings.length < maxFindings) findings.push(finding);
+  };
+  let count = 0;
+  for (const range of rangesBesideLog)
+    for await (const page of reader.keys(range, signal, revision))
+      for (const each of page.keys) {
+        count++;
+        report(keys.checkKey(each));
+      }
+  if (audit.head.seq > 0) for (const finding of keys.missing()) report(finding);
+  options.checkpointVerifier?.checkEnd(audit.head);
+  return resultOf(audit, options, findings, count);
+}
+
+async function readHead(reader: KeyReader, signal: AbortSignal): Promise<{ revision: Revision; text?: string }> {
+  for await (const { revision, keys } of reader.keys({ from: headKey, end: `${headKey}\0` }, signal))
+    return { revision, ...(keys[0] && { text: keys[0].text }) };
+  throw new Error('a range has at least one page');
+}
+
+/** Whether the log ends at the head. Otherwise its fold cannot be compared with the other keys. */
+function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
+  if (text === undefined)
+    return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, but there are ${end.seq} events` };
+  const head = tryParse(() => parseHead(text));
+  if (!head)
+    return { key: headKey, what: `it is not a valid head, or not in the format of ipledger: ${text.slice(0, 200)}` };
+  const [last, next] = [logKey(end.seq), logKey(end.seq + 1)];
+  if (head.seq > end.seq)
+    return {
+      key: next,
+      what: `event ${end.seq + 1} is missing: the log ends here, but the head has ${head.seq} events`,
+    };
+  if (head.seq < end.seq) return { key: logKey(head.seq + 1), what: `event ${head.seq + 1} is after the head` };
+  if (head.hash === end.hash) return undefined; // the other fields are compared as for any key
+  return {
+    key: last,
+    what: `event ${end.seq} differs from the head: its hash is ${end.hash}, that of the head ${head.hash}`,
+  };
+}
+
+function tryParse<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}

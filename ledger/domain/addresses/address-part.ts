@@ -1,0 +1,188 @@
+/**
+ * The addresses of one family of a pool, or of a subnet outside its pools, and the order in which they are allocated.
+ *
+ * Fresh addresses come first, the lowest first. Then come released ones in the order of their release, and last released
+ * addresses that a container may still use. Each step takes constant time at any fill.
+ */
+import { type Family, formatAddress } from './address.ts';
+import { type Claim, type Standing, standingOf } from '../state/claim.ts';
+import { FreshAddresses } from './fresh-addresses.ts';
+import { IdleList } from './idle-list.ts';
+import { AddressSet } from './address-set.ts';
+import { type Interval, countAddresses } from './interval.ts';
+import type { UndoLog, Undo } from '../state/undo-log.ts';
+
+/** With this many released addresses, they are reused before fresh ones. This bounds the keys of an IPv6 /64. */
+const maxIdleBeforeFresh = 65_536;
+
+/** How long a released address is not allocated again: without bindings, and with a binding that has not ended. */
+export interface CooldownTimes {
+  readonly cooldownMs: number;
+  readonly bindingTimeoutMs: number;
+}
+
+/** The claim of an address that has one. */
+export type ClaimLookup = (address: string) => Claim | undefined;
+
+/** A change of the claim that decides about an address. */
+export interface ClaimChange {
+  readonly from: Claim;
+  readonly to: Claim;
+  /** The claims of the other addresses. */
+  readonly claimOf: ClaimLookup;
+}
+
+export class AddressPart {
+  readonly family: Family;
+  /** The pool; '' for the addresses of the subnet that belong to no pool. */
+  readonly pool: string;
+  /** The addresses that can be allocated dynamically; sorted, disjoint. */
+  readonly usable: readonly Interval[];
+  readonly total: bigint;
+  readonly #fresh: FreshAddresses;
+  readonly #idle = new IdleList();
+  readonly #held = new IdleList();
+  readonly #taken = new AddressSet();
+  readonly #reserved = new AddressSet();
+  readonly #quarantined = new AddressSet();
+  readonly #excluded = new AddressSet();
+
+  constructor(family: Family, pool: string, usable: readonly Interval[]) {
+    this.family = family;
+    this.pool = pool;
+    this.usable = usable;
+    this.total = countAddresses(usable);
+    this.#fresh = new FreshAddresses(usable);
+  }
+
+  /** The number of usable addresses that Pods hold. */
+  get inUse(): number {
+    return this.#taken.size;
+  }
+
+  /** The usable addresses that Pods hold; sorted, disjoint. */
+  get inUseRanges(): readonly Interval[] {
+    return this.#taken.ranges();
+  }
+
+  /** Addresses of the pool that Pods hold although the subnet excludes them; sorted, disjoint. */
+  get excludedInUseRanges(): readonly Interval[] {
+    return this.#excluded.ranges();
+  }
+
+  /** The usable addresses that are reserved and that no Pod holds; sorted, disjoint. */
+  get reservedRanges(): readonly Interval[] {
+    return this.#reserved.ranges();
+  }
+
+  get reserved(): number {
+    return this.#reserved.size;
+  }
+
+  get quarantined(): number {
+    return this.#quarantined.size;
+  }
+
+  get quarantinedRanges(): readonly Interval[] {
+    return this.#quarantined.ranges();
+  }
+
+  /** The usable addresses that are released and not allocated again. `held`: a container may still use them. */
+  get released(): { readonly idle: Iterable<bigint>; readonly held: Iterable<bigint>; readonly count: number } {
+    return { idle: this.#idle, held: this.#held, count: this.#idle.size + this.#held.size };
+  }
+
+  /** The next fresh addresses, in the order of allocation. */
+  firstFresh(count: number): bigint[] {
+    const found: bigint[] = [];
+    for (let value = this.#fresh.lowest(); value !== undefined && found.length < count;) {
+      found.push(value);
+      value = this.#fresh.lowest(value + 1n);
+    }
+    return found;
+  }
+
+  /** Moves a usable address between the lists and sets, after its claim changed. `from` is undefined if it was never used. */
+  move(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
+    undoLog.record(from ? this.#removeFrom(value, standingOf(from)) : this.#fresh.take(value));
+    undoLog.record(this.#addTo(value, standingOf(to)));
+  }
+
+  /** As move, for a claim whose last event may be older than those of released addresses: it gets the place of that event. */
+  moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
+    const standing = standingOf(to);
+    undoLog.record(this.#removeFrom(value, standingOf(from)));
+    if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, standing));
+    const text = this.#text(value);
+    const isLater = (other: bigint): boolean => {
+      const last = claimOf(this.#text(other))?.last ?? 0;
+      return last > to.last || (last === to.last && this.#text(other) > text);
+    };
+    undoLog.record((standing === 'idle' ? this.#idle : this.#held).insert(value, isLater));
+  }
+
+  /** Makes a usable address fresh after its claim was dropped. */
+  makeFresh(value: bigint, from: Claim, undoLog: UndoLog): void {
+    undoLog.record(this.#removeFrom(value, standingOf(from)));
+    undoLog.record(this.#fresh.give(value));
+  }
+
+  /** As move, for an address of the pool that the subnet excludes: it is in no list, and is counted while a Pod holds it. */
+  moveExcluded(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
+    if (from && standingOf(from) === 'taken') undoLog.record(this.#excluded.remove(value));
+    if (standingOf(to) === 'taken') undoLog.record(this.#excluded.add(value));
+  }
+
+  /** The addresses that can be allocated at `now`, in order. Lazy, because the first one is almost always accepted. */
+  *candidates(now: number, times: CooldownTimes, claimOf: ClaimLookup): Generator<string> {
+    if (this.#idle.size >= maxIdleBeforeFresh) yield* this.#pastCooldown(this.#idle, now - times.cooldownMs, claimOf);
+    for (let value = this.#fresh.lowest(); value !== undefined; value = this.#fresh.lowest(value + 1n))
+      yield this.#text(value);
+    yield* this.#pastCooldown(this.#idle, now - times.cooldownMs, claimOf);
+    yield* this.#pastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf);
+  }
+
+  /** When the next released address can be allocated, milliseconds since 1970; undefined if none is released. */
+  nextFreeAt(cooldown: CooldownTimes, claimOf: ClaimLookup): number | undefined {
+    const times: number[] = [];
+    for (const [list, waitMs] of [
+      [this.#idle, cooldown.cooldownMs],
+      [this.#held, cooldown.bindingTimeoutMs],
+    ] as const)
+      for (const value of list) {
+        times.push((claimOf(this.#text(value))?.lastAt ?? 0) + waitMs);
+        break;
+      }
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** The addresses last changed at `limit` or earlier. The lists are in the order of that time, so the first later one ends it. */
+  *#pastCooldown(list: IdleList, limit: number, claimOf: ClaimLookup): Generator<string> {
+    for (const value of list) {
+      const address = this.#text(value);
+      if ((claimOf(address)?.lastAt ?? 0) > limit) return;
+      yield address;
+    }
+  }
+
+  #text(value: bigint): string {
+    return formatAddress({ family: this.family, value });
+  }
+
+  #removeFrom(value: bigint, from: Standing): Undo | undefined {
+    if (from === 'idle') return this.#idle.remove(value);
+    if (from === 'held') return this.#held.remove(value);
+    return this.#setOf(from).remove(value);
+  }
+
+  #addTo(value: bigint, to: Standing): Undo | undefined {
+    if (to === 'idle') return this.#idle.append(value);
+    if (to === 'held') return this.#held.append(value);
+    return this.#setOf(to).add(value);
+  }
+
+  #setOf(standing: Exclude<Standing, 'idle' | 'held'>): AddressSet {
+    if (standing === 'taken') return this.#taken;
+    return standing === 'reserved' ? this.#reserved : this.#quarantined;
+  }
+}

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { subnetFromSpec, type SubnetFamily } from '../state/subnet.ts';
+import { parseAddress } from './address.ts';
+import { AddressSpace } from './address-space.ts';
+import type { Interval } from './interval.ts';
+
+const valueOf = (text: string): bigint => (parseAddress(text) as { value: bigint }).value;
+const range = (first: string, last: string): Interval => ({ first: valueOf(first), last: valueOf(last) });
+
+describe('AddressSpace', () => {
+  const { families } = subnetFromSpec('lan', {
+    cidrBlock: '10.0.0.0/24',
+    gateway: '10.0.0.1',
+    excludeIps: ['10.0.0.1', '10.0.0.20..10.0.0.29'],
+    provider: 'lan.default',
+    protocol: 'IPv4',
+    cooldownMs: 0,
+    bindingTimeoutMs: 0,
+  });
+  const space = new AddressSpace(families[0] as SubnetFamily, [
+    { pool: 'red', ranges: [range('10.0.0.40', '10.0.0.49')] },
+    { pool: 'blue', ranges: [range('10.0.0.10', '10.0.0.24'), range('10.0.0.60', '10.0.0.60')] },
+  ]);
+
+  it('returns the pool of an address, also if the Subnet excludes the address', () => {
+    const pools = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45', '10.0.0.60', '10.0.0.61'];
+    expect(pools.map((text) => space.poolOf(valueOf(text)))).to.deep.equal(['', 'blue', 'blue', '', 'red', 'blue', '']);
+  });
+
+  it('returns the part that gives an address, and none for an excluded address', () => {
+    const parts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
+    expect(parts.map((text) => space.partOf(valueOf(text))?.pool)).to.deep.equal([
+      '',
+      'blue',
+      undefined,
+      undefined,
+      'red',
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * IP and MAC addresses: strict parsing, canonical text, and arithmetic on bigint.
+ *
+ * ipaddr.js also accepts `1`, `010.0.0.1`, `0x7f.1` and zone ids, and does not compare or count addresses. Here an address is
+ * four plain decimal parts, or RFC 4291 text without a zone.
+ */
+import ipaddr from 'ipaddr.js';
+
+export type Family = 4 | 6;
+
+/** An address as a number of its family: 0 to 2^32 - 1, or 0 to 2^128 - 1. */
+export interface Address {
+  readonly family: Family;
+  readonly value: bigint;
+}
+
+/** An address block. All host bits of `base` are 0. */
+export interface Cidr {
+  readonly family: Family;
+  readonly base: bigint;
+  readonly prefix: number;
+}
+
+/** The number of bits of an address. */
+export const addressBits = (family: Family): number => (family === 4 ? 32 : 128);
+
+/** Parses exactly one address; undefined for other text, also with a mask or a zone, and for IPv4-mapped IPv6 addresses. */
+export function parseAddress(text: string): Address | undefined {
+  const ipv4 = parseIpv4(text);
+  if (ipv4 !== undefined) return { family: 4, value: BigInt(ipv4) };
+  if (text.includes('%') || !text.includes(':') || !ipaddr.IPv6.isValid(text)) return undefined;
+  const parsed = ipaddr.IPv6.parse(text);
+  if (parsed.isIPv4MappedAddress()) return undefined;
+  return { family: 6, value: toNumber(parsed.toByteArray()) };
+}
+
+const [dot, zero, nine] = ['.', '0', '9'].map((character) => character.charCodeAt(0)) as [number, number, number];
+
+/** Four decimal parts of 0 to 255 without leading zeros; undefined for other text. Each event parses its addresses. */
+function parseIpv4(text: string): number | undefined {
+  if (text.length < 7 || text.length > 15) return undefined;
+  let [value, part, digits, parts] = [0, 0, 0, 1];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === dot) {
+      if (digits === 0 || ++parts > 4) return undefined;
+      value = value * 256 + part;
+      [part, digits] = [0, 0];
+    } else {
+      if (code < zero || code > nine || (digits > 0 && part === 0)) return undefined;
+      part = part * 10 + code - zero;
+      digits++;
+      if (part > 255) return undefined;
+    }
+  }
+  return parts === 4 && digits > 0 ? value * 256 + part : undefined;
+}
+
+/** The canonical text: dotted decimal, or RFC 5952. */
+export function formatAddress({ family, value }: Address): string {
+  if (family === 4) {
+    const bits = Number(value);
+    return `${bits >>> 24}.${(bits >>> 16) & 255}.${(bits >>> 8) & 255}.${bits & 255}`;
+  }
+  const parts = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
+  return new ipaddr.IPv6(parts).toRFC5952String();
+}
+
+/** `formatAddress` for many addresses: fast if successive ones differ in their last 16 bits only. */
+export function formatterOf(family: Family): (value: bigint) => string {
+  if (family === 4) return (value) => formatAddress({ family, value });
+  let known: bigint | undefined;
+  let prefix = '';
+  return (value) => {
+    const last = value & 0xffffn;
+    // A last group of 0 may be part of "::".
+    if (last === 0n) return formatAddress({ family, value });
+    if (value - last !== known) {
+      known = value - last;
+      prefix = formatAddress({ family, value: known + 1n }).slice(0, -1);
+    }
+    return prefix + last.toString(16);
+  };
+}
+
+/** The canonical text of an address in any accepted spelling; undefined for other text. */
+export function canonicalAddress(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address && formatAddress(address);
+}
+
+/** Parses `address/prefix`; undefined for other text. Clears the host bits, as Kube-OVN does. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [host, mask, ...rest] = text.split('/');
+  const address = parseAddress(host ?? '');
+  if (!address || rest.length > 0 || mask === undefined || !/^(0|[1-9]\d{0,2})$/.test(mask)) return undefined;
+  const prefix = Number(mask);
+  const hostBits = addressBits(address.family) - prefix;
+  if (hostBits < 0) return undefined;
+  return { family: address.family, base: (address.value >> BigInt(hostBits)) << BigInt(hostBits), prefix };
+}
+
+/** `base/prefix` in canonical text. */
+export const formatCidr = ({ family, base, prefix }: Cidr): string =>
+  `${formatAddress({ family, value: base })}/${prefix}`;
+
+/** The last address of the block (IPv4: the broadcast address). */
+export const lastAddressOf = ({ family, base, prefix }: Cidr): bigint =>
+  base + (1n << BigInt(addressBits(family) - prefix)) - 1n;
+
+/** Whether two blocks have an address in common. */
+export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
+  return one.family === other.family && one.base <= lastAddressOf(other) && other.base <= lastAddressOf(one);
+}
+
+/** The lower-case, colon-separated text of a unicast MAC of six octets; undefined for other text. */
+export function canonicalMac(text: string): string | undefined {
+  const lower = text.toLowerCase().replaceAll('-', ':');
+  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(lower)) return undefined;
+  const multicast = Number.parseInt(lower.slice(0, 2), 16) & 1;
+  return multicast || lower === '00:00:00:00:00:00' ? undefined : lower;
+}
+
+const toNumber = (bytes: number[]): bigint => bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);

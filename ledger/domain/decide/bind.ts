@@ -1,0 +1,89 @@
+/** A CNI ADD or DEL really happened. */
+import type { Allocation, Binding } from '../state/claim.ts';
+import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
+import type { Event } from '../events/event.ts';
+import { Refused } from '../commands/refusal.ts';
+import { bindingsOf, claimOf, allocationsOfPodName, sandboxKey, type State } from '../state/state.ts';
+import { refuseIfBoundElsewhere } from './rules/bound-elsewhere.ts';
+import { makeRoomForBinding } from './rules/binding-limit.ts';
+import { isFenced, refuseFenced } from './rules/fence.ts';
+
+/**
+ * The allocation of a CNI call: that of the Pod's attachment with the provider and the interface name, or the first one without
+ * a name. Multus sets up unnamed attachments in the order of the annotation.
+ */
+export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'containerId'>): Allocation | undefined {
+  const held = allocationsOfPodName(state, sandbox.namespace, sandbox.pod)
+    .filter(({ uid, attachment }) => uid === sandbox.uid && attachment.provider === sandbox.provider)
+    .toSorted((a, b) => a.attachment.ordinal - b.attachment.ordinal);
+  return (
+    held.find((allocation) => allocation.interface === sandbox.interface) ??
+    held.find((allocation) => allocation.interface === '')
+  );
+}
+
+/**
+ * A caller that may act for one node only is denied the Pods of other nodes. A Pod without a node is allowed, because its first
+ * Bind sets the node. A virtual machine is allowed, because it is on two nodes while it migrates.
+ * @throws Refused PERMISSION_DENIED
+ */
+export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNode: string | undefined): void {
+  if (onlyNode === undefined || node === '' || node === onlyNode || owner?.kind === 'VirtualMachineInstance') return;
+  const { namespace, pod } = attachment;
+  throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, not on ${onlyNode}`);
+}
+
+/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers on other nodes use it) */
+export function bind(state: State, command: Bind): Event[] {
+  const allocation = allocationForSandbox(state, command);
+  if (!allocation)
+    throw new Refused(
+      'NOT_ALLOCATED',
+      `Pod ${command.namespace}/${command.pod} (uid ${command.uid}) has no allocation for provider ${command.provider}, interface ${command.interface}`,
+    );
+  refuseOtherNode(allocation, command.onlyNode);
+  const addresses = allocation.addresses.map(({ address }) => address);
+  for (const address of addresses) refuseFenced(state, allocation.subnet, address);
+  const { containerId, interface: name, node, bootId } = command;
+  const isSame = (known: Binding): boolean =>
+    known.containerId === containerId &&
+    known.interface === name &&
+    known.node === node &&
+    known.bootId === bootId &&
+    known.alloc === allocation.seq;
+  if (bindingsOf(state, allocation).some(isSame)) return [];
+  refuseIfBoundElsewhere(state, allocation, command);
+  const { attachment, uid, subnet, seq: alloc } = allocation;
+  return [
+    ...makeRoomForBinding(state, allocation, command),
+    {
+      type: 'AddressBound',
+      subnet,
+      data: { alloc, attachment, uid, addresses, containerId, interface: name, node, bootId },
+    },
+  ];
+}
+
+/**
+ * Ends the bindings of one container interface, also after a release. Does nothing for an unknown container.
+ *
+ * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would block the deletion of the Pod.
+ */
+export function unbind(state: State, { containerId, interface: name, cause, onlyNode }: Unbind): Event[] {
+  const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
+  const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
+  for (const { subnet, address } of claims) {
+    if (isFenced(state, subnet, address)) continue;
+    const binding = claimOf(state, subnet, address)?.bindings.find(
+      (b) => b.containerId === containerId && b.interface === name && (onlyNode === undefined || b.node === onlyNode),
+    );
+    if (!binding) continue;
+    const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
+    bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address].toSorted() });
+  }
+  // The same order in a folded and in a restored state.
+  const ends = [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return ends.map(([subnet, { attachment, addresses }]): Event => {
+    return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name, cause } };
+  });
+}

@@ -1,0 +1,237 @@
+import { expect } from 'chai';
+import type { Bind, Unbind } from '../commands/command.ts';
+import { decide } from './decide.ts';
+import type { UnbindCause } from '../events/event.ts';
+import { allocated, bound, released, subnetConfigured, transferred, unbound } from '../testing/event-fixtures.ts';
+import { foldEvents, given, startTime, type Untimed } from '../testing/given-when-then.ts';
+
+const one = allocated('one', '172.17.0.11');
+const bind = (more: Partial<Bind> = {}): Untimed => ({
+  type: 'Bind',
+  namespace: 'default',
+  pod: 'one',
+  uid: 'uid-one',
+  provider: 'macvlan.default',
+  containerId: 'container-1',
+  interface: 'net1',
+  node: 'node-1',
+  bootId: 'boot-1',
+  ...more,
+});
+const unbind = (
+  containerId = 'container-1',
+  cause: UnbindCause = 'container-deleted',
+  more: Partial<Unbind> = {},
+): Untimed => ({
+  type: 'Unbind',
+  containerId,
+  interface: 'net1',
+  cause,
+  ...more,
+});
+
+describe('Bind', () => {
+  it('records the container that uses the allocation', () => {
+    given([subnetConfigured(), one])
+      .when(bind())
+      .then([bound(one, 2)]);
+  });
+
+  it('records nothing for a binding that exists', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind())
+      .thenNothingHappens();
+  });
+
+  it('is refused for another Pod uid, which needs its own allocation', () => {
+    given([subnetConfigured(), one])
+      .when(bind({ uid: 'uid-new' }))
+      .thenRefused('NOT_ALLOCATED', 'Pod default/one (uid uid-new) has no allocation for provider macvlan.default');
+  });
+
+  it('adds a second binding for a second sandbox while the first exists', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind({ containerId: 'container-2' }))
+      .then([bound(one, 2, { containerId: 'container-2' })]);
+  });
+
+  it('assigns unnamed attachments of one network in the order of their ADDs', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2)])
+      .when(bind({ interface: 'net2' }))
+      .then([bound(second, 3, { interface: 'net2' })]);
+  });
+
+  it('finds a named attachment by its name, in any order', () => {
+    const named = allocated('one', '172.17.0.12', { ordinal: 1, interface: 'data0' });
+    given([subnetConfigured(), one, named])
+      .when(bind({ interface: 'data0' }))
+      .then([bound(named, 3, { interface: 'data0' })]);
+  });
+
+  it('finds the attachment of a new sandbox by the name from the first ADD', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2), bound(second, 3, { interface: 'net2' })])
+      .when(bind({ containerId: 'container-2', interface: 'net2' }))
+      .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
+  });
+});
+
+describe('Bind on another node', () => {
+  const hourMs = 3_600_000;
+  const again = transferred(one, 2, 'uid-again');
+  const history = [subnetConfigured(), one, bound(one, 2), again];
+  const elsewhere = (more: Partial<Bind> = {}): Untimed =>
+    bind({ uid: 'uid-again', containerId: 'container-2', node: 'node-2', bootId: 'boot-2', ...more });
+  const accepted = [bound(again, 4, { containerId: 'container-2', node: 'node-2', bootId: 'boot-2' })];
+
+  it('is refused while a container of the earlier Pod may still answer, and names it and the remedies', () => {
+    given(history)
+      .when(elsewhere())
+      .thenRefused(
+        'ADDRESS_ANSWERING',
+        '172.17.0.11 of subnet macvlan cannot be bound on node node-2: container container-1 (net1) on node node-1 may still answer on it. Bind waits until the CNI DEL of that container, a reboot of node-1, or 2026-01-31T09:00:03.000Z. If node-1 does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service',
+      );
+  });
+
+  it('succeeds after the CNI DEL of that container', () => {
+    given([...history, unbound(one)])
+      .when(elsewhere())
+      .then(accepted);
+  });
+
+  it('succeeds after that node was rebooted, deleted or taken out of service', () => {
+    for (const cause of ['node-rebooted', 'node-deleted', 'node-out-of-service'] as const)
+      given([...history, unbound(one, 'container-1', { cause })])
+        .when(elsewhere())
+        .then(accepted);
+  });
+
+  it('succeeds after the binding timeout of the Subnet, counted from the transfer', () => {
+    given(history)
+      .whenAfter(hourMs - 1, elsewhere())
+      .thenRefused('ADDRESS_ANSWERING', 'may still answer');
+    given(history).whenAfter(hourMs, elsewhere()).then(accepted);
+  });
+
+  it('counts the timeout of a binding of the same Pod from that binding', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .whenAfter(hourMs - 1, bind({ containerId: 'container-2', node: 'node-2' }))
+      .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
+  });
+
+  it('succeeds on the same node, where a sandbox is created again', () => {
+    given(history)
+      .when(elsewhere({ node: 'node-1', bootId: 'boot-1' }))
+      .then([bound(again, 4, { containerId: 'container-2' })]);
+  });
+
+  it('is refused for a virtual machine that was started again, and succeeds for one that migrates', () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
+    const machine = { ...one, data: { ...one.data, owner } };
+    const moves = bind({ containerId: 'container-2', node: 'node-2', bootId: 'boot-2' });
+    expect(given([subnetConfigured(), machine, bound(machine, 2)]).when(moves).events).to.have.length(1);
+    const started = { ...again, data: { ...again.data, owner } } as typeof again;
+    given([subnetConfigured(), machine, bound(machine, 2), started])
+      .when(elsewhere())
+      .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
+  });
+
+  it('repeats the result for a container that is bound there already', () => {
+    given([...history, ...accepted])
+      .when(elsewhere())
+      .thenNothingHappens();
+  });
+});
+
+describe('Unbind', () => {
+  it('ends the binding of that container', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind())
+      .then([unbound(one)]);
+  });
+
+  it('records the cause if it was no CNI DEL', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'node-deleted'))
+      .then([unbound(one, 'container-1', { cause: 'node-deleted' })]);
+  });
+
+  it('of the old sandbox keeps the binding of the new one', () => {
+    given([subnetConfigured(), one, bound(one, 2), bound(one, 2, { containerId: 'container-2' }), unbound(one)])
+      .when(unbind('container-2'))
+      .then([unbound(one, 'container-2')]);
+  });
+
+  it('ends a binding after the release', () => {
+    given([subnetConfigured(), one, bound(one, 2), released(one, 2)])
+      .when(unbind())
+      .then([unbound(one)]);
+  });
+
+  it('does nothing for an unknown container', () => {
+    given([subnetConfigured(), one]).when(unbind()).thenNothingHappens();
+  });
+
+  it('does nothing for a fenced address, so that the Pod can be deleted', () => {
+    const state = foldEvents([subnetConfigured(), one, bound(one, 2)]);
+    state.fenced.add('macvlan/172.17.0.11');
+    expect(decide(state, { ...unbind(), now: startTime })).to.deep.equal({ kind: 'accepted', events: [] });
+  });
+
+  it('does nothing for a binding that a reboot of the node ended', () => {
+    const rebooted = bound(one, 2, { containerId: 'container-2', bootId: 'boot-2' });
+    given([subnetConfigured(), one, bound(one, 2), rebooted])
+      .when(unbind())
+      .thenNothingHappens();
+  });
+});
+
+describe('A caller for one node only', () => {
+  const here = { onlyNode: 'node-1' };
+  const there = { onlyNode: 'node-2', node: 'node-2', containerId: 'container-2' };
+
+  for (const [what, node] of [
+    ['runs there', 'node-1'],
+    ['has no node yet', ''],
+  ] as const)
+    it(`binds a Pod that ${what}`, () => {
+      const pod = allocated('one', '172.17.0.11', { node });
+      given([subnetConfigured(), pod])
+        .when(bind(here))
+        .then([bound(pod, 2)]);
+    });
+
+  it('is refused a Pod that was allocated for another node', () => {
+    given([subnetConfigured(), allocated('one', '172.17.0.11', { node: 'node-1' })])
+      .when(bind(there))
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, not on node-2');
+  });
+
+  it('is refused a Pod whose first Bind was on another node', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(bind(there))
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, not on node-2');
+  });
+
+  it('binds a virtual machine on the node that it migrates to, while it is bound on the other node', () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
+    const machine = { ...one, data: { ...one.data, owner } };
+    const second = { containerId: 'container-2', node: 'node-2' };
+    given([subnetConfigured(), machine, bound(machine, 2)])
+      .when(bind(there))
+      .then([bound(machine, 2, second)]);
+  });
+
+  it('ends bindings of that node', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'container-deleted', here))
+      .then([unbound(one)]);
+  });
+
+  it('keeps the binding of another node without a refusal, so that the Pod can be deleted', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'container-deleted', { onlyNode: 'node-2' }))
+      .thenNothingHappens();
+  });
+});

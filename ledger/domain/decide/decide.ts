@@ -1,0 +1,92 @@
+/**
+ * All rules of the ledger as one pure function: from a state and a command to events or a refusal. No clock, no randomness, no
+ * I/O. The events of an accepted command are applied together. A refused command changes nothing.
+ */
+import type { Allocate, Command } from '../commands/command.ts';
+import { allocate } from './allocate.ts';
+import { bind, unbind } from './bind.ts';
+import { applySubnet, retireSubnet } from './apply-subnet.ts';
+import { dropClaims } from './drop-claims.ts';
+import { applyPool, retirePool } from './apply-pool.ts';
+import { unquarantine, quarantine } from './quarantine.ts';
+import { release } from './release.ts';
+import { sealSegment } from './seal-segment.ts';
+import { reserve, unreserve } from './reserve.ts';
+import type { AllocationRefused, Attachment, Event } from '../events/event.ts';
+import { Refused, type Refusal } from '../commands/refusal.ts';
+import type { State } from '../state/state.ts';
+
+export type Decision =
+  /** No events: the state is already as requested. */
+  | { readonly kind: 'accepted'; readonly events: readonly Event[] }
+  /** `record` is for the log, which need not repeat one that it has. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly record: AllocationRefused | undefined };
+
+/** The length of a refusal message in the log. The caller gets all of it. */
+const maxMessageLength = 2_000;
+
+/** Decides one command. Does not change the state. */
+export function decide(state: State, command: Command): Decision {
+  try {
+    return { kind: 'accepted', events: eventsOf(state, command) };
+  } catch (thrown) {
+    if (thrown instanceof Refused)
+      return { kind: 'refused', refusal: thrown.refusal, record: recordOf(command, thrown.refusal) };
+    throw thrown;
+  }
+}
+
+/** The log records why a Pod got no address; not that a request was late. */
+function recordOf(command: Command, { code, message, attachment }: Refusal): AllocationRefused | undefined {
+  if (command.type !== 'Allocate' || !attachment) return undefined;
+  const data = { attachment, uid: command.pod.uid, reason: code, message: message.slice(0, maxMessageLength) };
+  return { type: 'AllocationRefused', subnet: soleSubnetFor(attachment, command), data };
+}
+
+/** The subnet whose history gets the refusal: the only one of the request; '' if it has several. */
+function soleSubnetFor({ provider, ordinal }: Attachment, { attachments }: Allocate): string {
+  const request = attachments.find((each) => each.provider === provider && each.ordinal === ordinal);
+  const [sole = '', ...others] = request?.subnets ?? [];
+  return others.length === 0 ? sole : '';
+}
+
+function eventsOf(state: State, command: Command): readonly Event[] {
+  switch (command.type) {
+    case 'CreateLedger':
+      return state.ledger === '' ? [{ type: 'LedgerCreated', subnet: '', data: { ledger: command.ledger } }] : [];
+    case 'RotateKey': {
+      const { publicKey, keyId, previousKeyId, signature } = command;
+      return [{ type: 'KeyRotated', subnet: '', data: { publicKey, keyId, previousKeyId, signature } }];
+    }
+    case 'ApplySubnet':
+      return applySubnet(state, command);
+    case 'RetireSubnet':
+      return retireSubnet(state, command);
+    case 'ApplyPool':
+      return applyPool(state, command);
+    case 'RetirePool':
+      return retirePool(state, command);
+    case 'Reserve':
+      return reserve(state, command);
+    case 'Unreserve':
+      return unreserve(state, command);
+    case 'Quarantine':
+      return quarantine(state, command);
+    case 'Unquarantine':
+      return unquarantine(state, command);
+    case 'Allocate':
+      return allocate(state, command);
+    case 'Release':
+      return release(state, command);
+    case 'Bind':
+      return bind(state, command);
+    case 'Unbind':
+      return unbind(state, command);
+    case 'RestoreLedger':
+      return [{ type: 'LedgerRestored', subnet: '', data: command.restored }];
+    case 'DropClaims':
+      return dropClaims(state, command);
+    case 'SealSegment':
+      return sealSegment(state, command);
+  }
+}

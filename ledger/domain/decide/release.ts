@@ -1,0 +1,24 @@
+/** Releases the allocations of a Pod uid. A late release never frees the addresses of a newer Pod of the same name. */
+import type { Release } from '../commands/command.ts';
+import type { Event } from '../events/event.ts';
+import { allocationsOfPodName, type State } from '../state/state.ts';
+import { isFenced, refuseFenced } from './rules/fence.ts';
+
+/**
+ * Does nothing for a uid that holds nothing. Skips allocations with fenced addresses.
+ * @throws Refused ADDRESS_FENCED if all of them have fenced addresses.
+ */
+export function release(state: State, { namespace, pod, uid, cause, evidence, alloc }: Release): Event[] {
+  const held = allocationsOfPodName(state, namespace, pod).filter(
+    (allocation) => allocation.uid === uid && (alloc === undefined || allocation.seq === alloc),
+  );
+  const releasable = held.filter(
+    ({ subnet, addresses }) => !addresses.some(({ address }) => isFenced(state, subnet, address)),
+  );
+  if (releasable.length === 0)
+    for (const { subnet, addresses } of held) for (const { address } of addresses) refuseFenced(state, subnet, address);
+  return releasable.map(({ seq, attachment, subnet, addresses: assigned }): Event => {
+    const addresses = assigned.map(({ address }) => address);
+    return { type: 'AddressReleased', subnet, data: { alloc: seq, attachment, uid, addresses, cause, evidence } };
+  });
+}

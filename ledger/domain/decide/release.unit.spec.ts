@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import type { Release } from '../commands/command.ts';
+import { decide } from './decide.ts';
+import { allocated, bound, released, subnetConfigured } from '../testing/event-fixtures.ts';
+import { foldEvents, given, startTime, type Untimed } from '../testing/given-when-then.ts';
+
+const one = allocated('one', '172.17.0.11');
+const release = (uid: string, more: Partial<Release> = {}): Untimed => ({
+  type: 'Release',
+  namespace: 'default',
+  pod: 'one',
+  uid,
+  cause: 'pod-deleted',
+  evidence: '',
+  ...more,
+});
+
+describe('Release', () => {
+  it('KO-2001 releases all allocations of the Pod uid, with the cause', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second])
+      .when(release('uid-one', { cause: 'pod-completed' }))
+      .then([released(one, 2, { cause: 'pod-completed' }), released(second, 3, { cause: 'pod-completed' })]);
+  });
+
+  it('releases in the order of allocation, after any later changes', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second, bound(one, 2)])
+      .when(release('uid-one'))
+      .then([released(one, 2), released(second, 3)]);
+  });
+
+  it('of an earlier Pod never frees the addresses of the newer Pod of its name', () => {
+    given([subnetConfigured(), one]).when(release('uid-before')).thenNothingHappens();
+  });
+
+  it('does nothing for a Pod that holds nothing', () => {
+    given([subnetConfigured(), one, released(one, 2)])
+      .when(release('uid-one'))
+      .thenNothingHappens();
+  });
+
+  it('of one allocation keeps the others', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    given([subnetConfigured(), one, second])
+      .when(release('uid-one', { alloc: 3 }))
+      .then([released(second, 3)]);
+  });
+
+  it('does nothing for an allocation that was replaced', () => {
+    given([subnetConfigured(), one])
+      .when(release('uid-one', { alloc: 1 }))
+      .thenNothingHappens();
+  });
+
+  it('skips fenced addresses, and is refused if all are fenced', () => {
+    const second = allocated('one', '172.17.0.12', { ordinal: 1 });
+    const state = foldEvents([subnetConfigured(), one, second]);
+    state.fenced.add('macvlan/172.17.0.11');
+    const decided = decide(state, { ...release('uid-one'), now: startTime });
+    expect(decided).to.deep.equal({ kind: 'accepted', events: [released(second, 3)] });
+    const left = foldEvents([subnetConfigured(), one]);
+    left.fenced.add('macvlan/172.17.0.11');
+    const refused = decide(left, { ...release('uid-one'), now: startTime });
+    expect(refused).to.have.nested.property('refusal.code', 'ADDRESS_FENCED');
+  });
+
+  it('does not wait for containers, and the address stays unavailable while one may answer', () => {
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(release('uid-one'))
+      .then([released(one, 2)]);
+  });
+});

@@ -1,0 +1,48 @@
+/** The limit of bindings of one address. Bind ends the oldest ones, so that no claim grows without bound. */
+import { type Allocation, type Binding, continuesAfterBind } from '../../state/claim.ts';
+import type { Bind } from '../../commands/command.ts';
+import type { Event } from '../../events/event.ts';
+import { Refused } from '../../commands/refusal.ts';
+import { claimOf, sandboxKey, type State } from '../../state/state.ts';
+
+/** A Pod needs one binding, and two while its sandbox is replaced or its virtual machine migrates. */
+export const maxBindings = 16;
+/** The number of bindings that one Bind ends. A claim of an older version, which had no limit, shrinks in steps that fit a transaction. */
+const maxEndedBindings = 16;
+
+/**
+ * Ends the oldest bindings of the same node if an address of the allocation has `maxBindings` already. Bindings of earlier boots
+ * of the node need no event: AddressBound ends them.
+ * @throws Refused ADDRESS_IN_USE if all bindings are on other nodes.
+ */
+export function makeRoomForBinding(state: State, allocation: Allocation, bind: Bind): Event[] {
+  const { subnet } = allocation;
+  const ends = new Map<string, { readonly binding: Binding; readonly addresses: string[] }>();
+  for (const { address } of allocation.addresses) {
+    const remaining = (claimOf(state, subnet, address)?.bindings ?? []).filter((each) =>
+      continuesAfterBind(each, bind),
+    );
+    const excess = Math.min(remaining.length + 1 - maxBindings, maxEndedBindings);
+    if (excess <= 0) continue;
+    const own = remaining.filter(({ node }) => node === bind.node).toSorted((a, b) => a.at - b.at);
+    if (own.length === 0) throw tooManyElsewhere(bind, address, remaining);
+    for (const binding of own.slice(0, excess)) {
+      const key = sandboxKey(binding.containerId, binding.interface);
+      const known = ends.get(key);
+      if (known) known.addresses.push(address);
+      else ends.set(key, { binding, addresses: [address] });
+    }
+  }
+  return [...ends.values()].map(({ binding: { attachment, containerId, interface: name }, addresses }): Event => {
+    const data = { attachment, addresses: addresses.toSorted(), containerId, interface: name };
+    return { type: 'AddressUnbound', subnet, data: { ...data, cause: 'garbage-collected' } };
+  });
+}
+
+function tooManyElsewhere({ namespace, pod, node }: Bind, address: string, others: readonly Binding[]): Refused {
+  const nodes = [...new Set(others.map((each) => each.node))].toSorted().slice(0, 3).join(', ');
+  return new Refused(
+    'ADDRESS_IN_USE',
+    `Pod ${namespace}/${pod} cannot use ${address} on node ${node}: ${others.length} containers on other nodes (${nodes}) are bound to it, and ${maxBindings} is the limit. Delete those containers; if such a node does not come back, delete its Node.`,
+  );
+}

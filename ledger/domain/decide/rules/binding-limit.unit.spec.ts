@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import type { Event } from '../../events/event.ts';
+import { claimOf } from '../../state/state.ts';
+import { allocated, bound, subnetConfigured, unbound } from '../../testing/event-fixtures.ts';
+import { foldEvents, given, type Untimed } from '../../testing/given-when-then.ts';
+import { maxBindings } from './binding-limit.ts';
+
+const machine = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
+const plain = allocated('one', '172.17.0.11');
+const one = { ...plain, data: { ...plain.data, owner: machine } };
+const bind = (containerId: string, node = 'node-1', bootId = 'boot-1'): Untimed => ({
+  type: 'Bind',
+  namespace: 'default',
+  pod: 'one',
+  uid: 'uid-one',
+  provider: 'macvlan.default',
+  containerId,
+  interface: 'net1',
+  node,
+  bootId,
+});
+const boundOn = (node: string, count: number, from = 1): Event[] =>
+  Array.from({ length: count }, (_, index) => bound(one, 2, { containerId: `container-${from + index}`, node }));
+
+describe('Bind on an address with many bindings', () => {
+  it('binds 16 containers without ending a binding', () => {
+    given([subnetConfigured(), one, ...boundOn('node-1', 15)])
+      .when(bind('container-16'))
+      .then([bound(one, 2, { containerId: 'container-16' })]);
+  });
+
+  it('ends the oldest binding of the same node when a 17th container is bound', () => {
+    given([subnetConfigured(), one, ...boundOn('node-1', 16)])
+      .when(bind('container-17'))
+      .then([
+        unbound(one, 'container-1', { cause: 'garbage-collected' }),
+        bound(one, 2, { containerId: 'container-17' }),
+      ]);
+  });
+
+  it('keeps bindings of other nodes, also if they are older', () => {
+    given([subnetConfigured(), one, ...boundOn('node-2', 10), ...boundOn('node-1', 6, 11)])
+      .when(bind('container-17'))
+      .then([
+        unbound(one, 'container-11', { cause: 'garbage-collected' }),
+        bound(one, 2, { containerId: 'container-17' }),
+      ]);
+  });
+
+  it('does not count bindings of an earlier boot of the node, which the new binding ends', () => {
+    given([subnetConfigured(), one, ...boundOn('node-1', 16)])
+      .when(bind('container-17', 'node-1', 'boot-2'))
+      .then([bound(one, 2, { containerId: 'container-17', bootId: 'boot-2' })]);
+  });
+
+  it('refuses a 17th binding when all others are on other nodes, and names them', () => {
+    given([subnetConfigured(), one, ...boundOn('node-2', 16)])
+      .when(bind('container-17'))
+      .thenRefused('ADDRESS_IN_USE', /172\.17\.0\.11 on node node-1: 16 containers on other nodes \(node-2\)/);
+  });
+
+  it('shrinks a claim of an older version that exceeds the limit', () => {
+    const { events } = given([subnetConfigured(), one, ...boundOn('node-1', 40)]).when(bind('container-41'));
+    expect(events).to.have.length(17);
+  });
+
+  it('keeps a claim at 16 bindings when one agent binds any number of containers', () => {
+    let events: readonly Event[] = [subnetConfigured(), one];
+    for (let container = 1; container <= 60; container++)
+      events = [...events, ...given(events).when(bind(`container-${container}`)).events];
+    const claim = claimOf(foldEvents(events), 'macvlan', '172.17.0.11');
+    expect(claim?.bindings).to.have.length(maxBindings);
+    expect(claim?.bindings.at(-1)?.containerId).to.equal('container-60');
+  });
+});

@@ -1,0 +1,20 @@
+/** The IP families of a subnet that a request selects. */
+import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { IpFamily } from '../../commands/command.ts';
+import { Refused } from '../../commands/refusal.ts';
+import type { ConfiguredSubnet } from '../../state/state.ts';
+
+/** The spaces of a subnet for the requested families. @throws Refused IP_FAMILY_INVALID if there are none */
+export function spacesFor({ subnet, spaces }: ConfiguredSubnet, ipFamily: IpFamily): readonly AddressSpace[] {
+  const requested = spaces.filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily));
+  if (requested.length === 0)
+    throw new Refused(
+      'IP_FAMILY_INVALID',
+      `InvalidIPFamily: requested ip family ${ipFamily.replace('ip', 'IP')} does not match subnet ${subnet.name} protocol ${subnet.spec.protocol}`,
+    );
+  return requested;
+}
+
+/** Whether a family is requested. */
+export const matchesIpFamily = (family: 4 | 6, ipFamily: IpFamily): boolean =>
+  ipFamily === '' || ipFamily === `ipv${family}`;

@@ -1,0 +1,107 @@
+/** The rules of a network for an address that a subnet allocates: claims of other subnets, and other subnets of the NIC's network. */
+import type { CooldownTimes } from '../../addresses/address-part.ts';
+import type { AddressSpace } from '../../addresses/address-space.ts';
+import { type Address, parseAddress } from '../../addresses/address.ts';
+import { type Claim, standingOf, type ClaimName } from '../../state/claim.ts';
+import { otherClaims } from '../../state/claims-on-network.ts';
+import { Refused } from '../../commands/refusal.ts';
+import { claimOf, type ConfiguredSubnet, cooldownTimesOfSubnet, type State } from '../../state/state.ts';
+import type { Subnet } from '../../state/subnet.ts';
+import { refuseAddressOfForeignPool, type Tenant } from './tenancy.ts';
+
+/** Rejects the gateways of the subnets of the NIC's network, and their pools of other namespaces. @throws Refused */
+export function refuseByHomeSubnets(
+  state: State,
+  { subnet }: ConfiguredSubnet,
+  value: bigint,
+  { space, network, tenant }: { readonly space: AddressSpace; readonly network: string; readonly tenant: Tenant },
+): void {
+  for (const [home, its] of homeSpaces(state, subnet, network, space)) {
+    refuseGateway(home, its, value);
+    refuseAddressOfForeignPool(state, its, value, tenant);
+  }
+}
+
+/** The other subnets in force of a network, each with its space of the same family. */
+function homeSpaces(
+  state: State,
+  { name }: Subnet,
+  network: string,
+  { subnetFamily: { family } }: AddressSpace,
+): (readonly [ConfiguredSubnet, AddressSpace])[] {
+  return (state.homeSubnets.get(network) ?? []).flatMap((home) => {
+    const configured = home === name ? undefined : state.subnets.get(home);
+    const space = configured?.spaces.find(({ subnetFamily }) => subnetFamily.family === family);
+    return configured && space ? [[configured, space] as const] : [];
+  });
+}
+
+/** @throws Refused ADDRESS_IN_USE if the address is the gateway of the subnet. */
+export function refuseGateway(
+  { subnet }: ConfiguredSubnet,
+  { subnetFamily }: Pick<AddressSpace, 'subnetFamily'>,
+  value: bigint,
+): void {
+  if (value === subnetFamily.gateway)
+    throw new Refused(
+      'ADDRESS_IN_USE',
+      `AddressConflict: ${subnetFamily.gatewayText} is the gateway of subnet ${subnet.name}`,
+    );
+}
+
+/** Whether no claim blocks an address on the networks: not the subnet's own, and not another subnet's. */
+export function isFreeOnNetworks(
+  state: State,
+  networks: readonly string[],
+  { subnet, address }: { readonly subnet: Subnet; readonly address: string },
+  now: number,
+): boolean {
+  const { name } = subnet;
+  const own = claimOf(state, name, address);
+  const others = networks.flatMap((network) => otherClaims(state, network, address, name));
+  if (!own && others.length === 0) return true;
+  const claims = own ? [{ subnet: name, claim: own }, ...others] : others;
+  return claims.every(({ subnet: its, claim }) => {
+    const { cooldownMs, bindingTimeoutMs } = cooldownTimesOf(state, subnet, { subnet: its, address }, claim);
+    const standing = standingOf(claim);
+    if (standing === 'idle') return claim.lastAt <= now - cooldownMs;
+    return standing === 'held' && claim.lastAt <= now - bindingTimeoutMs;
+  });
+}
+
+/** Whether the subnets of the NIC's network can allocate the address dynamically: it is no gateway, not excluded, and in no pool. */
+export function isFreeInHomeSubnets(
+  state: State,
+  subnet: Subnet,
+  { network, space, address }: { readonly network: string; readonly space: AddressSpace; readonly address: string },
+): boolean {
+  if (network === subnet.network) return true;
+  const { value } = parseAddress(address) as Address;
+  return homeSpaces(state, subnet, network, space).every(([, its]) => {
+    const { hosts } = its.subnetFamily;
+    return value < hosts.first || value > hosts.last || its.partOf(value)?.pool === '';
+  });
+}
+
+/** How long an address cools down: the longest time of the allocating subnet, of the subnet of the claim, and of the subnets of its networks that contain it. */
+export function cooldownTimesOf(
+  state: State,
+  allocating: Subnet,
+  { subnet, address }: ClaimName,
+  { networks }: Pick<Claim, 'networks'>,
+): CooldownTimes {
+  const { family, value } = parseAddress(address) as Address;
+  const homes = networks.flatMap((network) => state.homeSubnets.get(network) ?? []);
+  const containing = homes.filter((name) => {
+    const space = state.subnets.get(name)?.spaces.find(({ subnetFamily }) => subnetFamily.family === family);
+    return space && value >= space.subnetFamily.hosts.first && value <= space.subnetFamily.hosts.last;
+  });
+  const specs = [...new Set([subnet, ...containing])].map((name) => cooldownTimesOfSubnet(state, name));
+  return {
+    cooldownMs: Math.max(allocating.spec.cooldownMs, ...specs.map(({ cooldownMs }) => cooldownMs)),
+    bindingTimeoutMs: Math.max(
+      allocating.spec.bindingTimeoutMs,
+      ...specs.map(({ bindingTimeoutMs }) => bindingTimeoutMs),
+    ),
+  };
+}

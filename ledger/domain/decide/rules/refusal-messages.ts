@@ -1,0 +1,71 @@
+/** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
+import type { AddressSpace } from '../../addresses/address-space.ts';
+import type { Claim } from '../../state/claim.ts';
+import type { IpFamily } from '../../commands/command.ts';
+import { Refused } from '../../commands/refusal.ts';
+import { effectiveClaim } from '../../state/claims-on-network.ts';
+import type { ConfiguredSubnet, State } from '../../state/state.ts';
+import { matchesIpFamily } from './ip-family.ts';
+
+export const formatInstant = (at: number): string => new Date(at).toISOString();
+
+/** A released address with a binding that has not ended. */
+export function describeUnendedBinding(what: string, claim: Claim, bindingTimeoutMs: number): string {
+  const [binding] = claim.bindings;
+  return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(claim.lastAt + bindingTimeoutMs)}`;
+}
+
+/** Explains that a subnet, or a pool of it, has no free address, with counts. */
+export function explainSubnetFull(
+  state: State,
+  configured: ConfiguredSubnet,
+  { pool, ipFamily, now }: { readonly pool: string; readonly ipFamily: IpFamily; readonly now: number },
+): string {
+  const { subnet, spaces } = configured;
+  const parts = spaces
+    .filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily))
+    .map((space) => `IPv${space.subnetFamily.family}: ${explainPart(state, configured, space, { pool, now })}`);
+  const what =
+    pool === '' ? `subnet ${subnet.name} (${subnet.spec.cidrBlock})` : `ippool ${pool} of subnet ${subnet.name}`;
+  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. Delete Pods that are not needed, or widen the ${pool === '' ? 'subnet' : 'ippool'}`;
+}
+
+function explainPart(
+  state: State,
+  { subnet }: ConfiguredSubnet,
+  space: AddressSpace,
+  { pool, now }: { readonly pool: string; readonly now: number },
+): string {
+  const part = space.part(pool);
+  if (!part || part.total === 0n)
+    return pool === '' ? 'it has no usable address' : 'it has no usable address in this subnet';
+  const released = part.released.count;
+  const at = part.nextFreeAt(subnet.spec, (address) => effectiveClaim(state, subnet, address));
+  const pooled = space.total - part.total;
+  return [
+    `${part.inUse} of ${part.total} addresses in use`,
+    released > 0
+      ? `${released} released but not yet available${at !== undefined && at > now ? ` (the next is free at ${formatInstant(at)})` : ''}`
+      : '',
+    part.reserved > 0 ? `${part.reserved} reserved` : '',
+    part.quarantined > 0 ? `${part.quarantined} quarantined` : '',
+    pool === '' && pooled > 0n ? `${pooled} more belong to ippools` : '',
+  ]
+    .filter((text) => text !== '')
+    .join(', ');
+}
+
+export const addressOutOfRange = (address: string, { subnet }: ConfiguredSubnet): Refused =>
+  new Refused(
+    'ADDRESS_OUT_OF_RANGE',
+    `AddressOutOfRange: ${address} is not a host address of subnet ${subnet.name} (${subnet.spec.cidrBlock})`,
+  );
+
+export const addressOutOfPool = (address: string, { subnet }: ConfiguredSubnet, pool: string): Refused =>
+  new Refused(
+    'ADDRESS_OUT_OF_RANGE',
+    `AddressOutOfRange: ${address} is not in ippool ${pool} of subnet ${subnet.name}`,
+  );
+
+export const subnetUnknown = (subnet: string): Refused =>
+  new Refused('SUBNET_UNKNOWN', `NoSubnet: no subnet ${subnet} is configured`);

@@ -1,0 +1,221 @@
+/** Selects the addresses of an attachment: the requested ones if they can be allocated, or the next free ones. */
+import type { AddressSpace } from '../../addresses/address-space.ts';
+import { formatAddress, parseAddress } from '../../addresses/address.ts';
+import { type Claim, claimKey } from '../../state/claim.ts';
+import type { IpFamily } from '../../commands/command.ts';
+import { type AssignedAddress, familyOf } from '../../events/event.ts';
+import { effectiveClaim } from '../../state/claims-on-network.ts';
+import { isInPool } from '../../state/pool.ts';
+import { Refused } from '../../commands/refusal.ts';
+import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
+import { matchesIpFamily, spacesFor } from './ip-family.ts';
+import { isFenced, refuseFenced } from './fence.ts';
+import { type ClaimSearch, findConflict } from './address-conflict.ts';
+import { isFreeInHomeSubnets, isFreeOnNetworks, refuseByHomeSubnets, refuseGateway } from './network-rules.ts';
+import { explainSubnetFull, addressOutOfPool, addressOutOfRange } from './refusal-messages.ts';
+import { mayKeepAddress } from './keep-address.ts';
+import { refuseAddressOfForeignPool, refuseOverQuota, type Tenant } from './tenancy.ts';
+
+/** The number of reasons in a refusal. It becomes an event, and events are small. */
+const maxReasons = 3;
+
+/** What to search for, and where. */
+export interface AddressSearch extends ClaimSearch {
+  /** In order of preference; at least one. */
+  readonly subnets: readonly ConfiguredSubnet[];
+  /** The only pool to allocate from; '' for addresses outside all pools, and for named addresses of any pool. */
+  readonly pool: string;
+  readonly ipFamily: IpFamily;
+  /** What this command allocates to other attachments: keys as `takenKeys` returns them. */
+  readonly taken: ReadonlySet<string>;
+  /** Allocate no family that is not named. */
+  readonly exactly: boolean;
+  readonly tenant: Tenant;
+}
+
+export interface SelectedAddresses {
+  readonly configured: ConfiguredSubnet;
+  /** One of each requested family, IPv4 first. */
+  readonly addresses: readonly AssignedAddress[];
+}
+
+/**
+ * The first candidate set of which all addresses can be allocated, in any of the subnets; without candidates any free address. A
+ * family that a set does not name is allocated dynamically.
+ * @throws Refused the only reason; or several reasons, with the code of the first that can change.
+ */
+export function selectAddresses(
+  state: State,
+  search: AddressSearch,
+  candidates: readonly (readonly string[])[],
+): SelectedAddresses {
+  const refusals: Refused[] = [];
+  for (const candidate of candidates.length === 0 ? [[]] : candidates)
+    for (const configured of search.subnets) {
+      try {
+        const addresses = selectSet(state, configured, search, candidate);
+        refuseOverQuota(state, configured, search.tenant, addresses.length);
+        return { configured, addresses };
+      } catch (thrown) {
+        if (!(thrown instanceof Refused)) throw thrown;
+        refusals.push(thrown);
+      }
+    }
+  throw combineRefusals(refusals, candidates.length > 0);
+}
+
+function combineRefusals(refusals: readonly Refused[], named: boolean): Refused {
+  const [first] = refusals;
+  if (first && refusals.length === 1) return first;
+  const permanent = new Set(['ADDRESS_OUT_OF_RANGE', 'IP_FAMILY_INVALID']);
+  const code = (refusals.find(({ refusal }) => !permanent.has(refusal.code)) ?? first)?.refusal.code;
+  if (!named) return new Refused(code ?? 'INVALID_REQUEST', refusals.map(({ message }) => message).join('; '));
+  const reasons = refusals.slice(0, maxReasons).map(({ message }) => message);
+  if (refusals.length > maxReasons) reasons.push(`and ${refusals.length - maxReasons} more`);
+  return new Refused(
+    code ?? 'INVALID_REQUEST',
+    `AddressConflict: none of the requested addresses can be allocated: ${reasons.join('; ')}`,
+  );
+}
+
+function selectSet(
+  state: State,
+  configured: ConfiguredSubnet,
+  search: AddressSearch,
+  candidate: readonly string[],
+): AssignedAddress[] {
+  const named = candidate.map((text) => {
+    const address = parseAddress(text);
+    if (!address)
+      throw new Refused(
+        'INVALID_REQUEST',
+        `failed to parse IP ${text}: invalid IP address "${text}"; write it without a mask`,
+      );
+    return address;
+  });
+  if (named.length > 1 && new Set(named.map(({ family }) => family)).size < named.length)
+    throw new Refused('INVALID_REQUEST', `${candidate.join(',')}: at most one address of each family`);
+  const spaces = spacesFor(configured, search.ipFamily);
+  for (const { family, value } of named) {
+    const text = formatAddress({ family, value });
+    if (!configured.spaces.some(({ subnetFamily }) => subnetFamily.family === family))
+      throw addressOutOfRange(text, configured);
+    if (!matchesIpFamily(family, search.ipFamily))
+      throw new Refused('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} does not match ip_family ${search.ipFamily}`);
+  }
+  const requested = search.exactly
+    ? spaces.filter(({ subnetFamily: { family } }) => named.some((n) => n.family === family))
+    : spaces;
+  return requested.map((space) => {
+    const requestedAddress = named.find(({ family }) => family === space.subnetFamily.family);
+    if (requestedAddress)
+      return toAssignedAddress(space, checkRequested(state, configured, { space, search }, requestedAddress.value));
+    const free = ownAddress(state, configured, space, search) ?? nextFreeAddress(state, configured, space, search);
+    if (free === undefined) throw new Refused('SUBNET_FULL', explainSubnetFull(state, configured, search));
+    return toAssignedAddress(space, free);
+  });
+}
+
+/**
+ * Checks that a requested address can be allocated, and returns its text. An address that is excluded, cools down or is in a pool
+ * can be. The gateway, an address reserved for another owner, and one on which a container may answer cannot.
+ * @throws Refused
+ */
+function checkRequested(
+  state: State,
+  configured: ConfiguredSubnet,
+  { space, search }: { space: AddressSpace; search: AddressSearch },
+  value: bigint,
+): string {
+  const { name } = configured.subnet;
+  const address = formatAddress({ family: space.subnetFamily.family, value });
+  refuseNonHost(configured, space, value);
+  if (!isInPool(state, search.pool, address)) throw addressOutOfPool(address, configured, search.pool);
+  if (isTaken(configured, address, search))
+    throw new Refused(
+      'ADDRESS_IN_USE',
+      `AddressConflict: ${address} of subnet ${name} is requested twice by the same Pod`,
+    );
+  refuseFenced(state, name, address);
+  refuseByHomeSubnets(state, configured, value, { space, network: search.networkIn(name), tenant: search.tenant });
+  // An address that is reserved for the Pod may be in a pool of another namespace.
+  if (!claimOf(state, name, address)?.reservation) refuseAddressOfForeignPool(state, space, value, search.tenant);
+  const conflict = findConflict(state, configured, address, search);
+  if (conflict !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${conflict}`);
+  return address;
+}
+
+/** The keys of an address in `taken`: one for its subnet, and one for each of the networks. */
+export const takenKeys = (subnet: string, networks: readonly string[], address: string): readonly string[] => [
+  claimKey({ subnet, address }),
+  ...networks.map((network) => `on ${network}/${address}`),
+];
+
+const isTaken = (
+  { subnet: { name, network } }: ConfiguredSubnet,
+  address: string,
+  { taken, networkIn }: Pick<AddressSearch, 'taken' | 'networkIn'>,
+): boolean => taken.size > 0 && takenKeys(name, [networkIn(name), network], address).some((key) => taken.has(key));
+
+/** @throws Refused ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway) */
+export function refuseNonHost(configured: ConfiguredSubnet, { subnetFamily }: AddressSpace, value: bigint): void {
+  const { family, hosts } = subnetFamily;
+  const address = formatAddress({ family, value });
+  if (value < hosts.first || value > hosts.last) throw addressOutOfRange(address, configured);
+  refuseGateway(configured, { subnetFamily }, value);
+}
+
+/** The address of that family that the Pod gives up for this request, if the Pod may keep it. */
+function ownAddress(
+  state: State,
+  configured: ConfiguredSubnet,
+  space: AddressSpace,
+  search: AddressSearch,
+): string | undefined {
+  const { own, pool, entitlements, tenant } = search;
+  const { name } = configured.subnet;
+  if (own?.subnet !== name) return undefined;
+  const address = own.addresses.find((held) => familyOf(held.address) === space.subnetFamily.family)?.address;
+  if (address === undefined || isTaken(configured, address, search) || isFenced(state, name, address)) return undefined;
+  const keeper = { pool, entitlements, namespace: tenant.namespace };
+  return mayKeepAddress(state, configured, address, keeper) ? address : undefined;
+}
+
+/** The number of free addresses of a subnet that are checked on the NIC's network, if that is not the subnet's own. */
+const maxCandidates = 1_024;
+
+/**
+ * The next free address of a pool, or outside all pools.
+ * @throws Refused SUBNET_FULL if too many of the subnet's free addresses are in use on the network of the NIC.
+ */
+export function nextFreeAddress(
+  state: State,
+  configured: ConfiguredSubnet,
+  space: AddressSpace,
+  search: Pick<AddressSearch, 'pool' | 'taken' | 'now' | 'networkIn'>,
+): string | undefined {
+  const { subnet } = configured;
+  const { name, spec } = subnet;
+  const network = search.networkIn(name);
+  const networks = network === subnet.network ? [network] : [subnet.network, network];
+  let checked = 0;
+  const decisiveClaim = (address: string): Claim | undefined => effectiveClaim(state, subnet, address);
+  for (const address of space.part(search.pool)?.candidates(search.now, spec, decisiveClaim) ?? []) {
+    if (isTaken(configured, address, search) || isFenced(state, name, address)) continue;
+    const isFree = isFreeOnNetworks(state, networks, { subnet, address }, search.now);
+    if (isFree && isFreeInHomeSubnets(state, subnet, { network, space, address })) return address;
+    if (++checked === maxCandidates)
+      throw new Refused(
+        'SUBNET_FULL',
+        `NoAvailableAddress: the next ${maxCandidates} free addresses of subnet ${name} are in use on network ${network}. Request an address that is free there, or create a Subnet for network ${network}`,
+      );
+  }
+  return undefined;
+}
+
+/** An address with the CIDR and gateway of its subnet. */
+export const toAssignedAddress = (space: AddressSpace, address: string): AssignedAddress => ({
+  address,
+  cidr: space.subnetFamily.cidrText,
+  gateway: space.subnetFamily.gatewayText,
+});

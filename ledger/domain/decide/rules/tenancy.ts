@@ -1,0 +1,79 @@
+/** Limits of a namespace in a subnet: the number of addresses, and the pools. */
+import type { AddressSpace } from '../../addresses/address-space.ts';
+import { formatAddress, parseAddress } from '../../addresses/address.ts';
+import { countHeldByNamespace } from '../../state/namespace-counts.ts';
+import { Refused } from '../../commands/refusal.ts';
+import type { ConfiguredSubnet, State } from '../../state/state.ts';
+
+/** The namespace that a command allocates for, with the addresses that the command allocates and releases itself. */
+export class Tenant {
+  readonly namespace: string;
+  /** No limit applies to an import, which records addresses in use. */
+  readonly unlimited: boolean;
+  readonly #changes = new Map<string, number>();
+
+  constructor(namespace: string, unlimited: boolean) {
+    this.namespace = namespace;
+    this.unlimited = unlimited;
+  }
+
+  /** Counts addresses of a subnet that the command allocates; a negative number for those that it releases. */
+  add(subnet: string, addresses: number): void {
+    this.#changes.set(subnet, this.added(subnet) + addresses);
+  }
+
+  /** The addresses of a subnet that the command has allocated so far, minus those that it releases. */
+  added(subnet: string): number {
+    return this.#changes.get(subnet) ?? 0;
+  }
+}
+
+/** @throws Refused NAMESPACE_QUOTA_EXCEEDED if the namespace would hold more addresses of the subnet than its spec allows. */
+export function refuseOverQuota(state: State, { subnet }: ConfiguredSubnet, tenant: Tenant, requested: number): void {
+  const limit = subnet.spec.maxAddressesPerNamespace;
+  if (limit === undefined || tenant.unlimited) return;
+  const { namespace } = tenant;
+  const holds = Math.max(0, countHeldByNamespace(state, subnet.name, namespace) + tenant.added(subnet.name));
+  if (holds + requested <= limit) return;
+  throw new Refused(
+    'NAMESPACE_QUOTA_EXCEEDED',
+    `NamespaceQuotaExceeded: namespace ${namespace} holds ${holds} addresses of subnet ${subnet.name}, the limit is ${limit} (maxAddressesPerNamespace), and ${requested} more ${requested === 1 ? 'is' : 'are'} requested. Delete Pods of namespace ${namespace} that are not needed, or raise the limit in the Subnet`,
+  );
+}
+
+/** @throws Refused NAMESPACE_NOT_ALLOWED if the pool lists namespaces without the tenant's. */
+export function refuseForeignPool(state: State, pool: string, { namespace, unlimited }: Tenant, address = ''): void {
+  if (unlimited || isPoolOpenTo(state, pool, namespace)) return;
+  const namespaces = state.pools.get(pool)?.spec.namespaces ?? [];
+  const what = address === '' ? `ippool ${pool}` : `${address} of ippool ${pool}`;
+  throw new Refused(
+    'NAMESPACE_NOT_ALLOWED',
+    `NamespaceNotAllowed: Pods of namespace ${namespace} can't use ${what}: the pool is for ${namespaces.length === 1 ? 'namespace' : 'namespaces'} ${listed(namespaces)}. Request another address, or add ${namespace} to the namespaces of the IPPool`,
+  );
+}
+
+/** Whether a pool is for the Pods of a namespace: it lists that namespace, or none. The pool '' is for all. */
+export function isPoolOpenTo(state: State, pool: string, namespace: string): boolean {
+  const namespaces = state.pools.get(pool)?.spec.namespaces ?? [];
+  return namespaces.length === 0 || namespaces.includes(namespace);
+}
+
+/** The pool that an address belongs to, also if the subnet excludes it; '' for none. */
+export function poolOfAddress(spaces: readonly AddressSpace[], address: string): string {
+  const parsed = parseAddress(address);
+  const space = spaces.find(({ subnetFamily }) => subnetFamily.family === parsed?.family);
+  return space && parsed ? space.poolOf(parsed.value) : '';
+}
+
+/** As refuseForeignPool, for an address that is requested without its pool. */
+export function refuseAddressOfForeignPool(state: State, space: AddressSpace, value: bigint, tenant: Tenant): void {
+  const pool = space.poolOf(value);
+  if (pool === '') return;
+  refuseForeignPool(state, pool, tenant, formatAddress({ family: space.subnetFamily.family, value }));
+}
+
+/** The number of namespaces in a message. A refusal becomes an event, and events are small. */
+const maxListed = 5;
+
+const listed = (names: readonly string[]): string =>
+  names.slice(0, maxListed).join(', ') + (names.length > maxListed ? ` and ${names.length - maxListed} more` : '');

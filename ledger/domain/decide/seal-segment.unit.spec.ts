@@ -1,0 +1,41 @@
+import type { Event } from '../events/event.ts';
+import { given } from '../testing/given-when-then.ts';
+
+const segment = (from: number, to: number) => ({
+  from,
+  to,
+  since: '2026-01-31T08:00:00.000Z',
+  until: '2026-01-31T09:00:00.000Z',
+  hash: `h${to}`,
+  manifest: `m${to}`,
+  archive: 'folder /archive',
+});
+const sealed = (from: number, to: number): Event => ({
+  type: 'SegmentSealed',
+  subnet: '',
+  data: segment(from, to),
+});
+
+describe('SealSegment', () => {
+  it('accepts a segment that begins with the first event, or after the last sealed one', () => {
+    given([])
+      .when({ type: 'SealSegment', segment: segment(1, 10) })
+      .then([sealed(1, 10)]);
+    given([sealed(1, 10)])
+      .when({ type: 'SealSegment', segment: segment(11, 20) })
+      .then([sealed(11, 20)]);
+  });
+
+  it('is refused for a gap, an overlap, or an empty segment', () => {
+    for (const [from, to] of [
+      [1, 10],
+      [5, 15],
+      [10, 20],
+      [12, 20],
+      [11, 10],
+    ] as const)
+      given([sealed(1, 10)])
+        .when({ type: 'SealSegment', segment: segment(from, to) })
+        .thenRefused('SEGMENT_SEALED', 'the last sealed event is 10. Begin at event 11');
+  });
+});

@@ -1,0 +1,114 @@
+/** Definitions of the events that give addresses to a Pod, pass them on, take them back, or record a refusal. */
+import { changeClaims } from '../state/change-claims.ts';
+import type { Allocation, Binding, Claim } from '../state/claim.ts';
+import { indexAllocation, unindexAllocation } from '../state/indexes.ts';
+import { allocationOf, podKey, type State } from '../state/state.ts';
+import type { UndoLog } from '../state/undo-log.ts';
+import { brokenGrant } from './grant-rule.ts';
+import type { AddressAllocated, AddressTransferred, Grant, Sequenced } from './event.ts';
+import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
+import { brokenHolding } from './holding-rule.ts';
+
+export const addressAllocated: EventDefinition<'AddressAllocated'> = {
+  summary: 'Addresses are allocated to an attachment of a Pod.',
+  since: 1,
+  changes: [{ version: 5, adds: 'supersedes', downcast: ({ supersedes: _, ...data }) => data }],
+  addressesOf: grantedAddresses,
+  evolve: grant,
+  brokenRule: brokenGrant,
+};
+
+export const addressTransferred: EventDefinition<'AddressTransferred'> = {
+  summary: 'A new Pod of the same name keeps the addresses of the earlier one.',
+  since: 1,
+  changes: [],
+  addressesOf: grantedAddresses,
+  evolve: grant,
+  brokenRule: (state, { data: { attachment, alloc, fromUid } }) =>
+    brokenHolding(state, { attachment, alloc, uid: fromUid }, 'transfers'),
+};
+
+export const allocationRefused: EventDefinition<'AllocationRefused'> = {
+  summary: 'A Pod got no address, and why.',
+  since: 1,
+  changes: [],
+  addressesOf: noAddresses,
+  evolve: noEffect,
+  brokenRule: noRule,
+};
+
+/** Before version 4 the release of a living Pod's attachment was recorded as an operator's. */
+const detachedBefore4 = 'operator';
+
+export const addressReleased: EventDefinition<'AddressReleased'> = {
+  summary: 'An allocation ends; the addresses cool down.',
+  since: 1,
+  changes: [
+    {
+      version: 4,
+      adds: 'cause detached',
+      downcast: (data) => (data.cause === 'detached' ? { ...data, cause: detachedBefore4 } : data),
+    },
+  ],
+  addressesOf: ({ addresses }) => addresses,
+  evolve: (state, event, undoLog) => {
+    const { alloc, attachment, uid, addresses } = event.data;
+    const allocation = allocationOf(state, attachment);
+    if (allocation?.seq === alloc) unindexAllocation(state, allocation, undoLog);
+    const released = { seq: event.seq, at: event.at, uid, pod: podKey(attachment.namespace, attachment.pod) };
+    const change = ({ allocation: _, ...claim }: Claim): Claim => ({ ...claim, released });
+    changeClaims(state, event, { addresses, change }, undoLog);
+  },
+  brokenRule: (state, { data }) => brokenHolding(state, data, 'releases'),
+};
+
+function grantedAddresses({ addresses }: Grant): readonly string[] {
+  return addresses.map(({ address }) => address);
+}
+
+function grant(state: State, event: Sequenced<AddressAllocated | AddressTransferred>, undoLog: UndoLog): void {
+  const { attachment, uid, owner, node, addresses, mac, cause, routes, defaultRoute } = event.data;
+  const superseded = supersededBy(state, event);
+  const allocation: Allocation = {
+    seq: event.seq,
+    at: event.at,
+    subnet: event.subnet,
+    attachment,
+    uid,
+    ...(owner && { owner }),
+    node,
+    addresses,
+    mac,
+    interface: event.data.interface,
+    cause,
+    routes,
+    ...(defaultRoute !== undefined && { defaultRoute }),
+    ...(superseded.length > 0 && { superseded }),
+  };
+  const previous = allocationOf(state, attachment);
+  if (previous) unindexAllocation(state, previous, undoLog);
+  indexAllocation(state, allocation, undoLog);
+  // Containers of an earlier Pod of the same name may still answer. `decide` has made sure that no other Pod's does.
+  const keepsBindings = event.type === 'AddressTransferred' || event.data.supersedes !== undefined;
+  const isOfPod = ({ attachment: { namespace, pod } }: Binding): boolean =>
+    namespace === attachment.namespace && pod === attachment.pod;
+  const change = (claim: Claim): Claim => ({
+    ...claim,
+    allocation,
+    bindings: keepsBindings ? claim.bindings.filter(isOfPod) : [],
+  });
+  changeClaims(state, event, { addresses: grantedAddresses(event.data), change }, undoLog);
+}
+
+const maxSuperseded = 8;
+
+/** The uids from which the event's uid took something over, the latest last. `state.released` has what others released. */
+function supersededBy(state: State, { data }: AddressAllocated | AddressTransferred): readonly string[] {
+  if (!('fromUid' in data) && data.supersedes === undefined) return [];
+  const { attachment } = data;
+  const earlier =
+    'fromUid' in data
+      ? [...(allocationOf(state, attachment)?.superseded ?? []), data.fromUid]
+      : [data.supersedes ?? data.uid];
+  return [...new Set(earlier)].filter((uid) => uid !== data.uid).slice(-maxSuperseded);
+}

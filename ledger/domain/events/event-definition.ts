@@ -1,0 +1,45 @@
+/** What the ledger has for each event type: schema versions, addresses, effect on the state, and verification rule. */
+import type { State } from '../state/state.ts';
+import type { UndoLog } from '../state/undo-log.ts';
+import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
+import type { EventVersion } from './schema-version.ts';
+
+export interface EventDefinition<Type extends EventType> {
+  /** What the event records, as one sentence for people. */
+  readonly summary: string;
+  /** The first schema version with this type. */
+  readonly since: EventVersion;
+  /** What later versions added to the data, oldest first. */
+  readonly changes: readonly DataChange<EventData<Type>>[];
+  /** The addresses whose claims the event changes, canonical text. */
+  readonly addressesOf: (data: EventData<Type>) => readonly string[];
+  /** Changes the state in place. Accepts every event that was ever written: rules belong to `decide`. */
+  readonly evolve: (state: State, event: Sequenced<EventOf<Type>>, undoLog: UndoLog) => void;
+  /**
+   * The rule that the event breaks, given the state before it: a predicate whose subject is the event ("binds …"). Undefined
+   * if it breaks none. What was legal in the event's version breaks no rule.
+   */
+  readonly brokenRule: (state: State, event: Sequenced<EventOf<Type>>, version: EventVersion) => string | undefined;
+}
+
+/** What one schema version added to the data of a type. */
+export interface DataChange<Data> {
+  readonly version: EventVersion;
+  /** The new field or value. */
+  readonly adds: string;
+  /** Adds to older data what the version requires. Absent: older data is valid as it is. */
+  readonly upcast?: (data: Partial<Data>) => Data;
+  /** Removes or replaces what older versions do not have. Absent: the data is never written as an older version. */
+  readonly downcast?: (data: Data) => Partial<Data>;
+  /** Whether a reader of an older version would act wrongly on this data. Absent: it never would. */
+  readonly isRequiredBy?: (data: Data) => boolean;
+}
+
+/** For types that change no claim. */
+export const noAddresses = (): readonly string[] => [];
+
+/** For types that are in the log for the record only. */
+export const noEffect = (): void => undefined;
+
+/** For types that no rule restricts. */
+export const noRule = (): undefined => undefined;

@@ -1,0 +1,26 @@
+/** The rule for events that name an allocation: the attachment holds just that one. */
+import { allocationOf, type State } from '../state/state.ts';
+import type { Attachment, Seq } from './event.ts';
+
+/** An attachment as a verification finding names it. */
+export const formatAttachment = ({ namespace, pod, provider, ordinal }: Attachment): string =>
+  `attachment ${provider}/${ordinal} of Pod ${namespace}/${pod}`;
+
+/** An allocation as an event names it. */
+interface NamedAllocation {
+  readonly attachment: Attachment;
+  readonly alloc: Seq;
+  readonly uid: string;
+}
+
+/** How the event breaks the rule; `does` is its verb. Undefined if the attachment holds the allocation. */
+export function brokenHolding(
+  state: State,
+  { attachment, alloc, uid }: NamedAllocation,
+  does: string,
+): string | undefined {
+  const held = allocationOf(state, attachment);
+  if (held?.seq === alloc && held.uid === uid) return undefined;
+  const holds = held ? `the allocation of event ${held.seq} to uid ${held.uid}` : 'nothing';
+  return `${does} the allocation of event ${alloc} to uid ${uid} for ${formatAttachment(attachment)}, which holds ${holds}`;
+}

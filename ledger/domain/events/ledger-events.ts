@@ -1,0 +1,55 @@
+/** Definitions of the events about the ledger itself: its creation, recovery, checkpoint keys and archive. */
+import { lastSealedSeq } from '../state/state.ts';
+import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
+
+export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
+  summary: 'The ledger begins, with its ULID.',
+  since: 1,
+  changes: [],
+  addressesOf: noAddresses,
+  evolve: (state, event, undoLog) => {
+    const previous = state.ledger;
+    state.ledger = event.data.ledger;
+    undoLog.record(() => {
+      state.ledger = previous;
+    });
+  },
+  brokenRule: noRule,
+};
+
+export const segmentSealed: EventDefinition<'SegmentSealed'> = {
+  summary: 'A range of the log is stored in the archive.',
+  since: 4,
+  changes: [],
+  addressesOf: noAddresses,
+  evolve: (state, event, undoLog) => {
+    const previous = state.segments;
+    state.segments = [...previous, { seq: event.seq, ...event.data }];
+    undoLog.record(() => {
+      state.segments = previous;
+    });
+  },
+  brokenRule: (state, { seq, data: { from, to } }) => {
+    const sealed = lastSealedSeq(state);
+    if (from !== sealed + 1) return `seals events from ${from} on; the last sealed event is ${sealed}`;
+    return to >= from && to < seq ? undefined : `seals events ${from} to ${to}, which are not all before it`;
+  },
+};
+
+export const ledgerRestored: EventDefinition<'LedgerRestored'> = {
+  summary: 'An operator recovered the ledger after etcd was restored from a backup; a new epoch begins.',
+  since: 4,
+  changes: [],
+  addressesOf: noAddresses,
+  evolve: noEffect,
+  brokenRule: noRule,
+};
+
+export const keyRotated: EventDefinition<'KeyRotated'> = {
+  summary: 'Checkpoints are signed with another key, which the previous key signed.',
+  since: 4,
+  changes: [],
+  addressesOf: noAddresses,
+  evolve: noEffect,
+  brokenRule: noRule,
+};

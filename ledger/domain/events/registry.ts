@@ -1,0 +1,57 @@
+/**
+ * The registry of events: one definition for each event type. A type without a definition is a compile error.
+ *
+ * Tables over all event types that are not part of the ledger are typed too: see docs/contributing.md, "Add an event".
+ */
+import { addressAllocated, addressReleased, addressTransferred, allocationRefused } from './allocation-events.ts';
+import { addressBound, addressUnbound } from './binding-events.ts';
+import { claimsDropped } from './claims-dropped.ts';
+import type { Event, EventType, Sequenced } from './event.ts';
+import type { EventDefinition } from './event-definition.ts';
+import { keyRotated, ledgerCreated, ledgerRestored, segmentSealed } from './ledger-events.ts';
+import { poolConfigured, poolRetired } from './pool-events.ts';
+import { addressQuarantined, quarantineLifted } from './quarantine-events.ts';
+import { addressReserved, reservationCancelled } from './reservation-events.ts';
+import type { EventVersion } from './schema-version.ts';
+import { subnetConfigured, subnetRetired } from './subnet-events.ts';
+import type { State } from '../state/state.ts';
+
+/** All event types that this program reads and writes. */
+export const eventDefinitions: { readonly [Type in EventType]: EventDefinition<Type> } = {
+  LedgerCreated: ledgerCreated,
+  SubnetConfigured: subnetConfigured,
+  SubnetRetired: subnetRetired,
+  AddressAllocated: addressAllocated,
+  AddressTransferred: addressTransferred,
+  AllocationRefused: allocationRefused,
+  AddressBound: addressBound,
+  AddressUnbound: addressUnbound,
+  AddressReleased: addressReleased,
+  PoolConfigured: poolConfigured,
+  PoolRetired: poolRetired,
+  AddressReserved: addressReserved,
+  ReservationCancelled: reservationCancelled,
+  AddressQuarantined: addressQuarantined,
+  QuarantineLifted: quarantineLifted,
+  ClaimsDropped: claimsDropped,
+  SegmentSealed: segmentSealed,
+  LedgerRestored: ledgerRestored,
+  KeyRotated: keyRotated,
+};
+
+/** The names of all types. */
+export const eventTypes = Object.keys(eventDefinitions) as readonly EventType[];
+
+/** Whether this program has a type of that name. */
+export const isEventType = (name: string): boolean => Object.hasOwn(eventDefinitions, name);
+
+/** The definition for an event's type. The cast holds because the registry pairs each type with its own definition. */
+export const definitionOf = (type: EventType): EventDefinition<EventType> =>
+  eventDefinitions[type] as EventDefinition<EventType>;
+
+/** The addresses whose claims an event changes, canonical text. */
+export const addressesOf = (event: Event): readonly string[] => definitionOf(event.type).addressesOf(event.data);
+
+/** The rule that an event breaks, given the state before it, as a predicate. Undefined if it breaks none. */
+export const brokenRule = (state: State, event: Sequenced, version: EventVersion): string | undefined =>
+  definitionOf(event.type).brokenRule(state, event, version);

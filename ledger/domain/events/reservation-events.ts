@@ -1,0 +1,48 @@
+/** Definitions of the events that begin and end a reservation. */
+import { changeClaims } from '../state/change-claims.ts';
+import { claimOf, type State } from '../state/state.ts';
+import type { EventDefinition } from './event-definition.ts';
+
+export const addressReserved: EventDefinition<'AddressReserved'> = {
+  summary: 'Addresses are reserved for an owner, with or without a Pod.',
+  since: 3,
+  changes: [],
+  addressesOf: ({ addresses }) => addresses,
+  evolve: (state, event, undoLog) => {
+    const { addresses, reservedFor, reason, mac } = event.data;
+    const reservation = { reservedFor, reason, mac, seq: event.seq, at: event.at };
+    changeClaims(state, event, { addresses, change: (claim) => ({ ...claim, reservation }) }, undoLog);
+  },
+  brokenRule: (state, { subnet, data: { addresses } }) => {
+    for (const address of addresses) {
+      const present = reservedFor(state, subnet, address);
+      if (present !== undefined) return `reserves ${address}, which is reserved for ${present}`;
+    }
+    return undefined;
+  },
+};
+
+export const reservationCancelled: EventDefinition<'ReservationCancelled'> = {
+  summary: 'A reservation ends; a Pod that holds the address keeps it.',
+  since: 3,
+  changes: [],
+  addressesOf: ({ addresses }) => addresses,
+  evolve: (state, event, undoLog) =>
+    changeClaims(
+      state,
+      event,
+      { addresses: event.data.addresses, change: ({ reservation: _, ...claim }) => claim },
+      undoLog,
+    ),
+  brokenRule: (state, { subnet, data }) => {
+    for (const address of data.addresses) {
+      const present = reservedFor(state, subnet, address);
+      if (present !== data.reservedFor)
+        return `ends the reservation of ${address} for ${data.reservedFor}, which is ${present === undefined ? 'not reserved' : `reserved for ${present}`}`;
+    }
+    return undefined;
+  },
+};
+
+const reservedFor = (state: State, subnet: string, address: string): string | undefined =>
+  claimOf(state, subnet, address)?.reservation?.reservedFor;

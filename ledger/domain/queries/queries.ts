@@ -1,0 +1,237 @@
+/** Queries of a state. Their time depends on the size of the answer, where not noted otherwise. */
+import { canonicalAddress, type Family, parseAddress } from '../addresses/address.ts';
+import type { AddressPart } from '../addresses/address-part.ts';
+import { type Allocation, type Binding, type Claim, claimKey, type ClaimName } from '../state/claim.ts';
+import { familyOf, type Seq } from '../events/event.ts';
+import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
+import { type ConfiguredPool, isInPool } from '../state/pool.ts';
+import { Refused } from '../commands/refusal.ts';
+import {
+  bindingsOf,
+  claimOf,
+  type ConfiguredSubnet,
+  allocationsOfPodName,
+  podKey,
+  type State,
+} from '../state/state.ts';
+
+/** An allocation with the containers that use it. */
+export interface BoundAllocation extends Allocation {
+  readonly bindings: readonly Binding[];
+}
+
+export type AddressStateName =
+  'fresh' | 'allocated' | 'bound' | 'held' | 'cooldown' | 'idle' | 'reserved' | 'quarantined' | 'excluded';
+
+/** One address: its state and its claim. Times are milliseconds since 1970. */
+export interface AddressRecord {
+  readonly subnet: string;
+  readonly address: string;
+  readonly state: AddressStateName;
+  readonly claim: Claim | undefined;
+  /** When an address in cooldown, or held, can be allocated again. */
+  readonly availableAt: number | undefined;
+  /** The pool of the address; '' for none. */
+  readonly pool: string;
+}
+
+/** Counts of one family of a subnet or a pool. Reserved addresses are in use, as in Kube-OVN. */
+export interface Counts {
+  readonly family: Family;
+  readonly total: bigint;
+  readonly inUse: bigint;
+  readonly available: bigint;
+  /** Released addresses, and quarantined ones. */
+  readonly coolingDown: bigint;
+  readonly reserved: bigint;
+}
+
+/** Counts with the ranges of the addresses, as text. */
+export interface Usage extends Counts {
+  readonly inUseRange: string;
+  readonly availableRange: string;
+  readonly reservedRange: string;
+}
+
+/** An allocation with its bindings. */
+export const withBindings = (state: State, allocation: Allocation): BoundAllocation => ({
+  ...allocation,
+  bindings: bindingsOf(state, allocation),
+});
+
+/** The allocations of a Pod uid, oldest first. */
+export function allocationsOfPod(state: State, namespace: string, pod: string, uid: string): BoundAllocation[] {
+  return allocationsOfPodName(state, namespace, pod)
+    .filter((allocation) => allocation.uid === uid)
+    .map((allocation) => withBindings(state, allocation));
+}
+
+/** The record of one address, in any accepted spelling. @throws Refused SUBNET_UNKNOWN, ADDRESS_UNKNOWN, INVALID_REQUEST */
+export function addressRecord(state: State, subnet: string, text: string, now: number): AddressRecord {
+  const address = canonicalAddress(text);
+  if (!address) throw new Refused('INVALID_REQUEST', `failed to parse IP ${text}: write one address without a mask`);
+  const configured = state.subnets.get(subnet);
+  const claim = claimOf(state, subnet, address);
+  if (!configured && !claim) throw new Refused('SUBNET_UNKNOWN', `no subnet ${subnet} is configured`);
+  const space = configured?.spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address));
+  const value = (parseAddress(address) as { value: bigint }).value;
+  if (!claim && !isHost(state, subnet, address))
+    throw new Refused(
+      'ADDRESS_UNKNOWN',
+      `${address} is not a host address of subnet ${subnet}, and the ledger has no claim of it`,
+    );
+  const usable = space !== undefined && contains(space.subnetFamily.usable, value);
+  const pool = space?.partOf(value)?.pool ?? poolOf(state, subnet, address);
+  return { subnet, address, claim, pool, ...stateOf(claim, usable, configured, now) };
+}
+
+/** Whether a canonical address is a host address of a subnet in force. */
+export function isHost(state: State, subnet: string, address: string): boolean {
+  const spaces = state.subnets.get(subnet)?.spaces ?? [];
+  const hosts = spaces.find(({ subnetFamily }) => subnetFamily.family === familyOf(address))?.subnetFamily.hosts;
+  const { value } = parseAddress(address) as { value: bigint };
+  return hosts !== undefined && value >= hosts.first && value <= hosts.last;
+}
+
+/** The pool of an address that is outside all parts: an excluded address may belong to a pool. */
+const poolOf = (state: State, subnet: string, address: string): string =>
+  [...state.pools.values()].find(({ name, spec }) => spec.subnet === subnet && isInPool(state, name, address))?.name ??
+  '';
+
+function stateOf(
+  claim: Claim | undefined,
+  usable: boolean,
+  configured: ConfiguredSubnet | undefined,
+  now: number,
+): Pick<AddressRecord, 'state' | 'availableAt'> {
+  if (claim?.allocation) return { state: claim.bindings.length > 0 ? 'bound' : 'allocated', availableAt: undefined };
+  if (claim?.quarantine) return { state: 'quarantined', availableAt: undefined };
+  if (claim?.reservation) return { state: 'reserved', availableAt: undefined };
+  const times = configured?.subnet.spec;
+  if (claim && claim.bindings.length > 0)
+    return { state: 'held', availableAt: claim.lastAt + (times?.bindingTimeoutMs ?? 0) };
+  if (!usable) return { state: 'excluded', availableAt: undefined };
+  if (!claim) return { state: 'fresh', availableAt: undefined };
+  const availableAt = claim.lastAt + (times?.cooldownMs ?? 0);
+  return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
+}
+
+/** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */
+export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
+  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
+
+/** The counts of each family of a subnet, in constant time. */
+export const countsOf = ({ spaces }: ConfiguredSubnet): Counts[] =>
+  spaces.map(({ subnetFamily: { family, usable }, parts }) => familyCounts(family, usable, parts));
+
+/**
+ * The usage of a pool for each family of its subnet; none if the subnet is not configured. An excluded address that a Pod holds
+ * counts as in use and in the total. It is never available.
+ */
+export const usageOfPool = (state: State, { name, spec }: ConfiguredPool): Usage[] =>
+  (state.subnets.get(spec.subnet)?.spaces ?? []).map((space) => {
+    const part = space.part(name);
+    return part ? poolUsage(part) : familyUsage(space.subnetFamily.family, [], []);
+  });
+
+function poolUsage(part: AddressPart): Usage {
+  const excluded = part.excludedInUseRanges;
+  const usage = familyUsage(part.family, part.usable, [part], excluded);
+  return { ...usage, total: usage.total + countAddresses(excluded), inUse: usage.inUse + countAddresses(excluded) };
+}
+
+/** @param excluded in use, and not among the usable. */
+function familyUsage(
+  family: Family,
+  usable: readonly Interval[],
+  parts: readonly AddressPart[],
+  excluded: readonly Interval[] = [],
+): Usage {
+  const ranges = (of: (part: AddressPart) => readonly Interval[]): readonly Interval[] => {
+    const [only, ...more] = parts;
+    return only && more.length === 0 ? of(only) : union(parts.flatMap(of));
+  };
+  const reserved = ranges((part) => part.reservedRanges);
+  const taken = union([...ranges((part) => part.inUseRanges), ...reserved]);
+  return {
+    ...familyCounts(family, usable, parts),
+    inUseRange: formatRanges(family, excluded.length > 0 ? union([...taken, ...excluded]) : taken),
+    availableRange: formatRanges(family, difference(usable, taken)),
+    reservedRange: formatRanges(family, reserved),
+  };
+}
+
+function familyCounts(family: Family, usable: readonly Interval[], parts: readonly AddressPart[]): Counts {
+  const sum = (count: (part: AddressPart) => number): bigint =>
+    BigInt(parts.reduce((total, part) => total + count(part), 0));
+  const total = countAddresses(usable);
+  const reserved = sum((part) => part.reserved);
+  const inUse = sum((part) => part.inUse) + reserved;
+  return {
+    family,
+    total,
+    inUse,
+    available: total - inUse,
+    coolingDown: sum((part) => part.released.count + part.quarantined),
+    reserved,
+  };
+}
+
+/** An absent field matches all reservations. */
+export interface ReservationFilter {
+  readonly subnet?: string;
+  readonly reservedFor?: string;
+}
+
+/** One page of the reserved addresses after `after`, in the order of their texts ("subnet/address"). */
+export function listReservations(
+  state: State,
+  { subnet, reservedFor }: ReservationFilter,
+  page: { readonly after: string; readonly size: number },
+): { readonly names: readonly ClaimName[]; readonly next: string } {
+  const matching =
+    reservedFor === undefined ? [...state.reservations.values()] : [state.reservations.get(reservedFor) ?? []];
+  const names = matching
+    .flat()
+    .filter((name) => (subnet === undefined || name.subnet === subnet) && claimKey(name) > page.after)
+    .toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
+  const selected = names.slice(0, page.size);
+  const last = selected.at(-1);
+  return { names: selected, next: names.length > page.size && last ? claimKey(last) : '' };
+}
+
+/** An absent field matches all allocations. */
+export interface AllocationFilter {
+  readonly subnet?: string;
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly node?: string;
+}
+
+/** One page of the allocations in force after `afterSeq`, oldest first. */
+export function listAllocations(
+  state: State,
+  filter: AllocationFilter,
+  page: { readonly afterSeq: Seq; readonly size: number },
+): { readonly allocations: BoundAllocation[]; readonly nextAfterSeq: Seq | undefined } {
+  const matching: Allocation[] = [];
+  for (const held of podsMatching(state, filter))
+    for (const allocation of held)
+      if (
+        allocation.seq > page.afterSeq &&
+        (filter.subnet === undefined || allocation.subnet === filter.subnet) &&
+        (filter.namespace === undefined || allocation.attachment.namespace === filter.namespace) &&
+        (filter.node === undefined || allocation.node === filter.node)
+      )
+        matching.push(allocation);
+  const ordered = matching.toSorted((a, b) => a.seq - b.seq);
+  const allocations = ordered.slice(0, page.size).map((allocation) => withBindings(state, allocation));
+  return { allocations, nextAfterSeq: ordered.length > page.size ? allocations.at(-1)?.seq : undefined };
+}
+
+function* podsMatching(state: State, { namespace, pod }: AllocationFilter): Iterable<readonly Allocation[]> {
+  if (namespace !== undefined && pod !== undefined) {
+    const held = state.pods.get(podKey(namespace, pod));
+    if (held) yield held;
+  } else for (const [key, held] of state.pods) if (pod === undefined || key.endsWith(`/${pod}`)) yield held;
+}

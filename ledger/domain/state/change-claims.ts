@@ -1,0 +1,48 @@
+/** Changes the claims at the addresses of an event, with what every such event leaves in a claim: its number, time and networks. */
+import type { Sequenced } from '../events/event.ts';
+import type { Claim } from './claim.ts';
+import { putClaim } from './indexes.ts';
+import { networkOf } from './network.ts';
+import { claimOf, type State } from './state.ts';
+import type { UndoLog } from './undo-log.ts';
+
+export interface ClaimsChange {
+  /** Canonical text. */
+  readonly addresses: readonly string[];
+  /** The claim after the event. `last`, `lastAt` and `networks` are set for it. */
+  readonly change: (claim: Claim) => Claim;
+}
+
+const emptyClaim: Claim = { last: 0, lastAt: 0, networks: [], bindings: [] };
+
+/** Changes the claim at each address, or makes one. */
+export function changeClaims(
+  state: State,
+  event: Sequenced,
+  { addresses, change }: ClaimsChange,
+  undoLog: UndoLog,
+): void {
+  // A restored state has the addresses that one event released in the order of their texts.
+  for (const address of addresses.toSorted()) {
+    const before = claimOf(state, event.subnet, address) ?? emptyClaim;
+    const networks = networksAfter(state, event, before.networks);
+    const after = { ...change(before), last: event.seq, lastAt: event.at, networks };
+    putClaim(state, { subnet: event.subnet, address }, after, undoLog);
+  }
+}
+
+/** A new allocation decides on which networks the address is used. Every other event can only add networks. */
+function networksAfter(state: State, event: Sequenced, before: readonly string[]): readonly string[] {
+  const subnet = state.subnets.get(event.subnet)?.subnet;
+  const home = subnet?.network;
+  const provider = 'attachment' in event.data ? event.data.attachment.provider : undefined;
+  // Almost always the address is used on the subnet's own network only.
+  const isAtHome = provider === undefined || networkOf(provider, event.subnet) === home;
+  if (subnet && isAtHome && (before.length === 0 || (before.length === 1 && before[0] === home)))
+    return before.length === 1 ? before : subnet.networks;
+  const networks = new Set<string>(home === undefined ? [] : [home]);
+  if (event.type !== 'AddressAllocated') for (const network of before) networks.add(network);
+  if (provider !== undefined) networks.add(networkOf(provider, event.subnet));
+  const isSame = networks.size === before.length && [...networks].every((network, at) => before[at] === network);
+  return isSame ? before : [...networks];
+}

@@ -1,0 +1,117 @@
+/** The claim: the entry of the ledger for one address, as its key in etcd stores it. All decisions about the address need only this. */
+import type { Attachment, Grant, Seq } from '../events/event.ts';
+
+/** Addresses that one attachment of a Pod holds. Immutable. */
+export interface Allocation extends Grant {
+  /** The event that allocated or transferred it. */
+  readonly seq: Seq;
+  readonly subnet: string;
+  /** The time of that event, milliseconds since 1970. */
+  readonly at: number;
+  /** The latest earlier uids of the Pod name, from the claims; absent for none. */
+  readonly superseded?: readonly string[];
+}
+
+/** A container that uses the address: between CNI ADD and CNI DEL. */
+export interface Binding {
+  readonly alloc: Seq;
+  readonly attachment: Attachment;
+  readonly containerId: string;
+  readonly interface: string;
+  readonly node: string;
+  readonly bootId: string;
+  readonly at: number;
+}
+
+/** Where a container runs: what AddressBound and a Bind command name. */
+export type ContainerPlace = Pick<Binding, 'containerId' | 'interface' | 'node' | 'bootId'>;
+
+/**
+ * Whether a binding continues after a container is bound to the same address. It does not if it is the same container
+ * interface, or of an earlier boot of the same node: a node that booted again runs none of its earlier containers.
+ */
+export const continuesAfterBind = (binding: Binding, bound: ContainerPlace): boolean =>
+  !(binding.containerId === bound.containerId && binding.interface === bound.interface) &&
+  !(binding.node === bound.node && binding.bootId !== bound.bootId);
+
+/** The address is kept for one owner, with or without a Pod. */
+export interface Reservation {
+  /** The owner: "pod/<namespace>/<pod>/<provider>", or any text that a request names. */
+  readonly reservedFor: string;
+  readonly reason: string;
+  /** The MAC that is reserved with it; '' for none. */
+  readonly mac: string;
+  readonly seq: Seq;
+  readonly at: number;
+}
+
+/** The address is out of use, because a foreign host answers on it. */
+export interface Quarantine {
+  readonly seenMac: string;
+  readonly seenAt: string;
+  readonly reason: string;
+  readonly seq: Seq;
+  readonly at: number;
+}
+
+/** The name of a claim: its subnet, and its address as canonical text. */
+export interface ClaimName {
+  readonly subnet: string;
+  readonly address: string;
+}
+
+/** The name of a claim as a key in maps and sets. */
+export const claimKey = ({ subnet, address }: ClaimName): string => `${subnet}/${address}`;
+
+export interface Claim {
+  /** The last event that changed the claim, and its time. A released address is idle since then. */
+  readonly last: Seq;
+  readonly lastAt: number;
+  /**
+   * The networks on which the address is used, reserved or cooling down: the Subnet's own network first, then that of a NIC of
+   * another network. On each of them, no other Subnet's claim at the same address may have a holder.
+   */
+  readonly networks: readonly string[];
+  /** Absent after release. Both addresses of a dual-stack allocation have the same one. */
+  readonly allocation?: Allocation;
+  /** Not ended by a release: a container may still answer on the address. */
+  readonly bindings: readonly Binding[];
+  /** The last release, and its Pod ("namespace/name"; absent in keys of older versions). */
+  readonly released?: { readonly seq: Seq; readonly at: number; readonly uid: string; readonly pod?: string };
+  /** Not ended by a release. */
+  readonly reservation?: Reservation;
+  readonly quarantine?: Quarantine;
+}
+
+/**
+ * Whether an address can be allocated:
+ *   taken        no: a Pod holds it
+ *   quarantined  no
+ *   reserved     to the owner of the reservation only
+ *   held         after the binding timeout: released, but a container may still answer on it
+ *   idle         after the cooldown
+ */
+export type Standing = 'taken' | 'quarantined' | 'reserved' | 'held' | 'idle';
+
+/** From weak to strong. */
+const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
+
+/**
+ * Combines the claims of several Subnets at one address of a network: the strongest standing, with the last event of all.
+ * Undefined for no claim.
+ */
+export function combineClaims(claims: readonly Claim[]): Claim | undefined {
+  const [first, ...others] = claims;
+  if (!first || others.length === 0) return first;
+  const rank = (claim: Claim): number => strength.indexOf(standingOf(claim));
+  const strongest = claims.reduce((best, claim) => (rank(claim) > rank(best) ? claim : best), first);
+  const latest = claims.reduce((best, claim) => (claim.last > best.last ? claim : best), first);
+  return { ...strongest, last: latest.last, lastAt: latest.lastAt };
+}
+
+export function standingOf({ allocation, quarantine, reservation, bindings }: Claim): Standing {
+  if (allocation) return 'taken';
+  if (quarantine) return 'quarantined';
+  if (reservation) return 'reserved';
+  return bindings.length > 0 ? 'held' : 'idle';
+}

@@ -1,0 +1,88 @@
+/**
+ * The undo log: how to take back changes of the state, and which claims changed.
+ *
+ * The state is changed in place. If a command is refused, or the append of its batch fails, the changes since a savepoint are
+ * undone in reverse order.
+ */
+
+import { claimKey, type ClaimName } from './claim.ts';
+
+/** Takes one change back. Changes must be undone in reverse order. */
+export type Undo = () => void;
+
+/** A position in the undo log to roll back to. */
+export interface Savepoint {
+  readonly undos: number;
+  readonly touched: number;
+}
+
+export class UndoLog {
+  readonly #undos: Undo[] = [];
+  /** In the order of the first change, so that a savepoint is a length. */
+  readonly #touched = new Map<string, ClaimName>();
+
+  /** Records how to take a change back; undefined if nothing changed. */
+  record(undo: Undo | undefined): void {
+    if (undo) this.#undos.push(undo);
+  }
+
+  /** Records that a claim changed, so that its key in etcd is written. */
+  touch(claim: ClaimName): void {
+    const key = claimKey(claim);
+    if (!this.#touched.has(key)) this.#touched.set(key, claim);
+  }
+
+  /** Sets a key of a map. */
+  setKey<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+    const previous = map.get(key);
+    const had = previous !== undefined || map.has(key);
+    map.set(key, value);
+    this.record(() => {
+      if (had) map.set(key, previous as Value);
+      else map.delete(key);
+    });
+  }
+
+  /** Deletes a key of a map, if it exists. The undo may change the key's place in the order. */
+  deleteKey<Key, Value>(map: Map<Key, Value>, key: Key): void {
+    const previous = map.get(key);
+    if (map.delete(key)) this.record(() => void map.set(key, previous as Value));
+  }
+
+  /** The claims that changed, each once. */
+  get touched(): readonly ClaimName[] {
+    return [...this.#touched.values()];
+  }
+
+  get touchedCount(): number {
+    return this.#touched.size;
+  }
+
+  savepoint(): Savepoint {
+    return { undos: this.#undos.length, touched: this.#touched.size };
+  }
+
+  /** Takes back all changes since the savepoint. */
+  rollBack(to: Savepoint = { undos: 0, touched: 0 }): void {
+    for (const undo of this.#undos.splice(to.undos).reverse()) undo();
+    for (const key of [...this.#touched.keys()].slice(to.touched)) this.#touched.delete(key);
+  }
+}
+
+/** For changes that are never taken back, as a fold of the log: records nothing. */
+class PermanentChanges extends UndoLog {
+  override record(): void {}
+
+  override touch(): void {}
+
+  override setKey<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+    map.set(key, value);
+  }
+
+  override deleteKey<Key, Value>(map: Map<Key, Value>, key: Key): void {
+    map.delete(key);
+  }
+}
+
+/** The undo log of changes that are never taken back. */
+export const permanent: UndoLog = new PermanentChanges();

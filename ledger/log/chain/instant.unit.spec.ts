@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseCanonicalInstant } from './instant.ts';
+
+/** The definition: exactly the texts that `Date.toISOString` writes. */
+function parseSlowly(text: string): number | undefined {
+  const at = Date.parse(text);
+  return Number.isNaN(at) || new Date(at).toISOString() !== text ? undefined : at;
+}
+
+describe('parseCanonicalInstant', () => {
+  it('returns the time of each text that Date.toISOString writes', () => {
+    fc.assert(
+      fc.property(fc.date({ noInvalidDate: true }), (date) => {
+        expect(parseCanonicalInstant(date.toISOString())).to.equal(date.getTime());
+      }),
+    );
+  });
+
+  it('is undefined for every other text, also on a day that it knows', () => {
+    const text = '2026-11-17T14:05:09.123Z';
+    expect(parseCanonicalInstant(text)).to.equal(Date.parse(text));
+    const others = [
+      '2026-11-17T24:00:00.000Z',
+      '2026-11-17T14:60:00.000Z',
+      '2026-11-17T14:05:60.000Z',
+      '2026-11-17T14:05:09.123+',
+      '2026-11-17 14:05:09.123Z',
+      '2026-11-17T14:05:09.12Z',
+      '2026-11-17T14:05:09.1234Z',
+      '2026-11-17T1a:05:09.123Z',
+      '2026-11-31T14:05:09.123Z',
+      '2026-11-17',
+      '',
+    ];
+    for (const other of others) expect(parseCanonicalInstant(other), other).to.equal(undefined);
+    for (const other of [undefined, null, 5, {}]) expect(parseCanonicalInstant(other as never)).to.equal(undefined);
+  });
+
+  it('equals the definition for texts with one changed character', () => {
+    const text = '2026-11-17T14:05:09.123Z';
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), fc.constantFrom(...'0123456789TZ:.-+ a'.split('')), (index, character) => {
+        parseCanonicalInstant(text);
+        const changed = text.slice(0, index) + character + text.slice(index + 1);
+        expect(parseCanonicalInstant(changed), changed).to.equal(parseSlowly(changed));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,44 @@
+/**
+ * Ids of events, commands and ledgers: ULIDs (github.com/ulid/spec), each greater than the previous one of this source. Of the ids of
+ * one millisecond the first one is random, and each later one is the number after the one before it.
+ */
+import { randomBytes } from 'node:crypto';
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const [timeLength, randomLength] = [10, 16];
+/** The digits that count up within a millisecond: 35 bits, which a number holds exactly. */
+const lowDigits = 7;
+const poolBytes = 4_096;
+
+/** Returns a function that creates ids. Random bytes are read in bulk: byte by byte they would cost more than the rest of the id. */
+export function createUlidSource(clock: () => number = Date.now): () => string {
+  let pool = randomBytes(poolBytes);
+  let used = 0;
+  const randomDigit = (): number => {
+    if (used === pool.length) [pool, used] = [randomBytes(poolBytes), 0];
+    return pool.readUInt8(used++) & 31;
+  };
+  let [time, prefix, low] = [-1, '', 0];
+  const begin = (now: number): void => {
+    time = now;
+    prefix = digitsOf(now, timeLength);
+    for (let digit = lowDigits; digit < randomLength; digit++) prefix += alphabet[randomDigit()];
+    low = 0;
+    for (let digit = 0; digit < lowDigits; digit++) low = low * 32 + randomDigit();
+  };
+  return () => {
+    const now = clock();
+    if (now > time) begin(now);
+    // All numbers of this millisecond are used. That is rare, because the first one is random in 2^35.
+    else if (++low === 32 ** lowDigits) begin(time + 1);
+    return prefix + digitsOf(low, lowDigits);
+  };
+}
+
+/** A number in Crockford's base 32. */
+function digitsOf(value: number, length: number): string {
+  let text = '';
+  for (let rest = value, digit = 0; digit < length; digit++, rest = Math.floor(rest / 32))
+    text = (alphabet[rest % 32] ?? '') + text;
+  return text;
+}

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { decodeTime } from 'ulid';
+import { createUlidSource } from './ulid-source.ts';
+
+describe('createUlidSource', () => {
+  it('creates ULIDs of the current time, each greater than the previous one', () => {
+    const before = Date.now();
+    const newId = createUlidSource();
+    const ids = Array.from({ length: 20_000 }, newId);
+    for (const id of ids) expect(id).to.match(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(ids).to.deep.equal([...new Set(ids)].toSorted());
+    expect(decodeTime(ids[0] ?? '')).to.be.within(before, Date.now());
+  });
+
+  it('counts up within a millisecond, and also when the clock is set back', () => {
+    const times = [5_000, 5_000, 4_000, 5_001];
+    const newId = createUlidSource(() => times.shift() ?? 5_001);
+    const [first, ...others] = [newId(), newId(), newId(), newId()];
+    expect(first.slice(0, 10)).to.equal('00000004W8');
+    expect(others.slice(0, 2).map((id) => id.slice(0, 19))).to.deep.equal([first.slice(0, 19), first.slice(0, 19)]);
+    expect(others.map(decodeTime)).to.deep.equal([5_000, 5_000, 5_001]);
+    expect([first, ...others]).to.deep.equal([...new Set([first, ...others])].toSorted());
+  });
+
+  it('shares no random part between two sources, and uses every letter', () => {
+    const parts = Array.from({ length: 500 }, () => createUlidSource()().slice(10));
+    expect(new Set(parts).size).to.equal(500);
+    expect(new Set(parts.join('')).size).to.equal(32);
+  });
+});

@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { allocated, released, unbound } from '../../domain/testing/event-fixtures.ts';
+import type { Event, ReleaseCause } from '../../domain/events/event.ts';
+import { downcast } from './upcast.ts';
+
+const releasedBecause = (cause: ReleaseCause): Event => {
+  const event = released(allocated('a', '172.17.0.11'), 2);
+  if (event.type !== 'AddressReleased') throw new Error(event.type);
+  return { ...event, data: { ...event.data, cause } };
+};
+
+describe('Events written as an earlier version', () => {
+  it('describe a released attachment as far as that version can', () => {
+    expect(downcast(3, releasedBecause('detached'))).to.include({ cause: 'operator' });
+    expect(downcast(4, releasedBecause('detached'))).to.include({ cause: 'detached' });
+    expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
+  });
+
+  it('have the cause "node deleted" where the version has no word for a node out of service', () => {
+    const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'node-out-of-service' });
+    expect(downcast(5, event)).to.include({ cause: 'node-out-of-service' });
+    for (const version of [2, 3, 4] as const) expect(downcast(version, event)).to.include({ cause: 'node-deleted' });
+    expect(downcast(1, event)).to.not.have.property('cause');
+  });
+});

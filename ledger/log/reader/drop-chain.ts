@@ -1,0 +1,60 @@
+/**
+ * Finds the events that dropped the claim of an address, and so its history before them. The events that dropped claims of a
+ * Subnet are a chain: the state names the last ones, and each event names the previous ones.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../../domain/events/event.ts';
+import type { ClaimName } from '../../domain/state/claim.ts';
+import { parseEvent } from '../chain/chain.ts';
+import type { EventReader } from '../store/ledger.ts';
+
+export class DropChain {
+  readonly #ledger: EventReader;
+  readonly #name: ClaimName;
+  readonly #signal: AbortSignal;
+  /** The events that dropped this claim, newest first, in the part of the chain that was read. */
+  readonly #found: Seq[] = [];
+  /** The next events of the chain to read. */
+  #next: readonly Seq[];
+
+  /** @param last the last events that dropped claims of the Subnet, newest first. */
+  constructor(ledger: EventReader, name: ClaimName, last: readonly Seq[], signal: AbortSignal) {
+    this.#ledger = ledger;
+    this.#name = name;
+    this.#next = last;
+    this.#signal = signal;
+  }
+
+  /**
+   * The last event before `seq` that dropped the claim; 0 for none. Reads only as much of the chain as needed, 64 events at a time.
+   * @throws IpledgerError LEDGER_DAMAGED for another type of event in the chain; errors of the ledger.
+   */
+  async lastBefore(seq: Seq): Promise<Seq> {
+    for (;;) {
+      const found = this.#found.find((each) => each < seq);
+      if (found !== undefined) return found;
+      if (this.#next.length === 0) return 0;
+      await this.#readNext();
+    }
+  }
+
+  async #readNext(): Promise<void> {
+    const { subnet, address } = this.#name;
+    const seqs = this.#next;
+    const lines = await this.#ledger.readEach(seqs, this.#signal);
+    let next: readonly Seq[] = [];
+    for (const [index, seq] of seqs.entries()) {
+      const line = lines[index];
+      const event = line && parseEvent(line.text).sequenced;
+      if (event?.type !== 'ClaimsDropped' || event.subnet !== subnet)
+        throw new IpledgerError(
+          'LEDGER_DAMAGED',
+          `event ${seq} is listed as one that dropped claims of Subnet ${subnet}, but it is another event. Run: ipledger verify`,
+        );
+      if (event.data.addresses.includes(address)) this.#found.push(seq);
+      next = event.data.previous;
+    }
+    // The chain ends even in a log that another program wrote.
+    this.#next = next.filter((each) => each < (seqs.at(-1) ?? 0));
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Finds the earlier events that an event depends on. The end of a binding does not name the node; its start does. Only the event
+ * that allocated an address names the Pod's owner.
+ */
+import type { AddressBound, AddressUnbound, Event, Seq } from '../../domain/events/event.ts';
+import { parseEvent, type StoredEvent } from '../chain/chain.ts';
+import type { EventReader } from '../store/ledger.ts';
+
+/** Between the start and the end of a binding, few other events touch the address. */
+const maxSteps = 100;
+
+/** Earlier events, by the number of the later event that depends on them. */
+export type EarlierEvents = ReadonlyMap<Seq, StoredEvent>;
+
+/**
+ * Finds the start of the binding for each event that ends one. It follows `before` backwards, for all events and addresses in
+ * parallel. Events without a found start are not in the result.
+ * @throws errors of the ledger.
+ */
+export async function findBindingStarts(
+  ledger: EventReader,
+  events: readonly StoredEvent[],
+  signal: AbortSignal,
+): Promise<EarlierEvents> {
+  const found = new Map<Seq, StoredEvent>();
+  let walks = events.flatMap((event) => {
+    const { type, data } = event.sequenced;
+    const addresses = type === 'AddressUnbound' ? data.addresses : [];
+    return addresses.map((address) => ({ end: event, address, at: event.envelope.before[address] ?? 0 }));
+  });
+  for (let step = 0; step < maxSteps && walks.length > 0; step++) {
+    const read = await readAll(
+      ledger,
+      walks.map(({ at }) => at),
+      signal,
+    );
+    walks = walks.flatMap(({ end, address, at }) => {
+      const event = read.get(at);
+      const last = found.get(end.envelope.seq);
+      if (!event || (last && last.envelope.seq >= at)) return [];
+      if (!isStartOf(event.sequenced, end.sequenced))
+        return [{ end, address, at: event.envelope.before[address] ?? 0 }];
+      found.set(end.envelope.seq, event);
+      return [];
+    });
+  }
+  return found;
+}
+
+const isStartOf = (event: Event, end: Event): event is AddressBound =>
+  event.type === 'AddressBound' &&
+  event.data.containerId === (end as AddressUnbound).data.containerId &&
+  event.data.interface === (end as AddressUnbound).data.interface;
+
+/**
+ * Finds the event that allocated the addresses of each event: the event itself, the one it names, or the one that the start of its
+ * binding names.
+ * @throws errors of the ledger.
+ */
+export async function findGrants(
+  ledger: EventReader,
+  events: readonly StoredEvent[],
+  signal: AbortSignal,
+): Promise<EarlierEvents> {
+  const bindings = await findBindingStarts(ledger, events, signal);
+  const grants = events.map((event) => {
+    const { sequenced } = bindings.get(event.envelope.seq) ?? event;
+    switch (sequenced.type) {
+      case 'AddressAllocated':
+      case 'AddressTransferred':
+        return sequenced.seq;
+      case 'AddressBound':
+      case 'AddressReleased':
+        return sequenced.data.alloc;
+      default:
+        return 0;
+    }
+  });
+  const read = await readAll(ledger, grants, signal);
+  return new Map(
+    events.flatMap(({ envelope }, index) => {
+      const grant = read.get(grants[index] ?? 0);
+      return grant ? [[envelope.seq, grant] as const] : [];
+    }),
+  );
+}
+
+/** Reads these events; 0 means no event. */
+async function readAll(ledger: EventReader, seqs: readonly Seq[], signal: AbortSignal): Promise<EarlierEvents> {
+  const existing = [...new Set(seqs)].filter((seq) => seq > 0);
+  const lines = await ledger.readEach(existing, signal);
+  return new Map(
+    existing.flatMap((seq, index) => (lines[index] ? [[seq, parseEvent(lines[index].text)] as const] : [])),
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * Computes a past state by a fold of the log up to a position. It applies the same `evolve` as the writer, so the result is the
+ * state that past decisions saw.
+ *
+ * The fold reads the log in pages and keeps only one state. It yields to the event loop regularly, so a fold of millions of events
+ * does not delay the writer.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../../domain/events/event.ts';
+import { UndoLog } from '../../domain/state/undo-log.ts';
+import { evolve } from '../../domain/state/evolve.ts';
+import { initialState, type State } from '../../domain/state/state.ts';
+import { emptyHead, type Envelope, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
+import type { Ledger } from '../store/ledger.ts';
+
+/** Takes a few milliseconds. */
+const eventsPerTurn = 200;
+
+/** Where to stop: after the command of an event, after all events up to a time, or at the current end of the log. */
+export type FoldEnd = { readonly seq: Seq } | { readonly at: number } | 'end';
+
+/** A state, and the head at which it is true. */
+export interface StateAtHead {
+  readonly state: State;
+  readonly head: Head;
+}
+
+export interface FoldOptions {
+  readonly signal: AbortSignal;
+  /** Called with the events of each command, immediately before they are applied. */
+  readonly onCommand?: (events: readonly StoredEvent[]) => void;
+}
+
+/** The state before an event. */
+export interface StateBeforeEvent extends StateAtHead {
+  /** The previous event of the same command; undefined for the first. */
+  readonly openCommand: Envelope | undefined;
+}
+
+export type EventObserver = (past: StateBeforeEvent, event: StoredEvent) => void;
+
+/** The state before the first event. */
+export const initialStateAtHead = (): StateAtHead => ({ state: initialState(), head: emptyHead });
+
+/**
+ * Folds the log from a position (the beginning, or the end state of a segment) to another. It changes the given state.
+ * @throws IpledgerError POSITION_GONE for an event beyond the log; LEDGER_DAMAGED when the log has a gap, a broken chain or an
+ *   unreadable event; errors of the ledger; AbortError when the signal is aborted.
+ */
+export async function fold(
+  ledger: Ledger,
+  from: StateAtHead,
+  until: FoldEnd,
+  options: FoldOptions,
+): Promise<StateAtHead> {
+  const { state } = from;
+  let { head } = from;
+  const { signal, onCommand } = options;
+  if (hasReached(head, until)) return from;
+  let pending: StoredEvent[] = [];
+  let turn = 0;
+  for await (const lines of ledger.read(head.seq + 1, signal)) {
+    for (const { text } of lines) {
+      const event = parseEvent(text);
+      if (pending.length === 0 && isBeyond(event, until)) return { state, head };
+      pending.push(event);
+      if (++turn % eventsPerTurn === 0) await setImmediate(undefined, { signal });
+      const [part, parts] = event.envelope.part;
+      if (part < parts) continue;
+      onCommand?.(pending);
+      head = applyCommand({ state, head }, pending);
+      pending = [];
+      if (hasReached(head, until)) return { state, head };
+    }
+  }
+  if (pending.length > 0)
+    throw new IpledgerError('LEDGER_DAMAGED', `the log ends inside the command of event ${head.seq + 1}`);
+  if (typeof until === 'object' && 'seq' in until)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `event ${until.seq} is beyond the ledger, whose last event is ${head.seq}`,
+    );
+  return { state, head };
+}
+
+const hasReached = (head: Head, until: FoldEnd): boolean =>
+  typeof until === 'object' && 'seq' in until && head.seq >= until.seq;
+
+const isBeyond = ({ sequenced }: StoredEvent, until: FoldEnd): boolean =>
+  typeof until === 'object' && 'at' in until && sequenced.at > until.at;
+
+/**
+ * Applies the events of one command: all of them or, if one does not follow the chain, none. Returns the head after them.
+ * @param observe called before each event, with the state and the head before it.
+ * @throws IpledgerError LEDGER_DAMAGED
+ */
+export function applyCommand(from: StateAtHead, events: readonly StoredEvent[], observe?: EventObserver): Head {
+  const undoLog = new UndoLog();
+  let { head } = from;
+  try {
+    for (const [index, event] of events.entries()) {
+      observe?.({ head, state: from.state, openCommand: events[index - 1]?.envelope }, event);
+      head = advanceHead(head, event);
+      evolve(from.state, event.sequenced, undoLog);
+    }
+    return head;
+  } catch (error) {
+    undoLog.rollBack();
+    const message = error instanceof Error ? error.message : String(error);
+    throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
+  }
+}

@@ -1,0 +1,145 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { describeState } from '../../domain/testing/describe-state.ts';
+import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
+import type { StoredEvent } from '../chain/chain.ts';
+import { initialStateAtHead, fold, type FoldEnd } from './fold.ts';
+import { logKey } from '../store/keys.ts';
+import { MemoryLedger } from '../testing/memory-ledger.ts';
+import {
+  requestFor,
+  bind,
+  submitAll,
+  createLedger,
+  describeFold,
+  failureOf,
+  smallAttachment,
+  logOf,
+  macvlan,
+  never,
+  release,
+  small,
+  startWriter,
+  unbind,
+} from '../testing/running-writer.ts';
+
+const options = { signal: never };
+
+describe('fold', () => {
+  let ledger: MemoryLedger;
+  let log: StoredEvent[];
+
+  const folded = (until: FoldEnd) => fold(ledger, initialStateAtHead(), until, options);
+  const prefix = (seq: number) => log.slice(0, seq);
+
+  beforeEach(async () => {
+    ledger = new MemoryLedger({ ops: 128, bytes: 1 << 20 }, 5);
+    const { writer, stop } = await startWriter(ledger);
+    await submitAll(writer, createLedger(), macvlan, small);
+    // A command with several events: one Pod with several attachments.
+    const pair = allocateAll('pair', [{}, smallAttachment]);
+    await submitAll(
+      writer,
+      pair,
+      bind('pair'),
+      allocate('a'),
+      unbind('pair'),
+      release('pair'),
+      allocate('b'),
+      release('a'),
+    );
+    await stop();
+    log = await logOf(ledger);
+  });
+
+  it('returns the state at each event', async () => {
+    for (const { envelope } of log) {
+      const { seq, part } = envelope;
+      const commandEnd = seq + part[1] - part[0];
+      const { state, head } = await folded({ seq });
+      expect(head).to.include({ seq: commandEnd, hash: log[commandEnd - 1]?.hash });
+      expect(describeState(state), `at ${seq}`).to.deep.equal(describeFold(prefix(commandEnd)));
+    }
+    expect(log.some(({ envelope }) => envelope.part[1] > 1)).to.equal(true);
+  });
+
+  it('returns the state at a time, with all events up to it', async () => {
+    for (const { sequenced } of log) {
+      const upTo = log.filter((other) => other.sequenced.at <= sequenced.at).length;
+      const { state, head } = await folded({ at: sequenced.at });
+      expect(head.seq).to.equal(upTo);
+      expect(describeState(state)).to.deep.equal(describeFold(prefix(upTo)));
+    }
+    const [first] = log;
+    expect((await folded({ at: (first?.sequenced.at ?? 0) - 1 })).head.seq).to.equal(0);
+    expect((await folded({ at: Date.now() + 1_000 })).head.seq).to.equal(log.length);
+  });
+
+  it('continues from the end of another fold', async () => {
+    const atFour = await folded({ seq: 4 });
+    const { state, head } = await fold(ledger, atFour, 'end', options);
+    expect(head.seq).to.equal(log.length);
+    expect(describeState(state)).to.deep.equal(describeFold(log));
+  });
+
+  it('shows each command with the state before it', async () => {
+    const seen: [number, number][] = [];
+    const place = initialStateAtHead();
+    const before = (events: readonly StoredEvent[]) => void seen.push([events.length, place.state.subnets.size]);
+    await fold(ledger, place, 'end', { signal: never, onCommand: before });
+    expect(seen.slice(0, 4)).to.deep.equal([
+      [1, 0],
+      [1, 0],
+      [1, 1],
+      [2, 2],
+    ]);
+  });
+
+  it('rejects an event beyond the log', async () => {
+    const error = await failureOf(folded({ seq: log.length + 1 }));
+    expect(error).to.include({
+      code: 'POSITION_GONE',
+      message: `event ${log.length + 1} is beyond the ledger, whose last event is ${log.length}`,
+    });
+  });
+
+  it('rejects lines that are not a log', async () => {
+    const lastLine = log.at(-1)?.text ?? '';
+    ledger.put(logKey(log.length), lastLine.replace(/"prev":"[0-9a-f]{4}/, '"prev":"dead'));
+    expect(await failureOf(folded('end'))).to.have.property('code', 'LEDGER_DAMAGED');
+    ledger.put(logKey(log.length), lastLine);
+    ledger.remove(logKey(3));
+    expect((await failureOf(folded('end'))).message).to.equal('the log has a gap: event 4 follows event 2');
+  });
+
+  it('rejects a log that ends inside a command', async () => {
+    const cut = log.findIndex(({ envelope }) => envelope.part[0] < envelope.part[1]) + 1;
+    for (const { envelope } of log.slice(cut)) ledger.remove(logKey(envelope.seq));
+    expect((await failureOf(folded('end'))).message).to.equal(`the log ends inside the command of event ${cut}`);
+  });
+
+  it('yields to the event loop, for any length of log and pages', async () => {
+    const { writer, stop } = await startWriter(ledger);
+    for (let pod = 0; pod < 600; pod++) void writer.submit(requestFor(allocate(`many-${pod}`)));
+    await submitAll(writer, allocate('last'));
+    await stop();
+    const onePage = new MemoryLedger(ledger.limits, 10_000);
+    for (const { envelope, text } of await logOf(ledger)) onePage.put(logKey(envelope.seq), text);
+    let turns = 0;
+    const done = new AbortController();
+    const others = (async () => {
+      for (; !done.signal.aborted; turns++) await setImmediate();
+    })();
+    await fold(onePage, initialStateAtHead(), 'end', options);
+    done.abort();
+    await others;
+    expect(turns).to.be.at.least(3);
+  });
+
+  it('ends with its signal', async () => {
+    const leaving = new AbortController();
+    leaving.abort();
+    const error = await failureOf(fold(ledger, initialStateAtHead(), 'end', { signal: leaving.signal }));
+    expect(error).to.have.property('name', 'AbortError');
+  });
+});

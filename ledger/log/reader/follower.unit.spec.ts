@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import { allocate } from '../../domain/testing/event-fixtures.ts';
+import { Refused } from '../../domain/commands/refusal.ts';
+import { allocationsOfPod } from '../../domain/queries/queries.ts';
+import { Follower, type StateRead } from './follower.ts';
+import { headKey, logKey } from '../store/keys.ts';
+import { MemoryLedger } from '../testing/memory-ledger.ts';
+import { Replica } from './replica.ts';
+import {
+  waitForRetries,
+  submitAll,
+  createLedger,
+  failureOf,
+  createLatch,
+  macvlan,
+  never,
+  release,
+  silentLog,
+  startWriter,
+  type RunningWriter,
+} from '../testing/running-writer.ts';
+import { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+
+/** The number of addresses of a Pod. */
+const held =
+  (pod: string): StateRead<number> =>
+  (state) =>
+    allocationsOfPod(state, 'default', pod, `uid-${pod}`).length;
+
+const withoutDeadline = { until: Infinity, signal: never };
+
+describe('Follower', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let writing: RunningWriter;
+  let replica: Replica;
+  let follower: Follower;
+  let stopping: AbortController;
+  let ended: Promise<unknown>;
+  let heads: number;
+  let watchesHead: boolean;
+  beforeEach(async () => {
+    memory = new MemoryLedger();
+    ledger = new UnreliableLedger(memory);
+    writing = await startWriter(memory);
+    await submitAll(writing.writer, createLedger(), macvlan);
+    replica = await Replica.load(ledger, never);
+    [heads, watchesHead] = [0, false];
+    const { head, watchHead } = ledger;
+    ledger.head = (signal) => {
+      heads++;
+      return head.call(ledger, signal);
+    };
+    ledger.watchHead = async function* (signal) {
+      if (watchesHead) yield* watchHead.call(ledger, signal);
+    };
+    begin();
+  });
+  afterEach(async () => {
+    stopping.abort();
+    await ended;
+    await writing.stop();
+  });
+
+  function begin(): void {
+    stopping = new AbortController();
+    follower = new Follower(replica, silentLog);
+    ended = follower.run(stopping.signal).catch((error: unknown) => error);
+  }
+
+  it('includes every acknowledged append in a linearizable read', async () => {
+    for (let round = 0; round < 50; round++) {
+      const pod = `pod-${round}`;
+      await submitAll(writing.writer, allocate(pod));
+      const { answer, head } = await follower.readLinearizable(held(pod), withoutDeadline);
+      expect(answer).to.equal(1);
+      expect(head.seq).to.be.at.least(writing.replica.head.seq);
+      await submitAll(writing.writer, release(pod));
+      expect((await follower.readLinearizable(held(pod), withoutDeadline)).answer).to.equal(0);
+    }
+  });
+
+  it('answers with the head at which the answer is true', async () => {
+    await submitAll(writing.writer, allocate('a'));
+    expect((await follower.readLinearizable(held('a'), withoutDeadline)).head).to.deep.equal(writing.replica.head);
+  });
+
+  it('shares one read of the head between waiting reads, and never uses one that began before a read', async () => {
+    const reading = createLatch();
+    ledger.readable = reading.opened;
+    const first = follower.readLinearizable(held('a'), withoutDeadline);
+    await waitForRetries();
+    expect(heads).to.equal(1);
+    const later = Array.from({ length: 1_000 }, () => follower.readLinearizable(held('a'), withoutDeadline));
+    const read = ledger.head;
+    ledger.head = async (signal) => {
+      ledger.head = read;
+      await submitAll(writing.writer, allocate('a'));
+      return read(signal);
+    };
+    reading.open();
+    expect((await first).answer).to.equal(0);
+    for (const answer of later) expect((await answer).answer).to.equal(1);
+    expect(heads).to.equal(2);
+  });
+
+  it('answers a local read without a read of etcd', async () => {
+    await submitAll(writing.writer, allocate('a'));
+    expect(follower.readLocal(held('a'))).to.deep.equal({ answer: 0, head: replica.head });
+    await follower.readLinearizable(held('a'), withoutDeadline);
+    expect(follower.readLocal(held('a')).answer).to.equal(1);
+  });
+
+  it('passes on a refusal, and reports a bug', async () => {
+    const refuse = (): never => {
+      throw new Refused('SUBNET_UNKNOWN', 'no subnet x is configured');
+    };
+    const refusal = { code: 'SUBNET_UNKNOWN', message: 'no subnet x is configured' };
+    expect(await failureOf(follower.readLinearizable(refuse, withoutDeadline))).to.deep.include(refusal);
+    expect(() => follower.readLocal(refuse)).to.throw('no subnet x is configured');
+    const bug = (): never => {
+      throw new TypeError('oops');
+    };
+    expect(await failureOf(follower.readLinearizable(bug, withoutDeadline))).to.deep.include({
+      code: 'BUG',
+      message: 'oops',
+    });
+    expect((await follower.readLinearizable(held('a'), withoutDeadline)).answer).to.equal(0);
+  });
+
+  it('answers no linearizable read while etcd does not reply, and rejects reads whose deadline has passed', async () => {
+    ledger.failingReads = Infinity;
+    const caller = new AbortController();
+    const pendingRead = failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: caller.signal }));
+    const late = failureOf(follower.readLinearizable(held('a'), { until: performance.now() + 50, signal: never }));
+    const waiting = follower.readLinearizable(held('a'), withoutDeadline);
+    await waitForRetries();
+    caller.abort();
+    for (const error of [await pendingRead, await late])
+      expect(error).to.deep.include({
+        code: 'UNAVAILABLE',
+        message:
+          'this replica has the ledger up to event 2 and cannot confirm that this is the end: etcd does not reply: connection lost. Use another replica',
+      });
+    ledger.failingReads = 0;
+    expect((await waiting).answer).to.equal(0);
+  });
+
+  it('reads nothing for a caller that has already left', async () => {
+    expect(
+      await failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: AbortSignal.abort() })),
+    ).to.have.property('code', 'UNAVAILABLE');
+    await waitForRetries();
+    expect(heads).to.equal(0);
+  });
+
+  it('follows without reads, and reports its lag', async () => {
+    stopping.abort();
+    await ended;
+    watchesHead = true;
+    begin();
+    await submitAll(writing.writer, allocate('a'));
+    await replica.untilReached(writing.replica.head.seq, never);
+    expect(follower.readLocal(held('a')).answer).to.equal(1);
+    ledger.failingReads = Infinity;
+    // The lag grows only while no read of the head succeeds.
+    while (follower.lagMs < 1_000) await waitForRetries();
+    ledger.failingReads = 0;
+    while (follower.lagMs > 200) await waitForRetries();
+  });
+
+  it('stops at a damaged ledger, and answers no read from it', async () => {
+    memory.put(logKey(3), '{"forged":true}');
+    memory.put(headKey, (memory.get(headKey) as string).replace('"seq":2', '"seq":3'));
+    expect(await failureOf(follower.readLinearizable(held('a'), withoutDeadline))).to.have.property(
+      'code',
+      'NOT_WRITER',
+    );
+    expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+    expect(() => follower.readLocal(held('a'))).to.throw('is no longer a standby');
+  });
+
+  it('stops when the ledger was rewound, and answers no read from the old state', async () => {
+    const before = memory.get(headKey) as string;
+    await submitAll(writing.writer, allocate('a'));
+    await follower.readLinearizable(held('a'), withoutDeadline);
+    memory.put(headKey, before);
+    memory.remove(logKey(3));
+    expect(await failureOf(follower.readLinearizable(held('a'), withoutDeadline))).to.have.property(
+      'code',
+      'NOT_WRITER',
+    );
+    expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('rejects pending reads when it is stopped', async () => {
+    const reading = createLatch();
+    ledger.readable = reading.opened;
+    const pendingRead = failureOf(follower.readLinearizable(held('a'), withoutDeadline));
+    await waitForRetries();
+    stopping.abort();
+    reading.open();
+    expect(await pendingRead).to.have.property('code', 'NOT_WRITER');
+    expect(await failureOf(follower.readLinearizable(held('a'), withoutDeadline))).to.have.property(
+      'code',
+      'NOT_WRITER',
+    );
+    expect(await ended).to.equal(undefined);
+  });
+});

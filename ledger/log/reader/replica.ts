@@ -1,0 +1,181 @@
+/**
+ * The ledger in the memory of one allocator: the state at a head, and the listeners for new events. A standby and the writer have
+ * the same replica: the standby follows the log, the writer appends to it.
+ */
+import { waitForCallback } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { AllocationRefused, Seq } from '../../domain/events/event.ts';
+import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
+import { restoreState } from '../../domain/state/snapshot.ts';
+import type { State } from '../../domain/state/state.ts';
+import { addressesOf } from '../../domain/events/registry.ts';
+import { type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
+import { LedgerClock } from '../chain/ledger-clock.ts';
+import { applyCommand, type EventObserver } from './fold.ts';
+import { headText } from '../store/stored-values.ts';
+import type { Ledger, Revision, StoredLine } from '../store/ledger.ts';
+import { backfillNetworks } from './backfill-networks.ts';
+
+/** The last events stay in memory, so that clients near the head cause no read of etcd. */
+const maxRecentEvents = 4_000;
+const maxRefusals = 10_000;
+const refusalRetentionMs = 3_600_000;
+
+type Listener = (events: readonly StoredEvent[]) => void;
+
+export class Replica {
+  readonly ledger: Ledger;
+  readonly state: State;
+  readonly clock: LedgerClock;
+  /** Called for each event that is read (not written by this replica), before it is applied. */
+  onEventRead: EventObserver | undefined;
+  #head: Head;
+  /** As numbers, which are exact up to 2^53 and smaller than a bigint. By Subnet, then by address. */
+  readonly #revisions = new Map<string, Map<string, number>>();
+  readonly #listeners = new Set<Listener>();
+  readonly #recent: StoredEvent[] = [];
+  /** "uid/reason" of the refusals in the log, with their time; the latest last. */
+  readonly #refusals = new Map<string, number>();
+  /** Events of a command whose last event is not read yet. */
+  #incomplete: StoredEvent[] = [];
+
+  private constructor(ledger: Ledger, state: State, head: Head, clock: LedgerClock) {
+    this.ledger = ledger;
+    this.state = state;
+    this.clock = clock;
+    this.#head = head;
+    clock.observe(head.at);
+  }
+
+  /**
+   * Loads the ledger's current snapshot. An address with an unreadable key is fenced; all other addresses work.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or address key name.
+   */
+  static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
+    const snapshot = await backfillNetworks(await ledger.load(signal), ledger, { signal, log });
+    const replica = new Replica(ledger, restoreState(snapshot), snapshot.head, clock);
+    for (const { revision, subnet, address } of snapshot.revisions) replica.#setRevision(subnet, address, revision);
+    for (const name of snapshot.unreadable) replica.state.fenced.add(claimKey(name));
+    return replica;
+  }
+
+  /** The head of the committed events in the state. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  /** The revision of a claim's key, as the log implies it; 0n without a key. */
+  revisionOf(name: ClaimName): Revision {
+    return BigInt(this.#revisions.get(name.subnet)?.get(name.address) ?? 0);
+  }
+
+  #setRevision(subnet: string, address: string, revision: Revision): void {
+    const known = this.#revisions.get(subnet) ?? new Map<string, number>();
+    this.#revisions.set(subnet, known.set(address, Number(revision)));
+  }
+
+  /**
+   * Whether the refusal of this Pod uid for this reason is already recorded. A waiting Pod is refused every few seconds, and the
+   * log is permanent. So with more refused Pods than this list holds, the log takes at most that many refusals an hour.
+   */
+  hasRecordedRefusal(refusal: AllocationRefused): boolean {
+    if (this.#refusals.has(refusalKey(refusal))) return true;
+    const [oldestAt = 0] = this.#refusals.values();
+    return this.#refusals.size >= maxRefusals && oldestAt > this.clock.read().at - refusalRetentionMs;
+  }
+
+  /** Calls the listener with the events of one or more complete commands, once committed. Returns a function that removes it. */
+  onCommitted(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The committed events from `from`, if all of them are in memory; undefined if the log has to be read. */
+  recentFrom(from: Seq): readonly StoredEvent[] | undefined {
+    const first = this.#recent[0]?.envelope.seq ?? this.#head.seq + 1;
+    return from < first ? undefined : this.#recent.slice(from - first);
+  }
+
+  /**
+   * Reads and applies the events after the head.
+   * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED when the log has a gap, a broken chain or an unreadable event, or was rewound.
+   */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    // The head first: the log, which is read later, must then reach at least as far.
+    await this.#readTo(await this.ledger.head(signal), signal);
+  }
+
+  /** As `catchUp`, but reads the log only if the head has changed: it does not detect an extra event after an unchanged head. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    const found = await this.ledger.head(signal);
+    if (headText(found) !== headText(this.#head)) await this.#readTo(found, signal);
+  }
+
+  /** Resolves once this event is committed, or with the signal. */
+  async untilReached(seq: Seq, signal: AbortSignal): Promise<void> {
+    if (this.#head.seq >= seq) return;
+    await waitForCallback(signal, (done) => this.onCommitted(() => this.#head.seq >= seq && done()));
+  }
+
+  async #readTo(found: Head, signal: AbortSignal): Promise<void> {
+    if (found.seq < this.#head.seq || (found.seq === this.#head.seq && headText(found) !== headText(this.#head)))
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `the ledger was rewound: this replica has read ${formatHead(this.#head)}, and etcd's head is ${formatHead(found)}. etcd was restored from a backup, or another program wrote a key. Run: ipledger recover`,
+      );
+    // The events of an incomplete command are read again, with its other events.
+    this.#incomplete = [];
+    for await (const lines of this.ledger.read(this.#head.seq + 1, signal))
+      for (const line of lines) this.#applyLine(line);
+    if (this.#head.seq < found.seq)
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `the log has no complete command after event ${this.#head.seq}, but etcd's head is ${headText(found)}. Another program deleted or wrote a key. Run: ipledger verify --etcd`,
+      );
+  }
+
+  /** Commits events that the state already has, because the writer evolved it. */
+  commit(events: readonly StoredEvent[], head: Head, revision: Revision): void {
+    this.#head = head;
+    this.clock.observe(head.at);
+    for (const { sequenced } of events) {
+      for (const address of addressesOf(sequenced)) {
+        if (sequenced.type === 'ClaimsDropped') this.#revisions.get(sequenced.subnet)?.delete(address);
+        else this.#setRevision(sequenced.subnet, address, revision);
+      }
+      if (sequenced.type === 'AllocationRefused') this.#recordRefusal(sequenced);
+    }
+    this.#recent.push(...events);
+    if (this.#recent.length > 2 * maxRecentEvents) this.#recent.splice(0, this.#recent.length - maxRecentEvents);
+    for (const listener of this.#listeners) listener(events);
+  }
+
+  #applyLine(line: StoredLine): void {
+    // A line of the archive has no revision, but a writer needs the revisions of the claims.
+    if (line.revision === 0n)
+      throw new IpledgerError(
+        'POSITION_GONE',
+        `this replica fell behind, to event ${this.#head.seq}, and the next events are sealed: restart the allocator`,
+      );
+    const event = parseEvent(line.text);
+    this.#incomplete.push(event);
+    const [part, parts] = event.envelope.part;
+    if (part < parts) return;
+    const events = this.#incomplete.splice(0);
+    const head = applyCommand({ state: this.state, head: this.#head }, events, this.onEventRead);
+    this.commit(events, head, line.revision);
+  }
+
+  #recordRefusal(refusal: AllocationRefused): void {
+    const [oldest] = this.#refusals.keys();
+    if (oldest !== undefined && this.#refusals.size >= maxRefusals) this.#refusals.delete(oldest);
+    this.#refusals.set(refusalKey(refusal), this.#head.at);
+  }
+}
+
+/** Identifies equal refusals. */
+export const refusalKey = ({ data: { uid, reason } }: AllocationRefused): string => `${uid}/${reason}`;
+
+/** A head in a message. */
+const formatHead = ({ epoch, seq, hash }: Head): string => `event ${seq} of epoch ${epoch} (${hash.slice(0, 12)})`;

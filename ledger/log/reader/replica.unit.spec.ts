@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { describeState } from '../../domain/testing/describe-state.ts';
+import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
+import type { StoredEvent } from '../chain/chain.ts';
+import { addressKey, headKey, logKey } from '../store/keys.ts';
+import { MemoryLedger } from '../testing/memory-ledger.ts';
+import { Replica } from './replica.ts';
+import {
+  bind,
+  submitAll,
+  createLedger,
+  describeFold,
+  failureOf,
+  smallAttachment,
+  logOf,
+  macvlan,
+  never,
+  release,
+  small,
+  startWriter,
+  type RunningWriter,
+} from '../testing/running-writer.ts';
+import { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { eventVersions } from '../../domain/events/schema-version.ts';
+
+describe('Replica', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: RunningWriter;
+  let standby: Replica;
+  beforeEach(async () => {
+    memory = new MemoryLedger();
+    ledger = new UnreliableLedger(memory);
+    working = await startWriter(memory);
+    await submitAll(working.writer, createLedger(), macvlan, small);
+    standby = await Replica.load(ledger, never);
+  });
+  afterEach(async () => void (await working.stop()));
+
+  it('loads head, state and revisions', async () => {
+    await submitAll(working.writer, allocate('a'));
+    const loaded = await Replica.load(memory, never);
+    expect(loaded.head).to.deep.equal(working.replica.head);
+    expect(describeState(loaded.state)).to.deep.equal(describeState(working.replica.state));
+    const name = { subnet: 'macvlan', address: '172.17.0.11' };
+    expect(loaded.revisionOf(name)).to.equal(working.replica.revisionOf(name)).and.to.not.equal(0n);
+    expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
+  });
+
+  it('loads the network of a quarantine in a retired Subnet, also from a key that does not name it', async () => {
+    const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
+    await submitAll(working.writer, allocate('a'), release('a'));
+    await submitAll(working.writer, { type: 'Quarantine', ...quarantine }, { type: 'RetireSubnet', name: 'macvlan' });
+    const key = addressKey(quarantine);
+    const { networks, ...older } = JSON.parse(memory.get(key) ?? '') as { networks: string[] };
+    expect(networks).to.deep.equal(['macvlan.default']);
+    memory.put(key, JSON.stringify(older));
+    const loaded = await Replica.load(memory, never);
+    expect(describeState(loaded.state)).to.deep.equal(describeFold(await logOf(memory)));
+    // A log that is not readable prevents no start.
+    memory.put(logKey(2), '{}');
+    const claim = (await Replica.load(memory, never)).state.claims.get('macvlan')?.get('172.17.0.11');
+    expect(claim?.networks).to.deep.equal([]);
+  });
+
+  it('follows the log: state, revisions and time', async () => {
+    await submitAll(working.writer, allocate('a'), bind('a'), release('a'), allocate('b', smallAttachment));
+    await standby.catchUp(never);
+    expect(standby.head).to.deep.equal(working.replica.head);
+    expect(describeState(standby.state)).to.deep.equal(describeFold(await logOf(memory)));
+    for (const name of [
+      { subnet: 'macvlan', address: '172.17.0.11' },
+      { subnet: 'small', address: '10.0.0.2' },
+    ])
+      expect(standby.revisionOf(name)).to.equal(working.replica.revisionOf(name));
+    expect(standby.clock.read().at).to.be.at.least(standby.head.at);
+    await standby.catchUp(never);
+    expect(standby.head).to.deep.equal(working.replica.head);
+  });
+
+  it('can continue as the writer, because it has the same revisions', async () => {
+    await submitAll(working.writer, allocate('a'), bind('a'));
+    await standby.catchUp(never);
+    await working.stop();
+    working = await startWriter(memory, { replica: standby });
+    await submitAll(working.writer, release('a'), allocate('b'));
+    expect(describeState(standby.state)).to.deep.equal(describeFold(await logOf(memory)));
+    expect(standby.state.fenced.size).to.equal(0);
+  });
+
+  it('passes complete commands to listeners, and keeps the recent ones', async () => {
+    const received: number[][] = [];
+    const stop = standby.onCommitted((events) => received.push(events.map(({ envelope: { seq } }) => seq)));
+    await submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }, { ordinal: 2 }]), allocate('b'));
+    await standby.catchUp(never);
+    expect(received).to.deep.equal([[4, 5, 6], [7]]);
+    stop();
+    await submitAll(working.writer, allocate('c'));
+    await standby.catchUp(never);
+    expect(received).to.have.length(2);
+    const seqs = (events: readonly StoredEvent[] | undefined) => events?.map(({ envelope: { seq } }) => seq);
+    expect(seqs(standby.recentFrom(4))).to.deep.equal([4, 5, 6, 7, 8]);
+    expect(seqs(standby.recentFrom(8))).to.deep.equal([8]);
+    expect(seqs(standby.recentFrom(9))).to.deep.equal([]);
+    expect(standby.recentFrom(3), 'from before it was loaded').to.equal(undefined);
+  });
+
+  it('applies a command only when it is complete, even if a page ends inside it', async () => {
+    const paged = new MemoryLedger(memory.limits, 2);
+    const writing = await startWriter(paged);
+    const following = await Replica.load(paged, never);
+    const received: number[][] = [];
+    following.onCommitted((events) => received.push(events.map(({ envelope: { seq } }) => seq)));
+    await submitAll(writing.writer, createLedger(), macvlan, small, allocateAll('b', [{}, { ordinal: 1 }]));
+    await writing.stop();
+    await following.catchUp(never);
+    expect(received).to.deep.equal([[1], [2], [3], [4, 5]]);
+  });
+
+  it('is unchanged when the log is not readable, and continues later', async () => {
+    await submitAll(working.writer, allocate('a'));
+    ledger.failingReads = 1;
+    expect(await failureOf(standby.catchUp(never))).to.have.property('code', 'UNAVAILABLE');
+    expect(standby.head.seq).to.equal(3);
+    await standby.catchUp(never);
+    expect(standby.head.seq).to.equal(4);
+  });
+
+  describe('stops with LEDGER_DAMAGED', () => {
+    const damage = async (): Promise<string> => {
+      const before = describeState(standby.state);
+      const error = await failureOf(standby.catchUp(never));
+      expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(describeState(standby.state), 'and with its state').to.deep.equal(before);
+      return error.message;
+    };
+    const edit = (seq: number, from: string, to: string): void => {
+      const text = memory.get(logKey(seq)) as string;
+      expect(text).to.contain(from);
+      memory.put(logKey(seq), text.replace(from, to));
+    };
+    beforeEach(() => submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }])));
+
+    it('at an event that was edited', async () => {
+      edit(4, '"uid-a"', '"uid-x"');
+      expect(await damage()).to.match(/^the hash chain is broken at event 5: its previous hash is/);
+    });
+
+    it('at an event of an unsupported version or type', async () => {
+      const newest = `"v":${eventVersions.at(-1)}`;
+      edit(5, newest, '"v":99');
+      expect(await damage()).to.match(
+        /^event 5 has schema version 99, but this program reads only [1-9, ]+: upgrade this program$/,
+      );
+      edit(5, '"v":99', newest);
+      edit(5, 'AddressAllocated', 'AddressTeleported');
+      expect(await damage()).to.contain('has type AddressTeleported');
+    });
+
+    it('at a missing event, in the middle or at the end', async () => {
+      edit(4, '"seq":4', '"seq":7');
+      expect(await damage()).to.equal('the log has a gap: event 7 follows event 3');
+      edit(4, '"part":[1,2]', '"part":[3,2]');
+      expect(await damage()).to.equal('the log has a gap: event 7 follows event 3');
+    });
+
+    it('when the log ends before the head', async () => {
+      edit(5, '"part":[2,2]', '"part":[2,3]');
+      expect(await damage()).to.contain('the log has no complete command after event 3');
+    });
+
+    it('when the head moved back, as after a restore from a backup', async () => {
+      const before = memory.get(headKey) as string;
+      await standby.catchUp(never);
+      await submitAll(working.writer, allocate('b'));
+      await standby.catchUp(never);
+      memory.put(headKey, before);
+      expect(await damage()).to.match(
+        /^the ledger was rewound: this replica has read event 6 of epoch 1 \(\w{12}\), and etcd's head is event 5 of/,
+      );
+    });
+
+    it('when the head is another event with the same number', async () => {
+      await standby.catchUp(never);
+      memory.put(headKey, (memory.get(headKey) as string).replace(/"hash":"./, '"hash":"_'));
+      expect(await damage()).to.match(/^the ledger was rewound/);
+    });
+  });
+
+  it('fences an address with an unreadable key, and loads all others', async () => {
+    memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.99' }), '{"last":1');
+    const started = await Replica.load(memory, never);
+    expect([...started.state.fenced]).to.deep.equal(['macvlan/172.17.0.99']);
+  });
+});

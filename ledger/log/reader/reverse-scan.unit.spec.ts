@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures.ts';
+import { lastSeqBefore, scanReverse } from './reverse-scan.ts';
+import { chainEvent, emptyHead } from '../chain/chain.ts';
+import { matchAllEvents } from './event-filter.ts';
+import type { Ledger, StoredLine } from '../store/ledger.ts';
+import { failureOf, never } from '../testing/running-writer.ts';
+
+/** One event a second, from the first. */
+const count = 45_000;
+const rare = 100;
+
+/** Counts what a search reads of a ledger. */
+class Log implements Pick<Ledger, 'read' | 'readEach'> {
+  readonly lines: readonly StoredLine[];
+  /** Earlier events are not available. */
+  floor = 1;
+  linesRead = 0;
+
+  constructor(lines: readonly StoredLine[]) {
+    this.lines = lines;
+  }
+
+  async *read(from: number): AsyncIterable<readonly StoredLine[]> {
+    this.#refuseBelow(from);
+    for (let first = from - 1; first < this.lines.length; first += 2_000) {
+      const page = this.lines.slice(first, first + 2_000);
+      this.linesRead += page.length;
+      yield page;
+    }
+  }
+
+  async readEach(seqs: readonly number[]): Promise<readonly (StoredLine | undefined)[]> {
+    for (const seq of seqs) this.#refuseBelow(seq);
+    return seqs.map((seq) => this.lines[seq - 1]);
+  }
+
+  #refuseBelow(seq: number): void {
+    if (seq < this.floor) throw new IpledgerError('POSITION_GONE', `event ${seq} is sealed`);
+  }
+}
+
+describe('scanReverse', () => {
+  let log: Log;
+  let ledger: Ledger;
+  before(() => {
+    // One event in a hundred is of the Pod of the filter.
+    const wrapping = { id: 'id', command: 'command', part: [1, 1], actor: 'spec', before: {} } as const;
+    let head = emptyHead;
+    const lines = Array.from({ length: count }, (_, index) => {
+      const event = index % rare === 0 ? allocated('target', '172.17.0.11') : subnetConfigured();
+      const at = (index + 1) * 1_000;
+      const next = chainEvent(head, event, { ...wrapping, at, clock: at });
+      head = next.head;
+      return { text: next.stored.text, revision: 1n };
+    });
+    log = new Log(lines);
+    ledger = log as unknown as Ledger;
+  });
+  beforeEach(() => {
+    log.floor = 1;
+    log.linesRead = 0;
+  });
+
+  const filter = { ...matchAllEvents, namespace: 'default', pod: 'target' };
+  const search = (from: number, more: object = {}) =>
+    scanReverse(ledger, { filter, from, since: -Infinity, maxEvents: 1_000, ...more }, never);
+  const all = Array.from({ length: count / rare }, (_, index) => index * rare + 1).toReversed();
+
+  it('scans a bounded number of events per call, and returns where to continue', async () => {
+    const found: number[] = [];
+    const calls: [searched: number, more: boolean][] = [];
+    for (let from = count; from > 0;) {
+      log.linesRead = 0;
+      const { events, scannedFrom, hasMore } = await search(from);
+      expect(log.linesRead).to.be.at.most(20_000);
+      found.push(...events.map(({ envelope }) => envelope.seq));
+      calls.push([scannedFrom, hasMore]);
+      from = scannedFrom - 1;
+    }
+    expect(found).to.deep.equal(all);
+    expect(calls).to.deep.equal([
+      [25_001, true],
+      [5_001, true],
+      [1, false],
+    ]);
+  });
+
+  it('reads only the pages that it needs to find the requested number of events', async () => {
+    const { events, scannedFrom, hasMore } = await search(count, { maxEvents: 3 });
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 3));
+    expect([scannedFrom, hasMore]).to.deep.equal([all[2], true]);
+    expect(log.linesRead).to.equal(2_000);
+  });
+
+  it('ends at events older than the filter', async () => {
+    const { events, hasMore } = await search(count, { since: (count - 250) * 1_000 });
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 2));
+    expect(hasMore).to.equal(false);
+  });
+
+  it('returns all available events of a sealed log, then reports its beginning', async () => {
+    log.floor = 42_500;
+    const { events, scannedFrom, hasMore } = await search(44_000);
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(
+      all.filter((seq) => seq <= 44_000 && seq >= 42_500),
+    );
+    expect([scannedFrom, hasMore]).to.deep.equal([42_500, true]);
+    expect(await failureOf(search(scannedFrom - 1))).to.have.property('code', 'POSITION_GONE');
+  });
+
+  it('finds a time in the log, sealed or not', async () => {
+    const at = (seq: number): number => seq * 1_000;
+    for (const floor of [1, 20_000]) {
+      log.floor = floor;
+      expect(await lastSeqBefore(ledger, at(30_000), count, never)).to.equal(29_999);
+      expect(await lastSeqBefore(ledger, at(30_000) + 1, count, never)).to.equal(30_000);
+      expect(await lastSeqBefore(ledger, at(count + 1), count, never)).to.equal(count);
+    }
+    log.floor = 1;
+    expect(await lastSeqBefore(ledger, 0, count, never)).to.equal(0);
+  });
+});

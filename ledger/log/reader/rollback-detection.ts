@@ -1,0 +1,61 @@
+/**
+ * Detects that etcd was restored from an older backup, and freezes the ledger. The restored ledger is consistent in itself: only
+ * a client that has read a later position can show that events are missing.
+ */
+import { undefinedIfGone } from '../../../lib/errors.ts';
+import { type Head, parseEvent } from '../chain/chain.ts';
+import type { FreezeReason } from '../store/stored-values.ts';
+import type { FreezeStore, Ledger } from '../store/ledger.ts';
+
+/** A position of the ledger that a client has read. */
+export type KnownPosition = Pick<Head, 'epoch' | 'seq' | 'hash'>;
+
+/** `restored`: the ledger was rewound, and an operator has since continued it in a new epoch. */
+export type RollbackStatus = 'holds' | 'rewound' | 'restored';
+
+/**
+ * Reports whether the ledger contains a known position.
+ * @param head the ledger's head, just read.
+ * @throws IpledgerError UNAVAILABLE, LEDGER_DAMAGED
+ */
+export async function detectRollback(
+  ledger: Ledger,
+  { known, head }: { readonly known: KnownPosition; readonly head: Head },
+  signal: AbortSignal,
+): Promise<RollbackStatus> {
+  if (known.seq === 0) return 'holds';
+  if (head.epoch !== known.epoch) return head.epoch > known.epoch ? 'restored' : 'rewound';
+  if (known.seq > head.seq) return 'rewound';
+  const hash = known.seq === head.seq ? head.hash : await hashAt(ledger, known, signal);
+  return hash === known.hash ? 'holds' : 'rewound';
+}
+
+/** The hash of a sealed event that cannot be read is not checked: the known hash is returned. */
+async function hashAt(ledger: Ledger, { seq, hash }: KnownPosition, signal: AbortSignal): Promise<string | undefined> {
+  const lines = await undefinedIfGone(ledger.readEach([seq], signal));
+  if (!lines) return hash;
+  const [line] = lines;
+  return line && parseEvent(line.text).hash;
+}
+
+/**
+ * Freezes the ledger if it lacks a replica's head. Returns whether it does.
+ * @throws IpledgerError UNAVAILABLE, LEDGER_DAMAGED
+ */
+export async function freezeIfRewound(
+  ledger: Ledger,
+  freezeStore: FreezeStore,
+  { head, by }: { readonly head: Head; readonly by: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await ledger.head(signal);
+  const isRewound = (await detectRollback(ledger, { known: head, head: found }, signal)) === 'rewound';
+  if (isRewound) await freezeStore.freeze(createFreezeRecord(head, by, found), found, signal);
+  return isRewound;
+}
+
+/** The record of a freeze. @param found the head that the ledger has instead of the known position. */
+export function createFreezeRecord({ epoch, seq, hash }: KnownPosition, by: string, found: Head): FreezeReason {
+  const foundHead = { epoch: found.epoch, seq: found.seq, hash: found.hash, at: new Date(found.at).toISOString() };
+  return { epoch, seq, hash, by, at: new Date().toISOString(), found: foundHead };
+}

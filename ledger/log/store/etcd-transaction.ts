@@ -1,0 +1,119 @@
+/** An append as one etcd transaction: its compares and puts, and the meaning of the reply. */
+import { GRPCInvalidArgumentError, type ICompare, type IKeyValue, type ITxnResponse } from 'etcd3';
+import type { Head } from '../chain/chain.ts';
+import {
+  addressKey,
+  droppedKey,
+  prefixEnd,
+  logStartKey,
+  freezeKey,
+  headKey,
+  logKey,
+  logPrefix,
+  poolKey,
+  segmentKey,
+  subnetKey,
+  writerKey,
+} from './keys.ts';
+import { epochPrefix, logStartText, headText, segmentText } from './stored-values.ts';
+import type { AppendOutcome, AppendLimits, Batch } from './ledger.ts';
+import type { Compare, Put, Read, Transaction } from './txn-encoding.ts';
+
+/** Below etcd's defaults (128 operations, 1.5 MiB), to leave room for keys and framing. */
+export const etcdLimits: AppendLimits = { ops: 128, bytes: 1 << 20 };
+
+export const toBytes = (text: string): Buffer => Buffer.from(text, 'utf8');
+export const valueText = ({ value }: IKeyValue): string => value.toString('utf8');
+
+/** The error text of the etcd client, without the status number and grpc-js's text around a connection error. */
+export const etcdErrorMessage = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(
+    /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
+    (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
+  );
+
+/** The transaction of an append. */
+export const appendTransaction = (batch: Batch): Transaction => ({
+  compares: batchCompares(batch),
+  puts: batchPuts(batch),
+  reads: conflictReads(batch),
+});
+
+function batchCompares({ head, claims, segments, requiresUnfrozen, writer }: Batch): Compare[] {
+  const compares: Compare[] = [
+    { key: headKey, equals: head.before.seq === 0 ? absent : { value: headText(head.before) } },
+    // etcd compares each key of the range, and an empty range passes: so an append never overwrites an event.
+    { key: logKey(head.before.seq + 1), rangeEnd: prefixEnd(logPrefix), equals: absent },
+  ];
+  if (writer !== undefined) compares.push({ key: writerKey, equals: { create: writer } });
+  if (requiresUnfrozen) compares.push({ key: freezeKey, equals: absent });
+  for (const { from } of segments) compares.push({ key: segmentKey(from), equals: absent });
+  for (const { name, knownRevision } of claims)
+    compares.push({ key: addressKey(name), equals: { mod: knownRevision } });
+  return compares;
+}
+
+const absent = { create: 0n };
+
+/** Compares that pass while the ledger is in the epoch of this head. */
+export function compareEpoch(head: Head): ICompare[] {
+  const key = toBytes(headKey);
+  if (head.seq === 0) return [{ key, target: 'Create', result: 'Equal', create_revision: '0' }];
+  const prefix = epochPrefix(head);
+  return [
+    { key, target: 'Value', result: 'Greater', value: toBytes(prefix) },
+    { key, target: 'Value', result: 'Less', value: toBytes(prefixEnd(prefix)) },
+  ];
+}
+
+const batchPuts = ({ head, events, claims, dropped, subnets, pools, segments }: Batch): Put[] => [
+  ...events.map(({ seq, text }) => ({ key: logKey(seq), value: text })),
+  ...claims.map(({ name, text }) => ({ key: addressKey(name), value: text })),
+  ...dropped.map(({ name, text }) => ({ key: droppedKey(name), value: text })),
+  ...subnets.map(({ name, text }) => ({ key: subnetKey(name), value: text })),
+  ...pools.map(({ name, text }) => ({ key: poolKey(name), value: text })),
+  ...segments.map((segment) => ({ key: segmentKey(segment.from), value: segmentText(segment) })),
+  ...segments.slice(-1).map(({ to }) => ({ key: logStartKey, value: logStartText(to + 1) })),
+  { key: headKey, value: headText(head.after) },
+];
+
+/** Reads of the same transaction, which show why a compare failed. */
+const conflictReads = ({ head, claims }: Batch): Read[] => [
+  { key: headKey },
+  { key: writerKey },
+  { key: freezeKey },
+  { key: logKey(head.before.seq + 1), rangeEnd: prefixEnd(logPrefix), limit: 1 },
+  ...claims.slice(0, etcdLimits.ops - 4).map(({ name }) => ({ key: addressKey(name) })),
+];
+
+/** The outcome of an append whose compares failed, from the replies to its reads. */
+export function appendConflict(
+  { head, claims, segments, requiresUnfrozen, writer }: Batch,
+  { responses }: ITxnResponse,
+): AppendOutcome {
+  const [headKv, writerKv, frozenKv, eventKv, ...claimKvs] = responses.map(
+    ({ response_range }) => response_range.kvs[0],
+  );
+  if (eventKv || (headKv && valueText(headKv)) !== (head.before.seq === 0 ? undefined : headText(head.before)))
+    return { kind: 'moved' };
+  if (writer !== undefined && BigInt(writerKv?.create_revision ?? 0) !== writer) return { kind: 'deposed' };
+  if (requiresUnfrozen && frozenKv) return { kind: 'frozen' };
+  const fenced = claims.filter(
+    ({ knownRevision }, index) => BigInt(claimKvs[index]?.mod_revision ?? 0) !== knownRevision,
+  );
+  if (fenced.length === 0 && segments.length > 0) return { kind: 'rejected', reason: segmentKeyExists };
+  return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
+}
+
+/** While the head is as known, a segment is sealed once. So another program wrote the key. */
+export const segmentKeyExists = 'the key of a segment already exists. Another program wrote it: delete the key';
+
+/** The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of unknown outcome. */
+export function outcomeOfError(error: unknown): AppendOutcome {
+  const reason = etcdErrorMessage(error);
+  // etcd checks for too many operations, duplicate keys and too many bytes before it proposes anything. gRPC rejects a much
+  // larger message before etcd receives it.
+  const rejected =
+    error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
+  return { kind: rejected ? 'rejected' : 'unknown', reason };
+}

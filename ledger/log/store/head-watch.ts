@@ -1,0 +1,47 @@
+/** Reports that one etcd key may have changed. The consumer reads the key itself. */
+import type { Etcd3 } from 'etcd3';
+import { pause } from '../../../lib/process/abortable.ts';
+import { toBytes } from './etcd-transaction.ts';
+
+/** Yields at least this often, in case a watch dies silently. */
+const pollMs = 1_000;
+const reopenMs = 500;
+
+/** Yields immediately, at least once after each change of the key, and every {@link pollMs}. Ends with the signal. */
+export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal): AsyncIterable<void> {
+  const stopped = new AbortController();
+  let wake = new AbortController();
+  void wakeOnChange(client, key, () => wake.abort(), AbortSignal.any([signal, stopped.signal]));
+  try {
+    while (!signal.aborted) {
+      yield;
+      await pause(pollMs, AbortSignal.any([signal, wake.signal]));
+      wake = new AbortController();
+    }
+  } finally {
+    stopped.abort();
+  }
+}
+
+/** Calls `wake` for each response of a watch, and opens the watch again when it ends. */
+async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const watch = await client.watchClient.watch();
+      const ended = new Promise<void>((resolve) => {
+        watch.on('data', wake);
+        watch.on('end', () => resolve());
+        watch.on('error', () => resolve());
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      watch.write({ create_request: { key: toBytes(key) } });
+      await ended;
+      // End before cancel: the client treats a stream that breaks while writable as a failed host, and drops the host's other calls.
+      watch.end();
+      watch.cancel();
+    } catch {
+      // etcd is unreachable; the timer continues to yield
+    }
+    await pause(reopenMs, signal);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The port between the ledger and its store: the smallest interface that both etcd and a map in memory can implement. Both
+ * implementations pass the same suite, ledger.contract.ts.
+ */
+import type { Segment, Seq } from '../../domain/events/event.ts';
+import type { ClaimName } from '../../domain/state/claim.ts';
+import type { Snapshot } from '../../domain/state/snapshot.ts';
+import type { Head } from '../chain/chain.ts';
+import type { FreezeReason } from './stored-values.ts';
+
+/** The revision of the last write to a key; 0n for a key that does not exist. */
+export type Revision = bigint;
+
+/** The limits of one transaction. */
+export interface AppendLimits {
+  /** Of keys written, and of keys compared. */
+  readonly ops: number;
+  /** Of all keys and values together. */
+  readonly bytes: number;
+}
+
+/** A Subnet or pool that takes effect, or is retired (undefined). */
+export interface ConfigurationEntry {
+  readonly name: string;
+  readonly text: string | undefined;
+}
+
+/** One transaction: it happens completely or not at all. */
+export interface Batch {
+  /** The head must be `before`, and becomes `after`. */
+  readonly head: { readonly before: Head; readonly after: Head };
+  /** Their keys must not exist. */
+  readonly events: readonly { readonly seq: Seq; readonly text: string }[];
+  /** Each key must be at its known revision. Text undefined: the claim is dropped. */
+  readonly claims: readonly {
+    readonly name: ClaimName;
+    readonly text: string | undefined;
+    readonly knownRevision: Revision;
+  }[];
+  /** By Subnet, the last events that dropped claims of it. */
+  readonly dropped: readonly ConfigurationEntry[];
+  readonly subnets: readonly ConfigurationEntry[];
+  readonly pools: readonly ConfigurationEntry[];
+  /** The segments that the events seal. Their keys must not exist. The log start becomes the event after them. */
+  readonly segments: readonly Segment[];
+  /** Whether the append fails while the ledger is frozen. */
+  readonly requiresUnfrozen: boolean;
+  /** The create revision of this replica's writer key, so that a deposed writer cannot append. undefined: not compared. */
+  readonly writer: Revision | undefined;
+}
+
+export type AppendOutcome =
+  | { readonly kind: 'appended'; readonly revision: Revision }
+  /** The head has moved, or the log has events after it: read the tail of the log and decide again. */
+  | { readonly kind: 'moved' }
+  /** The head is as known, but another replica is the writer. */
+  | { readonly kind: 'deposed' }
+  /** The head is as known, but the ledger is frozen. */
+  | { readonly kind: 'frozen' }
+  /** The head is as known, but another program edited the keys of these claims. */
+  | { readonly kind: 'fenced'; readonly claims: readonly ClaimName[] }
+  /** Rejected before execution: it can never succeed as it is. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** It may have happened, or may still happen: only the log shows it. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** All keys beside the log, at one revision. */
+export interface LoadedSnapshot extends Snapshot {
+  readonly head: Head;
+  readonly revisions: readonly (ClaimName & { readonly revision: Revision })[];
+  /** Address keys whose value is not a claim: another program edited them. */
+  readonly unreadable: readonly ClaimName[];
+}
+
+/** A line of the log. */
+export interface StoredLine {
+  readonly text: string;
+  /** Of the transaction that wrote it, and so of the claims that it touched; 0n in the archive, which does not keep it. */
+  readonly revision: Revision;
+}
+
+/** A key and its value. */
+export interface StoredKey {
+  readonly key: string;
+  readonly text: string;
+  /** SHA-256 of the text, hexadecimal, if the reader has computed it. */
+  readonly hash?: string;
+}
+
+/** Keys from `from` (included) to `end` (not included). */
+export interface KeyRange {
+  readonly from: string;
+  readonly end: string;
+}
+
+export interface KeyPage {
+  /** Of the store when the page was read. */
+  readonly revision: Revision;
+  readonly keys: readonly StoredKey[];
+}
+
+/** Unparsed keys, for verification. */
+export interface KeyReader {
+  /**
+   * The keys of a range with their values, ordered, in one or more pages. All pages are of one revision: the given one, or that
+   * of the first page (linearizable).
+   * @throws IpledgerError UNAVAILABLE, also when etcd compacts that revision; AbortError.
+   */
+  keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage>;
+}
+
+/** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
+export interface Ledger extends KeyReader {
+  readonly limits: AppendLimits;
+  /** Head, claims, Subnets and pools at one revision. */
+  load(signal: AbortSignal): Promise<LoadedSnapshot>;
+  /** Never throws: each failure is an outcome. */
+  append(batch: Batch): Promise<AppendOutcome>;
+  /**
+   * The events from `from` to the current end (linearizable), in pages. Gaps are not checked.
+   * @throws IpledgerError POSITION_GONE when `from` is sealed and the archive is not available.
+   */
+  read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]>;
+  /**
+   * The given events, in the given order; undefined for a missing one. Linearizable.
+   * @throws IpledgerError POSITION_GONE for a sealed event when the archive is not available.
+   */
+  readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
+  /** The current head; linearizable. */
+  head(signal: AbortSignal): Promise<Head>;
+  /** Yields when the head may have changed: at least once after each change, and periodically. Ends with the signal. */
+  watchHead(signal: AbortSignal): AsyncIterable<void>;
+}
+
+/** Reads single events. */
+export type EventReader = Pick<Ledger, 'readEach'>;
+
+/** What sealing needs, and reading across the boundary between archive and etcd. Throws as Ledger does. */
+export interface SealedLog {
+  /** The first event that is not sealed. Linearizable; it never decreases. */
+  logStart(signal: AbortSignal): Promise<Seq>;
+  /** The segments from the one that begins at `from`, oldest first. Linearizable. */
+  segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]>;
+  /** Deletes some sealed events from etcd, oldest first. Returns whether more remain. */
+  prune(signal: AbortSignal): Promise<boolean>;
+}
+
+/** Stores the freeze of the ledger, for all replicas and across their restarts. Throws as Ledger does. */
+export interface FreezeStore {
+  /** Why the ledger is frozen; undefined when it is not. Linearizable. */
+  readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined>;
+  /**
+   * Freezes the ledger, unless its epoch differs from that of `found`: then an operator has recovered it. In a frozen ledger the
+   * first reason stays.
+   */
+  freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void>;
+  unfreeze(signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/**
+ * Splits a long range into requests to etcd. For each request etcd counts all keys of its range, even if it returns few: the
+ * first page of an open range costs as much as the complete log. But log keys are numbered, so a request can have exactly the
+ * range that fills a page. Pages of other keys end before the log.
+ */
+import type { Seq } from '../../domain/events/event.ts';
+import { logKey, logPrefix, seqOfKey } from './keys.ts';
+
+/** Keys from `from` (included) to `end` (not included). */
+export interface PageRange {
+  readonly from: string;
+  readonly end: string;
+}
+
+/** What etcd returned for one range. */
+interface ReceivedPage {
+  readonly keys: number;
+  /** The last key; '' for an empty page. */
+  readonly last: string;
+  /** Whether the range has more keys. */
+  readonly more: boolean;
+}
+
+export interface Paging {
+  /** Keys per page. */
+  readonly pageSize: number;
+  /** The first event of the log. A wrong value costs reads, and changes no result. */
+  readonly logStart: Seq;
+}
+
+/** The range of the first page. */
+export function firstPageRange({ from, end }: PageRange, paging: Paging): PageRange {
+  const pageEnd = pageEndOf(from, paging) ?? end;
+  return { from, end: pageEnd < end ? pageEnd : end };
+}
+
+/**
+ * The range of the page after `read`; undefined when all keys up to `end` are read. A page of the log that is not full means the
+ * end of the log or a gap: then the next range is the complete rest.
+ * @param paging the paging of `read`, and the size of the next page if it differs.
+ */
+export function nextPageRange(
+  read: PageRange,
+  { keys, last, more }: ReceivedPage,
+  end: string,
+  paging: Paging & { readonly nextPageSize?: number },
+): PageRange | undefined {
+  const next = { ...paging, pageSize: paging.nextPageSize ?? paging.pageSize };
+  if (more) return firstPageRange({ from: keyAfter(last), end }, next);
+  if (read.end === end) return undefined;
+  const isOfLog = read.from >= logPrefix;
+  const rest = { from: read.end, end };
+  return isOfLog && keys !== paging.pageSize ? rest : firstPageRange(rest, next);
+}
+
+const maxPageKeys = 2_000;
+/** Keys of the first page: smaller, because the size of the values is unknown. */
+export const firstPageKeys = 500;
+/** Approximate: a reply of etcd is in memory as one message. */
+export const maxPageBytes = 4 << 20;
+
+/** The number of keys that fill the next page, from the keys and bytes of the last one. */
+export const nextPageKeys = (keys: number, bytes: number): number =>
+  keys === 0 ? maxPageKeys : Math.max(1, Math.min(maxPageKeys, Math.floor((maxPageBytes * keys) / Math.max(1, bytes))));
+
+/** The end of a page that begins at `from`; undefined where keys are not numbered. */
+function pageEndOf(from: string, { pageSize, logStart }: Paging): string | undefined {
+  if (from < logPrefix) return logPrefix;
+  const seq = from === logPrefix ? logStart : seqOfKey(from);
+  return seq === undefined ? undefined : logKey(seq + pageSize);
+}
+
+function keyAfter(key: string): string {
+  const seq = seqOfKey(key);
+  return seq === undefined ? `${key}\0` : logKey(seq + 1);
+}

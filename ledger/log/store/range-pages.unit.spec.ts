@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { prefixEnd, logKey, logPrefix, keyPrefix } from './keys.ts';
+import { firstPageRange, nextPageKeys, maxPageBytes, type PageRange, nextPageRange } from './range-pages.ts';
+
+/** The ranges that are requested from a store with these keys, and the keys that it returns, four keys a page. */
+function readAll(keys: readonly string[], range: PageRange, logStart = 1) {
+  const [requested, received]: [PageRange[], string[]] = [[], []];
+  const paging = { pageSize: 4, logStart };
+  for (let pageRange: PageRange | undefined = firstPageRange(range, paging); pageRange;) {
+    requested.push(pageRange);
+    const { from, end }: PageRange = pageRange;
+    const inRange = keys.filter((key) => key >= from && key < end);
+    const page = inRange.slice(0, 4);
+    received.push(...page);
+    const reply = { keys: page.length, last: page.at(-1) ?? '', more: inRange.length > 4 };
+    pageRange = nextPageRange(pageRange, reply, range.end, paging);
+  }
+  return { requested, received };
+}
+
+const logOf = (...seqs: number[]): string[] => seqs.map(logKey);
+const all = prefixEnd(logPrefix);
+
+describe('Reading a range in pages', () => {
+  it('requests the keys that fill 4 MiB, judged by the last page, and at most 2,000', () => {
+    expect(nextPageKeys(500, 500 * 1_000)).to.equal(2_000);
+    expect(nextPageKeys(100, 100 * (128 << 10))).to.equal(32);
+    expect(nextPageKeys(1, 2 * maxPageBytes)).to.equal(1);
+    expect(nextPageKeys(0, 0)).to.equal(2_000);
+  });
+
+  it('returns all keys when the page size changes', () => {
+    const keys = logOf(...Array.from({ length: 40 }, (_, index) => index + 1));
+    const received: string[] = [];
+    const sizes = [4, 1, 7, 2, 3];
+    let paging = { pageSize: 5, logStart: 1 };
+    for (let pageRange: PageRange | undefined = firstPageRange({ from: logKey(1), end: all }, paging); pageRange;) {
+      const { from, end }: PageRange = pageRange;
+      const inRange = keys.filter((key) => key >= from && key < end);
+      // As if the keys were too large to fill the range.
+      const page = inRange.slice(0, Math.max(1, paging.pageSize - 1));
+      received.push(...page);
+      const next = { ...paging, pageSize: sizes[received.length % sizes.length] ?? 1 };
+      const reply = { keys: page.length, last: page.at(-1) ?? '', more: inRange.length > page.length };
+      pageRange = nextPageRange(pageRange, reply, all, { ...paging, nextPageSize: next.pageSize });
+      paging = next;
+    }
+    expect(received).to.deep.equal(keys);
+  });
+
+  it('sends two requests for a log that does not fill a page: one for the page, and one for keys after a gap', () => {
+    expect(readAll(logOf(1, 2, 3), { from: logKey(1), end: all }).requested).to.have.length(2);
+    expect(readAll([], { from: logKey(1), end: all }).requested).to.have.length(2);
+  });
+
+  it('requests ranges of one page each, from any event', () => {
+    const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
+    const { requested, received } = readAll(keys, { from: logKey(6), end: all });
+    expect(received).to.deep.equal(keys.slice(5));
+    expect(requested).to.deep.equal([
+      { from: logKey(6), end: logKey(10) },
+      { from: logKey(10), end: logKey(14) },
+      { from: logKey(14), end: logKey(18) },
+      { from: logKey(18), end: all },
+    ]);
+  });
+
+  it('reads a log from its first event to its end', () => {
+    const keys = logOf(...Array.from({ length: 14 }, (_, index) => index + 1));
+    const { requested, received } = readAll(keys, { from: logKey(1), end: all });
+    expect(received).to.deep.equal(keys);
+    expect(requested).to.deep.equal([
+      { from: logKey(1), end: logKey(5) },
+      { from: logKey(5), end: logKey(9) },
+      { from: logKey(9), end: logKey(13) },
+      { from: logKey(13), end: logKey(17) },
+      { from: logKey(17), end: all },
+    ]);
+  });
+
+  it('returns the keys after gaps of any width', () => {
+    const keys = logOf(1, 2, 3, 4, 5, 6, 9, 100, 101, 102, 103, 104, 105, 106, 107);
+    expect(readAll(keys, { from: logKey(1), end: all }).received).to.deep.equal(keys);
+  });
+
+  it('stops at the end of the range', () => {
+    const keys = logOf(...Array.from({ length: 20 }, (_, index) => index + 1));
+    const { requested, received } = readAll(keys, { from: logKey(3), end: logKey(12) });
+    expect(received).to.deep.equal(keys.slice(2, 11));
+    for (const { end } of requested) expect(end <= logKey(12)).to.equal(true);
+  });
+
+  const others = ['addr/a', 'addr/b', 'addr/c', 'addr/d', 'addr/e', 'head', 'subnet/lan', 'subnet/san', 'writer'];
+  const everything = { from: keyPrefix, end: prefixEnd(keyPrefix) };
+
+  it('reads all kinds of keys, and requests log keys apart from others, a page at a time', () => {
+    const keys = [...others.map((key) => keyPrefix + key), ...logOf(7, 8, 9, 10, 11, 12, 13, 14, 15)].toSorted();
+    const { requested, received } = readAll(keys, everything, 7);
+    expect(received).to.deep.equal(keys);
+    expect(requested).to.deep.equal([
+      { from: keyPrefix, end: logPrefix },
+      { from: `${keyPrefix}addr/d\0`, end: logPrefix },
+      { from: logPrefix, end: logKey(11) },
+      { from: logKey(11), end: logKey(15) },
+      { from: logKey(15), end: logKey(19) },
+      { from: logKey(19), end: everything.end },
+    ]);
+  });
+
+  it('returns all keys when the log start is wrong', () => {
+    for (const first of [1, 5, 30]) {
+      const keys = [
+        keyPrefix + 'head',
+        ...logOf(...Array.from({ length: 11 }, (_, index) => first + index)),
+      ].toSorted();
+      for (const logStart of [1, 4, 12, 100])
+        expect(readAll(keys, everything, logStart).received, `${first} for ${logStart}`).to.deep.equal(keys);
+    }
+    expect(readAll([], everything).received).to.deep.equal([]);
+  });
+});

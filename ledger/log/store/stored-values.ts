@@ -1,0 +1,269 @@
+/**
+ * The values of the keys in etcd: single-line JSON, so `etcdctl get --prefix … --print-value-only | jq` reads the ledger.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Claim, Quarantine, Reservation } from '../../domain/state/claim.ts';
+import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../../domain/events/event.ts';
+import type { ClaimName } from '../../domain/state/claim.ts';
+import { networkOf } from '../../domain/state/network.ts';
+import type { ConfiguredPool } from '../../domain/state/pool.ts';
+import type { DroppedClaims } from '../../domain/state/snapshot.ts';
+import { parseAllocation, parseBinding, parseTime, type StoredBinding, type StoredHolder } from './claim-holder.ts';
+import { SharedClaimValues } from './shared-claim-values.ts';
+import type { ConfiguredSubnet } from '../../domain/state/state.ts';
+import type { Head } from '../chain/chain.ts';
+import { formatTime } from '../chain/instant.ts';
+import {
+  addressKey,
+  claimNameOf,
+  droppedPrefix,
+  freezeKey,
+  headKey,
+  logStartKey,
+  poolPrefix,
+  segmentKey,
+  subnetPrefix,
+} from './keys.ts';
+
+/** An address key as found. `claim` is undefined when the value is not a claim. */
+export interface FoundClaim {
+  readonly name: ClaimName;
+  readonly claim: Claim | undefined;
+}
+
+/** Reads an address key and its value. @param shared for the values that many claims have. @throws IpledgerError LEDGER_DAMAGED for a key that is not an address key. */
+export function readClaim(key: string, text: string, shared?: SharedClaimValues): FoundClaim {
+  const name = claimNameOf(key);
+  try {
+    return { name, claim: parseClaim(name, text, shared) };
+  } catch {
+    return { name, claim: undefined };
+  }
+}
+
+interface StoredClaim {
+  readonly last: Seq;
+  readonly at: string;
+  /** Absent in keys that an early version wrote. */
+  readonly networks?: readonly string[];
+  readonly alloc?: Seq;
+  readonly holder?: StoredHolder;
+  readonly bindings: readonly StoredBinding[];
+  readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string; readonly pod?: string };
+  readonly reservation?: Omit<Reservation, 'at'> & { readonly at: string };
+  readonly quarantine?: Omit<Quarantine, 'at'> & { readonly at: string };
+}
+
+/** The value of a claim's key. */
+export function claimText(claim: Claim): string {
+  const { last, lastAt, networks, allocation, bindings, released, reservation, quarantine } = claim;
+  const stored: Partial<Record<keyof StoredClaim, unknown>> = { last, at: formatTime(lastAt), networks };
+  if (allocation) {
+    const { seq, subnet: _, at, ...holder } = allocation;
+    stored.alloc = seq;
+    stored.holder = { ...holder, at: formatTime(at) };
+  }
+  stored.bindings = bindings.map((binding) => ({ ...binding, at: formatTime(binding.at) }));
+  if (released) stored.released = { ...released, at: formatTime(released.at) };
+  if (reservation) stored.reservation = { ...reservation, at: formatTime(reservation.at) };
+  if (quarantine) stored.quarantine = { ...quarantine, at: formatTime(quarantine.at) };
+  return JSON.stringify(stored);
+}
+
+/**
+ * The value that a key with the value `text` should have for a claim. Early versions did not store the networks, the Pod of the
+ * last release and the superseded uids. Later versions add what they can derive. So a part of these is valid, and anything else
+ * is not.
+ */
+export function expectedClaimText(text: string, claim: Claim): string {
+  const found = parseStored(text);
+  const stored = JSON.parse(claimText(claim)) as StoredClaim;
+  const { holder, released } = stored;
+  const own = claim.allocation && networkOf(claim.allocation.attachment.provider, claim.allocation.subnet);
+  return JSON.stringify({
+    ...stored,
+    networks: expectedList(found?.networks, claim.networks, own),
+    ...(holder && { holder: { ...holder, superseded: expectedList(found?.holder?.superseded, holder.superseded) } }),
+    ...(released && { released: { ...released, pod: found?.released?.pod === undefined ? undefined : released.pod } }),
+  });
+}
+
+function parseStored(text: string): Partial<StoredClaim> | null {
+  try {
+    return JSON.parse(text) as Partial<StoredClaim> | null;
+  } catch {
+    return null;
+  }
+}
+
+/** The list that a key should have: the found one if it is a part of `all` that includes `required`, else `all`. */
+function expectedList(
+  found: unknown,
+  all: readonly string[] | undefined,
+  required?: string,
+): readonly string[] | undefined {
+  if (found === undefined) return undefined;
+  const listed = new Set<unknown>(Array.isArray(found) ? found : []);
+  const part = (all ?? []).filter((each) => listed.has(each));
+  const isPart = part.length > 0 && part.length === listed.size && (required === undefined || part.includes(required));
+  return isPart ? part : all;
+}
+
+/** Parses the value of a claim's key. @throws IpledgerError LEDGER_DAMAGED */
+export function parseClaim({ subnet, address }: ClaimName, text: string, shared = new SharedClaimValues()): Claim {
+  return parseOrReject(addressKey({ subnet, address }), text, 'claim', () => {
+    const stored = JSON.parse(text) as StoredClaim;
+    const { last, at, networks = [], alloc, holder, bindings, released, reservation, quarantine } = stored;
+    if (!Number.isSafeInteger(last)) throw new TypeError('"last" is missing');
+    if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder but no "alloc"');
+    const allocation = holder && parseAllocation(holder, alloc as Seq, subnet, shared);
+    return {
+      last,
+      lastAt: parseTime(at),
+      networks: shared.list(networks),
+      ...(allocation && { allocation }),
+      bindings: bindings.map((binding) => parseBinding(binding, allocation, shared)),
+      ...(released && { released: { ...released, at: parseTime(released.at) } }),
+      ...(reservation && { reservation: { ...reservation, at: parseTime(reservation.at) } }),
+      ...(quarantine && { quarantine: { ...quarantine, at: parseTime(quarantine.at) } }),
+    };
+  });
+}
+
+function parseOrReject<Value>(key: string, text: string, what: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    const found = `the value of ${key} is not a valid ${what}: ${text.slice(0, 200)}`;
+    const message = `${found}. Another program wrote it. Run: ipledger verify --etcd`;
+    throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
+  }
+}
+
+/** The value of a subnet's `dropped` key: the last events that dropped claims of the subnet. */
+export const droppedText = (seqs: readonly Seq[]): string => JSON.stringify({ seqs });
+
+/** Parses a `dropped` key and its value. @throws IpledgerError LEDGER_DAMAGED */
+export function parseDropped(key: string, text: string): DroppedClaims {
+  return parseOrReject(key, text, 'list of events', () => {
+    const { seqs } = JSON.parse(text) as { readonly seqs: readonly Seq[] };
+    if (!seqs.every(Number.isSafeInteger)) throw new TypeError('"seqs" are not event numbers');
+    return { subnet: key.slice(droppedPrefix.length), seqs };
+  });
+}
+
+export interface StoredSubnet {
+  readonly spec: SubnetSpec;
+  readonly source?: SourceObject;
+}
+
+/** The value of a subnet's key. */
+export const subnetText = ({ spec, source }: StoredSubnet): string =>
+  JSON.stringify({ spec, ...(source && { source }) });
+
+/** The value of the key of a subnet in the state. */
+export const configuredSubnetText = ({ subnet, source }: Pick<ConfiguredSubnet, 'subnet' | 'source'>): string =>
+  subnetText({ spec: subnet.spec, ...(source && { source }) });
+
+/** Parses a subnet key and its value. @throws IpledgerError LEDGER_DAMAGED */
+export function parseSubnet(key: string, text: string): StoredSubnet & { readonly name: string } {
+  return parseOrReject(key, text, 'subnet', () => {
+    const { spec, source } = JSON.parse(text) as StoredSubnet;
+    if (typeof spec.cidrBlock !== 'string') throw new TypeError('"cidrBlock" is missing');
+    return { name: key.slice(subnetPrefix.length), spec, ...(source && { source }) };
+  });
+}
+
+export interface StoredPool {
+  readonly spec: PoolSpec;
+  readonly source?: SourceObject;
+}
+
+/** The value of a pool's key. */
+export const poolText = ({ spec, source }: StoredPool): string => JSON.stringify({ spec, ...(source && { source }) });
+
+/** Parses a pool key and its value. @throws IpledgerError LEDGER_DAMAGED */
+export function parsePool(key: string, text: string): ConfiguredPool {
+  return parseOrReject(key, text, 'pool', () => {
+    const { spec, source } = JSON.parse(text) as StoredPool;
+    if (typeof spec.subnet !== 'string' || !Array.isArray(spec.ips))
+      throw new TypeError('"subnet" or "ips" is missing');
+    return { name: key.slice(poolPrefix.length), spec, ...(source && { source }) };
+  });
+}
+
+/** The value of the head's key. An append compares it byte by byte, so a head has exactly one text. */
+export const headText = ({ ledger, epoch, seq, hash, at }: Head): string =>
+  JSON.stringify({ ledger, epoch, seq, hash, at: formatTime(at) });
+
+/** The common prefix of the texts of all heads of an epoch. */
+export function epochPrefix(head: Head): string {
+  const text = headText(head);
+  return text.slice(0, text.indexOf('"seq"'));
+}
+
+/** Parses the head. @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it. */
+export function parseHead(text: string): Head {
+  return parseOrReject(headKey, text, 'head', () => {
+    const { ledger, epoch, seq, hash, at } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
+    const head = { ledger, epoch, seq, hash, at: parseTime(at) };
+    const types = [typeof ledger, typeof epoch, typeof seq, typeof hash].join(' ');
+    if (types !== 'string number number string') throw new TypeError('a field is missing or has another type');
+    if (headText(head) !== text) throw new TypeError('the text differs from the canonical text');
+    return head;
+  });
+}
+
+/** The value of a segment's key. */
+export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive }: Segment): string =>
+  JSON.stringify({ seq, from, to, since, until, hash, manifest, archive });
+
+/** Parses a segment key and its value. @throws IpledgerError LEDGER_DAMAGED */
+export function parseSegment(key: string, text: string): Segment {
+  return parseOrReject(key, text, 'segment', () => {
+    const segment = JSON.parse(text) as Segment;
+    if (segmentText(segment) !== text) throw new TypeError('the text differs from the canonical text');
+    if (![segment.seq, segment.from, segment.to].every(Number.isSafeInteger))
+      throw new TypeError('"seq", "from" or "to" is not an event number');
+    if (key !== segmentKey(segment.from)) throw new TypeError('"from" differs from the key');
+    return segment;
+  });
+}
+
+/** The value of the log start's key. */
+export const logStartText = (seq: Seq): string => JSON.stringify({ seq });
+
+/** Parses the log start; 1 without a key. @throws IpledgerError LEDGER_DAMAGED */
+export function parseLogStart(text: string | undefined): Seq {
+  if (text === undefined) return 1;
+  return parseOrReject(logStartKey, text, 'log start', () => {
+    const { seq } = JSON.parse(text) as { readonly seq: Seq };
+    if (!Number.isSafeInteger(seq) || seq < 2) throw new TypeError('"seq" is not an event after a sealed one');
+    return seq;
+  });
+}
+
+/** Why the ledger is frozen. */
+export interface FreezeReason {
+  /** The position that the ledger lacks. */
+  readonly epoch: number;
+  readonly seq: Seq;
+  readonly hash: string;
+  /** The identity of the client that has read this position, and when the allocator found that it is missing. */
+  readonly by: string;
+  readonly at: string;
+  /** The head at that time: later events are new. Absent in records of early versions. */
+  readonly found?: { readonly epoch: number; readonly seq: Seq; readonly hash: string; readonly at: string };
+}
+
+export const freezeText = ({ epoch, seq, hash, by, at, found }: FreezeReason): string =>
+  JSON.stringify({ epoch, seq, hash, by, at, found });
+
+/** Parses the reason of a freeze. @throws IpledgerError LEDGER_DAMAGED for a value without a position: the next epoch follows from it. */
+export function parseFreeze(text: string): FreezeReason {
+  return parseOrReject(freezeKey, text, 'freeze reason', () => {
+    const reason = JSON.parse(text) as FreezeReason;
+    if (![reason.epoch, reason.seq].every(Number.isSafeInteger)) throw new TypeError('"epoch" or "seq" is missing');
+    return reason;
+  });
+}

@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Allocation, Binding, Claim } from '../../domain/state/claim.ts';
+import type { Attachment } from '../../domain/events/event.ts';
+import { emptyHead, type Head } from '../chain/chain.ts';
+import { poolKey, subnetKey } from './keys.ts';
+import {
+  claimText,
+  expectedClaimText,
+  freezeText,
+  headText,
+  parseClaim,
+  parseFreeze,
+  parseHead,
+  parsePool,
+  parseSubnet,
+  poolText,
+  subnetText,
+} from './stored-values.ts';
+
+const name = { subnet: 'macvlan', address: '172.17.0.11' };
+const anyText = fc.string({ unit: 'binary', maxLength: 20 });
+const anySeq = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const anyInstant = fc.integer({ min: 0, max: Date.parse('2999-12-31T23:59:59.999Z') });
+const optional = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+  fc.option(value, { nil: undefined });
+
+const anyAttachment: fc.Arbitrary<Attachment> = fc.record({
+  namespace: anyText,
+  pod: anyText,
+  provider: anyText,
+  ordinal: fc.nat(23),
+});
+const anyBinding: fc.Arbitrary<Binding> = fc.record({
+  alloc: anySeq,
+  attachment: anyAttachment,
+  containerId: anyText,
+  interface: anyText,
+  node: anyText,
+  bootId: anyText,
+  at: anyInstant,
+});
+const anyAllocation: fc.Arbitrary<Allocation> = fc
+  .record({
+    attachment: anyAttachment,
+    uid: anyText,
+    owner: optional(fc.record({ kind: anyText, name: anyText, uid: anyText })),
+    node: anyText,
+    addresses: fc.array(fc.record({ address: fc.ipV4(), cidr: anyText, gateway: anyText }), { maxLength: 2 }),
+    mac: anyText,
+    interface: anyText,
+    cause: fc.constantFrom('dynamic', 'static', 'pool', 'reservation', 'import'),
+    routes: fc.array(fc.record({ dst: anyText, gw: anyText }), { maxLength: 3 }),
+    defaultRoute: optional(fc.boolean()),
+    seq: anySeq,
+    at: anyInstant,
+  })
+  .map(({ owner, defaultRoute, ...rest }) => ({
+    ...rest,
+    subnet: name.subnet,
+    ...(owner && { owner }),
+    ...(defaultRoute !== undefined && { defaultRoute }),
+  }));
+const anyClaim: fc.Arbitrary<Claim> = fc
+  .record({
+    last: anySeq,
+    lastAt: anyInstant,
+    networks: fc.array(anyText, { maxLength: 2 }),
+    allocation: optional(anyAllocation),
+    bindings: fc.array(anyBinding, { maxLength: 3 }),
+    released: optional(fc.record({ seq: anySeq, at: anyInstant, uid: anyText })),
+    reservation: optional(
+      fc.record({ reservedFor: anyText, reason: anyText, mac: anyText, seq: anySeq, at: anyInstant }),
+    ),
+    quarantine: optional(
+      fc.record({ seenMac: anyText, seenAt: anyText, reason: anyText, seq: anySeq, at: anyInstant }),
+    ),
+  })
+  .map(({ allocation, released, reservation, quarantine, ...rest }) => ({
+    ...rest,
+    ...(reservation && { reservation }),
+    ...(quarantine && { quarantine }),
+    ...(allocation && { allocation }),
+    ...(released && { released }),
+  }));
+
+/** The message of the LEDGER_DAMAGED error that `read` throws. */
+const damageMessage = (read: () => unknown): string => {
+  try {
+    read();
+  } catch (error) {
+    expect(error).to.have.property('code', 'LEDGER_DAMAGED');
+    return (error as Error).message;
+  }
+  throw new Error('read without an error');
+};
+
+describe('The value of a claim key', () => {
+  it('holds the complete claim in one line', () => {
+    fc.assert(
+      fc.property(anyClaim, (claim) => {
+        const text = claimText(claim);
+        expect(parseClaim(name, text)).to.deep.equal(claim);
+        expect(text).to.not.match(/[\n\r]/);
+      }),
+    );
+  });
+
+  it('has "alloc" beside the holder, and times as text', () => {
+    const released = { seq: 9, at: 0, uid: 'uid-of-a-pod' };
+    const claim: Claim = { last: 9, lastAt: 0, networks: ['lan.default'], bindings: [], released };
+    expect(claimText(claim)).to.equal(
+      '{"last":9,"at":"1970-01-01T00:00:00.000Z","networks":["lan.default"],"bindings":[],"released":{"seq":9,"at":"1970-01-01T00:00:00.000Z","uid":"uid-of-a-pod"}}',
+    );
+  });
+
+  it('may list a part of the networks, as early versions did, but no other networks', () => {
+    const claim: Claim = { last: 9, lastAt: 0, networks: ['other.default', 'lan.default'], bindings: [] };
+    const expectedOf = (networks: string[]) =>
+      JSON.parse(expectedClaimText(claimText({ ...claim, networks }), claim)) as Claim;
+    expect(expectedOf(['other.default']).networks).to.deep.equal(['other.default']);
+    for (const networks of [[], ['san'], ['other.default', 'san'], ['lan.default', 'lan.default', 'san']])
+      expect(expectedOf(networks).networks).to.deep.equal(claim.networks);
+  });
+
+  it('is rejected with the name of the key when it is not a claim', () => {
+    const at = '"at":"2026-01-31T08:00:00.000Z"';
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      `{"last":"9",${at},"bindings":[]}`,
+      `{"last":9,${at}}`,
+      '{"last":9,"at":"noon","bindings":[]}',
+      `{"last":9,${at},"bindings":[],"holder":{${at}}}`,
+      `{"last":9,${at},"bindings":[{"at":""}]}`,
+    ])
+      expect(damageMessage(() => parseClaim(name, text))).to.equal(
+        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is not a valid claim: ${text}. Another program wrote it. Run: ipledger verify --etcd`,
+      );
+  });
+});
+
+describe('The value of the head key', () => {
+  const head: Head = { ledger: '01KG', epoch: 2, seq: 42, hash: 'abc', at: Date.parse('2026-01-31T08:00:00.000Z') };
+  const text = '{"ledger":"01KG","epoch":2,"seq":42,"hash":"abc","at":"2026-01-31T08:00:00.000Z"}';
+
+  it('has exactly one text for a head, because appends compare it byte by byte', () => {
+    expect(headText(head)).to.equal(text);
+    expect(headText({ ...emptyHead, ...head })).to.equal(text);
+    expect(parseHead(text)).to.deep.equal(head);
+  });
+
+  it('is rejected when its text is not the canonical one', () => {
+    for (const other of [
+      text.replaceAll(',', ', '),
+      text.replace('.000Z', 'Z'),
+      text.replace('"seq":42', '"seq":"42"'),
+      text.replace('"hash":"abc"', '"hash":7'),
+      text.replace('}', ',"more":1}'),
+      '{}',
+      'null',
+      '',
+    ])
+      expect(damageMessage(() => parseHead(other))).to.match(
+        /^the value of \/ipledger\/v1\/head is not a valid head: /,
+      );
+  });
+});
+
+describe('The value of a Subnet key', () => {
+  const spec = {
+    cidrBlock: '172.17.0.0/16',
+    gateway: '172.17.0.1',
+    excludeIps: ['172.17.0.1'],
+    provider: 'macvlan.default',
+    protocol: 'IPv4',
+    cooldownMs: 0,
+    bindingTimeoutMs: 0,
+  } as const;
+
+  it('holds the spec and its source object', () => {
+    const source = { uid: 'uid-of-subnet', generation: 3 };
+    const key = subnetKey('macvlan');
+    expect(parseSubnet(key, subnetText({ spec, source }))).to.deep.equal({ name: 'macvlan', spec, source });
+    expect(parseSubnet(key, subnetText({ spec }))).to.deep.equal({ name: 'macvlan', spec });
+  });
+
+  it('is rejected when it is not a Subnet', () => {
+    for (const text of ['', '{}', '{"spec":{}}'])
+      expect(damageMessage(() => parseSubnet(subnetKey('macvlan'), text))).to.contain('/ipledger/v1/subnet/macvlan');
+  });
+});
+
+describe('The value of a pool key', () => {
+  const spec = { subnet: 'macvlan', ips: ['172.17.0.20..172.17.0.30'], namespaces: ['team-a'] };
+
+  it('holds the spec and its source object', () => {
+    const source = { uid: 'uid-of-pool', generation: 3 };
+    expect(parsePool(poolKey('blue'), poolText({ spec, source }))).to.deep.equal({ name: 'blue', spec, source });
+    expect(parsePool(poolKey('blue'), poolText({ spec }))).to.deep.equal({ name: 'blue', spec });
+  });
+
+  it('is rejected when it is not a pool', () => {
+    for (const text of ['', '{}', '{"spec":{"subnet":"macvlan"}}'])
+      expect(damageMessage(() => parsePool(poolKey('blue'), text))).to.contain('/ipledger/v1/pool/blue');
+  });
+});
+
+describe('The value of the freeze key', () => {
+  const frozen = { epoch: 1, seq: 42, hash: 'ab', by: 'ipledger://watcher', at: '2026-01-31T08:00:00.000Z' };
+
+  it('holds the missing position and the client that has read it', () => {
+    expect(parseFreeze(freezeText(frozen))).to.deep.equal(frozen);
+  });
+
+  it('is rejected without a position, because the next epoch follows from it', () => {
+    for (const text of ['', 'null', '{}', '{"epoch":1}', '{"epoch":"1","seq":2}'])
+      expect(() => parseFreeze(text), text).to.throw(
+        /^the value of \/ipledger\/v1\/frozen is not a valid freeze reason/,
+      );
+  });
+});

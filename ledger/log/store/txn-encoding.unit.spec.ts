@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import protobuf from 'protobufjs';
+import { join } from 'node:path';
+import { encodeTransaction, type Transaction } from './txn-encoding.ts';
+
+const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
+
+describe('encodeTransaction', () => {
+  // The definition of etcd, as the client package contains it.
+  const root = new protobuf.Root();
+  root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
+  const txnRequest = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.TxnRequest');
+  const decoded = (transaction: Transaction): unknown =>
+    txnRequest.toObject(txnRequest.decode(encodeTransaction(transaction)), {
+      enums: String,
+      longs: String,
+      bytes: String,
+    });
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+  it('encodes each kind of compare, put and read', () => {
+    const transaction: Transaction = {
+      compares: [
+        { key: 'a', equals: { value: 'head' } },
+        { key: 'b', rangeEnd: 'c', equals: { create: 0n } },
+        { key: 'd', equals: { create: 12_345_678_901n } },
+        { key: 'e', equals: { mod: 300n } },
+      ],
+      puts: [
+        { key: 'f', value: 'v' },
+        { key: 'g', value: 'ä'.repeat(100) },
+        { key: 'h', value: undefined },
+      ],
+      reads: [{ key: 'i' }, { key: 'j', rangeEnd: 'k', limit: 1 }],
+    };
+    expect(decoded(transaction)).to.deep.equal({
+      compare: [
+        { target: 'Value', key: base64('a'), value: base64('head') },
+        { target: 'Create', key: base64('b'), create_revision: '0', range_end: base64('c') },
+        { target: 'Create', key: base64('d'), create_revision: '12345678901' },
+        { target: 'Mod', key: base64('e'), mod_revision: '300' },
+      ],
+      success: [
+        { request_put: { key: base64('f'), value: base64('v') } },
+        { request_put: { key: base64('g'), value: base64('ä'.repeat(100)) } },
+        { request_delete_range: { key: base64('h') } },
+      ],
+      failure: [
+        { request_range: { key: base64('i') } },
+        { request_range: { key: base64('j'), range_end: base64('k'), limit: '1' } },
+      ],
+    });
+  });
+
+  it('encodes a transaction that is larger than its first buffer', () => {
+    const values = Array.from({ length: 128 }, (_, index) => ({
+      key: `key-${index}`,
+      value: 'x'.repeat(8_000 + index),
+    }));
+    const { success } = decoded({ compares: [], puts: values, reads: [] }) as {
+      readonly success: readonly { readonly request_put: { readonly key: string; readonly value: string } }[];
+    };
+    const puts = success.map(({ request_put: { key, value } }) => ({
+      key: Buffer.from(key, 'base64').toString(),
+      value: Buffer.from(value, 'base64').toString(),
+    }));
+    expect(puts).to.deep.equal(values);
+  });
+});

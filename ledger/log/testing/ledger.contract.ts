@@ -1,0 +1,256 @@
+/** The contract of every Ledger. Both implementations pass it, so a spec on the memory ledger also holds for etcd. */
+import { expect } from 'chai';
+import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
+import type { Event } from '../../domain/events/event.ts';
+import { emptyHead } from '../chain/chain.ts';
+import { batchOf, never } from './running-writer.ts';
+import { addressKey, droppedKey, headKey, logKey, poolKey, subnetKey, writerKey } from '../store/keys.ts';
+import { claimText, droppedText, headText, poolText } from '../store/stored-values.ts';
+import type { Batch } from '../store/ledger.ts';
+import { describeReads } from './reading.contract.ts';
+import { describeSealing } from './sealing.contract.ts';
+import {
+  allocation,
+  appended,
+  claim,
+  configured,
+  created,
+  allocatedEvent,
+  type LedgerUnderTest,
+  name,
+  specText,
+} from './ledger-under-test.ts';
+
+/** @param make creates an implementation on an empty store, before each test. */
+export function describeLedger(title: string, make: () => Promise<LedgerUnderTest>): void {
+  describe(title, () => {
+    let store: LedgerUnderTest;
+    let ledger: LedgerUnderTest['ledger'];
+    beforeEach(async () => {
+      store = await make();
+      ({ ledger } = store);
+    });
+
+    /** Expects that the append has this outcome and changes nothing. */
+    async function expectNotAppended(batch: Batch, outcome: object): Promise<void> {
+      const before = await store.everything();
+      expect(await ledger.append(batch)).to.deep.include(outcome);
+      expect(await store.everything()).to.deep.equal(before);
+    }
+
+    describeReads(() => store);
+    describeSealing(() => store);
+
+    describe('append', () => {
+      it('writes all keys of a batch', async () => {
+        const batch = batchOf(emptyHead, [created, configured, allocatedEvent], {
+          claims: [{ name, text: claimText(claim), knownRevision: 0n }],
+          subnets: [{ name: 'macvlan', text: specText }],
+        });
+        await appended(ledger, batch);
+        const [one, two, three] = batch.events.map(({ text }) => text);
+        expect(await store.everything()).to.deep.equal({
+          [headKey]: headText(batch.head.after),
+          [logKey(1)]: one,
+          [logKey(2)]: two,
+          [logKey(3)]: three,
+          [addressKey(name)]: claimText(claim),
+          [subnetKey('macvlan')]: specText,
+        });
+      });
+
+      it('returns the revision that the next append must compare', async () => {
+        const firstBatch = batchOf(emptyHead, [created]);
+        await appended(ledger, firstBatch);
+        const first = allocation(firstBatch.head.after, 0n);
+        const { revision } = await appended(ledger, first);
+        await expectNotAppended(allocation(first.head.after, 0n), { kind: 'fenced', claims: [name] });
+        await appended(ledger, allocation(first.head.after, revision));
+      });
+
+      it('drops a claim, after which its key must not exist', async () => {
+        const firstBatch = batchOf(emptyHead, [created, allocatedEvent], {
+          claims: [{ name, text: claimText(claim), knownRevision: 0n }],
+        });
+        const { revision } = await appended(ledger, firstBatch);
+        const drop: Event = {
+          type: 'ClaimsDropped',
+          subnet: name.subnet,
+          data: { addresses: [name.address], previous: [] },
+        };
+        const dropOf = (knownRevision: bigint): Batch =>
+          batchOf(firstBatch.head.after, [drop], {
+            claims: [{ name, text: undefined, knownRevision }],
+            dropped: [{ name: name.subnet, text: droppedText([3]) }],
+          });
+        await expectNotAppended(dropOf(revision + 1n), { kind: 'fenced', claims: [name] });
+        const batch = dropOf(revision);
+        await appended(ledger, batch);
+        expect(await store.everything()).to.not.have.property(addressKey(name));
+        expect((await store.everything())[droppedKey(name.subnet)]).to.equal('{"seqs":[3]}');
+        const loaded = await ledger.load(never);
+        expect(loaded.claims).to.deep.equal([]);
+        expect(loaded.dropped).to.deep.equal([{ subnet: name.subnet, seqs: [3] }]);
+        await expectNotAppended(allocation(batch.head.after, revision), { kind: 'fenced', claims: [name] });
+        await appended(ledger, allocation(batch.head.after, 0n));
+      });
+
+      it('retires a Subnet', async () => {
+        const firstBatch = batchOf(emptyHead, [created, configured], {
+          subnets: [{ name: 'macvlan', text: specText }],
+        });
+        await appended(ledger, firstBatch);
+        const retired: Event = { type: 'SubnetRetired', subnet: 'macvlan', data: {} };
+        const subnets = [{ name: 'macvlan', text: undefined }];
+        await appended(ledger, batchOf(firstBatch.head.after, [retired], { subnets }));
+        expect(await store.everything()).to.not.have.property(subnetKey('macvlan'));
+        expect((await ledger.load(never)).subnets).to.deep.equal([]);
+      });
+
+      it('configures and retires a pool', async () => {
+        const spec = { subnet: 'macvlan', ips: ['172.17.0.20'], namespaces: [] };
+        const pooled: Event = { type: 'PoolConfigured', subnet: 'macvlan', data: { pool: 'blue', spec } };
+        const firstBatch = batchOf(emptyHead, [created, pooled], {
+          pools: [{ name: 'blue', text: poolText({ spec }) }],
+        });
+        await appended(ledger, firstBatch);
+        expect((await store.everything())[poolKey('blue')]).to.equal(poolText({ spec }));
+        expect((await ledger.load(never)).pools).to.deep.equal([{ name: 'blue', spec }]);
+        const retired: Event = { type: 'PoolRetired', subnet: 'macvlan', data: { pool: 'blue' } };
+        await appended(
+          ledger,
+          batchOf(firstBatch.head.after, [retired], { pools: [{ name: 'blue', text: undefined }] }),
+        );
+        expect((await ledger.load(never)).pools).to.deep.equal([]);
+      });
+
+      it('returns moved when the head is another', async () => {
+        await expectNotAppended(batchOf({ ...emptyHead, seq: 7, hash: 'x' }, [allocatedEvent]), { kind: 'moved' });
+        const firstBatch = batchOf(emptyHead, [created]);
+        await appended(ledger, firstBatch);
+        await expectNotAppended(batchOf(emptyHead, [created]), { kind: 'moved' });
+        await appended(ledger, batchOf(firstBatch.head.after, [configured]));
+        await expectNotAppended(batchOf(firstBatch.head.after, [configured]), { kind: 'moved' });
+      });
+
+      it('succeeds once for many batches with the same head', async () => {
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, () => ledger.append(batchOf(emptyHead, [created]))),
+        );
+        const kinds = outcomes.map(({ kind }) => kind).toSorted();
+        expect(kinds).to.deep.equal(['appended', ...Array.from({ length: 19 }, () => 'moved')]);
+      });
+
+      it('returns deposed when another replica is the writer', async () => {
+        await expectNotAppended(batchOf(emptyHead, [created], { writer: 1n }), { kind: 'deposed' });
+        await store.put(writerKey, '{"replica":"other"}');
+        const writer = await store.created(writerKey);
+        await expectNotAppended(batchOf(emptyHead, [created], { writer: writer + 1n }), { kind: 'deposed' });
+        await appended(ledger, batchOf(emptyHead, [created], { writer }));
+      });
+
+      it('returns fenced with the claims that were edited manually', async () => {
+        const [a, b, c] = ['172.17.0.11', '172.17.0.12', '172.17.0.13'].map((address) => ({ ...name, address }));
+        const [first, second, third] = [a, b, c].map((each) => ({ name: each ?? name, text: claimText(claim) }));
+        if (!first || !second || !third) throw new Error('three');
+        const firstBatch = batchOf(emptyHead, [created, allocatedEvent], {
+          claims: [{ ...second, knownRevision: 0n }],
+        });
+        const { revision } = await appended(ledger, firstBatch);
+        await store.put(addressKey(first.name), claimText(claim));
+        await store.put(addressKey(second.name), claimText(claim));
+        const claims = [
+          { ...first, knownRevision: 0n },
+          { ...second, knownRevision: revision },
+          { ...third, knownRevision: 0n },
+        ];
+        await expectNotAppended(batchOf(firstBatch.head.after, [allocatedEvent], { claims }), {
+          kind: 'fenced',
+          claims: [first.name, second.name],
+        });
+      });
+
+      it('returns moved instead of overwriting an event that another program wrote', async () => {
+        await store.put(logKey(2), '{"forged":true}');
+        await expectNotAppended(batchOf(emptyHead, [created, configured]), { kind: 'moved' });
+      });
+
+      it('returns frozen until the ledger is unfrozen, unless the batch is allowed while frozen', async () => {
+        const reason = { epoch: 1, seq: 99, hash: 'h', by: 'client', at: '2026-01-31T08:00:00.000Z' };
+        expect(await ledger.readFreeze(never)).to.equal(undefined);
+        await ledger.freeze(reason, emptyHead, never);
+        await ledger.freeze({ ...reason, by: 'another' }, emptyHead, never);
+        expect(await ledger.readFreeze(never)).to.deep.equal(reason);
+        await expectNotAppended(batchOf(emptyHead, [created]), { kind: 'frozen' });
+        const firstBatch = batchOf(emptyHead, [created], { requiresUnfrozen: false });
+        await appended(ledger, firstBatch);
+        await expectNotAppended(batchOf(emptyHead, [configured]), { kind: 'moved' });
+        await expectNotAppended(batchOf(firstBatch.head.after, [configured]), { kind: 'frozen' });
+        await ledger.unfreeze(never);
+        await ledger.unfreeze(never);
+        await appended(ledger, batchOf(firstBatch.head.after, [configured]));
+      });
+
+      it('is not stopped by a freeze for a head of another epoch', async () => {
+        const reason = { epoch: 1, seq: 99, hash: 'h', by: 'client', at: '2026-01-31T08:00:00.000Z' };
+        const firstBatch = batchOf(emptyHead, [created]);
+        await appended(ledger, firstBatch);
+        const data = { epoch: 12, seq: 1, hash: 'h', lostSeq: 1, reason: 'a backup' };
+        const restored = batchOf(firstBatch.head.after, [{ type: 'LedgerRestored', subnet: '', data }]);
+        await appended(ledger, restored);
+        const current = restored.head.after;
+        for (const found of [
+          emptyHead,
+          firstBatch.head.after,
+          { ...current, epoch: 2 },
+          { ...current, ledger: 'other' },
+        ]) {
+          await ledger.freeze(reason, found, never);
+          expect(await ledger.readFreeze(never), JSON.stringify(found)).to.equal(undefined);
+        }
+        await appended(ledger, batchOf(current, [configured]));
+        await ledger.freeze(reason, current, never);
+        expect(await ledger.readFreeze(never)).to.deep.equal(reason);
+      });
+
+      it('returns rejected for a batch that is too large for one transaction', async () => {
+        const many = Array.from({ length: ledger.limits.ops }, () => created);
+        await expectNotAppended(batchOf(emptyHead, many), { kind: 'rejected' });
+        for (const length of [1_600_000, 3_000_000]) {
+          const long = subnetConfigured('macvlan', { provider: 'x'.repeat(length) });
+          await expectNotAppended(batchOf(emptyHead, [long]), { kind: 'rejected' });
+        }
+        await appended(ledger, batchOf(emptyHead, many.slice(1)));
+      });
+    });
+
+    describe('watchHead', () => {
+      it('yields after each change', async () => {
+        const controller = new AbortController();
+        const headWatch = ledger.watchHead(controller.signal)[Symbol.asyncIterator]();
+        let head = emptyHead;
+        for (let round = 0; round < 5; round++) {
+          const batch = batchOf(head, [created]);
+          await appended(ledger, batch);
+          head = batch.head.after;
+          // A late result includes the change, and after an early one another follows.
+          do expect((await headWatch.next()).done).to.not.equal(true);
+          while ((await ledger.head(never)).seq < head.seq);
+        }
+        controller.abort();
+      });
+
+      it('ends with its signal, also while it waits for a change', async () => {
+        const controller = new AbortController();
+        const headWatch = ledger.watchHead(controller.signal)[Symbol.asyncIterator]();
+        const ended = (async () => {
+          while (!(await headWatch.next()).done);
+        })();
+        setTimeout(() => controller.abort(), 10);
+        await ended;
+        const aborted = ledger.watchHead(AbortSignal.abort())[Symbol.asyncIterator]();
+        expect((await aborted.next()).done).to.equal(true);
+      });
+    });
+  });
+}

@@ -1,0 +1,308 @@
+/** A ledger in memory, for specs: a strictly serialisable map with revisions, like etcd. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Segment, Seq } from '../../domain/events/event.ts';
+import { emptyHead, type Head } from '../chain/chain.ts';
+import {
+  addressKey,
+  addressPrefix,
+  droppedKey,
+  droppedPrefix,
+  logStartKey,
+  freezeKey,
+  headKey,
+  logKey,
+  logPrefix,
+  poolKey,
+  poolPrefix,
+  segmentKey,
+  segmentPrefix,
+  subnetKey,
+  subnetPrefix,
+  writerKey,
+} from '../store/keys.ts';
+import {
+  epochPrefix,
+  logStartText,
+  type FreezeReason,
+  freezeText,
+  headText,
+  parseDropped,
+  parseLogStart,
+  parseFreeze,
+  parseHead,
+  parsePool,
+  parseSegment,
+  parseSubnet,
+  readClaim,
+  segmentText,
+} from '../store/stored-values.ts';
+import type {
+  AppendOutcome,
+  AppendLimits,
+  Batch,
+  FreezeStore,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  SealedLog,
+  StoredLine,
+} from '../store/ledger.ts';
+import { segmentKeyExists } from '../store/etcd-transaction.ts';
+import { refuseSealedEvent } from '../store/log-start.ts';
+
+interface StoredValue {
+  readonly text: string;
+  readonly created: Revision;
+  readonly modified: Revision;
+}
+
+const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revision: modified });
+
+const pollMs = 20;
+const maxPastRevisions = 8;
+
+export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
+  readonly limits: AppendLimits;
+  readonly #keys = new Map<string, StoredValue>();
+  /** The last key of the log; '' before the first event. */
+  #lastEvent = '';
+  #revision: Revision = 0n;
+  readonly #past = new Map<Revision, ReadonlyMap<string, StoredValue>>();
+  readonly #headWatchers = new Set<() => void>();
+
+  readonly #pageSize: number;
+
+  constructor(limits: AppendLimits = { ops: 128, bytes: 1 << 20 }, pageSize = 100) {
+    this.limits = limits;
+    this.#pageSize = pageSize;
+  }
+
+  /** Writes a key without any check, as etcdctl does. */
+  put(key: string, text: string): Revision {
+    this.#revision++;
+    this.#putAt(key, text, this.#revision);
+    return this.#revision;
+  }
+
+  /** Deletes a key without any check. */
+  remove(key: string): void {
+    this.#keys.delete(key);
+    if (key === this.#lastEvent)
+      this.#lastEvent =
+        [...this.#withPrefix(logPrefix)]
+          .map(([each]) => each)
+          .toSorted()
+          .at(-1) ?? '';
+  }
+
+  get(key: string): string | undefined {
+    return this.#keys.get(key)?.text;
+  }
+
+  /** All keys with their values. */
+  everything(): Record<string, string> {
+    return Object.fromEntries([...this.#keys].map(([key, { text }]) => [key, text]));
+  }
+
+  /** The create revision of a key; 0n for one that does not exist. */
+  createdAt(key: string): Revision {
+    return this.#keys.get(key)?.created ?? 0n;
+  }
+
+  async load(signal: AbortSignal): Promise<LoadedSnapshot> {
+    const head = await this.head(signal);
+    const found = [...this.#withPrefix(addressPrefix)].map(([key, { text, modified }]) => ({
+      ...readClaim(key, text),
+      revision: modified,
+    }));
+    const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
+    const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
+    const under = <Value>(prefix: string, parse: (key: string, text: string) => Value): Value[] =>
+      [...this.#withPrefix(prefix)].map(([key, { text }]) => parse(key, text));
+    const [subnets, pools] = [under(subnetPrefix, parseSubnet), under(poolPrefix, parsePool)];
+    const dropped = under(droppedPrefix, parseDropped);
+    const segments = this.#segmentsFrom(1);
+    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
+  }
+
+  async append(batch: Batch): Promise<AppendOutcome> {
+    await sleep(0);
+    const { head, events, claims, dropped, subnets, pools, segments, requiresUnfrozen, writer } = batch;
+    const reason = this.#limitExceeded(batch);
+    if (reason) return { kind: 'rejected', reason };
+    const known = head.before.seq === 0 ? undefined : headText(head.before);
+    if (this.#keys.get(headKey)?.text !== known || this.#lastEvent > logKey(head.before.seq)) return { kind: 'moved' };
+    if (writer !== undefined && this.#keys.get(writerKey)?.created !== writer) return { kind: 'deposed' };
+    if (requiresUnfrozen && this.#keys.has(freezeKey)) return { kind: 'frozen' };
+    const fenced = claims.filter(({ name, knownRevision }) => this.#modified(addressKey(name)) !== knownRevision);
+    if (fenced.length > 0) return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
+    if (segments.some(({ from }) => this.#keys.has(segmentKey(from))))
+      return { kind: 'rejected', reason: segmentKeyExists };
+
+    const revision = this.#revision + 1n;
+    for (const { seq, text } of events) this.#putAt(logKey(seq), text, revision);
+    for (const [key, text] of [
+      ...claims.map(({ name, text }) => [addressKey(name), text] as const),
+      ...dropped.map(({ name, text }) => [droppedKey(name), text] as const),
+      ...subnets.map(({ name, text }) => [subnetKey(name), text] as const),
+      ...pools.map(({ name, text }) => [poolKey(name), text] as const),
+    ])
+      if (text === undefined) this.#keys.delete(key);
+      else this.#putAt(key, text, revision);
+    for (const segment of segments) {
+      this.#putAt(segmentKey(segment.from), segmentText(segment), revision);
+      this.#putAt(logStartKey, logStartText(segment.to + 1), revision);
+    }
+    this.#putAt(headKey, headText(head.after), revision);
+    this.#revision = revision;
+    for (const wake of this.#headWatchers) wake();
+    return { kind: 'appended', revision };
+  }
+
+  async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const found = [...this.#withPrefix(logPrefix)].filter(([key]) => key >= logKey(from));
+    const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => lineOf(value));
+    const [first] = found.map(([key]) => key).toSorted();
+    if (from < this.#logStart && first !== logKey(from))
+      refuseSealedEvent(from, this.#logStart, this.get(logKey(this.#logStart)));
+    for (let start = 0; start < lines.length; start += this.#pageSize) {
+      yield lines.slice(start, start + this.#pageSize);
+      await sleep(0);
+      signal.throwIfAborted();
+    }
+  }
+
+  async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    await sleep(0);
+    signal.throwIfAborted();
+    return seqs.map((seq) => {
+      const value = this.#keys.get(logKey(seq));
+      if (!value && seq >= 1 && seq < this.#logStart)
+        refuseSealedEvent(seq, this.#logStart, this.get(logKey(this.#logStart)));
+      return value && lineOf(value);
+    });
+  }
+
+  /** Past revisions: only those that were read last. */
+  async *keys({ from, end }: KeyRange, signal: AbortSignal, requested?: Revision): AsyncIterable<KeyPage> {
+    const revision = requested ?? this.#revision;
+    const atRevision = (requested !== undefined && this.#past.get(requested)) || new Map(this.#keys);
+    this.#past.set(revision, atRevision);
+    const [oldest] = this.#past.keys();
+    if (this.#past.size > maxPastRevisions && oldest !== undefined) this.#past.delete(oldest);
+    const found = [...atRevision].filter(([key]) => key >= from && key < end).map(([key, { text }]) => ({ key, text }));
+    const keys = found.toSorted((one, other) => (one.key < other.key ? -1 : 1));
+    let first = 0;
+    do {
+      await sleep(0);
+      signal.throwIfAborted();
+      yield { revision, keys: keys.slice(first, first + this.#pageSize) };
+      first += this.#pageSize;
+    } while (first < keys.length);
+  }
+
+  async logStart(signal: AbortSignal): Promise<Seq> {
+    await sleep(0);
+    signal.throwIfAborted();
+    return this.#logStart;
+  }
+
+  async segments(from: Seq, signal: AbortSignal): Promise<readonly Segment[]> {
+    await sleep(0);
+    signal.throwIfAborted();
+    return this.#segmentsFrom(from);
+  }
+
+  async readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const text = this.get(freezeKey);
+    return text === undefined ? undefined : parseFreeze(text);
+  }
+
+  async freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void> {
+    if (await this.readFreeze(signal)) return;
+    const head = this.get(headKey);
+    const isSameEpoch = found.seq === 0 ? head === undefined : head?.startsWith(epochPrefix(found));
+    if (isSameEpoch) this.put(freezeKey, freezeText(reason));
+  }
+
+  async unfreeze(signal: AbortSignal): Promise<void> {
+    await sleep(0);
+    signal.throwIfAborted();
+    this.remove(freezeKey);
+  }
+
+  async prune(signal: AbortSignal): Promise<boolean> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const below = [...this.#withPrefix(logPrefix)].map(([key]) => key).filter((key) => key < logKey(this.#logStart));
+    for (const key of below.toSorted().slice(0, this.#pageSize)) this.#keys.delete(key);
+    return below.length > this.#pageSize;
+  }
+
+  async head(signal: AbortSignal): Promise<Head> {
+    await sleep(0);
+    signal.throwIfAborted();
+    const text = this.get(headKey);
+    return text === undefined ? emptyHead : parseHead(text);
+  }
+
+  async *watchHead(signal: AbortSignal): AsyncIterable<void> {
+    let isChanged = false;
+    let endPause: () => void = () => undefined;
+    const wake = (): void => {
+      isChanged = true;
+      endPause();
+    };
+    this.#headWatchers.add(wake);
+    try {
+      while (!signal.aborted) {
+        if (!isChanged) {
+          const changed = new AbortController();
+          endPause = () => changed.abort();
+          await pause(pollMs, AbortSignal.any([signal, changed.signal]));
+        }
+        isChanged = false;
+        if (!signal.aborted) yield;
+      }
+    } finally {
+      this.#headWatchers.delete(wake);
+    }
+  }
+
+  #segmentsFrom(from: Seq): readonly Segment[] {
+    const segments = [...this.#withPrefix(segmentPrefix)].map(([key, { text }]) => parseSegment(key, text));
+    return segments.filter((segment) => segment.from >= from).toSorted((a, b) => a.from - b.from);
+  }
+
+  get #logStart(): Seq {
+    return parseLogStart(this.get(logStartKey));
+  }
+
+  #limitExceeded({ events, claims, dropped, subnets, pools }: Batch): string | undefined {
+    const puts = [...events, ...claims, ...dropped, ...subnets, ...pools];
+    const ops = puts.length + 1;
+    if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
+    const bytes = puts.reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
+    return bytes > this.limits.bytes ? `${bytes} bytes, at most ${this.limits.bytes}` : undefined;
+  }
+
+  *#withPrefix(text: string): Iterable<[string, StoredValue]> {
+    for (const entry of this.#keys) if (entry[0].startsWith(text)) yield entry;
+  }
+
+  #modified(key: string): Revision {
+    return this.#keys.get(key)?.modified ?? 0n;
+  }
+
+  #putAt(key: string, text: string, revision: Revision): void {
+    if (key.startsWith(logPrefix) && key > this.#lastEvent) this.#lastEvent = key;
+    this.#keys.set(key, { text, created: this.#keys.get(key)?.created ?? revision, modified: revision });
+  }
+}

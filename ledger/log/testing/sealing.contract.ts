@@ -1,0 +1,115 @@
+/** The sealing part of the ledger contract. */
+import { expect } from 'chai';
+import type { Event, Segment, SegmentSealed, Seq } from '../../domain/events/event.ts';
+import { emptyHead, type Head } from '../chain/chain.ts';
+import { logStartKey, logKey, segmentKey } from '../store/keys.ts';
+import { logStartText, segmentText } from '../store/stored-values.ts';
+import type { Batch, Ledger, SealedLog } from '../store/ledger.ts';
+import { batchOf, failureOf, never } from './running-writer.ts';
+import { appended, created, type LedgerUnderTest } from './ledger-under-test.ts';
+
+/** @param storeOf returns the store of the current test. */
+export function describeSealing(storeOf: () => LedgerUnderTest): void {
+  describe('sealing', () => {
+    let store: LedgerUnderTest;
+    let ledger: Ledger & SealedLog;
+    let head: Head;
+    beforeEach(async () => {
+      store = storeOf();
+      ({ ledger } = store);
+      const firstBatch = batchOf(emptyHead, [created, created, created, created, created, created]);
+      await appended(ledger, firstBatch);
+      head = firstBatch.head.after;
+    });
+
+    const sealed = (from: Seq, to: Seq): SegmentSealed => ({
+      type: 'SegmentSealed',
+      subnet: '',
+      data: { from, to, since: 'then', until: 'later', hash: `h${to}`, manifest: `m${to}`, archive: 'folder /archive' },
+    });
+
+    /** The batch with one event that seals. */
+    function sealingBatch(from: Seq, to: Seq): { batch: Batch; segment: Segment } {
+      const event: Event = sealed(from, to);
+      const segment = { seq: head.seq + 1, ...event.data };
+      return { batch: batchOf(head, [event], { segments: [segment] }), segment };
+    }
+
+    async function seal(from: Seq, to: Seq): Promise<Segment> {
+      const { batch, segment } = sealingBatch(from, to);
+      await appended(ledger, batch);
+      head = batch.head.after;
+      return segment;
+    }
+
+    const seqsFrom = async (from: Seq): Promise<Seq[]> => {
+      const seqs: Seq[] = [];
+      for await (const page of ledger.read(from, never))
+        seqs.push(...page.map(({ text }) => (JSON.parse(text) as { seq: Seq }).seq));
+      return seqs;
+    };
+
+    it('has no segments and log start 1 in a new ledger', async () => {
+      expect(await ledger.logStart(never)).to.equal(1);
+      expect(await ledger.segments(1, never)).to.deep.equal([]);
+      expect(await ledger.prune(never)).to.be.false;
+      expect(await seqsFrom(1)).to.have.length(6);
+      expect(await ledger.load(never)).to.deep.include({ segments: [] });
+    });
+
+    it('writes the segment and moves the log start with its event, before it deletes events', async () => {
+      const segment = await seal(1, 3);
+      expect(await store.everything()).to.include({
+        [segmentKey(1)]: segmentText(segment),
+        [logStartKey]: logStartText(4),
+      });
+      expect(await ledger.logStart(never)).to.equal(4);
+      expect(await ledger.segments(1, never)).to.deep.equal([segment]);
+      expect(await ledger.load(never)).to.deep.include({ segments: [segment] });
+      expect(await seqsFrom(1), 'not deleted yet').to.deep.equal([1, 2, 3, 4, 5, 6, 7]);
+    });
+
+    it('appends segment after segment, and returns those from a given event', async () => {
+      const segments = [await seal(1, 2), await seal(3, 4), await seal(5, 6)];
+      expect(await ledger.segments(1, never)).to.deep.equal(segments);
+      expect(await ledger.segments(3, never)).to.deep.equal(segments.slice(1));
+      expect(await ledger.logStart(never)).to.equal(7);
+    });
+
+    it('rejects a segment that is already sealed', async () => {
+      await seal(1, 3);
+      const before = await store.everything();
+      expect(await ledger.append(sealingBatch(1, 2).batch)).to.have.property('kind', 'rejected');
+      expect(await store.everything()).to.deep.equal(before);
+    });
+
+    it('prunes exactly the events before the log start', async () => {
+      await seal(1, 4);
+      while (await ledger.prune(never));
+      expect(await seqsFrom(5)).to.deep.equal([5, 6, 7]);
+      expect(Object.keys(await store.everything())).to.include.members([logKey(5), logKey(6), logKey(7)]);
+      for (const seq of [1, 2, 3, 4]) expect(await store.everything()).to.not.have.property(logKey(seq));
+    });
+
+    it('rejects a read of pruned events with the log start', async () => {
+      await seal(1, 4);
+      while (await ledger.prune(never));
+      const { at } = JSON.parse((await store.everything())[logKey(5)] as string) as { at: string };
+      const failures = [failureOf(seqsFrom(1)), failureOf(seqsFrom(4)), failureOf(ledger.readEach([6, 4], never))];
+      for (const error of await Promise.all(failures)) {
+        expect(error).to.have.property('code', 'POSITION_GONE');
+        expect(error.message).to.contain(`The first event in etcd is 5 of ${at}. Begin with event 5`);
+      }
+      const lines = await ledger.readEach([5, 999, 0], never);
+      expect(lines.map((line) => line !== undefined)).to.deep.equal([true, false, false]);
+    });
+
+    it('throws LEDGER_DAMAGED when the log start or a segment is not valid', async () => {
+      await store.put(segmentKey(1), '{"seq":1}');
+      expect(await failureOf(ledger.segments(1, never))).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(await failureOf(ledger.load(never))).to.have.property('code', 'LEDGER_DAMAGED');
+      await store.put(logStartKey, '{"seq":"2"}');
+      expect(await failureOf(ledger.logStart(never))).to.have.property('code', 'LEDGER_DAMAGED');
+    });
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * A ledger behind a faulty network, for specs. Each append takes the next fault of a list; without one it succeeds. A fault
+ * receives the real append, and may call it now, later or never.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Seq } from '../../domain/events/event.ts';
+import type { Head } from '../chain/chain.ts';
+import type {
+  AppendOutcome,
+  AppendLimits,
+  Batch,
+  KeyPage,
+  KeyRange,
+  Ledger,
+  LoadedSnapshot,
+  Revision,
+  StoredLine,
+} from '../store/ledger.ts';
+
+export type Fault = (append: () => Promise<AppendOutcome>, batch: Batch) => Promise<AppendOutcome>;
+
+const unknown: AppendOutcome = { kind: 'unknown', reason: 'connection lost' };
+
+export class UnreliableLedger implements Ledger {
+  /** Of the next appends, in order. */
+  readonly faults: Fault[] = [];
+  /** The number of reads that fail next. */
+  failingReads = 0;
+  /** Reads wait for this promise. */
+  readable: Promise<void> = Promise.resolve();
+  /** All batches passed to append. */
+  readonly tried: Batch[] = [];
+  readonly #ledger: Ledger;
+  #delayed: (() => Promise<AppendOutcome>)[] = [];
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** The request never arrives. */
+  readonly lostRequest: Fault = () => Promise.resolve(unknown);
+
+  /** The append happens, and its reply is lost. */
+  readonly lostReply: Fault = async (append) => {
+    await append();
+    return unknown;
+  };
+
+  /** The request arrives after the next append. */
+  readonly overtaken: Fault = (append) => {
+    this.#delayed.push(append);
+    return Promise.resolve(unknown);
+  };
+
+  /** The request arrives immediately before the next append. */
+  readonly late: Fault = (append) => {
+    this.faults.unshift(async (next, batch) => {
+      await append();
+      const following = this.faults.shift();
+      return following ? following(next, batch) : next();
+    });
+    return Promise.resolve(unknown);
+  };
+
+  get limits(): AppendLimits {
+    return this.#ledger.limits;
+  }
+
+  async append(batch: Batch): Promise<AppendOutcome> {
+    this.tried.push(batch);
+    const append = (): Promise<AppendOutcome> => this.#ledger.append(batch);
+    const delayed = this.#delayed;
+    this.#delayed = [];
+    const fault = this.faults.shift();
+    const outcome = await (fault ? fault(append, batch) : append());
+    for (const appendNow of delayed) await appendNow();
+    return outcome;
+  }
+
+  load(signal: AbortSignal): Promise<LoadedSnapshot> {
+    return this.#ledger.load(signal);
+  }
+
+  async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    await this.#reachable();
+    yield* this.#ledger.read(from, signal);
+  }
+
+  async readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    await this.#reachable();
+    return this.#ledger.readEach(seqs, signal);
+  }
+
+  async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
+    await this.#reachable();
+    yield* this.#ledger.keys(range, signal, revision);
+  }
+
+  async head(signal: AbortSignal): Promise<Head> {
+    await this.#reachable();
+    return this.#ledger.head(signal);
+  }
+
+  watchHead(signal: AbortSignal): AsyncIterable<void> {
+    return this.#ledger.watchHead(signal);
+  }
+
+  async #reachable(): Promise<void> {
+    await this.readable;
+    if (this.failingReads === 0) return;
+    this.failingReads--;
+    throw new IpledgerError('UNAVAILABLE', 'etcd does not reply: connection lost');
+  }
+}

@@ -1,0 +1,20 @@
+/** The spans of one append: each traced request of the batch gets its own, as a child of its call. */
+import type { Span } from '../../../lib/tracing/span.ts';
+import type { AppendOutcome } from '../store/ledger.ts';
+import type { BatchBuilder } from './batch.ts';
+import type { DecidedRequest } from './pending-request.ts';
+
+/** Starts the spans; undefined if no request of the batch with events is traced. */
+export function startAppendSpans(decided: readonly DecidedRequest[]): readonly Span[] | undefined {
+  let spans: Span[] | undefined;
+  for (const { queued, writes } of decided)
+    if (writes && queued.request.span) (spans ??= []).push(queued.request.span.child('append', { kind: 'client' }));
+  return spans;
+}
+
+export function endAppendSpans(spans: readonly Span[], { events, head }: BatchBuilder, { kind }: AppendOutcome): void {
+  for (const span of spans) {
+    span.set({ 'db.system': 'etcd', 'ipledger.batch_events': events.length, 'ipledger.head_seq': head.seq });
+    span.end(kind === 'appended' ? undefined : kind);
+  }
+}

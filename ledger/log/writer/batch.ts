@@ -1,0 +1,226 @@
+/**
+ * Builds a batch. Each command is decided against the state with the earlier commands of the batch in it. A command that does
+ * not fit into the transaction waits for the next one; a command is never split.
+ */
+import type { Claim } from '../../domain/state/claim.ts';
+import { type Event } from '../../domain/events/event.ts';
+import { addressesOf } from '../../domain/events/registry.ts';
+import { evolve } from '../../domain/state/evolve.ts';
+import { UndoLog, type Undo } from '../../domain/state/undo-log.ts';
+import { Refused } from '../../domain/commands/refusal.ts';
+import { claimOf, type State } from '../../domain/state/state.ts';
+import { chainEvent, type Head, maxHeadBytes, type StoredEvent } from '../chain/chain.ts';
+import type { ClockReading } from '../chain/ledger-clock.ts';
+import {
+  configurationEntries,
+  type ConfiguredNames,
+  emptyNames,
+  addNamesOf,
+  sealedSegments,
+} from './configuration-keys.ts';
+import { addressPrefix, droppedKey, logKey, poolKey, segmentKey, subnetKey } from '../store/keys.ts';
+import { claimText, droppedText, poolText, segmentText, subnetText } from '../store/stored-values.ts';
+import type { Batch, Revision } from '../store/ledger.ts';
+import type { Replica } from '../reader/replica.ts';
+import { firstVersionOfEvent } from '../chain/upcast.ts';
+import { type EventVersion } from '../../domain/events/schema-version.ts';
+
+/** Bounds the pages of readers. */
+const maxEventBytes = 16 << 10;
+
+/** The envelope data of a command's events. */
+export interface CommandStamp {
+  /** The ULID of the command; `newId` returns the ULIDs of its events. */
+  readonly command: string;
+  readonly newId: () => string;
+  readonly reading: ClockReading;
+  readonly actor: string;
+  /** The schema version to write. Default: the newest. */
+  readonly version?: EventVersion;
+  /** Whether the events may be appended while the ledger is frozen. */
+  readonly isAllowedWhileFrozen?: boolean;
+}
+
+export class BatchBuilder {
+  readonly #replica: Replica;
+  readonly #undoLog = new UndoLog();
+  readonly #events: StoredEvent[] = [];
+  readonly #texts = new Map<Claim, string>();
+  /** The events that change keys besides log and claims. Almost every batch has none. */
+  readonly #configuring: StoredEvent[] = [];
+  #head: Head;
+  #bytes = 0;
+  #requiresUnfrozen = false;
+
+  constructor(replica: Replica) {
+    this.#replica = replica;
+    this.#head = replica.head;
+  }
+
+  /** The head after all events of the batch, which are not committed yet. */
+  get head(): Head {
+    return this.#head;
+  }
+
+  get events(): readonly StoredEvent[] {
+    return this.#events;
+  }
+
+  /**
+   * Evolves the state by the events of one command.
+   * @returns a function that undoes it, valid until the next call; undefined when the events do not fit into the batch. Then the
+   *   state is unchanged.
+   * @throws Refused for an event that is too large; errors of evolve. Then the state is unchanged.
+   */
+  add(events: readonly Event[], stamp: CommandStamp): Undo | undefined {
+    if (events.length > 0 && !stamp.isAllowedWhileFrozen) this.#requiresUnfrozen = true;
+    const savepoint = this.#undoLog.savepoint();
+    const before = {
+      head: this.#head,
+      count: this.#events.length,
+      configuring: this.#configuring.length,
+      bytes: this.#bytes,
+    };
+    const undo = (): void => {
+      this.#undoLog.rollBack(savepoint);
+      this.#events.length = before.count;
+      this.#configuring.length = before.configuring;
+      this.#head = before.head;
+      this.#bytes = before.bytes;
+    };
+    try {
+      events.forEach((event, index) => this.#append(event, [index + 1, events.length], stamp));
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    if (this.#fits()) return undo;
+    undo();
+    return undefined;
+  }
+
+  /** Undoes all commands. */
+  rollBack(): void {
+    this.#undoLog.rollBack();
+  }
+
+  /** The transaction. */
+  build(writer: Revision | undefined): Batch {
+    const { state } = this.#replica;
+    const claims = this.#undoLog.touched.map((name) => {
+      const claim = claimOf(state, name.subnet, name.address);
+      return { name, text: claim && this.#textOf(claim), knownRevision: this.#replica.revisionOf(name) };
+    });
+    const configured = configurationEntries(state, this.#configuredNames());
+    const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
+    const head = { before: this.#replica.head, after: this.#head };
+    return {
+      head,
+      events,
+      claims,
+      ...configured,
+      segments: sealedSegments(this.#configuring),
+      requiresUnfrozen: this.#requiresUnfrozen,
+      writer,
+    };
+  }
+
+  #append(event: Event, part: readonly [number, number], stamp: CommandStamp): void {
+    const { command, newId, reading, actor, version } = stamp;
+    const { state } = this.#replica;
+    refuseUnreadable(event, version);
+    const addresses = addressesOf(event);
+    const before: Record<string, number> = {};
+    for (const address of addresses) before[address] = claimOf(state, event.subnet, address)?.last ?? 0;
+    const { at, clock } = reading;
+    const wrapping = { id: newId(), command, part, at, clock, actor, before, ...(version && { version }) };
+    const { stored, head } = chainEvent(this.#head, event, wrapping);
+    const eventBytes = Buffer.byteLength(stored.text);
+    if (eventBytes > maxEventBytes)
+      throw new Refused(
+        'INVALID_REQUEST',
+        `the event ${event.type} would have ${eventBytes} bytes, and at most ${maxEventBytes} are allowed: request less, or write excluded addresses as ranges`,
+      );
+    evolve(state, stored.sequenced, this.#undoLog);
+    this.#events.push(stored);
+    this.#head = head;
+    this.#bytes += eventBytes + logKeyBytes;
+    // The keys beside the log repeat its data, so they are about as large.
+    for (const address of addresses) {
+      const claim = claimOf(state, event.subnet, address);
+      const keyBytes = addressPrefix.length + event.subnet.length + 1 + address.length;
+      this.#bytes += (claim ? Buffer.byteLength(this.#textOf(claim)) : 0) + 2 * keyBytes;
+    }
+    const others = otherKeyBytes(state, stored);
+    if (others === undefined) return;
+    this.#configuring.push(stored);
+    this.#bytes += others;
+  }
+
+  /** Claims are immutable, so each is serialised once, for its size and for the transaction. */
+  #textOf(claim: Claim): string {
+    let text = this.#texts.get(claim);
+    if (text === undefined) this.#texts.set(claim, (text = claimText(claim)));
+    return text;
+  }
+
+  /** The names of the Subnets and pools that the batch changes. */
+  #configuredNames(): ConfiguredNames {
+    const names = emptyNames();
+    for (const { sequenced } of this.#configuring) addNamesOf(names, sequenced);
+    return names;
+  }
+
+  #fits(): boolean {
+    const { ops, bytes } = this.#replica.ledger.limits;
+    const claims = this.#undoLog.touchedCount;
+    const { puts: otherPuts, segments } = this.#otherKeys();
+    const puts = this.#events.length + claims + otherPuts + 1;
+    const compares = claims + segments + 4;
+    return puts <= ops && compares <= ops && this.#bytes + 2 * maxHeadBytes <= bytes;
+  }
+
+  /** The number of keys besides head, log and claims, and of segments among them. */
+  #otherKeys(): { readonly puts: number; readonly segments: number } {
+    if (this.#configuring.length === 0) return noOtherKeys;
+    const { subnets, pools, dropped } = this.#configuredNames();
+    const segments = sealedSegments(this.#configuring).length;
+    const logStart = segments > 0 ? 1 : 0;
+    return { puts: subnets.size + pools.size + dropped.size + segments + logStart, segments };
+  }
+}
+
+const noOtherKeys = { puts: 0, segments: 0 };
+/** All keys of the log have one length. */
+const logKeyBytes = logKey(0).length;
+
+/** The bytes of the keys that an event changes besides log and claims, with their values; undefined if it changes none. */
+function otherKeyBytes(state: State, { envelope, sequenced: event }: StoredEvent): number | undefined {
+  switch (event.type) {
+    case 'ClaimsDropped':
+      return Buffer.byteLength(droppedText(state.dropped.get(event.subnet) ?? [])) + droppedKey(event.subnet).length;
+    case 'SubnetConfigured':
+      return Buffer.byteLength(subnetText(event.data)) + subnetKey(event.subnet).length;
+    case 'PoolConfigured':
+      return Buffer.byteLength(poolText(event.data)) + poolKey(event.data.pool).length;
+    case 'SegmentSealed': {
+      const segment = { seq: envelope.seq, ...event.data };
+      return Buffer.byteLength(segmentText(segment)) + 2 * segmentKey(segment.from).length;
+    }
+    case 'SubnetRetired':
+    case 'PoolRetired':
+      return 0;
+    default:
+      return undefined;
+  }
+}
+
+/** @throws Refused UNAVAILABLE for an event that some live replica cannot read. */
+function refuseUnreadable(event: Event, version: EventVersion | undefined): void {
+  const needed = firstVersionOfEvent(event);
+  if (version !== undefined && version < needed)
+    throw new Refused(
+      'UNAVAILABLE',
+      `${event.type} needs event version ${needed}, but an allocator replica reads only versions up to ${version}: upgrade that replica, then retry`,
+    );
+}

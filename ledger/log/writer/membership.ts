@@ -1,0 +1,176 @@
+/**
+ * The live replicas, each with a key on its own lease; for liveness only. The key lists the schema versions that the replica
+ * reads, so that the writer writes no event that stops a replica. It also has the replica's clock time, so that a replica with a
+ * wrong clock does not become the writer.
+ *
+ * The writer does not see a replica that is too old to have such a key, has just started, or has lost its lease. Then it may
+ * write events that this replica cannot read. The replica stops and reports that it needs an upgrade; it never skips an event.
+ */
+import type { Etcd3, IKeyValue } from 'etcd3';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Candidate } from './election.ts';
+import { prefixEnd, memberKey, memberPrefix } from '../store/keys.ts';
+import { type HeldLease, acquireLease } from '../store/etcd-lease.ts';
+import { clockSkewMs } from './clock-skew.ts';
+import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
+
+const leaseSettings = { ttlSeconds: 10, renewMs: 3_000, name: 'the lease of the member key' };
+const defaultRefreshMs = 2_000;
+/** The first refreshes are faster, because several replicas may start together. */
+const initial = { refreshes: 4, refreshMs: 250 };
+/** Clocks are compared only if the last refresh is at most this old. */
+const maxRefreshAgeMs = 10_000;
+/** After this number of refreshes, `untilClockAgrees` no longer waits for a replica whose key has not changed. */
+const refreshesToCompare = 3;
+
+/** A live replica, as in the value of its member key. */
+export interface Member extends Candidate {
+  /** The schema versions that it reads. */
+  readonly reads: readonly number[];
+}
+
+/** The newest version that all members read. Without a common version the oldest one: a replica that cannot read it stops. */
+export function versionToWrite(members: readonly Pick<Member, 'reads'>[]): EventVersion {
+  const common = eventVersions.filter((version) => members.every(({ reads }) => reads.includes(version)));
+  return common.at(-1) ?? (eventVersions[0] as EventVersion);
+}
+
+export interface MembershipOptions {
+  readonly client: Etcd3;
+  readonly self: Member;
+  readonly log: Logger;
+  /** Default 2 s. */
+  readonly refreshMs?: number;
+  /** The clock of the machine, milliseconds since 1970. */
+  readonly wall?: () => number;
+}
+
+/** The clock of another replica. */
+interface ObservedClock {
+  /** Of the key with its time. */
+  readonly revision: string;
+  /** How far this replica's clock is ahead; undefined until the key has changed once. */
+  readonly aheadMs: number | undefined;
+}
+
+/** The membership of this replica: its own key, and the keys of the others. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  #lease: HeldLease | undefined;
+  #members: readonly Member[] | undefined;
+  #clocks = new Map<string, ObservedClock>();
+  #refreshCount = 0;
+  #refreshedAt = -Infinity;
+  #clockSkewed = new AbortController();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** The newest version that every live replica reads; before the first refresh the oldest version. */
+  get eventVersion(): EventVersion {
+    return this.#members ? versionToWrite(this.#members) : (eventVersions[0] as EventVersion);
+  }
+
+  /** Aborted while this replica's clock differs from those of most replicas: it would write wrong times. */
+  get clockSkewed(): AbortSignal {
+    return this.#clockSkewed.signal;
+  }
+
+  /** Resolves once the clock is compared, if it can be, and agrees; or with the signal. */
+  async untilClockAgrees(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (this.#clockSkewed.signal.aborted || !this.#isClockCompared))
+      await pause(this.#refreshMs / 4, signal);
+  }
+
+  /** Keeps the key of this replica, and reads the others, until the signal is aborted. Then it deletes the key. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#refresh(signal);
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'refreshing the members failed: etcd does not reply or rejects writes');
+      }
+      await pause(this.#refreshMs, signal);
+    }
+    await this.#lease?.revoke().catch(() => undefined);
+  }
+
+  get #refreshMs(): number {
+    const { refreshMs = defaultRefreshMs } = this.#options;
+    return this.#refreshCount < initial.refreshes ? Math.min(initial.refreshMs, refreshMs) : refreshMs;
+  }
+
+  get #isClockCompared(): boolean {
+    const others = [...this.#clocks.values()];
+    const compared = others.length === 0 || others.some(({ aheadMs }) => aheadMs !== undefined);
+    return this.#refreshCount >= refreshesToCompare || (this.#refreshCount > 0 && compared);
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const { client, self } = this.#options;
+    const prefix = { key: Buffer.from(memberPrefix), range_end: Buffer.from(prefixEnd(memberPrefix)) };
+    const { kvs } = await client.kv.range(prefix);
+    const isOwn = ({ key }: IKeyValue): boolean => key.toString('utf8') === memberKey(self.replica);
+    const others = kvs.filter((kv) => !isOwn(kv));
+    this.#members = [...others.flatMap(({ value }) => parseMember(value)), self];
+    this.#compareClocks(others);
+    await this.#putMember(kvs.find(isOwn), signal);
+  }
+
+  /** A key that changed since the last refresh is younger than it. So its time shows how far the clocks differ. */
+  #compareClocks(others: readonly IKeyValue[]): void {
+    const { log, wall = Date.now } = this.#options;
+    const [now, monotonic] = [wall(), performance.now()];
+    const isLate = monotonic - this.#refreshedAt > maxRefreshAgeMs;
+    this.#refreshedAt = monotonic;
+    this.#refreshCount++;
+    const clocks = others.map(({ key, value, mod_revision: revision }): [string, ObservedClock] => {
+      const name = key.toString('utf8');
+      const last = this.#clocks.get(name);
+      const at = Date.parse(parseMember(value)[0]?.at ?? '');
+      const isNew = last !== undefined && last.revision !== revision && !isLate && !Number.isNaN(at);
+      return [name, { revision, aheadMs: isNew ? now - at : last?.aheadMs }];
+    });
+    this.#clocks = new Map(clocks);
+    const skewMs = clockSkewMs(clocks.flatMap(([, { aheadMs }]) => aheadMs ?? []));
+    if (skewMs === undefined) {
+      if (this.#clockSkewed.signal.aborted) log.info('the clock agrees with those of most replicas again');
+      if (this.#clockSkewed.signal.aborted) this.#clockSkewed = new AbortController();
+    } else if (!this.#clockSkewed.signal.aborted) {
+      log.error(
+        { skewMs },
+        'the clock differs from those of most replicas, so this replica cannot be the writer: correct the clock',
+      );
+      this.#clockSkewed.abort();
+    }
+  }
+
+  /** Writes the key of this replica, with a new lease if the last one was lost. */
+  async #putMember(own: IKeyValue | undefined, signal: AbortSignal): Promise<void> {
+    const { client, self, log, wall = Date.now } = this.#options;
+    if (own && this.#lease && own.lease !== this.#lease.id)
+      log.warn(
+        { replica: self.replica },
+        'another process uses the name of this replica: give each replica its own --replica',
+      );
+    if (!own || !this.#lease || this.#lease.signal.aborted || own.lease !== this.#lease.id) {
+      await this.#lease?.revoke().catch(() => undefined);
+      this.#lease = await acquireLease(client, { ...leaseSettings, signal, log });
+    }
+    const value = JSON.stringify({ ...self, at: new Date(wall()).toISOString() });
+    const key = Buffer.from(memberKey(self.replica));
+    await client.kv.put({ key, value: Buffer.from(value), lease: this.#lease.id });
+  }
+}
+
+/** Parses a member key, with the time of its last write; an empty array for a value that is not a member. */
+function parseMember(value: Buffer): (Member & { readonly at?: string })[] {
+  try {
+    const member = JSON.parse(value.toString('utf8')) as Member & { readonly at?: string };
+    return Array.isArray(member.reads) ? [member] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,48 @@
+/** A request to the writer, and its stages: pending, queued, decided, proven. */
+import type { IpledgerError } from '../../../lib/errors.ts';
+import type { Span } from '../../../lib/tracing/span.ts';
+import type { Command } from '../../domain/commands/command.ts';
+import type { Event } from '../../domain/events/event.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { Head } from '../chain/chain.ts';
+
+/** A command or, without `command`, a query. */
+export interface PendingRequest<Answer> {
+  /**
+   * Creates the command for the ledger time `now` (milliseconds since 1970). Its events follow this head immediately, or are not
+   * appended. Returns undefined when there is nothing to do. Absent for a query.
+   */
+  readonly command?: (now: number, head: Head) => Command | undefined;
+  /** The answer, from the state with the command's events in it. May throw Refused. */
+  readonly answer: (state: State, events: readonly Event[], now: number) => Answer;
+  /** The authenticated identity of the caller. */
+  readonly actor: string;
+  /** Aborted when the caller has disconnected or its deadline has passed: the request is no longer decided. */
+  readonly signal: Pick<AbortSignal, 'aborted'>;
+  /** The span of the call, if it is traced: the writer adds spans of decision and append. */
+  readonly span?: Span | undefined;
+}
+
+/** An answer, and the head at which it is true. */
+export interface ProvenAnswer<Answer> {
+  readonly answer: Answer;
+  readonly head: Head;
+}
+
+/** A request that waits for its decision, perhaps again. */
+export interface QueuedRequest {
+  readonly request: PendingRequest<unknown>;
+  readonly resolve: (proven: ProvenAnswer<unknown>) => void;
+  readonly reject: (error: IpledgerError) => void;
+}
+
+/** A decided request that waits until its batch is proven. */
+export interface DecidedRequest {
+  readonly queued: QueuedRequest;
+  /** Whether it has events. */
+  readonly writes: boolean;
+  /** Whether its events may be appended while the ledger is frozen. */
+  readonly isAllowedWhileFrozen: boolean;
+  /** Resolves or rejects the request. */
+  readonly settle: () => void;
+}

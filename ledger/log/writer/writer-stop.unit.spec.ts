@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { allocate } from '../../domain/testing/event-fixtures.ts';
+import { addressKey, headKey, logKey, writerKey } from '../store/keys.ts';
+import type { MemoryLedger } from '../testing/memory-ledger.ts';
+import {
+  waitForRetries,
+  requestFor,
+  failureOf,
+  createLatch,
+  never,
+  startUnreliableWriter,
+  startWriter,
+  type RunningWriter,
+} from '../testing/running-writer.ts';
+import type { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+
+describe('The writer at its limits', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: RunningWriter;
+  beforeEach(async () => {
+    ({ memory, ledger, working } = await startUnreliableWriter());
+  });
+  afterEach(async () => void (await working.stop()));
+
+  const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
+
+  it('rejects requests when 20,000 are waiting', async () => {
+    const latch = createLatch();
+    ledger.faults.push(async (append) => {
+      await latch.opened;
+      return append();
+    });
+    const first = submit(allocate('a'));
+    await waitForRetries();
+    const query = { answer: () => 0, actor: '', signal: never };
+    const waiting = Array.from({ length: 20_000 }, () => working.writer.submit(query));
+    const error = await failureOf(working.writer.submit(query));
+    expect(error).to.deep.include({
+      code: 'OVERLOADED',
+      message: '20000 requests are already waiting: try again later',
+    });
+    latch.open();
+    await Promise.all([first, ...waiting]);
+    await working.writer.submit(query);
+  });
+
+  it('rejects queued and new requests with NOT_WRITER, and with UNAVAILABLE if they may have been written', async () => {
+    const latch = createLatch();
+    ledger.faults.push(async () => {
+      await latch.opened;
+      return { kind: 'unknown', reason: 'connection lost' };
+    });
+    const inFlight = failureOf(submit(allocate('a')));
+    await waitForRetries();
+    const waiting = failureOf(submit(allocate('b')));
+    const stopped = working.stop();
+    latch.open();
+    expect(await stopped).to.equal(undefined);
+    expect(await inFlight).to.deep.include({
+      code: 'UNAVAILABLE',
+      message:
+        'this allocator is no longer the writer, and the outcome of the request is unknown: repeat the same request',
+    });
+    for (const answer of [waiting, failureOf(submit(allocate('c')))])
+      expect(await answer).to.have.property('code', 'NOT_WRITER');
+  });
+
+  it('resigns after a hundred consecutive unknown outcomes', async () => {
+    ledger.faults.push(...Array.from({ length: 200 }, () => ledger.lostRequest));
+    expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'UNAVAILABLE');
+    expect(ledger.faults.length).to.be.within(90, 110);
+    const next = await startWriter(memory);
+    await next.writer.submit(requestFor(allocate('a')));
+    await next.stop();
+  });
+
+  it('stops at a bug, and reports it to the waiting callers', async () => {
+    working.replica.revisionOf = () => {
+      throw new TypeError('oops');
+    };
+    const errors = await Promise.all([failureOf(submit(allocate('a'))), failureOf(submit(allocate('b')))]);
+    for (const error of errors) expect(error).to.deep.include({ code: 'BUG', message: 'oops' });
+    expect(await failureOf(submit(allocate('c')))).to.have.property('code', 'NOT_WRITER');
+    expect(await working.stop()).to.have.property('message', 'oops');
+  });
+
+  it('stops when another replica is the writer', async () => {
+    const term = memory.put(writerKey, '{}');
+    const deposed = await startWriter(memory, { term: term + 1n });
+    expect(await failureOf(deposed.writer.submit(requestFor(allocate('a'))))).to.have.property('code', 'NOT_WRITER');
+    expect(await deposed.stop()).to.equal(undefined);
+    const { writer, stop } = await startWriter(memory, { term });
+    await writer.submit(requestFor(allocate('a')));
+    await stop();
+  });
+
+  const tampered: [string, () => void, string][] = [
+    [
+      'the next line of the log is not an event',
+      () => memory.put(logKey(4), '{"forged":true}'),
+      'a line of the log is not an event',
+    ],
+    [
+      'the head was edited manually',
+      () => memory.put(headKey, (memory.get(headKey) as string).replace('"epoch":1', '"epoch":2')),
+      'the ledger was rewound',
+    ],
+    [
+      'the event of the head is missing',
+      () => memory.put(headKey, (memory.get(headKey) as string).replace('"seq":3', '"seq":4')),
+      'the log has no complete command after event 3',
+    ],
+  ];
+  for (const [what, tamper, message] of tampered)
+    it(`stops with LEDGER_DAMAGED and gives no wrong answer when ${what}`, async () => {
+      tamper();
+      expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
+      const ended = (await working.stop()) as Error;
+      expect(ended).to.have.property('code', 'LEDGER_DAMAGED');
+      expect(ended.message).to.contain(message);
+      expect(memory.get(addressKey({ subnet: 'macvlan', address: '172.17.0.11' }))).to.equal(undefined);
+    });
+});

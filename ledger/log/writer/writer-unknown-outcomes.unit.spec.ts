@@ -1,0 +1,246 @@
+import { expect } from 'chai';
+import { describeState } from '../../domain/testing/describe-state.ts';
+import { allocate } from '../../domain/testing/event-fixtures.ts';
+import type { Untimed } from '../../domain/testing/given-when-then.ts';
+import { LedgerClock } from '../chain/ledger-clock.ts';
+import { addressKey } from '../store/keys.ts';
+import { MemoryLedger } from '../testing/memory-ledger.ts';
+import { Replica } from '../reader/replica.ts';
+import {
+  waitForRetries,
+  requestFor,
+  bind,
+  submitAll,
+  createLedger,
+  describeFold,
+  failureOf,
+  smallAttachment,
+  logOf,
+  macvlan,
+  release,
+  small,
+  startUnreliableWriter,
+  startWriter,
+  typesOf,
+  unbind,
+  type RunningWriter,
+} from '../testing/running-writer.ts';
+import { type Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
+
+describe('An append of unknown outcome', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: RunningWriter;
+  let now: number;
+  beforeEach(async () => {
+    memory = new MemoryLedger();
+    ledger = new UnreliableLedger(memory);
+    now = Date.parse('2026-01-31T08:00:00.000Z');
+    const clock = new LedgerClock({ wall: () => now, monotonic: () => now });
+    working = await startWriter(ledger, { replica: await Replica.load(ledger, AbortSignal.timeout(5_000), clock) });
+    await submitAll(working.writer, createLedger(), macvlan, small);
+  });
+  afterEach(async () => {
+    await working.stop();
+    const log = await logOf(memory);
+    expect(describeState(working.replica.state)).to.deep.equal(describeFold(log));
+    const fresh = await Replica.load(memory, AbortSignal.timeout(5_000));
+    expect(describeState(fresh.state)).to.deep.equal(describeFold(log));
+  });
+
+  const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
+  const count = async (type: string): Promise<number> =>
+    typesOf(await logOf(memory)).filter((each) => each === type).length;
+
+  const outcomes: [string, (ledger: UnreliableLedger) => Fault][] = [
+    ['whose request is lost', ({ lostRequest }) => lostRequest],
+    ['whose reply is lost', ({ lostReply }) => lostReply],
+    ['that happens immediately before the next append', ({ late }) => late],
+    ['that arrives after the next append', ({ overtaken }) => overtaken],
+  ];
+  for (const [what, faultOf] of outcomes)
+    describe(what, () => {
+      it('is resolved: each command is answered once, as without the failure', async () => {
+        await submitAll(working.writer, allocate('old'), bind('old'));
+        ledger.faults.push(faultOf(ledger));
+        const [allocated, repeated, released, unbound, unboundAgain, refused] = await Promise.all([
+          submit(allocate('a')),
+          submit(allocate('a')),
+          submit(release('old')),
+          submit(unbind('old')),
+          submit(unbind('old')),
+          failureOf(submit(allocate('b', { candidates: [['172.17.0.12']] }))),
+        ]);
+        expect(allocated.answer).to.deep.equal({ events: 1, addresses: ['172.17.0.12'] });
+        expect(repeated.answer).to.deep.equal({ events: 0, addresses: ['172.17.0.12'] });
+        expect([released, unbound, unboundAgain].map(({ answer }) => answer.events)).to.deep.equal([1, 1, 0]);
+        expect(refused).to.have.property('code', 'ADDRESS_IN_USE');
+        await submit(allocate('c'));
+        const once = ['AddressReleased', 'AddressUnbound', 'AllocationRefused', 'LedgerCreated'];
+        expect(await Promise.all(once.map(count))).to.deep.equal([1, 1, 1, 1]);
+        expect(await count('AddressAllocated')).to.equal(3);
+        for (const { head } of [allocated, repeated, released]) {
+          const { hash } = (await logOf(memory))[head.seq - 1] ?? {};
+          expect(head.hash).to.equal(hash);
+        }
+      });
+
+      it('is answered by what happened, not by a later decision after the deadline of the command', async () => {
+        const fault = faultOf(ledger);
+        ledger.faults.push((append, batch) => {
+          now += 10_000;
+          return fault(append, batch);
+        });
+        const outcome = submit(allocate('a', {}, { deadline: now + 5_000 })).catch((error: unknown) => error);
+        let answered = false;
+        void outcome.then(() => (answered = true));
+        await waitForRetries();
+        const isInLog = (await logOf(memory)).some(({ text }) => text.includes('"pod":"a"'));
+        if (!isInLog) expect(answered, 'answered while the append may still happen').to.be.false;
+
+        await submit(allocate('b'));
+        const happened = (await logOf(memory)).some(({ text }) => text.includes('"pod":"a"'));
+        if (happened) expect(await outcome).to.have.nested.property('answer.events', 1);
+        else expect(await outcome).to.have.property('code', 'DEADLINE_PASSED');
+      });
+    });
+
+  it('is resolved correctly 100 times of 100', async () => {
+    for (let round = 0; round < 100; round++) {
+      ledger.faults.push(ledger.lostReply);
+      const [{ answer }, released] = await Promise.all([
+        submit(allocate(`pod-${round}`, smallAttachment)),
+        submit(release(`pod-${round - 1}`)),
+      ]);
+      expect(answer.events).to.equal(1);
+      expect(released.answer.events).to.equal(round === 0 ? 0 : 1);
+    }
+    expect(await count('AddressAllocated')).to.equal(100);
+    expect(await count('AddressReleased')).to.equal(99);
+    expect(ledger.faults).to.have.length(0);
+  });
+
+  it('can follow another, in any mixture, and only one of them happens', async () => {
+    const { lostRequest, lostReply, late, overtaken } = ledger;
+    for (const faults of [
+      [late, late, late],
+      [overtaken, overtaken, lostReply],
+      [lostRequest, overtaken, late, lostReply],
+      [overtaken, lostRequest, lostRequest],
+      [late, overtaken],
+    ]) {
+      ledger.faults.push(...faults);
+      const pod = `pod-${faults.map(({ name }) => name).join('-')}`;
+      expect((await submit(allocate(pod))).answer.events).to.equal(1);
+      ledger.faults.length = 0;
+    }
+    await submit(allocate('last'));
+    expect(await count('AddressAllocated')).to.equal(6);
+  });
+
+  it('is dropped if it never happened, and does not block the next', async () => {
+    ledger.faults.push(ledger.lostRequest);
+    await submit(allocate('a'));
+    ledger.faults.push(ledger.lostReply);
+    expect((await submit(release('a'))).answer.events).to.equal(1);
+  });
+
+  it('is not resolved by the event of another writer', async () => {
+    const rival = await startWriter(memory);
+    ledger.faults.push(async () => {
+      await submitAll(rival.writer, allocate('a', { candidates: [['172.17.0.11']] }));
+      return { kind: 'unknown', reason: 'connection lost' };
+    });
+    const { answer } = await submit(allocate('b'));
+    expect(answer.addresses).to.deep.equal(['172.17.0.12']);
+    await rival.stop();
+  });
+
+  it('waits until etcd is readable, and rejects callers that leave earlier with UNAVAILABLE', async () => {
+    const leaving = new AbortController();
+    ledger.faults.push((append) => {
+      ledger.failingReads = 5;
+      leaving.abort();
+      return ledger.lostReply(append, ledger.tried[0] as (typeof ledger.tried)[0]);
+    });
+    const [answered, rejected] = await Promise.all([
+      submit(allocate('a')),
+      failureOf(submit(allocate('b'), leaving.signal)),
+    ]);
+    expect(answered.answer.addresses).to.deep.equal(['172.17.0.11']);
+    expect(rejected).to.deep.include({ code: 'UNAVAILABLE', message: 'etcd accepts no writes: connection lost' });
+    expect(ledger.failingReads).to.equal(0);
+  });
+});
+
+describe('A failed append', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: RunningWriter;
+  beforeEach(async () => {
+    ({ memory, ledger, working } = await startUnreliableWriter());
+  });
+  afterEach(async () => void (await working.stop()));
+
+  const submit = (untimed: Untimed) => working.writer.submit(requestFor(untimed));
+
+  it('is decided again when another writer was first', async () => {
+    const rival = await startWriter(memory);
+    ledger.faults.push(async (append) => {
+      await submitAll(rival.writer, allocate('rival', { candidates: [['172.17.0.11']] }));
+      return append();
+    });
+    const [a, taken] = await Promise.all([
+      submit(allocate('a')),
+      failureOf(submit(allocate('b', { candidates: [['172.17.0.11']] }))),
+    ]);
+    expect(a.answer.addresses).to.deep.equal(['172.17.0.12']);
+    expect(taken.message).to.contain('is in use by Pod default/rival');
+    await rival.stop();
+  });
+
+  it('fences an address whose key was edited, and executes the other requests', async () => {
+    await submitAll(working.writer, allocate('a'), allocate('b'));
+    const key = addressKey({ subnet: 'macvlan', address: '172.17.0.11' });
+    memory.put(key, (memory.get(key) as string).replace('uid-a', 'uid-of-none'));
+    const [fenced, other, more] = await Promise.all([
+      failureOf(submit(release('a'))),
+      submit(release('b')),
+      submit(allocate('c')),
+    ]);
+    expect(fenced).to.have.property('code', 'ADDRESS_FENCED');
+    expect(fenced.message).to.contain('172.17.0.11 of subnet macvlan is fenced');
+    expect(other.answer.events).to.equal(1);
+    expect(more.answer.addresses).to.deep.equal(['172.17.0.13']);
+    expect(memory.get(key)).to.contain('uid-of-none');
+  });
+
+  it('fences a fresh address that already has a key', async () => {
+    memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.11' }), '{}');
+    expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.12']);
+    const error = await failureOf(submit(allocate('b', { candidates: [['172.17.0.11']] })));
+    expect(error).to.have.property('code', 'ADDRESS_FENCED');
+  });
+
+  const rejected = () => Promise.resolve({ kind: 'rejected' as const, reason: 'duplicate key given in txn request' });
+
+  it('is reported as a bug when etcd rejects it; the next request succeeds', async () => {
+    ledger.faults.push(rejected);
+    const error = await failureOf(submit(allocate('a')));
+    const message = 'etcd rejects the transaction: duplicate key given in txn request';
+    expect(error).to.deep.include({ code: 'BUG', message });
+    expect((await submit(allocate('c'))).answer.addresses).to.deep.equal(['172.17.0.11']);
+  });
+
+  it('is retried request by request when etcd rejects the batch', async () => {
+    ledger.faults.push(rejected, (append) => append(), rejected);
+    const [first, second, third] = await Promise.all([
+      submit(allocate('a')),
+      failureOf(submit(allocate('b'))),
+      submit(allocate('c')),
+    ]);
+    expect(first.answer.addresses).to.deep.equal(['172.17.0.11']);
+    expect(second).to.have.property('code', 'BUG');
+    expect(third.answer.addresses).to.deep.equal(['172.17.0.12']);
+  });
+});

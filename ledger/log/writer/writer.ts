@@ -1,0 +1,290 @@
+/**
+ * Processes requests in batches. The steps of a request:
+ *   1 queue (bounded)
+ *   2 savepoint, decide, evolve into the batch
+ *   3 end the batch when the transaction is full
+ *   4 prove the batch: append it or, if it has no events, read the head (linearizable)
+ *   5 answer all requests, each with the head at which its answer is true
+ * One transaction is in flight at a time; new requests wait for the next one. Every answer waits for step 4, also a refusal or
+ * the answer to a repeated request. When the head has moved, or an append has an unknown outcome, the writer undoes the batch
+ * and reads the tail of the log. It never sends an append again. If the log has its events, the append happened, and its
+ * requests are answered. All other requests are decided again. Of two appends after one head only one can happen.
+ */
+import { backoffMs, pause, waitForCallback } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { claimKey } from '../../domain/state/claim.ts';
+import { endAppendSpans, startAppendSpans } from './append-spans.ts';
+import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from './pending-request.ts';
+import { BatchBuilder } from './batch.ts';
+import { type DecisionContext, decideRequest } from './decide-request.ts';
+import type { AppendOutcome, Revision } from '../store/ledger.ts';
+import { UnknownOutcomes } from './unknown-outcomes.ts';
+
+const maxQueued = 20_000;
+/** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
+const maxRequestsPerBatch = 128;
+/** After this number of consecutive unknown outcomes the writer resigns: another replica may have a better connection. */
+const maxUnknownOutcomes = 100;
+/** The backoff after an append of unknown outcome. */
+const defaultRetry = { firstMs: 50, maxMs: 1_000 };
+
+/** One append, for metrics. */
+export interface AppendStats {
+  readonly outcome: AppendOutcome['kind'];
+  readonly events: number;
+  readonly ms: number;
+}
+
+export interface WriterOptions extends DecisionContext {
+  /** The create revision of this replica's writer key; undefined without an election. */
+  readonly term: Revision | undefined;
+  /** Called after each append. */
+  readonly onAppend?: (append: AppendStats) => void;
+  /** Default 50 ms, doubling up to a second. */
+  readonly retry?: { readonly firstMs: number; readonly maxMs: number };
+}
+
+export class Writer {
+  readonly #options: WriterOptions;
+  #queue: QueuedRequest[] = [];
+  #wake: () => void = () => undefined;
+  #ended: IpledgerError | undefined;
+  readonly #unknownOutcomes = new UnknownOutcomes();
+  /** The number of requests at the head of the queue that get a batch each, because their common batch was rejected. */
+  #soloBatches = 0;
+  #attemptedBatches = 0;
+  #lastFailure = 'it does not reply';
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Queues a command or a query.
+   * @throws IpledgerError the refusal; OVERLOADED, NOT_WRITER, CANCELLED, UNAVAILABLE, BUG.
+   */
+  submit<Answer>(request: PendingRequest<Answer>): Promise<ProvenAnswer<Answer>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(this.#ended);
+      if (this.#queue.length >= maxQueued)
+        return reject(new IpledgerError('OVERLOADED', `${maxQueued} requests are already waiting: try again later`));
+      this.#queue.push({ request, resolve: resolve as QueuedRequest['resolve'], reject });
+      this.#wake();
+    });
+  }
+
+  /** The number of requests that wait for a decision. */
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  /** The number of batches that the writer has tried to prove. */
+  get attemptedBatches(): number {
+    return this.#attemptedBatches;
+  }
+
+  /**
+   * Processes batches until the signal is aborted or another replica is the writer. Then each queued request fails: with
+   * NOT_WRITER if it had no effect, with UNAVAILABLE if an append of unknown outcome may have executed it.
+   * @throws IpledgerError LEDGER_DAMAGED when the log cannot be followed.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      for (let failures = 0; !signal.aborted;) {
+        if (this.#queue.length === 0) await this.#untilQueued(signal);
+        if (signal.aborted) break;
+        const outcome = await this.#processBatch(signal);
+        if (outcome === 'deposed') break;
+        failures = outcome === 'retry' ? failures + 1 : 0;
+        const { firstMs, maxMs } = this.#options.retry ?? defaultRetry;
+        if (failures > 0) await pause(backoffMs(failures - 1, firstMs, maxMs), signal);
+      }
+    } finally {
+      this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer: retry the request');
+      for (const queued of this.#queue.splice(0))
+        queued.reject(this.#unknownOutcomes.mayStillWrite(queued) ? outcomeUnknown : this.#ended);
+    }
+  }
+
+  async #processBatch(signal: AbortSignal): Promise<'done' | 'retry' | 'deposed'> {
+    const builder = new BatchBuilder(this.#options.replica);
+    const decided = this.#provableRequests(builder, this.#decideQueued(builder));
+    if (decided.length === 0) return this.#queue.length === 0 ? 'done' : this.#catchUp(signal);
+    try {
+      return await this.#proveAndAnswer(builder, decided, signal);
+    } catch (error) {
+      // The state may contain uncommitted events, so the writer stops.
+      const bug = IpledgerError.from(error);
+      if (bug.kind === 'bug') for (const { queued } of decided) queued.reject(bug);
+      throw error;
+    }
+  }
+
+  /** Proves a batch and answers its requests, or handles the reason why it is not proven. */
+  async #proveAndAnswer(
+    builder: BatchBuilder,
+    decided: readonly DecidedRequest[],
+    signal: AbortSignal,
+  ): Promise<'done' | 'retry' | 'deposed'> {
+    const spans = startAppendSpans(decided);
+    const appended = await this.#prove(builder, signal);
+    if (spans) endAppendSpans(spans, builder, appended);
+    if (appended.kind === 'appended') {
+      if (builder.events.length > 0) this.#commit(builder, appended.revision);
+      for (const { settle } of decided) settle();
+      return 'done';
+    }
+    const [first] = builder.events;
+    builder.rollBack();
+    if (appended.kind === 'rejected' && decided.length === 1) {
+      const error = new IpledgerError('BUG', `etcd rejects the transaction: ${appended.reason}`);
+      for (const { queued } of decided) queued.reject(error);
+      return 'done';
+    }
+    if (appended.kind === 'frozen') return this.#refuseFrozen(decided);
+    this.#queue.unshift(...decided.map(({ queued }) => queued));
+    if (appended.kind === 'rejected') {
+      // One request is the cause, or etcd has lower limits than configured here: retry each in a batch of its own.
+      this.#soloBatches = decided.length;
+      return 'done';
+    }
+    if (appended.kind === 'unknown' && first) this.#unknownOutcomes.add(first, decided);
+    if (this.#unknownOutcomes.count > maxUnknownOutcomes) return 'deposed';
+    return this.#recover(appended, signal);
+  }
+
+  /** Rejects the requests that a freeze forbids. The others are decided again. */
+  #refuseFrozen(decided: readonly DecidedRequest[]): 'done' {
+    const refused = decided.filter(({ writes, isAllowedWhileFrozen }) => writes && !isAllowedWhileFrozen);
+    for (const { queued } of refused) queued.reject(frozen);
+    const others = decided.filter((each) => !refused.includes(each));
+    this.#queue.unshift(...others.map(({ queued }) => queued));
+    return 'done';
+  }
+
+  #commit({ events, head }: BatchBuilder, revision: Revision): void {
+    this.#unknownOutcomes.clear();
+    this.#options.replica.commit(events, head, revision);
+  }
+
+  /** Moves requests from the queue to the batch, until the batch is full. */
+  #decideQueued(builder: BatchBuilder): DecidedRequest[] {
+    const decided: DecidedRequest[] = [];
+    const maxRequests = this.#soloBatches > 0 ? 1 : maxRequestsPerBatch;
+    if (this.#soloBatches > 0) this.#soloBatches--;
+    while (decided.length < maxRequests) {
+      const queued = this.#queue.shift();
+      if (!queued) break;
+      if (queued.request.signal.aborted) {
+        queued.reject(new IpledgerError('CANCELLED', 'the caller has disconnected, or its deadline has passed'));
+        continue;
+      }
+      const span = queued.request.span?.child('decide');
+      const outcome = decideRequest(builder, queued, this.#options);
+      span?.end();
+      if (outcome === 'full') {
+        this.#queue.unshift(queued);
+        break;
+      }
+      decided.push(outcome);
+    }
+    return decided;
+  }
+
+  /**
+   * The head proves a batch without events, except for requests that an earlier append of unknown outcome may still execute.
+   * These return to the queue until that outcome is known.
+   */
+  #provableRequests(builder: BatchBuilder, decided: readonly DecidedRequest[]): readonly DecidedRequest[] {
+    if (builder.events.length > 0) return decided;
+    const undetermined = decided.filter(({ queued }) => this.#unknownOutcomes.mayStillWrite(queued));
+    this.#queue.unshift(...undetermined.map(({ queued }) => queued));
+    return decided.filter((each) => !undetermined.includes(each));
+  }
+
+  /** A batch with events is proven by its append; one without, if the head has not moved. */
+  async #prove(builder: BatchBuilder, signal: AbortSignal): Promise<AppendOutcome> {
+    const { replica, term, onAppend } = this.#options;
+    this.#attemptedBatches++;
+    if (builder.events.length > 0) {
+      const beganAt = performance.now();
+      const appended = await replica.ledger.append(builder.build(term));
+      onAppend?.({ outcome: appended.kind, events: builder.events.length, ms: performance.now() - beganAt });
+      return appended;
+    }
+    try {
+      const { seq, hash } = await replica.ledger.head(signal);
+      const isSameHead = seq === replica.head.seq && hash === replica.head.hash;
+      return isSameHead ? { kind: 'appended', revision: 0n } : { kind: 'moved' };
+    } catch (error) {
+      return { kind: 'unknown', reason: IpledgerError.from(error).message };
+    }
+  }
+
+  /** Continues after an append that failed or has an unknown outcome. */
+  #recover(appended: AppendOutcome, signal: AbortSignal): Promise<'done' | 'retry'> | 'done' | 'deposed' {
+    const { replica, log } = this.#options;
+    if (appended.kind === 'deposed') return 'deposed';
+    if (appended.kind === 'fenced') {
+      for (const name of appended.claims) {
+        replica.state.fenced.add(claimKey(name));
+        log.error(name, 'address fenced: another program changed its key in etcd. Run: ipledger check --keys');
+      }
+      return 'done';
+    }
+    if (appended.kind === 'unknown') {
+      this.#lastFailure = appended.reason;
+      log.warn({ reason: appended.reason }, 'an append has an unknown outcome: reading the log to find it');
+      this.#dropExpired();
+    }
+    return this.#catchUp(signal);
+  }
+
+  /** Reads the new events of the log, and answers the requests whose append they show. */
+  async #catchUp(signal: AbortSignal): Promise<'done' | 'retry'> {
+    const { replica, log } = this.#options;
+    try {
+      const seqBefore = replica.head.seq;
+      await replica.catchUp(signal);
+      const happened = this.#unknownOutcomes.resolve((seq) => replica.recentFrom(seq)?.[0]);
+      const done = new Set(happened.map(({ queued }) => queued));
+      this.#queue = this.#queue.filter((queued) => !done.has(queued));
+      for (const { settle } of happened) settle();
+      return replica.head.seq > seqBefore ? 'done' : 'retry';
+    } catch (error) {
+      const reason = IpledgerError.from(error);
+      if (reason.kind === 'damaged' || reason.code === 'POSITION_GONE') throw reason;
+      this.#lastFailure = reason.message;
+      log.warn({ reason: reason.message }, 'reading the log failed; retrying');
+      this.#dropExpired();
+      return 'retry';
+    }
+  }
+
+  /** Rejects requests whose caller has left while etcd is unavailable. */
+  #dropExpired(): void {
+    const [expired, waiting] = [this.#queue.filter(isExpired), this.#queue.filter((queued) => !isExpired(queued))];
+    this.#queue = waiting;
+    const message = `etcd accepts no writes: ${this.#lastFailure}`;
+    for (const { reject } of expired) reject(new IpledgerError('UNAVAILABLE', message));
+  }
+
+  #untilQueued(signal: AbortSignal): Promise<void> {
+    return waitForCallback(signal, (wake) => {
+      this.#wake = wake;
+      return () => (this.#wake = () => undefined);
+    });
+  }
+}
+
+const frozen = new IpledgerError(
+  'LEDGER_FROZEN',
+  'the ledger is frozen: it lacks events that a client has read, so etcd was restored from a backup. No address is allocated or released until an operator compares the ledger with the cluster: ipledger recover',
+);
+
+const outcomeUnknown = new IpledgerError(
+  'UNAVAILABLE',
+  'this allocator is no longer the writer, and the outcome of the request is unknown: repeat the same request',
+);
+
+const isExpired = ({ request }: QueuedRequest): boolean => request.signal.aborted;

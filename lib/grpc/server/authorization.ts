@@ -1,0 +1,195 @@
+/**
+ * Authorizes every call on a server with TLS, including health and reflection. The identity comes from the certificate, or from a
+ * bearer token if the server accepts tokens; the permission from the table in permissions.ts. Handlers get the identity, and
+ * authorize nothing themselves.
+ */
+import type { ServerHttp2Session } from 'node:http2';
+import { TLSSocket } from 'node:tls';
+import {
+  Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+} from '@grpc/grpc-js';
+import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
+import { type Identity, identityIn, parseIdentity } from '../../tls/identity.ts';
+import { type KubernetesUser, parseKubernetesIdentity } from '../../tls/kubernetes-user.ts';
+import type { Logger } from '../../process/log.ts';
+import { bearerToken } from './bearer-token.ts';
+import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissions.ts';
+import { statusDetails } from './status-details.ts';
+
+/** The actor of events without TLS. */
+export const anonymous = 'anonymous';
+
+/** Metadata with the identity whose call a standby forwards to the writer. */
+export const onBehalfOfKey = 'ipledger-on-behalf-of';
+
+/** A rejected client may retry without end. This many rejections are logged in an interval, and then the number of the others. */
+const logLimit = { max: 20, perMs: 60_000 };
+
+/** A status is sent in a header, whose length is limited. */
+const maxDetailsLength = 1_000;
+
+/** The callers of the calls in progress, by metadata. */
+const callers = new WeakMap<Metadata, Identity>();
+/** Identities by connection, because decoding a certificate is expensive. */
+const peers = new WeakMap<object, Identity>();
+
+/** The caller of the call with this metadata; undefined without TLS. */
+export const callerOf = (metadata: Metadata): Identity | undefined => callers.get(metadata);
+
+/**
+ * Returns the identity of a client without a certificate.
+ * @param connection identifies the connection, for limits
+ * @throws IpledgerError UNAUTHENTICATED for an invalid token; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was not verified
+ */
+export type AuthenticateToken = (token: string, connection: object) => Promise<Identity | KubernetesUser>;
+
+/** How a server treats clients that have a token and no certificate. */
+export interface TokenAccess {
+  readonly authenticate: AuthenticateToken;
+  /**
+   * Rejects a call that Kubernetes does not permit to this user. Absent: the server accepts no Kubernetes users.
+   * @throws IpledgerError PERMISSION_DENIED; UNAVAILABLE, OVERLOADED or RATE_LIMITED when it was not reviewed
+   */
+  readonly authorize?: (user: KubernetesUser, path: string) => Promise<void>;
+}
+
+/**
+ * Rejects calls without permission, on a server with TLS.
+ * @param tokens absent: the server accepts certificates only
+ */
+export function authorizationInterceptor(log: Logger, tokens?: TokenAccess): ServerInterceptor {
+  const logRejection = createRejectionLogger(log);
+  return ({ path }, call) => {
+    let caller: Identity | undefined;
+    const reject = (thrown: unknown): void => {
+      const error = IpledgerError.from(thrown);
+      // The message may quote the request, whose texts are not limited yet.
+      const details = statusDetails(error.message, maxDetailsLength);
+      logRejection({ path, peer: call.getPeer(), reason: details });
+      const metadata = new Metadata();
+      metadata.set(errorCodeMetadata, error.code);
+      call.sendStatus({ code: error.grpcStatus, details, metadata });
+    };
+    const listener = {
+      onReceiveMetadata(metadata: Metadata, next: (metadata: Metadata) => void): void {
+        const pass = (represented: Identity): void => {
+          caller = represented;
+          callers.set(metadata, represented);
+          next(metadata);
+        };
+        try {
+          const peer = authenticate(call, metadata, tokens);
+          if (peer instanceof Promise)
+            void peer.then((client) => authorizeTokenClient(client, metadata, path, tokens)).then(pass, reject);
+          else pass(authorizeClient(peer, metadata, path));
+        } catch (error) {
+          reject(error);
+        }
+      },
+      onReceiveMessage(message: unknown, next: (message: unknown) => void): void {
+        try {
+          // grpc-js delivers no message before the metadata was passed on. If it did, the request would be unchecked.
+          if (!caller) throw new IpledgerError('BUG', `${path}: a request arrived before its caller was authenticated`);
+          refuseUnauthorizedRequest(caller, path, message);
+        } catch (error) {
+          reject(error);
+          return;
+        }
+        next(message);
+      },
+    };
+    return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+  };
+}
+
+/** Logs a limited number of rejections per interval. */
+function createRejectionLogger(log: Logger): (rejection: object) => void {
+  let [since, count] = [-Infinity, 0];
+  return (rejection) => {
+    if (performance.now() - since > logLimit.perMs) {
+      if (count > logLimit.max) log.warn({ suppressed: count - logLimit.max }, 'more calls were rejected than logged');
+      [since, count] = [performance.now(), 0];
+    }
+    count += 1;
+    if (count <= logLimit.max) log.warn(rejection, 'a call was rejected');
+  };
+}
+
+/**
+ * Returns the identity of the client: that of its certificate if it has one, else that of its token.
+ * @throws IpledgerError UNAUTHENTICATED without an identity; also from the promise
+ */
+function authenticate(
+  call: ServerInterceptingCallInterface,
+  metadata: Metadata,
+  tokens: TokenAccess | undefined,
+): Identity | Promise<Identity | KubernetesUser> {
+  // grpc-js has no public handle of the connection. Without it, each call decodes the certificate.
+  const connection = (call as { readonly stream?: { readonly session?: ServerHttp2Session } }).stream?.session;
+  const known = connection && peers.get(connection);
+  if (known) return known;
+  // grpc-js returns no certificate when no trusted authority has issued it.
+  const certificate = call.getAuthContext().sslPeerCertificate;
+  if (!certificate && connection) closeUntrusted(connection);
+  if (!certificate && tokens)
+    return tokens.authenticate(bearerToken(metadata, tokens.authorize !== undefined), connection ?? metadata);
+  const identity = identityIn(certificate?.subjectaltname);
+  if (connection) peers.set(connection, identity);
+  return identity;
+}
+
+/**
+ * Closes the connection of a client whose certificate is of no trusted authority. A connection is verified once, when it opens: such
+ * a client would stay without an identity after its authority is trusted here. Its next call opens another connection.
+ * @throws IpledgerError UNAUTHENTICATED; not for a client that presented no certificate
+ */
+function closeUntrusted(connection: ServerHttp2Session): void {
+  const { socket } = connection;
+  if (!(socket instanceof TLSSocket) || socket.authorized || !socket.getPeerX509Certificate()) return;
+  connection.close(); // after the reply to this call
+  throw new IpledgerError(
+    'UNAUTHENTICATED',
+    `the client's certificate is not accepted (${String(socket.authorizationError)}): issue it by an authority in IPLEDGER_TLS_CA of the server`,
+  );
+}
+
+/**
+ * Returns the caller, which the client represents.
+ * @throws IpledgerError PERMISSION_DENIED
+ */
+function authorizeClient(client: Identity, metadata: Metadata, path: string): Identity {
+  const caller = representedBy(client, metadata);
+  refuseUnauthorizedCaller(caller, path);
+  return caller;
+}
+
+/**
+ * The same for a client with a token. Only this replica has the groups of a Kubernetes user, so it alone has the call reviewed. The
+ * writer to which it may forward the call trusts the allocator that it did.
+ */
+async function authorizeTokenClient(
+  client: Identity | KubernetesUser,
+  metadata: Metadata,
+  path: string,
+  tokens: TokenAccess | undefined,
+): Promise<Identity> {
+  const caller = authorizeClient(client, metadata, path);
+  if (client.kind !== 'kubernetes-user') return caller;
+  if (!tokens?.authorize || !('groups' in client))
+    throw new IpledgerError('PERMISSION_DENIED', `${client.uri}: this server accepts no Kubernetes users`);
+  await tokens.authorize(client, path);
+  return caller;
+}
+
+/** Only an allocator may call on behalf of another identity. */
+function representedBy(peer: Identity, metadata: Metadata): Identity {
+  const [principal] = metadata.get(onBehalfOfKey);
+  if (principal === undefined) return peer;
+  const identity = parseIdentity(String(principal)) ?? parseKubernetesIdentity(String(principal));
+  if (peer.kind !== 'allocator' || !identity)
+    throw new IpledgerError('PERMISSION_DENIED', `${peer.uri} may not call on behalf of ${String(principal)}`);
+  return identity;
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { kubernetesPermissions } from './kubernetes-permissions.ts';
+import { permissions } from './permissions.ts';
+
+describe('The Kubernetes permissions', () => {
+  it('have a row for each RPC of the permission table', () => {
+    expect([...kubernetesPermissions.keys()]).to.have.members([...permissions.keys()]);
+  });
+
+  it('exclude the RPCs that operators may not call, and no others', () => {
+    const never = [...kubernetesPermissions].flatMap(([path, permission]) => (permission ? [] : [path]));
+    expect(never).to.have.members(['/ipledger.v1.Ipam/Wait', '/ipledger.v1.Ipam/Attach', '/ipledger.v1.Ipam/Bind']);
+    for (const [path, row] of permissions) expect(row.operator === undefined, path).to.equal(never.includes(path));
+  });
+
+  it('need a reading verb exactly where a viewer may call', () => {
+    for (const [path, permission] of kubernetesPermissions) {
+      const reads = ['get', 'list', 'watch'].includes(permission?.verb ?? '');
+      expect(reads, path).to.equal(permissions.get(path)?.viewer !== undefined);
+    }
+  });
+
+  it('equal the table in docs/security.md', () => {
+    const document = readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
+    const section = /<!-- kubernetes-permissions -->([^]*)<!-- \/kubernetes-permissions -->/.exec(document)?.[1] ?? '';
+    const rows = section.split('\n').flatMap((line) => {
+      const [resource = '', verb = '', names = ''] = line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+      return resource.startsWith('`') ? [[resource, verb, names.split(' ').toSorted().join(' ')].join(' ')] : [];
+    });
+    const expected = new Map<string, string[]>();
+    for (const [path, permission] of kubernetesPermissions) {
+      if (!permission || path.startsWith('/grpc.')) continue;
+      const key = `\`${permission.resource}\` \`${permission.verb}\``;
+      expected.set(key, [...(expected.get(key) ?? []), `\`${path.split('/').at(-1)}\``]);
+    }
+    expect(rows).to.have.members([...expected].map(([key, names]) => `${key} ${names.toSorted().join(' ')}`));
+  });
+});

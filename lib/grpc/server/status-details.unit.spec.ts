@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { statusDetails } from './status-details.ts';
+
+describe('The text of a status', () => {
+  it('is the message, if it is short', () => {
+    expect(statusDetails('no such Pod 😀', 100)).to.equal('no such Pod 😀');
+  });
+
+  it('can be sent although the cut, or the request, leaves half of a character', () => {
+    for (const message of ['x😀😀', 'xx😀😀', '\ud83d alone'])
+      expect(() => encodeURI(statusDetails(message, 4)), message).not.to.throw();
+    expect(statusDetails('x😀😀', 4)).to.equal('x😀\ufffd … (shortened)');
+  });
+});

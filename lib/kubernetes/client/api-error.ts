@@ -1,0 +1,71 @@
+/** Errors of requests to the Kubernetes API, and how a client reacts to them. */
+
+/**
+ * How a client reacts to an error:
+ *   absent   the object does not exist (404), or its history is no longer available (410)
+ *   changed  the object is not the one, or not the version, that the request assumed (409): read it again
+ *   invalid  the request can never succeed as it is (400, 422 and the like)
+ *   denied   credentials or RBAC reject it (401, 403): an operator must act; retry slowly
+ *   later    overload, server error or no response: the same request may succeed soon
+ */
+export type Reaction = 'absent' | 'changed' | 'invalid' | 'denied' | 'later';
+
+/** A response other than 2xx, or (status 0) no response. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** The HTTP status; 0 for no response. */
+  readonly status: number;
+  /** Why it failed, without the request: "403 pods is forbidden". */
+  readonly reason: string;
+  /** The field that the API server rejects, as "metadata.uid"; "" if it names none. */
+  readonly field: string;
+
+  /** @param options `request`, as "GET /api/v1/pods", precedes the reason in the message */
+  constructor(
+    status: number,
+    reason: string,
+    options: ErrorOptions & { readonly request?: string; readonly field?: string } = {},
+  ) {
+    super(options.request === undefined ? reason : `${options.request}: ${reason}`, options);
+    this.status = status;
+    this.reason = reason;
+    this.field = options.field ?? '';
+  }
+
+  /** Whether the response exceeds the size limit. A smaller page of the same list may fit. */
+  get isTooLarge(): boolean {
+    return this.cause instanceof ResponseTooLarge;
+  }
+
+  get reaction(): Reaction {
+    // A patch with a uid is for one object only. If another object has its name, the API server rejects the patch as a change
+    // of an immutable field.
+    return this.status === 422 && this.field === 'metadata.uid' ? 'changed' : reactionTo(this.status);
+  }
+}
+
+/** A response that exceeds the size limit. */
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge';
+
+  constructor(maxBytes: number) {
+    super(`the response is larger than ${maxBytes} bytes`);
+  }
+}
+
+function reactionTo(status: number): Reaction {
+  if (status === 404 || status === 410) return 'absent';
+  if (status === 409) return 'changed';
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 0 || status === 408 || status === 429 || status >= 500) return 'later';
+  return 'invalid';
+}
+
+/** The message of an error, for logs. */
+export function errorMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // If a host has several addresses and all refuse the connection, only the causes have a message.
+  return error.message === '' && error instanceof AggregateError
+    ? error.errors.map(errorMessage).join(', ')
+    : error.message;
+}

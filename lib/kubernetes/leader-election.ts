@@ -1,0 +1,230 @@
+/**
+ * Leader election with a Lease object, as Kubernetes' own controllers do it. A standby takes over when the Lease has not changed
+ * for its duration, measured by the standby's own clock: clocks of different machines are not compared. A holder that cannot renew
+ * the Lease stops before that.
+ */
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { pause, timeoutSignal } from '../process/abortable.ts';
+import type { Logger } from '../process/log.ts';
+import type { Api } from './client/kubernetes-api.ts';
+import { ApiError, errorMessage } from './client/api-error.ts';
+import { type UntypedJson, asRecord, asText } from './untyped-json.ts';
+import { createObject, objectPath, readObject, replaceObject } from './client/object-requests.ts';
+
+/** Timeouts and intervals; the defaults suit a real API server. */
+export interface LeaseTimings {
+  /** A standby takes over when the Lease is unchanged for this time. */
+  readonly durationMs: number;
+  /** The holder stops when it could not renew for this time; less than the duration. */
+  readonly renewWithinMs: number;
+  readonly renewEveryMs: number;
+  /** The interval at which a standby reads the Lease. */
+  readonly retryEveryMs: number;
+}
+
+const defaultTimings: LeaseTimings = {
+  durationMs: 10_000,
+  renewWithinMs: 9_000,
+  renewEveryMs: 2_000,
+  retryEveryMs: 1_000,
+};
+
+/** One for the process: after it lost the Lease to a hanging API server, it need not wait for its own Lease to expire. */
+const identity = `${hostname()}_${randomUUID()}`;
+
+export interface LeaseOptions {
+  readonly api: Api;
+  readonly namespace: string;
+  readonly name: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Called when another process holds the Lease and may be alive. */
+  readonly onStandby: () => void;
+  /** Called after each renewal. */
+  readonly onRenewed?: () => void;
+  /** State for the next holder, written with each renewal; undefined leaves the present state. */
+  readonly handoverState?: () => string | undefined;
+  readonly timings?: Partial<LeaseTimings>;
+}
+
+export interface HeldLease {
+  /** The state that the previous holder left; '' for none. */
+  readonly handoverState: string;
+  /** Resolves when the Lease is lost, or the signal is aborted. */
+  readonly ended: Promise<void>;
+  /** Releases the Lease, so that a standby can take over without a wait. */
+  release(): Promise<void>;
+}
+
+/** The path of the Leases of a namespace. */
+export function leasesPath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+}
+
+/** Waits until this process holds the Lease, then renews it. Returns undefined when the signal is aborted before. */
+export async function acquireLease(options: LeaseOptions): Promise<HeldLease | undefined> {
+  const lease = new Lease(options);
+  while (!options.signal.aborted) {
+    try {
+      if (await lease.acquire())
+        return { handoverState: lease.previousState, ended: lease.renewUntilLost(), release: () => lease.release() };
+    } catch (error) {
+      if (options.signal.aborted) return undefined;
+      options.log.warn({ reason: errorMessage(error) }, 'lease: not acquired, retrying');
+    }
+    await pause(lease.timings.retryEveryMs, options.signal);
+  }
+  return undefined;
+}
+
+const handoverStateAnnotation = 'ipledger.io/memory';
+
+class Lease {
+  readonly timings: LeaseTimings;
+  /** The handover state in the Lease when this process acquired it. */
+  previousState = '';
+  readonly #options: LeaseOptions;
+  readonly #path: string;
+  readonly #identity = identity;
+  /** The version of another holder's Lease, and since when it is unchanged. */
+  #observed = { version: '', at: 0 };
+  /** When the last successful request for the Lease started. No standby measures the duration from an earlier time. */
+  #heldSince = 0;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.timings = { ...defaultTimings, ...options.timings };
+    this.#path = objectPath(leasesPath(options.namespace), options.name);
+  }
+
+  /** Returns whether this process holds the Lease now. */
+  async acquire(): Promise<boolean> {
+    const { api, namespace, name, log } = this.#options;
+    const found = await this.#read();
+    this.previousState = found ? handoverStateOf(found) : '';
+    this.#heldSince = performance.now();
+    const deadline = this.#deadline();
+    try {
+      if (!found) {
+        const body = { metadata: { name, namespace }, spec: this.#spec(0) };
+        await createObject(api, { path: leasesPath(namespace), body, signal: deadline });
+      } else if (this.#isFree(found)) await this.#write(found, this.#spec(transitions(found) + 1), deadline);
+      else return false;
+      log.info({ lease: `${namespace}/${name}`, identity: this.#identity }, 'lease: active');
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reaction === 'changed') return false;
+      throw error;
+    }
+  }
+
+  /** Renews until the Lease is lost or the signal is aborted. */
+  async renewUntilLost(): Promise<void> {
+    const { signal, log } = this.#options;
+    for (;;) {
+      await pause(Math.min(this.timings.renewEveryMs, this.#remainingMs), signal);
+      if (signal.aborted) return;
+      const startedAt = performance.now();
+      try {
+        await this.#renew(this.#deadline());
+        this.#heldSince = startedAt;
+        this.#options.onRenewed?.();
+      } catch (error) {
+        if (signal.aborted) return;
+        const isLost = error instanceof LeaseTaken || this.#remainingMs === 0;
+        log.warn({ reason: errorMessage(error) }, isLost ? 'lease: lost' : 'lease: not renewed, retrying');
+        if (isLost) return;
+      }
+    }
+  }
+
+  async release(): Promise<void> {
+    const found = await this.#read(AbortSignal.timeout(2_000));
+    if (!found || leaseHolder(found) !== this.#identity) return;
+    const spec = { ...this.#spec(transitions(found)), holderIdentity: '', leaseDurationSeconds: 1 };
+    await this.#write(found, spec, AbortSignal.timeout(2_000));
+  }
+
+  /** How long this process may act as holder without a renewal. */
+  get #remainingMs(): number {
+    return Math.max(0, this.#heldSince + this.timings.renewWithinMs - performance.now());
+  }
+
+  /** A response after the Lease has expired is useless. */
+  #deadline(): AbortSignal {
+    return timeoutSignal(this.#remainingMs, this.#options.signal);
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const found = await this.#read(signal);
+    if (!found || leaseHolder(found) !== this.#identity)
+      throw new LeaseTaken(
+        found ? `the Lease was acquired by ${JSON.stringify(leaseHolder(found))}` : 'the Lease was deleted',
+      );
+    await this.#write(found, this.#spec(transitions(found)), signal, this.#options.handoverState?.());
+  }
+
+  #isFree(found: UntypedJson): boolean {
+    if (leaseHolder(found) === '' || leaseHolder(found) === this.#identity) return true;
+    const version = asText(asRecord(found['metadata'])['resourceVersion']);
+    const now = performance.now();
+    if (version !== this.#observed.version) this.#observed = { version, at: now };
+    const durationMs = Number(asRecord(found['spec'])['leaseDurationSeconds'] ?? 0) * 1_000 || this.timings.durationMs;
+    if (now - this.#observed.at > durationMs) return true;
+    this.#options.onStandby();
+    return false;
+  }
+
+  #spec(leaseTransitions: number): UntypedJson {
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const leaseDurationSeconds = Math.max(1, Math.ceil(this.timings.durationMs / 1_000));
+    return { holderIdentity: this.#identity, leaseDurationSeconds, acquireTime: now, renewTime: now, leaseTransitions };
+  }
+
+  async #read(signal: AbortSignal = this.#options.signal): Promise<UntypedJson | undefined> {
+    try {
+      return asRecord(await readObject(this.#options.api, this.#path, signal));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(
+    found: UntypedJson,
+    spec: UntypedJson,
+    signal = this.#options.signal,
+    handoverState = handoverStateOf(found),
+  ): Promise<void> {
+    const present =
+      leaseHolder(found) === this.#identity
+        ? { acquireTime: asRecord(found['spec'])['acquireTime'] ?? spec['acquireTime'] }
+        : {};
+    const metadata = asRecord(found['metadata']);
+    const annotations = {
+      ...asRecord(metadata['annotations']),
+      ...(handoverState !== '' && { [handoverStateAnnotation]: handoverState }),
+    };
+    const body = { ...found, metadata: { ...metadata, annotations }, spec: { ...spec, ...present } };
+    await replaceObject(this.#options.api, { path: this.#path, body, signal });
+  }
+}
+
+/** Another process holds the Lease. */
+class LeaseTaken extends Error {
+  override readonly name = 'LeaseTaken';
+}
+
+/** The identity of the holder; "" for none. */
+export function leaseHolder(lease: UntypedJson): string {
+  return asText(asRecord(lease['spec'])['holderIdentity']);
+}
+
+function handoverStateOf(lease: UntypedJson): string {
+  return asText(asRecord(asRecord(lease['metadata'])['annotations'])[handoverStateAnnotation]);
+}
+
+function transitions(lease: UntypedJson): number {
+  return Number(asRecord(lease['spec'])['leaseTransitions'] ?? 0);
+}

@@ -1,0 +1,37 @@
+/** Messages for fields of Kubernetes objects that are over their limits. Pure. */
+
+/** Returns the message for a value over its limit: the value, its size, the limit, and what to do. */
+export function limitExceeded(
+  what: string,
+  {
+    has,
+    most,
+    unit,
+    remedy,
+  }: { readonly has: number; readonly most: number; readonly unit: string; readonly remedy: string },
+): string {
+  return `${what} has ${has} ${unit}, and at most ${most} are taken: ${remedy}`;
+}
+
+/** Returns the message for a text that is too long; undefined for others. */
+export function tooLong(what: string, { length }: string, most: number): string | undefined {
+  return length > most
+    ? limitExceeded(what, { has: length, most, unit: 'characters', remedy: 'shorten it' })
+    : undefined;
+}
+
+/** Returns the message for a list that is too long; undefined for others. */
+export function tooMany(
+  what: string,
+  { length }: readonly unknown[],
+  { most, unit }: { readonly most: number; readonly unit: string },
+): string | undefined {
+  return length > most ? limitExceeded(what, { has: length, most, unit, remedy: 'remove some' }) : undefined;
+}
+
+const quotedLength = 120;
+
+/** Shortens a text for a message, so that the message still fits with its remedy. */
+export function truncate(text: string): string {
+  return text.length <= quotedLength ? text : `${text.slice(0, quotedLength)}…`;
+}

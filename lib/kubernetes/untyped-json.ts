@@ -1,0 +1,35 @@
+/** Reads JSON of unknown structure. A value of another type than expected reads as empty. */
+
+export type UntypedJson = Readonly<Record<string, unknown>>;
+
+/** Shared by all objects that lack a field. */
+const empty: UntypedJson = Object.freeze({});
+
+/** Returns an object; {} for another value. */
+export function asRecord(value: unknown): UntypedJson {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as UntypedJson) : empty;
+}
+
+/** Returns a text; "" for another value. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Parses JSON; undefined if it is invalid. */
+export function tryParseJson(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a finite number; undefined for another value. */
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** Returns the non-empty texts of a list. Other values are left out. */
+export function asTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(asText).filter((each) => each !== '') : [];
+}

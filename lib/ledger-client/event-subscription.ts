@@ -1,0 +1,113 @@
+/**
+ * Event subscription: follows Ledger.Watch from a position, checks the order and the hash chain of the events, and reconnects
+ * after failures.
+ */
+import type { Event, Position, WatchReply } from '../../proto/generated/ipledger.ts';
+import { IpledgerError } from '../errors.ts';
+import { backoffMs, pause } from '../process/abortable.ts';
+
+/** The checked content of one reply. */
+export interface EventBatch {
+  /** Empty for a keepalive reply. */
+  readonly events: readonly Event[];
+  /** The position after these events, from which a subscriber continues. */
+  readonly position: Position;
+  /** The position of the ledger that the reply states; ahead of `position` while the subscriber catches up. */
+  readonly head: Position;
+}
+
+export interface SubscriptionOptions {
+  /**
+   * The position from which to continue, called before each connection; undefined: from the next event on. A position without
+   * hash is unverified: of the first event only the number is checked. At seq 0 the first event may have any number.
+   */
+  readonly position: () => Position | undefined | Promise<Position | undefined>;
+  /** Opens a stream of the events after a position. */
+  readonly watch: (after: Position | undefined) => AsyncIterable<WatchReply>;
+  /** Whether `watch` leaves out events. Then only the order of events is checked. */
+  readonly isFiltered?: boolean;
+  /** Applies a batch. An error is a failure like one of the stream. */
+  readonly apply: (batch: EventBatch) => void | Promise<void>;
+  /** Called after each failure. The subscription continues unless this throws. @param failures in a row before this one */
+  readonly onFailure: (error: unknown, failures: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The reply does not continue the known position: the ledger was rewound, or replaced by another one. */
+export class PositionMismatch extends IpledgerError {
+  constructor({ seq, hash }: Pick<Position, 'seq' | 'hash'>) {
+    super(
+      'UNAVAILABLE',
+      `the ledger does not continue from event ${seq} (${hash}): etcd was restored from a backup, or this is another ledger. Run: ipledger status`,
+    );
+  }
+}
+
+const initialBackoffMs = 200;
+const maxBackoffMs = 5_000;
+
+/** Follows the ledger until the signal is aborted. @throws what `onFailure` throws */
+export async function subscribeEvents(options: SubscriptionOptions): Promise<void> {
+  const { position, watch, isFiltered = false, apply, onFailure, signal } = options;
+  for (let failures = 0; !signal.aborted;) {
+    let hasProgress = false;
+    try {
+      let known = await position();
+      let isFirst = true;
+      for await (const reply of watch(known)) {
+        const batch = checkReply(known, reply, { isFirst, isFiltered });
+        await apply(batch);
+        if (signal.aborted) return;
+        // The first reply may be a keepalive before an error, so it alone is no progress.
+        if (!isFirst || batch.events.length > 0) {
+          hasProgress = true;
+          failures = 0;
+        }
+        known = batch.position;
+        isFirst = false;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(error, failures);
+      hasProgress = false;
+    }
+    await pause(backoffMs(failures, initialBackoffMs, maxBackoffMs), signal);
+    if (!hasProgress) failures += 1;
+  }
+}
+
+/** @throws PositionMismatch; IpledgerError UNAVAILABLE when an event is missing */
+function checkReply(
+  known: Position | undefined,
+  { position: head, events }: WatchReply,
+  { isFirst, isFiltered }: { readonly isFirst: boolean; readonly isFiltered: boolean },
+): EventBatch {
+  if (!head) throw new IpledgerError('BUG', 'a reply of Ledger.Watch has no position');
+  if (known && known.hash !== '' && (head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash)))
+    throw new PositionMismatch(known);
+  const last = checkEvents(known ?? { seq: 0, hash: '' }, events, isFiltered);
+  if (!isFiltered && events.length > 0) return { events, position: { epoch: head.epoch, ...last }, head };
+  // The first reply of a stream states the head of the ledger. Without events, those up to the head are still to come.
+  const isAhead = known && (isFirst || !isFiltered) && events.length === 0;
+  return { events, position: isAhead ? { ...known, epoch: head.epoch } : head, head };
+}
+
+/** Returns the number and hash of the last event. */
+function checkEvents(
+  known: Pick<Position, 'seq' | 'hash'>,
+  events: readonly Event[],
+  isFiltered: boolean,
+): Pick<Position, 'seq' | 'hash'> {
+  let { seq, hash } = known;
+  for (const event of events) {
+    const isNext = isFiltered ? event.seq > seq : seq === 0 || event.seq === seq + 1;
+    if (!isNext)
+      throw new IpledgerError(
+        'UNAVAILABLE',
+        `event ${event.seq} arrived after event ${seq}: events are missing or out of order; reconnecting`,
+      );
+    if (!isFiltered && hash !== '' && event.prev !== hash) throw new PositionMismatch({ seq, hash });
+    ({ seq, hash } = event);
+  }
+  return { seq, hash };
+}

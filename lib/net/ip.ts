@@ -1,0 +1,54 @@
+/** Checks of addresses and CIDRs that users write. The allocator has its own address arithmetic. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** Whether a text is one address, without a mask or a zone. */
+export const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%');
+
+/** Whether a text is `address/length`; host bits may be set. */
+export function isCidr(text: string): boolean {
+  const [address = '', length = '', ...more] = text.split('/');
+  return (
+    more.length === 0 &&
+    isAddress(address) &&
+    /^\d{1,3}$/.test(length) &&
+    Number(length) <= (isIPv4(address) ? 32 : 128)
+  );
+}
+
+/** Sorts addresses by family, IPv4 first. Addresses of one family keep their order. */
+export const ipv4First = (addresses: Iterable<string>): string[] =>
+  [...addresses].sort((one, other) => isIP(one) - isIP(other));
+
+/** Whether an address is inside a CIDR; false if either is invalid. */
+export function cidrContains(cidr: string, address: string): boolean {
+  if (!isCidr(cidr) || !isAddress(address)) return false;
+  const [base = '', length = ''] = cidr.split('/');
+  if (isIP(base) !== isIP(address)) return false;
+  const family = isIPv4(base) ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(base, Number(length), family);
+  return list.check(address, family);
+}
+
+/** A CIDR without its host bits: 192.168.0.101/24 is 192.168.0.0/24. @throws Error if the text is no CIDR */
+export function networkOf(cidr: string): string {
+  if (!isCidr(cidr)) throw new Error(`${cidr} is no CIDR`);
+  const [address = '', length = ''] = cidr.split('/');
+  const groups = isIPv4(address) ? address.split('.').map(Number) : ipv6Groups(address);
+  const width = isIPv4(address) ? 8 : 16;
+  const masked = groups.map((group, index) => {
+    const hostBits = width - Math.min(width, Math.max(0, Number(length) - index * width));
+    return (group >> hostBits) << hostBits;
+  });
+  const text = isIPv4(address) ? masked.join('.') : masked.map((group) => group.toString(16)).join(':');
+  return `${text}/${length}`;
+}
+
+/** The eight groups of an IPv6 address. */
+function ipv6Groups(address: string): number[] {
+  // A URL has an address in hexadecimal, without a part in IPv4 form
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [before = [], after = []] = canonical.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16));
+}

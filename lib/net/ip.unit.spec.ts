@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { cidrContains, ipv4First, isAddress, isCidr, networkOf } from './ip.ts';
+
+const texts = [
+  '10.0.0.1',
+  'fd00::1',
+  '10.0.0.1/24',
+  'fd00::/64',
+  'fe80::1%eth0',
+  'fe80::1%eth0/64',
+  '10.0.0.0/33',
+  '10.0.0.0/8/8',
+  '/8',
+  'a',
+  '',
+];
+
+describe('Addresses', () => {
+  it('are sorted by family, IPv4 first, and keep their order in a family', () => {
+    expect(ipv4First(new Set(['fd00::2', '10.0.0.9', 'fd00::1', '10.0.0.1']))).to.deep.equal([
+      '10.0.0.9',
+      '10.0.0.1',
+      'fd00::2',
+      'fd00::1',
+    ]);
+  });
+});
+
+describe('A text', () => {
+  it('is an address only without mask and zone', () => {
+    expect(texts.filter(isAddress)).to.deep.equal(['10.0.0.1', 'fd00::1']);
+  });
+
+  it('is a CIDR with a prefix length of its family, with or without host bits', () => {
+    expect(texts.filter(isCidr)).to.deep.equal(['10.0.0.1/24', 'fd00::/64']);
+  });
+
+  it('is inside a CIDR or not', () => {
+    const inside = (cidr: string) =>
+      ['10.0.0.7', '10.0.1.7', 'fd00::7', 'a'].filter((text) => cidrContains(cidr, text));
+    expect(inside('10.0.0.9/24')).to.deep.equal(['10.0.0.7']);
+    expect(inside('fd00::/64')).to.deep.equal(['fd00::7']);
+    for (const cidr of ['10.0.0.0', '10.0.0.0/33', '']) expect(inside(cidr)).to.deep.equal([]);
+  });
+
+  it('has a network without host bits', () => {
+    const networks: Readonly<Record<string, string>> = {
+      '192.168.0.101/24': '192.168.0.0/24',
+      '255.255.255.255/1': '128.0.0.0/1',
+      '10.1.2.3/0': '0.0.0.0/0',
+      '10.1.2.3/32': '10.1.2.3/32',
+      'fd00:1:2:3::ffff/63': 'fd00:1:2:2:0:0:0:0/63',
+      '::ffff:10.0.0.1/112': '0:0:0:0:0:ffff:a00:0/112',
+      '::/0': '0:0:0:0:0:0:0:0/0',
+    };
+    for (const [cidr, network] of Object.entries(networks)) expect(networkOf(cidr)).to.equal(network);
+    expect(() => networkOf('10.0.0.0')).to.throw('is no CIDR');
+  });
+});

@@ -1,0 +1,40 @@
+/**
+ * Names of rows in OVN and Open vSwitch that the OVN projector writes and the node agent expects. Pure. They have Kube-OVN's
+ * form, so that an operator finds them with the commands that Kube-OVN documents.
+ */
+
+/** `external_ids:vendor` of each row that ipledger owns. Rows with another vendor belong to others. */
+export const vendor = 'ipledger';
+
+/** The integration bridge, to which ovn-controller connects the logical ports of a node. */
+export const defaultIntegrationBridge = 'br-int';
+
+/** One NIC of a Pod; `ordinal` counts the NICs of one provider, from 0. */
+export interface PortAttachment {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly provider: string;
+  readonly ordinal: number;
+}
+
+/**
+ * The name of an attachment's logical switch port, which is also the `iface-id` of its OVS interface: `<pod>.<namespace>.<provider>`,
+ * and `.<ordinal>` for the second and later NICs of a provider. A dot in the Pod's name is doubled. So two attachments never share a
+ * name: neither a namespace nor a Pod's name contains two dots in a row, and a provider ends in `ovn`.
+ */
+export function logicalPortName({ namespace, pod, provider, ordinal }: PortAttachment): string {
+  const base = `${pod.replaceAll('.', '..')}.${namespace}.${provider === '' ? 'ovn' : provider}`;
+  return ordinal === 0 ? base : `${base}.${ordinal}`;
+}
+
+/** The switch port that connects an underlay Subnet's switch to a physical network. */
+export const localnetPortName = (subnet: string): string => `localnet.${subnet}`;
+
+/** The OVS port that ovn-controller makes on a node for a localnet port, on the side of the integration bridge's peer. */
+export const localnetPatchName = (subnet: string): string => `patch-${localnetPortName(subnet)}-to-br-int`;
+
+/** The router port of a Subnet. */
+export const routerPortName = (router: string, subnet: string): string => `${router}-${subnet}`;
+
+/** The switch port that connects a Subnet's switch to its router. */
+export const switchRouterPortName = (router: string, subnet: string): string => `${subnet}-${router}`;

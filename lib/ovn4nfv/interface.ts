@@ -1,0 +1,147 @@
+/** Parses one interface of an OVN4NFV request. Pure. */
+import { isDnsSubdomain } from '../kubernetes/ip-object-name.ts';
+import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
+import type { UntypedJson } from '../kubernetes/untyped-json.ts';
+import { isAddress } from '../net/ip.ts';
+import { ovn4nfvLimits } from './limits.ts';
+import { defaultOvn4nfvNetwork } from './names.ts';
+import { failed, type Parsed, parsed } from './parsed.ts';
+
+export interface Ovn4nfvInterface {
+  /** The name of the Subnet. `defaultOvn4nfvNetwork`, if the request names none. */
+  readonly network: string;
+  /** The name in the Pod; "" if the CNI ADD names it. */
+  readonly interface: string;
+  /** As in the annotation, possibly with prefix lengths; empty for any address. */
+  readonly addresses: readonly string[];
+  /** As in the annotation; "" for any MAC. */
+  readonly mac: string;
+  /** Whether it requests the default route of the Pod. */
+  readonly isDefaultGateway: boolean;
+  /** The gateways instead of those of the Subnet; empty for those of the Subnet. */
+  readonly gateways: readonly string[];
+}
+
+/** The names for which the node agent can make a link; services/node-agent/data-path/host-link.ts has the same rule. */
+const interfaceName = /^(?!(?:all|default|lo)$)[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+
+/** The fields of an object with their names in lower case: Go's decoders ignore the case, too. */
+export const lowerCaseKeys = (json: UntypedJson): UntypedJson =>
+  Object.fromEntries(Object.entries(json).map(([key, value]) => [key.toLowerCase(), value]));
+
+/** Reads texts, and collects the first problem. An absent field reads as "". */
+class Fields {
+  problem: string | undefined;
+  readonly #json: UntypedJson;
+
+  constructor(json: UntypedJson) {
+    this.#json = json;
+  }
+
+  /** The value under one of the names, of which the request may use one. */
+  text(names: readonly string[], most: number): string {
+    const present = names.filter((name) => (this.#json[name] ?? undefined) !== undefined);
+    const [name, other] = present;
+    if (name === undefined) return '';
+    const value = this.#json[name];
+    if (other !== undefined) this.problem ??= `${name} and ${other} are the same field: remove one`;
+    if (typeof value !== 'string') {
+      this.problem ??= `${name} must be a text, and is ${truncate(JSON.stringify(value))}`;
+      return '';
+    }
+    this.problem ??= tooLong(name, value, most);
+    return this.problem === undefined ? value.trim() : '';
+  }
+
+  has(name: string): boolean {
+    return this.#json[name] !== undefined;
+  }
+
+  /** "true" or "false"; false if absent. JSON's own true and false are accepted. */
+  flag(name: string): boolean {
+    const value = this.#json[name] ?? 'false';
+    if (!['true', 'false', true, false].includes(value as string))
+      this.problem ??= `${name} must be "true" or "false", and is ${truncate(JSON.stringify(value))}`;
+    return value === 'true' || value === true;
+  }
+}
+
+const { nameLength, addressLength } = ovn4nfvLimits;
+/** One address of each family. */
+const addressesLength = 2 * addressLength;
+
+/**
+ * Parses an element of `ovnNetwork`, or of the interfaces of `nfn-network`.
+ * @param json with keys in lower case
+ */
+export function parseInterface(json: UntypedJson, { isNfn }: { readonly isNfn: boolean }): Parsed<Ovn4nfvInterface> {
+  const fields = new Fields(json);
+  const network = fields.text(['name'], nameLength);
+  const name = fields.text(['interface'], nameLength);
+  // Nodus does not read these names. Without an error, the Pod would get another address than it requests.
+  for (const ignored of isNfn ? ['ip_address', 'mac_address'] : [])
+    if (fields.has(ignored)) fields.problem ??= `${ignored} is not a field of this form: write ${camelCase(ignored)}`;
+  const nic = {
+    network,
+    interface: name === '*' ? '' : name,
+    addresses: split(fields.text(['ip_address', 'ipaddress'], addressesLength)),
+    mac: fields.text(['mac_address', 'macaddress'], addressLength),
+    isDefaultGateway: fields.flag('defaultgateway'),
+    gateways: split(fields.text(['gwipaddress'], addressesLength)),
+  };
+  const netType = fields.text(['nettype'], nameLength) || 'virtual';
+  const problem = fields.problem ?? nameProblem(nic) ?? netTypeProblem(nic, netType) ?? gatewayProblem(nic);
+  return problem === undefined ? parsed(nic) : failed(problem);
+}
+
+/**
+ * Parses the annotation `ovn`: one NIC of the default network, named by the CNI ADD.
+ * @param json with keys in lower case
+ */
+export function parseSingleInterface(json: UntypedJson): Parsed<Ovn4nfvInterface> {
+  const fields = new Fields(json);
+  const nic = {
+    network: defaultOvn4nfvNetwork,
+    interface: '',
+    addresses: split(fields.text(['ip_address'], addressesLength)),
+    mac: fields.text(['mac_address'], addressLength),
+    isDefaultGateway: false,
+    gateways: split(fields.text(['gateway_ip'], addressesLength)),
+  };
+  const problem = fields.problem ?? gatewayProblem(nic);
+  return problem === undefined ? parsed(nic) : failed(problem);
+}
+
+const camelCase = (name: string): string => name.replace(/_(.)/, (_, letter: string) => letter.toUpperCase());
+
+const split = (text: string): string[] => (text === '' ? [] : text.split(',').map((each) => each.trim()));
+
+function nameProblem({ network, interface: name }: Ovn4nfvInterface): string | undefined {
+  if (network === '') return 'it has no name: write the name of a Subnet';
+  if (!isDnsSubdomain(network)) return `name ${JSON.stringify(network)} is not the name of a Subnet`;
+  if (name === '')
+    return network === defaultOvn4nfvNetwork
+      ? undefined
+      : `network ${network} has no interface: name the NIC, as in net0`;
+  return interfaceName.test(name) && name.length <= ovn4nfvLimits.interfaceLength
+    ? undefined
+    : `interface ${truncate(JSON.stringify(name))} of network ${network} is not valid: use at most ${ovn4nfvLimits.interfaceLength} letters, digits, dots, dashes and underscores, such as net0`;
+}
+
+function netTypeProblem(nic: Ovn4nfvInterface, netType: string): string | undefined {
+  if (netType === 'virtual') return undefined;
+  if (netType !== 'provider')
+    return `netType ${truncate(JSON.stringify(netType))} of network ${nic.network} is not valid: must be virtual or provider`;
+  if (nic.addresses.length === 0)
+    return `network ${nic.network} has netType provider and no ipAddress: a provider network needs one`;
+  return nic.isDefaultGateway
+    ? `network ${nic.network} has netType provider and defaultGateway: a provider network has no default gateway, remove it`
+    : undefined;
+}
+
+function gatewayProblem({ network, gateways }: Ovn4nfvInterface): string | undefined {
+  const invalid = gateways.find((gateway) => !isAddress(gateway));
+  return invalid === undefined
+    ? undefined
+    : `the gateway ${JSON.stringify(invalid)} of network ${network} is not an address`;
+}

@@ -1,0 +1,109 @@
+/**
+ * Parses the annotations with which a Pod requests NICs in the way of OVN4NFV: `ovnNetwork`, `nfn-network`, or `ovn` alone. Pure.
+ * Addresses and MACs are texts here; the planning validates them.
+ *
+ * Source: the document "Networking Plugin" (ONAP), ovn4nfv-k8s-plugin and Nodus. docs/ovn4nfv.md has the differences.
+ */
+import { limitExceeded, truncate } from '../kubernetes/limit-messages.ts';
+import { asText, type UntypedJson } from '../kubernetes/untyped-json.ts';
+import { type Annotated, nfnNetworkAnnotation, ovnAnnotation, ovnNetworkAnnotation } from './annotations.ts';
+import { lowerCaseKeys, type Ovn4nfvInterface, parseInterface, parseSingleInterface } from './interface.ts';
+import { ovn4nfvLimits } from './limits.ts';
+import { failed, type Parsed, parsed } from './parsed.ts';
+import { type Ovn4nfvRoute, parseOvn4nfvRoutes } from './routes.ts';
+
+/** The form of a request, which is also that of its answer. */
+export type Ovn4nfvForm = 'ovnNetwork' | 'nfn-network' | 'ovn';
+
+/** One request makes one NIC for each interface, or none at all. */
+export interface Ovn4nfvRequest {
+  readonly form: Ovn4nfvForm;
+  /** The annotation's key. */
+  readonly key: string;
+  /** At least one. The ordinal of its attachment is its place. */
+  readonly interfaces: readonly Ovn4nfvInterface[];
+  readonly routes: readonly Ovn4nfvRoute[];
+}
+
+/** Returns the request of a Pod; undefined for a Pod without one. Beside a list, `ovn` is ignored. */
+export function parseOvn4nfvRequest({ annotations }: Annotated): Parsed<Ovn4nfvRequest | undefined> {
+  const hasList = annotations[ovnNetworkAnnotation] !== undefined;
+  const hasObject = annotations[nfnNetworkAnnotation] !== undefined;
+  if (hasList && hasObject)
+    return failed(
+      `annotations ${ovnNetworkAnnotation} and ${nfnNetworkAnnotation} both request NICs: remove one of them`,
+    );
+  if (hasList) return parseForm('ovnNetwork', ovnNetworkAnnotation, annotations);
+  if (hasObject) return parseForm('nfn-network', nfnNetworkAnnotation, annotations);
+  if (annotations[ovnAnnotation] === undefined) return parsed(undefined);
+  return parseForm('ovn', ovnAnnotation, annotations);
+}
+
+function parseForm(form: Ovn4nfvForm, key: string, annotations: Annotated['annotations']): Parsed<Ovn4nfvRequest> {
+  const json = parseJson(annotations[key] ?? '');
+  const interfaces = json.ok ? interfaceParsers[form](json.value) : json;
+  if (!interfaces.ok) return failed(`annotation ${key}: ${interfaces.problem}`);
+  const duplicate = duplicateName(interfaces.value);
+  if (duplicate !== undefined) return failed(`annotation ${key}: ${duplicate}`);
+  // The form `ovn` names no interface to which a route could belong.
+  const routes = form === 'ovn' ? parsed([]) : parseOvn4nfvRoutes({ annotations }, interfaces.value);
+  return routes.ok ? parsed({ form, key, interfaces: interfaces.value, routes: routes.value }) : routes;
+}
+
+function parseJson(text: string): Parsed<unknown> {
+  try {
+    return parsed(JSON.parse(text) as unknown);
+  } catch (error) {
+    return failed(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const interfaceParsers: Readonly<Record<Ovn4nfvForm, (json: unknown) => Parsed<Ovn4nfvInterface[]>>> = {
+  ovnNetwork: (json) => parseInterfaces(json, 'it'),
+  'nfn-network': parseNfnNetwork,
+  ovn: (json) => {
+    if (!isObject(json)) return failed('must be a JSON object {"ip_address": "…", "mac_address": "…"}');
+    const nic = parseSingleInterface(lowerCaseKeys(json));
+    return nic.ok ? parsed([nic.value]) : nic;
+  },
+};
+
+function parseNfnNetwork(json: unknown): Parsed<Ovn4nfvInterface[]> {
+  if (!isObject(json)) return failed('must be a JSON object {"type": "ovn4nfv", "interface": […]}');
+  const fields = lowerCaseKeys(json);
+  if (asText(fields['type']) !== 'ovn4nfv')
+    return failed(`type ${truncate(JSON.stringify(fields['type'] ?? ''))} is not served: write "type": "ovn4nfv"`);
+  return parseInterfaces(fields['interface'], 'interface', { isNfn: true });
+}
+
+/** Each interface is parsed on its own: no value of one is a default of the next. */
+function parseInterfaces(json: unknown, what: string, { isNfn = false } = {}): Parsed<Ovn4nfvInterface[]> {
+  if (!Array.isArray(json)) return failed(`${what} must be a JSON array of {"name": "…", "interface": "…"}`);
+  if (json.length === 0) return failed(`${what} has no interface: name one, or remove the annotation`);
+  const { interfaces: most } = ovn4nfvLimits;
+  if (json.length > most)
+    return failed(
+      limitExceeded(what, { has: json.length, most, unit: 'interfaces', remedy: 'remove some, or use several Pods' }),
+    );
+  const interfaces: Ovn4nfvInterface[] = [];
+  for (const [index, element] of json.entries()) {
+    if (!isObject(element)) return failed(`element ${index} of ${what} must be an object`);
+    const nic = parseInterface(lowerCaseKeys(element), { isNfn });
+    if (!nic.ok) return failed(`element ${index}: ${nic.problem}`);
+    interfaces.push(nic.value);
+  }
+  return parsed(interfaces);
+}
+
+const isObject = (json: unknown): json is UntypedJson =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+/** Two NICs of a Pod cannot have one name, and one of them at most may be without a name. */
+function duplicateName(interfaces: readonly Ovn4nfvInterface[]): string | undefined {
+  const names = interfaces.map(({ interface: name }) => name);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate === undefined) return undefined;
+  return duplicate === ''
+    ? 'several elements have no interface: name them, and leave out the name of one at most'
+    : `interface ${duplicate} is requested twice: give each NIC a name of its own`;
+}

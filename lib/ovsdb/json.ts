@@ -1,0 +1,35 @@
+/** Reads JSON that a server sent. Each function returns the expected type, or throws a PROTOCOL error. */
+import { protocolError } from './ovsdb-error.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const quoted = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+};
+
+/** @param what names the value in the error */
+export function readObject(value: unknown, what: string): JsonObject {
+  if (isObject(value)) return value;
+  throw protocolError(`${what} is ${quoted(value)}, not an object`);
+}
+
+export function readArray(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw protocolError(`${what} is ${quoted(value)}, not an array`);
+}
+
+export function readText(value: unknown, what: string): string {
+  if (typeof value === 'string') return value;
+  throw protocolError(`${what} is ${quoted(value)}, not a text`);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text from the network as part of a message: at most 300 characters, without control characters. */
+export function shorten(text: string): string {
+  const plain = text.replaceAll(/\p{C}/gu, ' ');
+  return plain.length > 300 ? `${plain.slice(0, 300)}…` : plain;
+}

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { createRegistry, addGauge, booleanReading } from './metrics.ts';
+
+describe('Metrics', () => {
+  it('are read at each scrape, without labels that have no reading any more', async () => {
+    const registry = createRegistry();
+    let full = ['a', 'b'];
+    const read = () => Promise.resolve(full.map((subnet) => ({ labels: { subnet }, value: 1 })));
+    addGauge(registry, { name: 'full', help: 'Full subnets.', labels: ['subnet'], read });
+    expect(await registry.getSingleMetricAsString('full')).to.contain('full{subnet="a"} 1\nfull{subnet="b"} 1');
+    full = ['b'];
+    expect(await registry.getSingleMetricAsString('full')).to.not.contain('"a"');
+  });
+
+  it('without labels have one value', async () => {
+    const registry = createRegistry();
+    addGauge(registry, { name: 'writer', help: 'Whether it writes.', read: () => booleanReading(true) });
+    expect(await registry.getSingleMetricAsString('writer')).to.match(/\nwriter 1$/);
+  });
+
+  it('without labels have no value when there is no reading', async () => {
+    const registry = createRegistry();
+    addGauge(registry, { name: 'seq', help: 'What a standby does not know.', read: () => [] });
+    expect(await registry.getSingleMetricAsString('seq')).to.not.match(/^seq /m);
+  });
+
+  it('include those of the process', async () => {
+    expect(await createRegistry().metrics()).to.match(/^process_cpu_seconds_total /m);
+  });
+});

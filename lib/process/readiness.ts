@@ -1,0 +1,28 @@
+/** Readiness of a program that depends on several inputs. Pure. */
+
+/** The state of one input: an informer, or the ledger. */
+export interface InputStatus {
+  /** For messages. */
+  readonly name: string;
+  /** Whether the initial state is complete. */
+  readonly isKnown: boolean;
+  /** Time since the last data. */
+  readonly silentMs: number;
+  /** An input that is silent for longer is unavailable. */
+  readonly maxSilentMs: number;
+}
+
+/** True, or the reason why not. @param alarms precede other reasons, because they may be their cause */
+export function readiness(
+  isStarted: boolean,
+  inputs: readonly InputStatus[],
+  alarms: readonly string[] = [],
+): true | string {
+  if (alarms.length > 0) return `ALARM: ${alarms.join('; ')}`;
+  const unknown = inputs.filter(({ isKnown }) => !isKnown).map(({ name }) => name);
+  if (unknown.length > 0) return `waiting for the initial state of ${unknown.join(', ')}`;
+  if (!isStarted) return 'still starting';
+  const silent = inputs.filter(({ silentMs, maxSilentMs }) => silentMs > maxSilentMs);
+  if (silent.length === 0) return true;
+  return `no data ${silent.map(({ name, silentMs }) => `from ${name} for ${Math.floor(silentMs / 1_000)} s`).join(', ')}`;
+}

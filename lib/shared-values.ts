@@ -1,0 +1,30 @@
+/**
+ * Shares equal values, so that a long list of objects has each of them once. It keeps a limited number of values: beyond, it starts
+ * again, and equal values may exist twice.
+ */
+const defaultMaxValues = 4_096;
+
+export class SharedValues<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #maxValues: number;
+
+  constructor(maxValues = defaultMaxValues) {
+    this.#maxValues = maxValues;
+  }
+
+  /** Returns the first value that had this key. @param key equal for equal values only */
+  share(key: string, value: Value): Value {
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    if (this.#values.size === this.#maxValues) this.#values.clear();
+    this.#values.set(key, value);
+    return value;
+  }
+}
+
+/** Longer texts are not kept beyond their object. */
+const maxLength = 256;
+const texts = new SharedValues<string>();
+
+/** Returns an equal text. Use it for texts that many objects have, as the name of a Subnet. */
+export const sharedText = (text: string): string => (text.length > maxLength ? text : texts.share(text, text));

@@ -1,0 +1,103 @@
+/**
+ * Reloads certificates when their files change, as stable-files.ts describes, if a peer would accept them. Programs need no restart.
+ * New connections use the new certificates; open connections continue, so no call is lost.
+ */
+import type { X509Certificate } from 'node:crypto';
+import type { experimental } from '@grpc/grpc-js';
+import {
+  type Certificates,
+  checkCertificates,
+  expiryOf,
+  formatInstant,
+  readCertificates,
+  type TlsFiles,
+} from './certificates.ts';
+import type { Logger } from '../process/log.ts';
+import { StableFiles } from './stable-files.ts';
+
+type AuthorityListener = experimental.CaCertificateUpdateListener;
+type IdentityListener = experimental.IdentityCertificateUpdateListener;
+
+/** In the last tenth of a certificate's validity its renewal is overdue. */
+const overdueFraction = 0.1;
+const reminderIntervalMs = 3_600_000;
+
+export interface CertificateReloaderOptions {
+  /** Absent in short-lived programs, which log nothing. */
+  readonly log?: Logger | undefined;
+  /** A further check of the certificate. Throws Error to reject it. */
+  readonly check?: (certificate: X509Certificate) => void;
+  readonly pollIntervalMs?: number;
+  readonly now?: () => number;
+}
+
+interface Installed {
+  readonly certificates: Certificates;
+  readonly own: X509Certificate;
+}
+
+/** The certificate provider for grpc-js. It polls the files while it has a listener: a channel in use, or a server. */
+export class CertificateReloader implements experimental.CertificateProvider {
+  readonly #paths: TlsFiles;
+  readonly #log: Logger | undefined;
+  readonly #now: () => number;
+  readonly #files: StableFiles<Certificates, Installed>;
+  #nextReminderAt = 0;
+
+  /** @throws Error with the file and the remedy, when the files are invalid now */
+  constructor(paths: TlsFiles, { log, check, pollIntervalMs, now = Date.now }: CertificateReloaderOptions) {
+    this.#paths = paths;
+    this.#log = log;
+    this.#now = now;
+    this.#files = new StableFiles({
+      read: () => readCertificates(paths),
+      validate: (certificates) => {
+        const own = checkCertificates(paths, certificates, now());
+        check?.(own);
+        return { certificates, own };
+      },
+      onInstalled: ({ own }) => {
+        this.#nextReminderAt = 0;
+        log?.info({ file: paths.cert, expires: formatInstant(expiryOf(own)) }, 'certificates installed');
+      },
+      onRejected: (reason) =>
+        log?.warn({ reason }, 'new certificate files are invalid and not installed; the old certificates stay in use'),
+      afterPoll: () => this.#warnBeforeExpiry(),
+      pollIntervalMs,
+    });
+  }
+
+  /** The certificates of new connections. */
+  get current(): Certificates {
+    return this.#files.current.certificates;
+  }
+
+  addCaCertificateListener(listener: AuthorityListener): void {
+    this.#files.addListener(listener, ({ certificates }) => listener({ caCertificate: certificates.ca }));
+  }
+
+  removeCaCertificateListener(listener: AuthorityListener): void {
+    this.#files.removeListener(listener);
+  }
+
+  addIdentityCertificateListener(listener: IdentityListener): void {
+    this.#files.addListener(listener, ({ certificates }) =>
+      listener({ certificate: certificates.cert, privateKey: certificates.key }),
+    );
+  }
+
+  removeIdentityCertificateListener(listener: IdentityListener): void {
+    this.#files.removeListener(listener);
+  }
+
+  /** Logs once an hour that the renewal is overdue. */
+  #warnBeforeExpiry(): void {
+    const { own } = this.#files.current;
+    const [now, expires, validFrom] = [this.#now(), expiryOf(own), own.validFromDate.getTime()];
+    if (expires - now > (expires - validFrom) * overdueFraction || now < this.#nextReminderAt) return;
+    this.#nextReminderAt = now + reminderIntervalMs;
+    const details = { file: this.#paths.cert, expires: formatInstant(expires) };
+    if (expires > now) this.#log?.warn(details, 'the certificate expires soon: renew it');
+    else this.#log?.error(details, 'the certificate has expired, and peers reject it: renew it');
+  }
+}

@@ -1,0 +1,113 @@
+/** Spans: the operations of a trace. They are recorded when they end. */
+import { randomBytes } from 'node:crypto';
+import type { TraceContext } from './trace-context.ts';
+
+export type AttributeValue = string | number | boolean;
+/** Undefined values are left out. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/** As in OpenTelemetry: `server` handles a call, `client` sends one. */
+export type SpanKind = 'internal' | 'server' | 'client';
+
+export interface SpanOptions {
+  /** Default `internal`. */
+  readonly kind?: SpanKind;
+  readonly attributes?: Attributes;
+  /** Milliseconds since 1970; default now. */
+  readonly startMs?: number;
+  /** A related span that is not the parent. */
+  readonly link?: TraceContext | undefined;
+}
+
+/** A span that has ended. */
+export interface FinishedSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly context: TraceContext;
+  readonly parentSpanId: string | undefined;
+  /** Whether another program started the parent. */
+  readonly isParentRemote: boolean;
+  /** Milliseconds since 1970, with fractions. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** The code of the error with which it ended. */
+  readonly error: string | undefined;
+  readonly link: TraceContext | undefined;
+}
+
+/** Texts of users are longer only by mistake or in an attack. */
+const maxTextLength = 256;
+const maxAttributes = 32;
+
+export const newSpanId = (): string => randomBytes(8).toString('hex');
+
+interface SpanParts extends SpanOptions {
+  readonly name: string;
+  readonly context: TraceContext;
+  readonly parentSpanId: string | undefined;
+  readonly isParentRemote: boolean;
+  readonly record: (span: FinishedSpan) => void;
+}
+
+export class Span {
+  readonly context: TraceContext;
+  readonly #parts: SpanParts;
+  readonly #attributes: Record<string, AttributeValue> = {};
+  readonly #startMs: number;
+  /** What the monotonic clock adds to become the time since 1970. */
+  readonly #clockOffsetMs: number;
+  #attributeCount = 0;
+  #isEnded = false;
+
+  constructor(parts: SpanParts, clockOffsetMs = Date.now() - performance.now()) {
+    this.#parts = parts;
+    this.context = parts.context;
+    this.#clockOffsetMs = clockOffsetMs;
+    this.#startMs = parts.startMs ?? this.#now();
+    if (parts.attributes) this.set(parts.attributes);
+  }
+
+  /** Adds attributes. Long texts are truncated. */
+  set(attributes: Attributes): void {
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value === undefined) continue;
+      if (!(key in this.#attributes) && ++this.#attributeCount > maxAttributes) continue;
+      this.#attributes[key] = typeof value === 'string' ? value.slice(0, maxTextLength) : value;
+    }
+  }
+
+  /** Starts a span in this one. */
+  child(name: string, options: SpanOptions = {}): Span {
+    const { traceId, spanId } = this.context;
+    const context = { traceId, spanId: newSpanId() };
+    const { record } = this.#parts;
+    return new Span(
+      { ...options, name, context, parentSpanId: spanId, isParentRemote: false, record },
+      this.#clockOffsetMs,
+    );
+  }
+
+  /** Ends the span; only the first call has an effect. @param error an error code; none after a success */
+  end(error?: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { name, kind = 'internal', context, parentSpanId, isParentRemote, link, record } = this.#parts;
+    const times = { startMs: this.#startMs, endMs: Math.max(this.#startMs, this.#now()) };
+    record({
+      name,
+      kind,
+      context,
+      parentSpanId,
+      isParentRemote,
+      ...times,
+      attributes: this.#attributes,
+      error: error?.slice(0, maxTextLength),
+      link,
+    });
+  }
+
+  #now(): number {
+    return performance.now() + this.#clockOffsetMs;
+  }
+}

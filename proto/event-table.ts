@@ -1,0 +1,38 @@
+/**
+ * Tables over all event types of the API: one entry for each member of `Event.data`. A table without an entry for a type is a
+ * compile error.
+ */
+import type { Event } from './generated/ipledger.ts';
+
+/** The fields that events of all types have. */
+type CommonField =
+  | 'seq'
+  | 'id'
+  | 'command'
+  | 'part'
+  | 'parts'
+  | 'type'
+  | 'subnet'
+  | 'at'
+  | 'actor'
+  | 'before'
+  | 'prev'
+  | 'hash'
+  | 'stored';
+
+/** The field with the data of one event type, as "addressAllocated". */
+export type EventDataField = Exclude<keyof Event, CommonField>;
+
+/** What a program makes of each event type. */
+export type EventTable<Result> = {
+  readonly [Field in EventDataField]: (data: NonNullable<Event[Field]>, event: Event) => Result;
+};
+
+/** The result of the entry for the event's type; undefined for a type that the table does not have: a newer program wrote it. */
+export function applyEventTable<Result>(table: EventTable<Result>, event: Event): Result | undefined {
+  for (const field of Object.keys(table) as EventDataField[]) {
+    const data = event[field];
+    if (data !== undefined) return (table[field] as (data: object, event: Event) => Result)(data, event);
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+/** The archive flags of the allocator. */
+import { Option } from 'commander';
+import type { Retention } from '../../ledger/archive/retention.ts';
+import { parseWholeNumber } from '../../lib/process/options.ts';
+
+/** The values of `archiveOptions`. */
+export interface ArchiveSettings {
+  /** '': no archive, so no events are sealed. */
+  readonly archive: string;
+  readonly keepEvents: number;
+  readonly keepHours: number;
+  readonly segmentEvents: number;
+}
+
+const hourMs = 3_600_000;
+
+/** To return one event of a segment, the allocator reads the segment into memory several times. */
+const maxSegmentEvents = 100_000;
+
+/** The flags, each with its environment variable. */
+export function archiveOptions(): Option[] {
+  return [
+    new Option('--archive <where>', 'archive for old events: /a/folder or s3://bucket/prefix; empty: no archive')
+      .env('IPLEDGER_ARCHIVE')
+      .default(''),
+    new Option('--keep-events <count>', 'number of newest events that stay in etcd')
+      .env('IPLEDGER_KEEP_EVENTS')
+      .default(100_000)
+      .argParser((text) => parseWholeNumber(text, 1, Number.MAX_SAFE_INTEGER)),
+    new Option('--keep-hours <hours>', 'events younger than this also stay in etcd')
+      .env('IPLEDGER_KEEP_HOURS')
+      .default(0)
+      .argParser((text) => parseWholeNumber(text, 0, 1_000_000)),
+    new Option('--segment-events <count>', 'number of events in one archive segment')
+      .env('IPLEDGER_SEGMENT_EVENTS')
+      .default(10_000)
+      .argParser((text) => parseWholeNumber(text, 1, maxSegmentEvents)),
+  ];
+}
+
+export const retentionOf = ({ keepEvents, keepHours, segmentEvents }: ArchiveSettings): Retention => ({
+  keepEvents,
+  keepMs: keepHours * hourMs,
+  segmentEvents,
+});

@@ -1,0 +1,36 @@
+/** The parts of one replica that every RPC handler works with. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { SignerKey } from '../../../ledger/audit/checkpoints/signing-key.ts';
+import type { Follower } from '../../../ledger/log/reader/follower.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
+import type { Writer } from '../../../ledger/log/writer/writer.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+
+export interface AllocatorContext {
+  readonly replica: Replica;
+  /** undefined while this replica is not the writer. */
+  readonly writer: () => Writer | undefined;
+  /** undefined while this replica is not a standby. Between the two roles there is neither, for some milliseconds. */
+  readonly follower: () => Follower | undefined;
+  /** Address of the writer; undefined while it is this replica or unknown. */
+  readonly writerAddress: () => string | undefined;
+  readonly freezeStore: FreezeStore;
+  /** The key that signs checkpoints, if this replica has one. */
+  readonly signer: () => SignerKey | undefined;
+  /** Absent: no limits. */
+  readonly rateLimiter?: RateLimiter;
+}
+
+/** @throws IpledgerError NOT_WRITER with the address of the writer, if it is known. */
+export function requireWriter({ writer, writerAddress }: AllocatorContext): Writer {
+  const local = writer();
+  if (local) return local;
+  const remote = writerAddress();
+  throw new IpledgerError(
+    'NOT_WRITER',
+    remote === undefined
+      ? 'no allocator is the writer at this moment: try again'
+      : `this allocator is a standby; the writer is at ${remote}`,
+  );
+}

@@ -1,0 +1,77 @@
+/** Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. */
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/reverse-scan.ts';
+import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { runQuery } from '../run-query.ts';
+import { eventMessage, positionMessage, estimateEventBytes } from '../messages.ts';
+import { countFitting } from '../../../../lib/net/page-size.ts';
+import {
+  type PageRequest,
+  type Period,
+  readHistory,
+  readNewestSeq,
+  readSeqToken,
+} from '../../../../lib/grpc/server/read-request.ts';
+import { readAddress } from '../read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import { getAddressHistory } from './address-history.ts';
+
+/**
+ * Returns one page. Events of an address are linked; for all other subjects the log is scanned.
+ * @throws IpledgerError INVALID_REQUEST, ADDRESS_UNKNOWN; what the ledger throws.
+ */
+export async function getHistory(
+  allocator: AllocatorContext,
+  request: api.HistoryRequest,
+  context: CallContext,
+): Promise<MessageInput<api.HistoryReply>> {
+  const { about, period, page } = readHistory(request);
+  const newestSeq = readNewestSeq(request);
+  const filter = { ...matchAllEvents, ...about, address: about.address === '' ? '' : readAddress(about.address) };
+  return filter.address === ''
+    ? scanLog(allocator, { filter, period, page }, context)
+    : getAddressHistory(
+        allocator,
+        { address: filter.address, subnet: filter.subnet, newestSeq, period, page },
+        context,
+      );
+}
+
+interface ScanRequest {
+  readonly filter: EventFilter;
+  readonly period: Period;
+  readonly page: PageRequest;
+}
+
+async function scanLog(
+  allocator: AllocatorContext,
+  request: ScanRequest,
+  context: CallContext,
+): Promise<MessageInput<api.HistoryReply>> {
+  const { head } = await runQuery(allocator, context, () => undefined);
+  const found = await searchHistoryPage(allocator, head.seq, request, context.signal);
+  return { position: positionMessage(head), ...found };
+}
+
+/** Scans the log backwards from `newest` for one page. The token is the event at which the next page begins. */
+export async function searchHistoryPage(
+  { replica: { ledger } }: AllocatorContext,
+  newest: Seq,
+  { filter, period, page }: ScanRequest,
+  signal: AbortSignal,
+): Promise<Pick<MessageInput<api.HistoryReply>, 'events' | 'nextPageToken' | 'searchedDownToSeq'>> {
+  const first = period.until === Infinity ? newest : await lastSeqBefore(ledger, period.until, newest, signal);
+  const from = page.token === '' ? first : Math.min(first, readSeqToken(page.token));
+  const found = await scanReverse(ledger, { filter, from, since: period.since, maxEvents: page.size }, signal);
+  const events = found.events.slice(0, countFitting(found.events, estimateEventBytes));
+  const isCut = events.length < found.events.length;
+  const searched = isCut ? (events.at(-1)?.envelope.seq ?? found.scannedFrom) : found.scannedFrom;
+  return {
+    events: events.map(eventMessage),
+    nextPageToken: isCut || found.hasMore ? String(searched - 1) : '',
+    searchedDownToSeq: searched,
+  };
+}

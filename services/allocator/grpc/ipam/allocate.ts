@@ -1,0 +1,93 @@
+/** Ipam.Allocate: reads the request, submits the command and returns the allocations. */
+import { randomInt } from 'node:crypto';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import { parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
+import type { AttachmentRequest } from '../../../../ledger/domain/commands/command.ts';
+import type { Owner, Route } from '../../../../ledger/domain/events/event.ts';
+import { allocationsOfPod } from '../../../../ledger/domain/queries/queries.ts';
+import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { submitCommand } from '../run-query.ts';
+import { allocationMessage, positionMessage } from '../messages.ts';
+import { readName, readAddress, readIpFamily } from '../read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+
+/** Allocates all addresses of a Pod in one transaction, or none. @throws IpledgerError: see Allocate in ipledger.proto */
+export async function allocate(allocator: AllocatorContext, request: api.AllocateRequest, context: CallContext) {
+  const pod = {
+    namespace: readName('pod.namespace', request.pod?.namespace),
+    name: readName('pod.name', request.pod?.name),
+    uid: readName('pod.uid', request.pod?.uid),
+    node: request.pod?.node ?? '',
+    ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
+  };
+  context.span?.set(podAttributes(pod));
+  const attachments = request.attachments.map((each) => ({
+    ...readAttachment(each),
+    // An imported NIC keeps its MAC.
+    ...(isOvnProvider(each.provider) && !request.import && { macSeed: randomInt(2 ** 48 - 1) }),
+  }));
+  if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
+  if (new Set(attachments.map(attachmentKey)).size < attachments.length)
+    throw new IpledgerError(
+      'INVALID_REQUEST',
+      'attachments: each provider needs a different ordinal for each of its attachments',
+    );
+  const { answer, head } = await submitCommand(
+    allocator,
+    context,
+    (now) => ({
+      type: 'Allocate',
+      now,
+      pod,
+      attachments,
+      ...(request.import && { import: true }),
+      ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
+    }),
+    (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
+  );
+  const byAttachment = new Map(answer.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
+  const allocations = attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
+  context.span?.set(allocationAttributes(allocations));
+  return { position: positionMessage(head), allocations: allocations.map(allocationMessage) };
+}
+
+/**
+ * The remaining validity of a request: `valid_ms` minus the time that it waited here and at the standby that forwarded it, and at
+ * most until the deadline of its caller. Monotonic clocks only: clocks of different machines are never compared.
+ */
+const validMsLeft = ({ validMs }: api.AllocateRequest, { elapsedMs, remainingMs }: CallContext): number =>
+  Math.min(validMs - (elapsedMs?.() ?? 0), remainingMs?.() ?? Infinity);
+
+const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({ kind, name, uid });
+
+function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
+  const candidates = request.candidates.map(({ addresses }) => addresses.map(readAddress));
+  if (candidates.some(({ length }) => length < 1 || length > 2))
+    throw new IpledgerError('INVALID_REQUEST', 'candidates: each must contain one address, or one of each family');
+  return {
+    provider: readName('provider', request.provider),
+    ordinal: request.ordinal,
+    interface: request.interface,
+    subnets: request.subnets,
+    candidates,
+    pool: request.pool,
+    ipFamily: readIpFamily(request.ipFamily),
+    reservation: request.reservation,
+    mac: request.mac,
+    routes: request.routes.map(readRoute),
+    ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
+  };
+}
+
+/** Host bits in `dst` are valid: the CNI plugin that sets the route masks them. */
+function readRoute({ dst, gw }: api.Route): Route {
+  if (dst !== '' && !parseCidr(dst))
+    throw new IpledgerError('INVALID_REQUEST', `routes: dst "${dst}" is not a CIDR; omit it for the default route`);
+  if (gw !== '' && !parseAddress(gw))
+    throw new IpledgerError('INVALID_REQUEST', `routes: gw "${gw}" is not an IP address`);
+  return { dst, gw };
+}

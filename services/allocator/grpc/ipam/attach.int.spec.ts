@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { call } from '../../../../lib/grpc/client.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
+import { createLatch, failureOf, waitForRetries } from '../../../../ledger/log/testing/running-writer.ts';
+import {
+  allocate,
+  applyMacvlan,
+  bind,
+  release,
+  sandboxOf,
+  type ServedAllocator,
+  serveAllocator,
+  unbind,
+} from '../testing/served-allocator.ts';
+
+const attachRequest = (pod: string) => ({ ...sandboxOf(pod), node: 'node-1', bootId: 'boot-1' });
+
+describe('Ipam.Attach', () => {
+  let served: ServedAllocator;
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  const attach = (pod: string, more: object = {}) =>
+    served.call(IpamService.attach, { ...attachRequest(pod), ...more });
+  const refused = (pod: string, more: object = {}) =>
+    served.refusal(IpamService.attach, { ...attachRequest(pod), timeoutMs: 50, ...more });
+  const containers = async () => {
+    const { bindings } = await served.call(IpamService.listBindings, {});
+    return bindings.map(({ binding }) => binding?.containerId);
+  };
+
+  it('binds an existing allocation, and returns the same reply as Bind', async () => {
+    await allocate(served, 'a');
+    const reply = await attach('a');
+    expect(reply.allocation?.bindings).to.have.length(1);
+    expect(served.replica.head.seq).to.equal(4);
+    expect(await bind(served, 'a')).to.deep.equal(reply);
+    expect(await attach('a')).to.deep.equal(reply);
+    expect(served.replica.head.seq).to.equal(4);
+  });
+
+  it('binds when the allocation is made', async () => {
+    const attaching = attach('a');
+    await waitForRetries();
+    await allocate(served, 'a');
+    expect((await attaching).allocation?.bindings).to.have.length(1);
+    expect(await containers()).to.deep.equal(['container-of-a']);
+  });
+
+  it('waits for the Pod of this uid', async () => {
+    await allocate(served, 'a', {}, { uid: 'uid-before' });
+    const attaching = attach('a');
+    await waitForRetries();
+    expect(await containers()).to.deep.equal([]);
+    await allocate(served, 'a');
+    expect((await attaching).allocation?.podUid).to.equal('uid-a');
+  });
+
+  it('fails as Wait when there is no allocation in time, and binds nothing', async () => {
+    expect(await refused('a')).to.include({ status: 'NOT_FOUND', code: 'NOT_REQUESTED' });
+    expect(await refused('a', { provider: 'unserved.default' })).to.include({ code: 'PROVIDER_UNBOUND' });
+    expect(await refused('a', { node: '' })).to.include({ code: 'INVALID_REQUEST', message: 'node is missing' });
+    await allocate(served, 'a');
+    expect(await containers()).to.deep.equal([]);
+  });
+
+  it('fails as Bind while a container on another node may answer', async () => {
+    await allocate(served, 'a');
+    await bind(served, 'a');
+    expect(await refused('a', { containerId: 'other', node: 'node-2' })).to.include({ code: 'ADDRESS_ANSWERING' });
+    expect(await containers()).to.deep.equal(['container-of-a']);
+  });
+
+  it('binds nothing when its caller disconnects during the wait', async () => {
+    const caller = new AbortController();
+    const options = { timeoutMs: 20_000, signal: caller.signal };
+    const attaching = failureOf(call(served.client, IpamService.attach, attachRequest('a'), options));
+    await waitForRetries();
+    caller.abort();
+    expect(await attaching).to.have.property('code', 'CANCELLED');
+    await unbind(served, 'a');
+    await allocate(served, 'a');
+    expect(await containers()).to.deep.equal([]);
+  });
+
+  it('leaves no binding after an Unbind that follows a call without a reply', async () => {
+    await allocate(served, 'a');
+    const held = createLatch();
+    served.ledger.faults.push(async (append) => {
+      await held.opened;
+      return append();
+    });
+    const caller = new AbortController();
+    const options = { timeoutMs: 20_000, signal: caller.signal };
+    const attaching = failureOf(call(served.client, IpamService.attach, attachRequest('a'), options));
+    await waitForRetries();
+    caller.abort();
+    expect(await attaching).to.have.property('code', 'CANCELLED');
+    const unbinding = unbind(served, 'a');
+    held.open();
+    expect((await unbinding).unbound).to.equal(1);
+    expect(await containers()).to.deep.equal([]);
+  });
+
+  it('acknowledges nothing before the Bind is committed', async () => {
+    const held = createLatch();
+    await allocate(served, 'a');
+    served.ledger.faults.push(async (append) => {
+      await held.opened;
+      return append();
+    });
+    const attaching = attach('a');
+    await waitForRetries();
+    expect(served.replica.head.seq).to.equal(3);
+    held.open();
+    expect((await attaching).position?.seq).to.equal(4);
+  });
+
+  it('waits again when the allocation of the Pod is released and made again', async () => {
+    await allocate(served, 'a');
+    await release(served, 'a');
+    const attaching = attach('a');
+    await waitForRetries();
+    await allocate(served, 'a');
+    expect((await attaching).allocation?.bindings).to.have.length(1);
+  });
+
+  describe('on a standby', () => {
+    let standby: ServedAllocator;
+    beforeEach(async () => {
+      standby = await serveAllocator(served.memory);
+      await standby.stepDown(served.endpoint);
+    });
+    afterEach(() => standby[Symbol.asyncDispose]());
+
+    it('waits there, and binds through the writer', async () => {
+      const attaching = standby.call(IpamService.attach, attachRequest('a'));
+      await waitForRetries();
+      await allocate(served, 'a');
+      expect((await attaching).allocation?.bindings).to.have.length(1);
+      expect(await containers()).to.deep.equal(['container-of-a']);
+    });
+
+    it('binds an existing allocation through the writer', async () => {
+      await allocate(served, 'a');
+      expect((await standby.call(IpamService.attach, attachRequest('a'))).allocation?.bindings).to.have.length(1);
+      const other = { ...attachRequest('b'), timeoutMs: 50 };
+      expect(await standby.refusal(IpamService.attach, other)).to.have.property('code', 'NOT_REQUESTED');
+    });
+  });
+});

@@ -1,0 +1,75 @@
+/** Ipam.Attach, Ipam.Bind and Ipam.Unbind: a CNI ADD or DEL happened. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { requireField } from '../../../../lib/grpc/server/read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
+import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { allocationMessage, positionMessage, readUnbindCause } from '../messages.ts';
+import { readName, readSandbox } from '../read-request.ts';
+import { submitCommand } from '../run-query.ts';
+import type { PodWaiters } from './pod-waiters.ts';
+import { defaultWaitMs, waitForAllocation } from './wait.ts';
+
+/**
+ * Binds the allocation of a sandbox, and waits for it first if it does not exist yet. A standby waits by itself and forwards the call
+ * when the allocation exists.
+ * @throws IpledgerError as `waitForAllocation` and `bind`; CANCELLED when the caller disconnects before the Bind: nothing is bound
+ */
+export async function attach(
+  allocator: AllocatorContext,
+  waiters: PodWaiters,
+  request: api.AttachRequest,
+  context: CallContext,
+) {
+  const sandbox = readSandbox(request);
+  requireField('node', request.node);
+  // Only a hint, which saves a query: the Bind decides. A restart or a release can make it wrong.
+  if (!allocationForSandbox(allocator.replica.state, sandbox)) {
+    const remainingMs = (request.timeoutMs || defaultWaitMs) - (context.elapsedMs?.() ?? 0);
+    const timeoutMs = Math.max(1, Math.round(remainingMs));
+    await waitForAllocation(allocator, waiters, { ...request, timeoutMs }, context);
+    if (context.signal.aborted) throw new IpledgerError('CANCELLED', 'the caller has disconnected');
+  }
+  return bind(allocator, request, context);
+}
+
+/** An agent may bind and unbind on its own node only. */
+const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
+  ownNode === undefined ? {} : { onlyNode: ownNode };
+
+export async function bind(allocator: AllocatorContext, request: api.BindRequest, context: CallContext) {
+  const sandbox = readSandbox(request);
+  context.span?.set(podAttributes({ ...sandbox, name: sandbox.pod }));
+  const [node, bootId] = [requireField('node', request.node), request.bootId];
+  const { answer, head } = await submitCommand(
+    allocator,
+    context,
+    (now) => ({ type: 'Bind', now, ...sandbox, node, bootId, ...onlyNode(context) }),
+    (state) => {
+      const allocation = allocationForSandbox(state, sandbox);
+      return allocation && withBindings(state, allocation);
+    },
+  );
+  if (answer) context.span?.set(allocationAttributes([answer]));
+  return { position: positionMessage(head), allocation: answer && allocationMessage(answer) };
+}
+
+export async function unbind(allocator: AllocatorContext, request: api.UnbindRequest, context: CallContext) {
+  const sandbox = {
+    containerId: readName('container_id', request.containerId),
+    interface: readName('interface', request.interface),
+  };
+  const cause = readUnbindCause(request.cause);
+  if (!cause)
+    throw new IpledgerError('INVALID_REQUEST', `cause ${request.cause} is unknown to this version of the allocator`);
+  const { answer, head } = await submitCommand(
+    allocator,
+    context,
+    (now) => ({ type: 'Unbind', now, ...sandbox, cause, ...onlyNode(context) }),
+    (_state, events) => events.length,
+  );
+  return { position: positionMessage(head), unbound: answer };
+}

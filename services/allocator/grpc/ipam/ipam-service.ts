@@ -1,0 +1,107 @@
+/** The handlers of the Ipam service. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import { type IpamService } from '../../../../proto/generated/ipledger.ts';
+import { addressRecord, listAllocations as pageOfAllocations } from '../../../../ledger/domain/queries/queries.ts';
+import { type BoundSandbox, listBindings as pageOfBindings } from '../../../../ledger/domain/queries/list-bindings.ts';
+import { sandboxKey, type State } from '../../../../ledger/domain/state/state.ts';
+import { allocate } from './allocate.ts';
+import { attach, bind, unbind } from './bind.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { submitCommand, runQuery } from '../run-query.ts';
+import {
+  allocationMessage,
+  positionMessage,
+  readReleaseCause,
+  addressRecordMessage,
+  sandboxBindingMessage,
+} from '../messages.ts';
+import { countFitting } from '../../../../lib/net/page-size.ts';
+import { resolvePageSize, readSeqToken, requireField } from '../../../../lib/grpc/server/read-request.ts';
+import { readName, readNameToken } from '../read-request.ts';
+import { reservationHandlers } from './reservations.ts';
+import { waitForAllocation } from './wait.ts';
+import type { PodWaiters } from './pod-waiters.ts';
+
+export function ipamHandlers(allocator: AllocatorContext, waiters: PodWaiters): Handlers<typeof IpamService> {
+  return {
+    allocate: (request, context) => allocate(allocator, request, context),
+    release: (request, context) => release(allocator, request, context),
+    wait: (request, context) => waitForAllocation(allocator, waiters, request, context),
+    attach: (request, context) => attach(allocator, waiters, request, context),
+    bind: (request, context) => bind(allocator, request, context),
+    unbind: (request, context) => unbind(allocator, request, context),
+    getAddress: (request, context) => getAddress(allocator, request, context),
+    listAllocations: (request, context) => listAllocations(allocator, request, context),
+    listBindings: (request, context) => listBindings(allocator, request, context),
+    ...reservationHandlers(allocator),
+  };
+}
+
+async function release(allocator: AllocatorContext, request: api.ReleaseRequest, context: CallContext) {
+  const [namespace, pod] = [readName('namespace', request.namespace), readName('pod', request.pod)];
+  const uid = readName('pod_uid', request.podUid);
+  const cause = readReleaseCause(request.cause);
+  if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: set the cause of the release');
+  const { evidence } = request;
+  const alloc = request.allocationSeq || undefined;
+  const { answer, head } = await submitCommand(
+    allocator,
+    context,
+    (now) => ({ type: 'Release', now, namespace, pod, uid, cause, evidence, ...(alloc && { alloc }) }),
+    (_state, events) => events.length,
+  );
+  return { position: positionMessage(head), released: answer };
+}
+
+async function getAddress(allocator: AllocatorContext, request: api.GetAddressRequest, context: CallContext) {
+  const [subnet, address] = [requireField('subnet', request.subnet), requireField('address', request.address)];
+  const record = (state: State, now: number) => addressRecord(state, subnet, address, now);
+  const { answer, head } = await runQuery(allocator, context, record, request);
+  return { position: positionMessage(head), record: addressRecordMessage(answer) };
+}
+
+async function listAllocations(allocator: AllocatorContext, request: api.ListAllocationsRequest, context: CallContext) {
+  const filter = Object.fromEntries(
+    (['subnet', 'namespace', 'pod', 'node'] as const).flatMap((field) =>
+      request[field] ? [[field, request[field]]] : [],
+    ),
+  );
+  const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
+  const page = { afterSeq, size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const { answer, head } = await runQuery(
+    allocator,
+    context,
+    (state) => pageOfAllocations(state, filter, page),
+    request,
+  );
+  const all = answer.allocations.map(allocationMessage);
+  const allocations = all.slice(0, countFitting(all));
+  const next = allocations.length < all.length ? allocations.at(-1)?.seq : answer.nextAfterSeq;
+  return { position: positionMessage(head), allocations, nextPageToken: next === undefined ? '' : String(next) };
+}
+
+async function listBindings(allocator: AllocatorContext, request: api.ListBindingsRequest, context: CallContext) {
+  const { node } = request;
+  const page = { after: readNameToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const { answer, head } = await runQuery(allocator, context, (state) => pageOfBindings(state, node, page), request);
+  const { bindings, next } = bindingsFitting(answer.bindings);
+  return {
+    position: positionMessage(head),
+    bindings: bindings.map(sandboxBindingMessage),
+    nextPageToken: next || answer.next,
+  };
+}
+
+/** The bindings of one page and the next token ('' on the last page). A token names a sandbox: its bindings stay on one page. */
+function bindingsFitting(all: readonly BoundSandbox[]): { bindings: readonly BoundSandbox[]; next: string } {
+  const keyOf = ({ binding }: BoundSandbox): string => sandboxKey(binding.containerId, binding.interface);
+  const over = all[countFitting(all)];
+  if (!over) return { bindings: all, next: '' };
+  const isOver = (each: BoundSandbox): boolean => keyOf(each) === keyOf(over);
+  const start = all.findIndex(isOver);
+  const bindings = all.slice(0, start > 0 ? start : all.findLastIndex(isOver) + 1);
+  const last = bindings.at(-1);
+  return { bindings, next: last && bindings.length < all.length ? keyOf(last) : '' };
+}

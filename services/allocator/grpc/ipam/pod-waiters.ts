@@ -1,0 +1,69 @@
+/**
+ * The CNI calls that wait until their Pod has an allocation. Committed events wake them, without polling. The last refusal of a Pod
+ * explains a wait that times out.
+ */
+import { waitForCallback } from '../../../../lib/process/abortable.ts';
+import { podKey } from '../../../../ledger/domain/state/state.ts';
+import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
+import type { Replica } from '../../../../ledger/log/reader/replica.ts';
+
+const maxRefusals = 10_000;
+
+/** The last refusal of a Pod uid, with its message. */
+export interface LastRefusal {
+  readonly at: string;
+  readonly message: string;
+}
+
+export class PodWaiters {
+  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #refusals = new Map<string, LastRefusal>();
+
+  constructor(replica: Replica) {
+    replica.onCommitted((events) => {
+      for (const event of events) this.#handleEvent(event);
+    });
+  }
+
+  /** Number of waiting calls. */
+  get count(): number {
+    return [...this.#waiters.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Resolves at the next committed event about the Pod, or with the signal. */
+  nextEvent(namespace: string, pod: string, signal: AbortSignal): Promise<void> {
+    const key = podKey(namespace, pod);
+    return waitForCallback(signal, (wake) => {
+      const waiting = this.#waiters.get(key) ?? new Set();
+      this.#waiters.set(key, waiting);
+      waiting.add(wake);
+      return () => {
+        waiting.delete(wake);
+        if (waiting.size === 0 && this.#waiters.get(key) === waiting) this.#waiters.delete(key);
+      };
+    });
+  }
+
+  /** The last refusal of this Pod uid; undefined when it has had none, or an allocation since. */
+  lastRefusalOf(uid: string): LastRefusal | undefined {
+    return this.#refusals.get(uid);
+  }
+
+  #handleEvent({ envelope, sequenced }: StoredEvent): void {
+    if (!('attachment' in sequenced.data)) return;
+    const { namespace, pod } = sequenced.data.attachment;
+    if (sequenced.type === 'AllocationRefused')
+      this.#recordRefusal(sequenced.data.uid, { at: envelope.at, message: sequenced.data.message });
+    else if ('uid' in sequenced.data) this.#refusals.delete(sequenced.data.uid);
+    for (const wake of this.#waiters.get(podKey(namespace, pod)) ?? []) wake();
+  }
+
+  #recordRefusal(uid: string, refusal: LastRefusal): void {
+    this.#refusals.delete(uid);
+    this.#refusals.set(uid, refusal);
+    for (const oldest of this.#refusals.keys()) {
+      if (this.#refusals.size <= maxRefusals) return;
+      this.#refusals.delete(oldest);
+    }
+  }
+}

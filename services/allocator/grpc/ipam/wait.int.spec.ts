@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
+import { allocateAll } from '../../../../ledger/domain/testing/event-fixtures.ts';
+import {
+  waitForRetries,
+  submitAll,
+  failureOf,
+  createLatch,
+  never,
+  startWriter,
+} from '../../../../ledger/log/testing/running-writer.ts';
+import { ipamHandlers } from './ipam-service.ts';
+import {
+  allocate,
+  applyMacvlan,
+  applySubnet,
+  bind,
+  allocateRequest,
+  release,
+  sandboxOf,
+  type ServedAllocator,
+  serveAllocator,
+} from '../testing/served-allocator.ts';
+import { PodWaiters } from './pod-waiters.ts';
+
+describe('Ipam.Wait', () => {
+  let served: ServedAllocator;
+  beforeEach(async () => {
+    served = await serveAllocator();
+    await applyMacvlan(served);
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  const wait = (pod: string, more: object = {}) => served.call(IpamService.wait, { ...sandboxOf(pod), ...more });
+  const refused = (pod: string, more: object = {}) =>
+    served.refusal(IpamService.wait, { ...sandboxOf(pod), timeoutMs: 50, ...more });
+
+  /** Whether a promise is settled by now. */
+  async function pending(promise: Promise<unknown>): Promise<boolean> {
+    const unsettled = Symbol('unsettled');
+    await waitForRetries();
+    return (await Promise.race([promise, Promise.resolve(unsettled)])) === unsettled;
+  }
+
+  it('returns an existing allocation with its bindings', async () => {
+    const allocation = await allocate(served, 'a');
+    const { position, ...reply } = await wait('a');
+    expect(reply.allocation).to.deep.equal(allocation);
+    expect(position).to.include({ epoch: 1, seq: 3 });
+    await bind(served, 'a');
+    expect((await wait('a')).allocation?.bindings).to.have.length(1);
+  });
+
+  it('returns when the allocation is made', async () => {
+    const waiting = wait('a');
+    expect(await pending(waiting)).to.be.true;
+    await allocate(served, 'b');
+    expect(await pending(waiting)).to.be.true;
+    const allocation = await allocate(served, 'a');
+    expect((await waiting).allocation).to.deep.equal(allocation);
+  });
+
+  it('returns to all calls that wait for the same Pod', async () => {
+    const waiting = Array.from({ length: 20 }, () => wait('a'));
+    await waitForRetries();
+    await allocate(served, 'a');
+    for (const { allocation } of await Promise.all(waiting)) expect(allocation?.podUid).to.equal('uid-a');
+  });
+
+  it('ignores an allocation of another Pod of the same name', async () => {
+    await allocate(served, 'a', {}, { uid: 'uid-before' });
+    const waiting = wait('a');
+    expect(await pending(waiting)).to.be.true;
+    await allocate(served, 'a');
+    expect((await waiting).allocation?.podUid).to.equal('uid-a');
+  });
+
+  it('ignores an allocation of another attachment', async () => {
+    await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
+    await allocate(served, 'a', { provider: 'other.default', subnets: ['other'] });
+    await allocate(served, 'b', { interface: 'net2' });
+    expect(await refused('a')).to.have.property('code', 'NOT_REQUESTED');
+    expect(await refused('b')).to.have.property('code', 'NOT_ALLOCATED');
+    expect((await wait('b', { interface: 'net2' })).allocation?.interface).to.equal('net2');
+  });
+
+  it('waits for a Subnet that is created with the Pod', async () => {
+    const waiting = wait('a', { provider: 'late.default' });
+    expect(await pending(waiting)).to.be.true;
+    await applySubnet(served, 'late', { cidrBlock: '10.0.0.0/24' });
+    await allocate(served, 'a', { provider: 'late.default', subnets: ['late'] });
+    expect((await waiting).allocation?.subnet).to.equal('late');
+  });
+
+  it('fails with NOT_REQUESTED when the allocator received no Allocate', async () => {
+    expect(await refused('a')).to.deep.equal({
+      status: 'NOT_FOUND',
+      code: 'NOT_REQUESTED',
+      message:
+        "pod-watcher has requested no address within 50 ms. Check that pod-watcher runs, and that the Pod's networks annotation names this network",
+    });
+  });
+
+  it('fails with the last refusal of the Pod', async () => {
+    await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    const refusal = await served.refusal(
+      IpamService.allocate,
+      allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] }),
+    );
+    const { status, code, message } = await refused('a');
+    expect([status, code]).to.deep.equal(['NOT_FOUND', 'NOT_ALLOCATED']);
+    expect(message).to.match(/^refused at \d{4}-\d\d-\d\dT[0-9:.]+Z: AddressConflict: 172\.17\.0\.100/);
+    expect(message).to.contain(refusal.message);
+  });
+
+  it('ignores a refusal that an allocation followed', async () => {
+    await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    const request = allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    await served.refusal(IpamService.allocate, request);
+    await release(served, 'holder');
+    await served.call(IpamService.allocate, request);
+    await release(served, 'a');
+    expect((await refused('a')).code).to.equal('NOT_REQUESTED');
+  });
+
+  it('fails early when no Subnet serves the provider', async () => {
+    expect(await refused('a', { provider: 'unserved.default', timeoutMs: 60_000 })).to.deep.equal({
+      status: 'FAILED_PRECONDITION',
+      code: 'PROVIDER_UNBOUND',
+      message: 'provider unserved.default is not bound to any subnet',
+    });
+  });
+
+  it('rejects a request without a required field', async () => {
+    expect(await refused('a', { podUid: '' })).to.deep.equal({
+      status: 'INVALID_ARGUMENT',
+      code: 'INVALID_REQUEST',
+      message: 'pod_uid is missing',
+    });
+  });
+
+  it('removes its waiter after an allocation, a timeout and a cancelled call', async () => {
+    const waiters = new PodWaiters(served.replica);
+    const { wait: handler } = ipamHandlers(served.allocator, waiters);
+    if (!handler) throw new Error('Wait is served');
+    const leaving = new AbortController();
+    const request = { ...sandboxOf('a'), timeoutMs: 100 };
+    const context = { actor: 'anonymous', signal: leaving.signal };
+    const gone = failureOf(handler({ ...request, pod: 'gone', podUid: 'uid-gone' }, context));
+    const answered = handler(request, { ...context, signal: never });
+    const timedOut = failureOf(handler({ ...request, pod: 'late', podUid: 'uid-late' }, { ...context, signal: never }));
+    await waitForRetries();
+    expect(waiters.count).to.equal(3);
+    leaving.abort();
+    await allocate(served, 'a');
+    await answered;
+    expect(await gone).to.have.property('code', 'CANCELLED');
+    expect(await timedOut).to.have.property('code', 'NOT_REQUESTED');
+    expect(waiters.count).to.equal(0);
+  });
+
+  it('returns nothing uncommitted', async () => {
+    const held = createLatch();
+    served.ledger.faults.push(async (append) => {
+      await held.opened;
+      return append();
+    });
+    const waiting = wait('a');
+    await waitForRetries();
+    const allocating = allocate(served, 'a');
+    const late = wait('a');
+    expect(await pending(Promise.race([waiting, late]))).to.be.true;
+    held.open();
+    const allocation = await allocating;
+    for (const reply of await Promise.all([waiting, late])) expect(reply.allocation).to.deep.equal(allocation);
+  });
+
+  it('continues when the writer becomes a standby', async () => {
+    const waiting = wait('a');
+    await waitForRetries();
+    await served.stepDown(undefined);
+    const next = await startWriter(served.memory);
+    await submitAll(next.writer, allocateAll('a', [{}]));
+    expect((await waiting).allocation?.addresses[0]?.address).to.equal('172.17.0.11');
+    expect((await wait('a')).allocation?.addresses[0]?.address).to.equal('172.17.0.11');
+    await next.stop();
+  });
+});

@@ -1,0 +1,117 @@
+/** Ipam.Wait: waits until the attachment of a sandbox has an allocation, or fails with the reason. */
+import { pause } from '../../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
+import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
+import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
+import { allocationsOfPodName, type State } from '../../../../ledger/domain/state/state.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { runQuery } from '../run-query.ts';
+import { allocationMessage, positionMessage } from '../messages.ts';
+import { readSandbox } from '../read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import type { PodWaiters } from './pod-waiters.ts';
+
+/** The wait of a request without `timeout_ms`. */
+export const defaultWaitMs = 20_000;
+const maxWaitMs = 60_000;
+/** A Subnet may be created together with its Pod. The call waits this long for a missing Subnet. */
+const unboundGraceMs = 2_000;
+
+/**
+ * The messages do not repeat the Pod and the provider of the request.
+ * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate for it; NOT_ALLOCATED with the
+ *   reason, if the ledger contains one; PERMISSION_DENIED for a Pod of another node
+ */
+export async function waitForAllocation(
+  allocator: AllocatorContext,
+  waiters: PodWaiters,
+  request: api.WaitRequest,
+  context: CallContext,
+) {
+  const sandbox = readSandbox(request);
+  context.span?.set(podAttributes({ ...sandbox, name: sandbox.pod }));
+  const timeoutMs = Math.min(request.timeoutMs || defaultWaitMs, maxWaitMs);
+  const startedAt = performance.now();
+  for (;;) {
+    const round = new AbortController();
+    const leftMs = startedAt + timeoutMs - performance.now();
+    // Subscribe before the query: an event that is committed between the two is not missed.
+    const nextEvent = waiters.nextEvent(
+      sandbox.namespace,
+      sandbox.pod,
+      AbortSignal.any([round.signal, context.signal]),
+    );
+    try {
+      const { answer, head } = await runQuery(allocator, context, (state) =>
+        findAllocation(state, sandbox, context.ownNode),
+      );
+      if (answer.allocation) {
+        context.span?.set(allocationAttributes([answer.allocation]));
+        return { position: positionMessage(head), allocation: allocationMessage(answer.allocation) };
+      }
+      if (answer.others.length > 0) throw noAttachmentLeft(sandbox, answer.others);
+      const maxPauseMs = answer.hasSubnet ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
+      if (maxPauseMs <= 0 || context.signal.aborted) throw explainTimeout(sandbox, answer, waiters, timeoutMs);
+      await Promise.race([nextEvent, pause(maxPauseMs, round.signal)]);
+    } finally {
+      round.abort();
+    }
+  }
+}
+
+interface SandboxView {
+  readonly allocation: BoundAllocation | undefined;
+  /** Whether a Subnet serves the provider. */
+  readonly hasSubnet: boolean;
+  /** The other interfaces that this Pod uid has on the provider. */
+  readonly others: readonly string[];
+  /** The uid of another Pod of the same name with an allocation of the provider. */
+  readonly otherUid: string | undefined;
+}
+
+/** @throws Refused PERMISSION_DENIED */
+function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefined): SandboxView {
+  const { namespace, pod, provider } = sandbox;
+  const allocation = allocationForSandbox(state, sandbox);
+  const held = allocationsOfPodName(state, namespace, pod).filter(({ attachment }) => attachment.provider === provider);
+  const otherPod = held.find(({ uid }) => uid !== sandbox.uid);
+  const own = held.filter(({ uid }) => uid === sandbox.uid);
+  for (const each of allocation ? [allocation] : own) refuseOtherNode(each, ownNode);
+  const others = allocation ? [] : own.map((other) => other.interface);
+  // '' and 'ovn' are the primary network: the annotations of the Pod name its Subnet.
+  const hasSubnet = provider === '' || provider === 'ovn' || providersOf(state).has(provider);
+  return { allocation: allocation && withBindings(state, allocation), hasSubnet, others, otherUid: otherPod?.uid };
+}
+
+/** All attachments of the Pod on this network have other interfaces: no event would end the wait. */
+const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[]): IpledgerError =>
+  new IpledgerError(
+    'NOT_ALLOCATED',
+    `no attachment is left for interface ${name}: those of the Pod are set up as ${others.join(', ')}. Name the network once more in the Pod's networks annotation`,
+  );
+
+const providersOf = (state: State): Set<string> =>
+  new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
+
+function explainTimeout(
+  { uid, provider }: Sandbox,
+  { hasSubnet, otherUid }: SandboxView,
+  waiters: PodWaiters,
+  timeoutMs: number,
+): IpledgerError {
+  const refusal = waiters.lastRefusalOf(uid);
+  if (refusal) return new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusal.message}`);
+  if (!hasSubnet) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
+  if (otherUid !== undefined && otherUid !== uid)
+    return new IpledgerError(
+      'NOT_ALLOCATED',
+      `the address belongs to uid ${otherUid}, and this call is for uid ${uid}: the Pod was re-created under its name`,
+    );
+  return new IpledgerError(
+    'NOT_REQUESTED',
+    `pod-watcher has requested no address within ${timeoutMs} ms. Check that pod-watcher runs, and that the Pod's networks annotation names this network`,
+  );
+}

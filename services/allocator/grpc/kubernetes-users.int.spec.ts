@@ -1,0 +1,174 @@
+/** Attacks on a server that accepts Kubernetes users, over real TLS connections. The reviews are a fake. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Metadata, Server } from '@grpc/grpc-js';
+import { expect } from 'chai';
+import { failureOf, silentLog } from '../../../ledger/log/testing/running-writer.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
+import { authorizationInterceptor, onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
+import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
+import { AuthorityReloader } from '../../../lib/tls/authority-reloader.ts';
+import { type ClientTls, loadTls, serverCredentials, type Tls } from '../../../lib/tls/credentials.ts';
+import { kubernetesIdentity, type KubernetesUser } from '../../../lib/tls/kubernetes-user.ts';
+import type { Method } from '../../../proto/codec.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import {
+  type Authority,
+  issueCertificate,
+  openAuthority,
+} from '../../../test/harness/certificates/certificate-authority.ts';
+import { addServices } from './services.ts';
+import {
+  applyMacvlan,
+  allocateRequest,
+  sandboxOf,
+  type ServedAllocator,
+  serveAllocator,
+} from './testing/served-allocator.ts';
+
+const timeoutMs = 20_000;
+type AnyMethod = Method<never, never, 'unary'>;
+const [reserve, bind, listSubnets] = [IpamService.reserve, IpamService.bind, SubnetsService.listSubnets].map(
+  (method) => method as unknown as AnyMethod,
+) as [AnyMethod, AnyMethod, AnyMethod];
+
+describe('A server that accepts Kubernetes users', () => {
+  let folder: string;
+  let authority: Authority;
+  let served: ServedAllocator;
+  let endpoint: string;
+  let server: Server;
+  /** "user path" of each call that was reviewed. */
+  let reviewed: string[];
+  const opened: { close(): void }[] = [];
+
+  const identified = async (uri: string): Promise<NonNullable<Tls>> => {
+    const names = { name: uri.replaceAll(/\W+/g, '-'), commonName: 'x', alternativeNames: [`URI:${uri}`] };
+    return loadTls({ ca: authority.cert, ...(await issueCertificate(authority, names)) });
+  };
+  const open = (tls: ClientTls): Connection => {
+    const made = connect(endpoint, tls);
+    opened.push(made);
+    return made;
+  };
+  /** A person with a token, which contains the user's name. */
+  const withToken = (username: string): Connection => {
+    const token = { read: () => Promise.resolve(Buffer.from(username).toString('base64')) };
+    return open({ authorities: new AuthorityReloader(authority.cert), token });
+  };
+  const codeOf = async (connection: Connection, method: AnyMethod, request: object, actor?: string) => {
+    const metadata = new Metadata();
+    if (actor !== undefined) metadata.set(onBehalfOfKey, actor);
+    return (await failureOf(call(connection, method, request as never, { timeoutMs, metadata }))).code;
+  };
+  const actorsOf = async (type: string): Promise<string[]> => {
+    const { events } = await served.call(LedgerService.history, { subnet: 'macvlan' });
+    return events.flatMap((event) => (event.type === type ? [event.actor] : []));
+  };
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-users-'));
+    authority = await openAuthority(folder);
+    served = await serveAllocator();
+    await applyMacvlan(served);
+    const authenticate = (token: string): Promise<KubernetesUser> => {
+      const username = Buffer.from(token, 'base64').toString();
+      const identity = kubernetesIdentity(username);
+      if (!identity || username === 'stranger')
+        return Promise.reject(new IpledgerError('UNAUTHENTICATED', 'the token is rejected'));
+      return Promise.resolve({ ...identity, kind: 'kubernetes-user', username, uid: '', groups: [], extra: {} });
+    };
+    const authorize = ({ username }: KubernetesUser, path: string): Promise<void> => {
+      reviewed.push(`${username} ${path}`);
+      return /^(alice|ipledger)/.test(username)
+        ? Promise.resolve()
+        : Promise.reject(new IpledgerError('PERMISSION_DENIED', 'no rule'));
+    };
+    server = new Server({ interceptors: [authorizationInterceptor(silentLog, { authenticate, authorize })] });
+    addServices(server, served.allocator, { log: silentLog });
+    const credentials = serverCredentials(await identified('ipledger://allocator/self'), { acceptTokens: true });
+    endpoint = await listenOnLoopback(server, credentials);
+  });
+  beforeEach(() => {
+    reviewed = [];
+  });
+  afterEach(() => {
+    for (const one of opened.splice(0)) one.close();
+  });
+  after(async () => {
+    server.forceShutdown();
+    await served[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  const reservation = (address: string) => ({ subnet: 'macvlan', addresses: [address], reservedFor: 'a reason' });
+
+  it('executes what the review permits, and the event names the user', async () => {
+    const alice = withToken('alice@example.org');
+    await call(alice, IpamService.reserve, reservation('172.17.0.200'), { timeoutMs });
+    expect(await actorsOf('AddressReserved')).to.deep.equal(['kubernetes:alice@example.org']);
+    expect(reviewed).to.deep.equal(['alice@example.org /ipledger.v1.Ipam/Reserve']);
+  });
+
+  it('rejects what the review denies, and a token that the API server rejects', async () => {
+    expect(await codeOf(withToken('bob'), reserve, reservation('172.17.0.201'))).to.equal('PERMISSION_DENIED');
+    expect(await codeOf(withToken('stranger'), reserve, reservation('172.17.0.201'))).to.equal('UNAUTHENTICATED');
+  });
+
+  it('rejects a binding by a user, before any review', async () => {
+    const request = { ...sandboxOf('pod'), node: 'node-1', bootId: 'boot-1' };
+    expect(await codeOf(withToken('alice'), bind, request)).to.equal('PERMISSION_DENIED');
+    expect(reviewed).to.deep.equal([]);
+  });
+
+  it('rejects a user that forwards for another user, an operator or itself', async () => {
+    for (const actor of ['kubernetes:root', 'ipledger://operator/me', 'kubernetes:alice'])
+      expect(await codeOf(withToken('alice'), listSubnets, {}, actor)).to.equal('PERMISSION_DENIED');
+    expect(reviewed).to.deep.equal([]);
+  });
+
+  it('executes for the user that an allocator forwards, whose call that allocator had reviewed', async () => {
+    const metadata = new Metadata();
+    metadata.set(onBehalfOfKey, 'kubernetes:alice@example.org');
+    const allocator = open(await identified('ipledger://allocator/standby'));
+    await call(allocator, IpamService.reserve, reservation('172.17.0.202'), { timeoutMs, metadata });
+    expect(await actorsOf('AddressReserved')).to.include('kubernetes:alice@example.org');
+    expect(reviewed).to.deep.equal([]);
+    const request = { ...sandboxOf('pod'), node: 'node-1', bootId: 'boot-1' };
+    expect(await codeOf(allocator, bind, request, 'kubernetes:alice')).to.equal('PERMISSION_DENIED');
+    expect(await codeOf(allocator, listSubnets, {}, 'kubernetes:a b')).to.equal('PERMISSION_DENIED');
+  });
+
+  for (const uri of [
+    'ipledger://watcher',
+    'ipledger://operator/me',
+    'ipledger://viewer',
+    'ipledger://agent/node-1',
+    'ipledger://read-model',
+  ])
+    it(`rejects a forwarded user from ${uri}`, async () => {
+      expect(await codeOf(open(await identified(uri)), listSubnets, {}, 'kubernetes:alice')).to.equal(
+        'PERMISSION_DENIED',
+      );
+    });
+
+  it('does not read the token of a client with a certificate', async () => {
+    const tls = await identified('ipledger://viewer');
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${Buffer.from('alice').toString('base64')}`);
+    const sent = call(open(tls), IpamService.reserve, reservation('172.17.0.203'), { timeoutMs, metadata });
+    expect((await failureOf(sent)).code).to.equal('PERMISSION_DENIED');
+    expect(reviewed).to.deep.equal([]);
+  });
+
+  it('records a user as such whose name is the identity of a program', async () => {
+    await call(withToken('ipledger://watcher'), IpamService.reserve, reservation('172.17.0.204'), { timeoutMs });
+    expect(await actorsOf('AddressReserved')).to.include('kubernetes:ipledger://watcher');
+    const request = { ...allocateRequest('pod'), import: true };
+    expect(await codeOf(withToken('bob'), IpamService.allocate as unknown as AnyMethod, request)).to.equal(
+      'PERMISSION_DENIED',
+    );
+  });
+});

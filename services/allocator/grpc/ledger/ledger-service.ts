@@ -1,0 +1,33 @@
+/** The handlers of the Ledger service. Each method has a file of its own. */
+import type { LedgerService } from '../../../../proto/generated/ipledger.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { createCheckpoint } from '../audit/checkpoint.ts';
+import { streamDiff } from '../point-in-time/diff.ts';
+import { streamExport } from '../audit/export.ts';
+import { getHistory } from '../history/history.ts';
+import type { Handlers } from '../../../../lib/grpc/server/serve.ts';
+import { restoreLedger, unfreezeLedger } from '../recovery/restore.ts';
+import { getStatus } from './status.ts';
+import { streamStateAt } from '../point-in-time/state-at.ts';
+import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
+import { streamVerification } from '../audit/verify.ts';
+import { streamEvents } from './watch.ts';
+import { explainPod } from '../history/why.ts';
+
+export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
+  const pointInTime = new PointInTimeReader(allocator.replica);
+  return {
+    watch: (request, context) => streamEvents(allocator, request, context),
+    history: (request, context) => getHistory(allocator, request, context),
+    nextAllocations: () => Promise.resolve({ seqs: [] }), // the index is in the read model
+    stateAt: (request, context) => streamStateAt(pointInTime, request, context),
+    diff: (request, context) => streamDiff(pointInTime, request, context),
+    why: (request, context) => explainPod(allocator, request, context),
+    verify: (request, context) => streamVerification(pointInTime, allocator.replica.ledger, request, context),
+    export: (request, context) => streamExport(allocator.replica.ledger, request, context),
+    checkpoint: (_request, context) => createCheckpoint(allocator, context),
+    getStatus: (_request, context) => getStatus(allocator, context),
+    restore: (request, context) => restoreLedger(allocator, request, context),
+    unfreeze: (_request, context) => unfreezeLedger(allocator, context),
+  };
+}

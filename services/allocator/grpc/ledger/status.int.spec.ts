@@ -1,0 +1,73 @@
+import { rmSync } from 'node:fs';
+import { expect } from 'chai';
+import { LedgerService } from '../../../../proto/generated/ipledger.ts';
+import { sealOldestEvents } from '../../../../ledger/archive/seal.ts';
+import { ledgerWithPast, type SealedLedger } from '../../../../ledger/archive/testing/sealed-ledger.ts';
+import { parseEvent } from '../../../../ledger/log/chain/chain.ts';
+import { never } from '../../../../ledger/log/testing/running-writer.ts';
+import { serveAllocator } from '../testing/served-allocator.ts';
+import { readOldestEnvelope } from './status.ts';
+
+describe('Ledger.GetStatus', () => {
+  let past: SealedLedger;
+  beforeEach(async () => {
+    past = await ledgerWithPast(5);
+  });
+  afterEach(async () => {
+    await past.working.stop();
+    rmSync(past.folder, { recursive: true, force: true });
+  });
+
+  const timeOf = async (seq: number): Promise<string | undefined> => {
+    const [line] = await past.ledger.readEach([seq], never);
+    return line && parseEvent(line.text).envelope.at;
+  };
+
+  it('returns the head, and event 1 as the oldest event', async () => {
+    await using served = await serveAllocator(past.memory);
+    const { head } = served.replica;
+    const status = await served.call(LedgerService.getStatus, {});
+    expect(status).to.deep.include({
+      position: { epoch: head.epoch, seq: head.seq, hash: head.hash },
+      ledger: head.ledger,
+      at: await timeOf(head.seq),
+      oldestSeq: 1,
+      oldestAt: await timeOf(1),
+      logStartSeq: 1,
+    });
+    expect(status).to.not.have.property('freeze');
+  });
+
+  it('returns the first live event as the oldest without an archive', async () => {
+    await sealOldestEvents(past.sealing, 20, never);
+    await using served = await serveAllocator(past.memory);
+    const { oldestSeq, oldestAt, logStartSeq } = await served.call(LedgerService.getStatus, {});
+    expect(logStartSeq).to.be.greaterThan(20);
+    expect({ oldestSeq, oldestAt }).to.deep.equal({ oldestSeq: logStartSeq, oldestAt: await timeOf(logStartSeq) });
+  });
+
+  it('returns event 1 as the oldest with an archive', async () => {
+    await sealOldestEvents(past.sealing, 20, never);
+    expect(await readOldestEnvelope(past.ledger, 21, never)).to.include({ seq: 1, type: 'LedgerCreated' });
+  });
+
+  it('returns the first live event when the archive is lost', async () => {
+    await sealOldestEvents(past.sealing, 20, never);
+    rmSync(past.folder, { recursive: true });
+    expect(await readOldestEnvelope(past.ledger, 21, never)).to.include({ seq: 21 });
+  });
+
+  it('returns the freeze', async () => {
+    await using served = await serveAllocator(past.memory);
+    const known = { epoch: 1, seq: 99, hash: 'ab' };
+    const freezeReason = { ...known, by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
+    await past.memory.freeze(freezeReason, await past.memory.head(never), never);
+    const { freeze } = await served.call(LedgerService.getStatus, {});
+    expect(freeze).to.deep.equal({
+      known,
+      reportedBy: 'ipledger://watcher',
+      reportedAt: '2026-11-17T14:05:00.000Z',
+      headAt: '',
+    });
+  });
+});

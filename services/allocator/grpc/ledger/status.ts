@@ -1,0 +1,49 @@
+/** Ledger.GetStatus: the head, the oldest readable event, and the freeze if there is one. */
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import { lastSealedSeq } from '../../../../ledger/domain/state/state.ts';
+import { type Envelope, parseEvent } from '../../../../ledger/log/chain/chain.ts';
+import type { EventReader } from '../../../../ledger/log/store/ledger.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { runQuery } from '../run-query.ts';
+import { freezeMessage } from '../recovery/freeze.ts';
+import { positionMessage, headTime } from '../messages.ts';
+
+/** @throws IpledgerError UNAVAILABLE. */
+export async function getStatus(
+  allocator: AllocatorContext,
+  context: CallContext,
+): Promise<MessageInput<api.GetStatusReply>> {
+  const { answer: sealed, head } = await runQuery(allocator, context, lastSealedSeq);
+  const oldest = await readOldestEnvelope(allocator.replica.ledger, sealed + 1, context.signal);
+  return {
+    position: positionMessage(head),
+    ledger: head.ledger,
+    at: headTime(head),
+    ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
+    logStartSeq: sealed + 1,
+    ...(await freezeMessage(allocator, context.signal)),
+  };
+}
+
+/**
+ * The oldest readable event: event 1 if nothing is sealed or the archive is available, else the first live one. An unavailable or
+ * damaged archive is no error here.
+ */
+export async function readOldestEnvelope(
+  ledger: EventReader,
+  firstLive: Seq,
+  signal: AbortSignal,
+): Promise<Envelope | undefined> {
+  const readEnvelope = async (seq: Seq): Promise<Envelope | undefined> => {
+    const [line] = await ledger.readEach([seq], signal);
+    return line && parseEvent(line.text).envelope;
+  };
+  try {
+    return await readEnvelope(1);
+  } catch {
+    return readEnvelope(firstLive);
+  }
+}

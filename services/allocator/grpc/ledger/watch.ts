@@ -1,0 +1,157 @@
+/** Ledger.Watch: streams the events from a position on, and then each new event. */
+import { pause, timeoutSignal } from '../../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import type { Seq } from '../../../../ledger/domain/events/event.ts';
+import { parseEvent, type StoredEvent } from '../../../../ledger/log/chain/chain.ts';
+import { eventTypes, isEventType } from '../../../../ledger/domain/events/registry.ts';
+import { type EventFilter, matchAllEvents, selectEvents } from '../../../../ledger/log/reader/event-filter.ts';
+import type { Replica } from '../../../../ledger/log/reader/replica.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+import { waitForSeq } from '../run-query.ts';
+import { assertNotRewound } from '../recovery/freeze.ts';
+import { eventMessage, positionMessage, estimateEventBytes } from '../messages.ts';
+import { maxPageBytes } from '../../../../lib/net/page-size.ts';
+import { readAddress } from '../read-request.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+
+const keepaliveMs = 5_000;
+const eventsPerReply = 500;
+const maxLagMs = 10_000;
+
+/**
+ * Streams complete commands, and of each the events that match the request.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
+ */
+export async function* streamEvents(
+  allocator: AllocatorContext,
+  request: api.WatchRequest,
+  context: CallContext,
+): AsyncGenerator<MessageInput<api.WatchReply>> {
+  const { replica } = allocator;
+  const { signal } = context;
+  const filter = filterOf(request);
+  await assertNotRewound(allocator, request.after, context);
+  let next = request.fromSeq || replica.head.seq + 1;
+  // The log may contain events that this replica has not applied yet.
+  let reachedHead = replica.head;
+  const keepalive = () => {
+    rejectIfLagging(allocator);
+    const head = reachedHead.seq > replica.head.seq ? reachedHead : replica.head;
+    return { position: positionMessage(head), events: [] };
+  };
+  if (next > replica.head.seq + 1) {
+    await rejectBeyondHead(replica, next, signal);
+    // No reply may have a position before the one that the caller has seen.
+    await waitForSeq(replica, next - 1, timeoutSignal(maxLagMs, signal));
+  }
+  yield keepalive();
+  while (!signal.aborted) {
+    const committed = new AbortController();
+    const stop = replica.onCommitted(() => committed.abort());
+    try {
+      for await (const events of eventsFrom(replica, next, signal)) {
+        const last = events.at(-1);
+        if (!last) continue;
+        next = last.envelope.seq + 1;
+        reachedHead = { ...reachedHead, seq: last.envelope.seq, hash: last.hash };
+        const selected = await selectEvents(replica.ledger, events, filter, signal);
+        yield { position: positionMessage(reachedHead), events: selected.map(eventMessage) };
+      }
+      if (next > replica.head.seq) await pause(keepaliveMs, AbortSignal.any([signal, committed.signal]));
+    } finally {
+      stop();
+    }
+    if (!committed.signal.aborted) yield keepalive();
+  }
+}
+
+const filterOf = ({ subnet, namespace, pod, node, address, types }: api.WatchRequest): EventFilter => ({
+  ...matchAllEvents,
+  subnet,
+  namespace,
+  pod,
+  node,
+  address: address === '' ? '' : readAddress(address),
+  types: readTypes(types),
+});
+
+/** An unknown type is an error: no event would ever match it. */
+function readTypes(types: readonly string[]): readonly string[] {
+  const unknown = types.find((type) => !isEventType(type));
+  if (unknown === undefined) return types;
+  throw new IpledgerError('INVALID_REQUEST', `types: ${unknown} is not an event type: use ${eventTypes.join(', ')}`);
+}
+
+/** A keepalive means that there are no new events. A standby that cannot follow the log must not send one. */
+function rejectIfLagging({ replica, follower }: AllocatorContext): void {
+  const lagMs = follower()?.lagMs ?? 0;
+  if (lagMs > maxLagMs)
+    throw new IpledgerError(
+      'UNAVAILABLE',
+      `this replica has applied the events up to ${replica.head.seq} and could not read the log for ${Math.floor(lagMs / 1_000)} s: continue at another replica`,
+    );
+}
+
+/** A caller may have seen more than this replica, but not more than the ledger. */
+async function rejectBeyondHead(replica: Replica, from: Seq, signal: AbortSignal): Promise<void> {
+  const head = await replica.ledger.head(signal);
+  if (from > head.seq + 1)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `event ${from} is beyond the ledger, whose last event is ${head.seq}. etcd may have been restored from a backup: start again with a new snapshot`,
+    );
+}
+
+/** The committed events from a position on, in complete commands. */
+async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+  const recent = replica.recentFrom(from);
+  if (recent) {
+    yield* splitIntoReplies(recent);
+    return;
+  }
+  const knownSeq = replica.head.seq;
+  let expected = from;
+  let pending: StoredEvent[] = [];
+  for await (const lines of replica.ledger.read(from, signal)) {
+    for (const { text } of lines) {
+      const event = parseEvent(text);
+      if (event.envelope.seq !== expected) throw notDense(from, expected, event.envelope.seq);
+      expected++;
+      pending.push(event);
+    }
+    const complete = pending.findLastIndex(({ envelope }) => envelope.part[0] === envelope.part[1]) + 1;
+    yield* splitIntoReplies(pending.slice(0, complete));
+    pending = pending.slice(complete);
+  }
+  if (expected <= knownSeq)
+    throw new IpledgerError(
+      'LEDGER_DAMAGED',
+      `the log ends before event ${expected}, which this replica has applied: run ipledger verify`,
+    );
+}
+
+function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
+  if (expected === from)
+    return new IpledgerError(
+      'POSITION_GONE',
+      `event ${from} is not in the log (any more): the first live one is ${found}`,
+    );
+  return new IpledgerError('LEDGER_DAMAGED', `the log is not dense: event ${found} follows ${expected - 1}`);
+}
+
+/** Splits events where a reply is full, but never inside a command. A command is at most one etcd transaction. */
+function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly StoredEvent[]> {
+  let [first, bytes] = [0, 0];
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index] as StoredEvent;
+    const [part, parts] = event.envelope.part;
+    bytes += estimateEventBytes(event);
+    if (part === parts && (index + 1 - first >= eventsPerReply || bytes > maxPageBytes / 2)) {
+      yield events.slice(first, index + 1);
+      [first, bytes] = [index + 1, 0];
+    }
+  }
+  if (first < events.length) yield events.slice(first);
+}

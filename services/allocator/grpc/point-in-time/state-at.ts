@@ -1,0 +1,73 @@
+/** Ledger.StateAt: the address map at a point in time. */
+import { setImmediate } from 'node:timers/promises';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import { addressMap } from '../../../../ledger/domain/queries/address-map.ts';
+import { usageOf, usageOfPool } from '../../../../ledger/domain/queries/queries.ts';
+import type { State } from '../../../../ledger/domain/state/state.ts';
+import type { FoldEnd } from '../../../../ledger/log/reader/fold.ts';
+import { poolMessage, positionMessage, addressRecordMessage, subnetMessage, headTime } from '../messages.ts';
+import { maxPageBytes, estimateBytes } from '../../../../lib/net/page-size.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import { keepaliveUntilSettled, type PointInTimeReader } from './point-in-time.ts';
+
+const recordsPerReply = 500;
+
+/**
+ * Streams the pages. Replies are empty while the log is read.
+ * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; OVERLOADED; what the ledger throws.
+ */
+export async function* streamStateAt(
+  pointInTime: PointInTimeReader,
+  request: api.StateAtRequest,
+  { signal }: CallContext,
+): AsyncGenerator<MessageInput<api.StateAtReply>> {
+  const until = pointInTime.readPointInTime('point_in_time', request.pointInTime);
+  const { subnet } = request;
+  yield* pointInTime.runLimited(async function* () {
+    const folding = pointInTime.foldTo(until, { signal });
+    yield* keepaliveUntilSettled(folding, () => ({}));
+    const { state, head } = await folding;
+    const position = { position: positionMessage(head), at: headTime(head) };
+    yield { ...position, ...configurationOf(state, subnet) };
+    const now = evaluationInstant(until, head.at);
+    for await (const records of paginate(addressMap(state, subnet, now), recordsPerReply))
+      yield { ...position, records: records.map(addressRecordMessage) };
+  });
+}
+
+/** The instant at which states that depend on time are computed, for example cooldown. */
+export const evaluationInstant = (until: FoldEnd, headAt: number): number =>
+  typeof until === 'object' && 'at' in until ? until.at : headAt;
+
+function configurationOf(state: State, selected: string): Pick<MessageInput<api.StateAtReply>, 'subnets' | 'pools'> {
+  const subnets = byName(state.subnets).filter(([name]) => selected === '' || selected === name);
+  const pools = byName(state.pools).filter(([, { spec }]) => selected === '' || selected === spec.subnet);
+  return {
+    subnets: subnets.map(([, configured]) => subnetMessage(configured, usageOf(configured))),
+    pools: pools.map(([, pool]) => poolMessage(pool, usageOfPool(state, pool))),
+  };
+}
+
+const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
+  [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/**
+ * Splits items into pages by count and bytes, without undefined items. The event loop runs after each `size` items.
+ */
+export async function* paginate<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  let [count, bytes] = [0, 0];
+  for (const item of items) {
+    if (++count % size === 0) await setImmediate();
+    if (item === undefined) continue;
+    const itemBytes = estimateBytes(item);
+    if (page.length === size || (page.length > 0 && bytes + itemBytes > maxPageBytes)) {
+      yield page;
+      [page, bytes] = [[], 0];
+    }
+    page.push(item);
+    bytes += itemBytes;
+  }
+  if (page.length > 0) yield page;
+}

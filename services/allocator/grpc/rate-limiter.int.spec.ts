@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import type { CallContext } from '../../../lib/grpc/server/serve.ts';
+import { failureOf, createLatch, never, silentLog } from '../../../ledger/log/testing/running-writer.ts';
+import type { AllocatorContext } from './allocator-context.ts';
+import { submitCommand } from './run-query.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { serveAllocator } from './testing/served-allocator.ts';
+
+const agent = (node: string): CallContext => ({ actor: `ipledger://agent/${node}`, ownNode: node, signal: never });
+const unknown = { containerId: 'unknown', interface: 'net1', cause: 'container-deleted' } as const;
+const done = (): Promise<string> => Promise.resolve('done');
+
+describe('The rate limit of an agent', () => {
+  let now: number;
+  let limiter: RateLimiter;
+  beforeEach(() => {
+    now = 0;
+    limiter = new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => now);
+  });
+
+  /** Sends commands at the same time. Returns the number that was executed. */
+  async function countExecuted(count: number, context: CallContext): Promise<number> {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: count }, () => 0).map(() => limiter.admit(context, 'command', done)),
+    );
+    return outcomes.filter(({ status }) => status === 'fulfilled').length;
+  }
+  const countExecutedInTurn = async (count: number, context: CallContext): Promise<number> => {
+    let sum = 0;
+    for (let sent = 0; sent < count; sent++) sum += await countExecuted(1, context);
+    return sum;
+  };
+
+  it('admits a booting node with 250 Pods of 4 attachments: 1,000 unbinds and 1,000 binds', async () => {
+    expect(await countExecutedInTurn(2_000, agent('node-1'))).to.equal(2_000);
+  });
+
+  it('rejects further commands with advice, and admits more at the rate', async () => {
+    await countExecutedInTurn(2_000, agent('node-1'));
+    const error = await failureOf(limiter.admit(agent('node-1'), 'command', done));
+    expect(error).to.include({ code: 'RATE_LIMITED', kind: 'transient' });
+    expect(error.message).to.match(
+      /^ipledger:\/\/agent\/node-1 sent more than 20 commands per second.*raise --agent-rate/,
+    );
+    now += 1_000;
+    expect(await countExecutedInTurn(100, agent('node-1'))).to.equal(20);
+  });
+
+  it('does not limit other agents', async () => {
+    await countExecutedInTurn(2_100, agent('node-1'));
+    expect(await countExecutedInTurn(100, agent('node-2'))).to.equal(100);
+  });
+
+  it('admits queries of an agent that is over its command limit', async () => {
+    await countExecutedInTurn(2_100, agent('node-1'));
+    expect(await limiter.admit(agent('node-1'), 'query', done)).to.equal('done');
+  });
+
+  it('admits 10,000 calls of the watcher, an operator and an anonymous caller', async () => {
+    for (const actor of ['ipledger://watcher', 'ipledger://operator/anna', 'anonymous'])
+      expect(await countExecuted(10_000, { actor, signal: never })).to.equal(10_000);
+  });
+
+  it('bounds the calls in progress of one agent', async () => {
+    const decided = createLatch();
+    const waiting = Array.from({ length: 1_024 }, () =>
+      limiter.admit(agent('node-1'), 'command', () => decided.opened),
+    );
+    const refused = await failureOf(limiter.admit(agent('node-1'), 'command', done));
+    expect(refused.message).to.contain('has 1024 calls in progress');
+    expect(await limiter.admit(agent('node-2'), 'command', done)).to.equal('done');
+    decided.open();
+    await Promise.all(waiting);
+    expect(await limiter.admit(agent('node-1'), 'command', done)).to.equal('done');
+  });
+
+  it('keeps buckets for a bounded number of identities', async () => {
+    for (let node = 0; node < 10_100; node++) await limiter.admit(agent(`node-${node}`), 'command', done);
+    expect(limiter.identityCount).to.equal(10_000);
+  });
+
+  it('is charged by the replica that executes the call, not by a standby that forwards it', async () => {
+    await using served = await serveAllocator();
+    const rateLimiter = new RateLimiter({ agentRate: 1, agentBurst: 1 }, silentLog, () => now);
+    const send = (allocator: AllocatorContext, node: string) =>
+      submitCommand(
+        allocator,
+        agent(node),
+        (at) => ({ type: 'Unbind', now: at, ...unknown }),
+        () => 'done',
+      );
+    const standby = { ...served.allocator, rateLimiter, writer: () => undefined };
+    const writer = { ...served.allocator, rateLimiter };
+    for (let sent = 0; sent < 3; sent++)
+      expect(await failureOf(send(standby, 'node-1'))).to.have.property('code', 'NOT_WRITER');
+    expect((await send(writer, 'node-1')).answer).to.equal('done');
+    expect(await failureOf(send(writer, 'node-1'))).to.have.property('code', 'RATE_LIMITED');
+    expect((await send(writer, 'node-2')).answer).to.equal('done');
+  });
+
+  it('is off when the rate is 0', async () => {
+    limiter = new RateLimiter({ agentRate: 0, agentBurst: 1 }, silentLog, () => now);
+    expect(await countExecutedInTurn(5_000, agent('node-1'))).to.equal(5_000);
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a maximum of calls in progress. One
+ * node can neither fill etcd nor delay other callers. The replica that executes a call charges the identity of the original caller,
+ * also when a standby forwarded the call.
+ *
+ * Watcher, operators, viewers and allocators have no limit: they serve all nodes. Without TLS callers cannot be distinguished, and
+ * no call is limited.
+ */
+import { Option } from 'commander';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { CallContext } from '../../../lib/grpc/server/serve.ts';
+import { parseWholeNumber } from '../../../lib/process/options.ts';
+import { storeNewest } from '../bounded-map.ts';
+import { type BucketLimit, TokenBucket } from '../token-bucket.ts';
+
+/** A command may write events; a query only reads. */
+export type CallKind = 'command' | 'query';
+
+export interface RateLimits {
+  /** Commands per second that an agent may send over time; 0: no limit. */
+  readonly agentRate: number;
+  /** Commands that an idle agent may send in one burst. */
+  readonly agentBurst: number;
+}
+
+/**
+ * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times. Later, one Pod start per second
+ * makes 4 bindings and ends 4.
+ */
+export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 2_000 };
+
+/** Queries write nothing to etcd. A booting node sends one per Wait, one per 500 bindings, and CHECKs. */
+const queryLimits = { perSecond: 100, burst: 5_000 };
+/** Calls of one agent that are in progress at a time: eight batches of the writer. */
+const maxInProgress = 1_024;
+/** Twice the nodes of a large cluster. The identity that is idle longest is removed first. */
+const maxIdentities = 10_000;
+const logIntervalMs = 60_000;
+
+/** The flags, each with its environment variable. */
+export const rateLimitOptions = (): Option[] => [
+  new Option('--agent-rate <count>', 'commands per second that each agent may send; 0: no limit')
+    .env('IPLEDGER_AGENT_RATE')
+    .default(defaultRateLimits.agentRate)
+    .argParser((text) => parseWholeNumber(text, 0, 1_000_000)),
+  new Option('--agent-burst <count>', 'commands that an idle agent may send in one burst')
+    .env('IPLEDGER_AGENT_BURST')
+    .default(defaultRateLimits.agentBurst)
+    .argParser((text) => parseWholeNumber(text, 1, 1_000_000)),
+];
+
+interface Account extends Record<CallKind, TokenBucket> {
+  inProgress: number;
+  loggedAt: number;
+}
+
+export class RateLimiter {
+  readonly #limits: Record<CallKind, BucketLimit>;
+  readonly #log: Logger;
+  readonly #monotonic: () => number;
+  readonly #accounts = new Map<string, Account>();
+
+  /** @param monotonic milliseconds from any origin. */
+  constructor({ agentRate, agentBurst }: RateLimits, log: Logger, monotonic = () => performance.now()) {
+    this.#limits = { command: { perSecond: agentRate, burst: agentBurst }, query: queryLimits };
+    this.#log = log;
+    this.#monotonic = monotonic;
+  }
+
+  /** Number of identities with a bucket. */
+  get identityCount(): number {
+    return this.#accounts.size;
+  }
+
+  /**
+   * Runs a call, unless its caller is over the limit.
+   * @throws IpledgerError RATE_LIMITED: the call was not executed.
+   */
+  async admit<Answer>({ actor, ownNode }: CallContext, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
+    if (ownNode === undefined || this.#limits.command.perSecond === 0) return run();
+    const account = this.#accountOf(actor);
+    this.#charge(account, actor, kind);
+    account.inProgress++;
+    try {
+      return await run();
+    } finally {
+      account.inProgress--;
+    }
+  }
+
+  #accountOf(actor: string): Account {
+    const account = this.#accounts.get(actor) ?? {
+      command: new TokenBucket(this.#limits.command, this.#monotonic()),
+      query: new TokenBucket(this.#limits.query, this.#monotonic()),
+      inProgress: 0,
+      loggedAt: -Infinity,
+    };
+    storeNewest(this.#accounts, actor, account, maxIdentities);
+    return account;
+  }
+
+  #charge(account: Account, actor: string, kind: CallKind): void {
+    if (account.inProgress >= maxInProgress)
+      throw this.#rateLimitError(account, `${actor} has ${maxInProgress} calls in progress, and that is the limit`);
+    const { perSecond, burst } = this.#limits[kind];
+    if (!account[kind].take(this.#monotonic()))
+      throw this.#rateLimitError(
+        account,
+        `${actor} sent more than ${perSecond} ${kind === 'command' ? 'commands' : 'queries'} per second, after a burst of ${burst}`,
+      );
+  }
+
+  #rateLimitError(account: Account, reason: string): IpledgerError {
+    const now = this.#monotonic();
+    if (now - account.loggedAt > logIntervalMs) {
+      account.loggedAt = now;
+      this.#log.warn({ reason }, 'an agent is over its rate limit: its calls are rejected, and it retries');
+    }
+    const advice =
+      'the call was not executed: try again in a second. If the node needs more, raise --agent-rate or --agent-burst';
+    return new IpledgerError('RATE_LIMITED', `${reason}; ${advice}`);
+  }
+}

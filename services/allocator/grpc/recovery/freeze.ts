@@ -1,0 +1,51 @@
+/** Detects a rewound ledger by the position that a client has seen, and freezes it. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type * as api from '../../../../proto/generated/ipledger.ts';
+import {
+  createFreezeRecord,
+  detectRollback,
+  type KnownPosition,
+} from '../../../../ledger/log/reader/rollback-detection.ts';
+import type { AllocatorContext } from '../allocator-context.ts';
+
+/** Callers that may only read do not freeze the ledger. Of Kubernetes users the writer does not know what they may. */
+const readOnlyCallers = /^(ipledger:\/\/(ovn-projector|read-model|viewer)(\/|$)|kubernetes:)/;
+
+/**
+ * Checks that the ledger contains a position that the caller has seen.
+ * @throws IpledgerError LEDGER_FROZEN when it does not, and freezes the ledger; POSITION_GONE when the ledger was restored since.
+ */
+export async function assertNotRewound(
+  { replica, freezeStore }: AllocatorContext,
+  known: KnownPosition | undefined,
+  { actor, signal }: CallContext,
+): Promise<void> {
+  if (!known) return;
+  const found = await replica.ledger.head(signal);
+  const status = await detectRollback(replica.ledger, { known, head: found }, signal);
+  if (status === 'holds') return;
+  if (status === 'restored')
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `the ledger was restored from a backup and continues in a new epoch: it may not contain event ${known.seq} of epoch ${known.epoch}. Start again with a new snapshot`,
+    );
+  if (!readOnlyCallers.test(actor)) await freezeStore.freeze(createFreezeRecord(known, actor, found), found, signal);
+  throw new IpledgerError(
+    'LEDGER_FROZEN',
+    `the ledger does not contain event ${known.seq} of epoch ${known.epoch}: etcd was restored from a backup. Run ipledger recover`,
+  );
+}
+
+/** The `freeze` field of a reply; absent while the ledger is not frozen. */
+export async function freezeMessage(
+  { freezeStore }: AllocatorContext,
+  signal: AbortSignal,
+): Promise<{ freeze?: MessageInput<api.Freeze> }> {
+  const frozen = await freezeStore.readFreeze(signal);
+  if (!frozen) return {};
+  const { by, at, epoch, seq, hash, found } = frozen;
+  const headThen = found && { head: { epoch: found.epoch, seq: found.seq, hash: found.hash }, headAt: found.at };
+  return { freeze: { known: { epoch, seq, hash }, reportedBy: by, reportedAt: at, ...headThen } };
+}

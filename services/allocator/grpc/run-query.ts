@@ -1,0 +1,110 @@
+/** Runs the commands and queries of handlers: rate limit, role of this replica, freshness. */
+import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { CallContext } from '../../../lib/grpc/server/serve.ts';
+import type { Consistency } from '../../../proto/generated/ipledger.ts';
+import type { Command } from '../../../ledger/domain/commands/command.ts';
+import type { Event } from '../../../ledger/domain/events/event.ts';
+import type { State } from '../../../ledger/domain/state/state.ts';
+import type { StateRead } from '../../../ledger/log/reader/follower.ts';
+import type { Replica } from '../../../ledger/log/reader/replica.ts';
+import type { ProvenAnswer } from '../../../ledger/log/writer/pending-request.ts';
+import { type AllocatorContext, requireWriter } from './allocator-context.ts';
+import type { CallKind } from './rate-limiter.ts';
+
+/** How fresh an answer must be. Some requests contain it. */
+export interface Freshness {
+  /** The answer includes this event. */
+  readonly minSeq: number;
+  readonly consistency: Consistency;
+}
+const linearizable: Freshness = { minSeq: 0, consistency: 'CONSISTENCY_LINEARIZABLE' };
+
+/** A query waits at most this long for this replica to apply the required event. */
+const maxWaitMs = 5_000;
+/** Between its two roles a replica answers no query, for some milliseconds. */
+const retryIntervalMs = 20;
+
+/**
+ * Decides a command, and resolves with its answer when the events are committed.
+ * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED; NOT_WRITER when another replica is
+ *   the writer and the command was not executed.
+ */
+export async function submitCommand<Answer>(
+  allocator: AllocatorContext,
+  context: CallContext,
+  build: (now: number) => Command,
+  answer: (state: State, events: readonly Event[], now: number) => Answer,
+): Promise<ProvenAnswer<Answer>> {
+  const { actor, span } = context;
+  const signal = context.caller ?? context.signal;
+  const writer = requireWriter(allocator);
+  return withinRate(allocator, context, 'command', () =>
+    writer.submit({ command: build, answer, actor, signal, span }),
+  );
+}
+
+/** @throws IpledgerError RATE_LIMITED */
+function withinRate<Answer>(
+  { rateLimiter }: AllocatorContext,
+  context: CallContext,
+  kind: CallKind,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  return rateLimiter ? rateLimiter.admit(context, kind, run) : run();
+}
+
+/**
+ * Reads the state, linearizably unless `freshness` permits less.
+ *
+ * The state of the writer is ahead of what is committed. So every query to the writer goes through its queue, and the answer is
+ * proven together with its batch: by the transaction of that batch, or by one read of the head. A standby answers by itself.
+ * @throws IpledgerError what `read` throws, or the reason why it could not read; UNAVAILABLE when this replica does not reach
+ *   the required freshness within 5 s.
+ */
+export async function runQuery<Answer>(
+  allocator: AllocatorContext,
+  context: CallContext,
+  read: StateRead<Answer>,
+  freshness: Freshness = linearizable,
+): Promise<ProvenAnswer<Answer>> {
+  return withinRate(allocator, context, 'query', () => answerQuery(allocator, context, read, freshness));
+}
+
+async function answerQuery<Answer>(
+  allocator: AllocatorContext,
+  { actor, signal }: CallContext,
+  read: StateRead<Answer>,
+  { minSeq, consistency }: Freshness,
+): Promise<ProvenAnswer<Answer>> {
+  const until = performance.now() + maxWaitMs;
+  if (allocator.replica.head.seq < minSeq)
+    await waitForSeq(allocator.replica, minSeq, timeoutSignal(maxWaitMs, signal));
+  for (;;) {
+    const writer = allocator.writer();
+    const follower = allocator.follower();
+    const isOver = signal.aborted || performance.now() >= until;
+    try {
+      if (writer) return await writer.submit({ answer: (state, _events, at) => read(state, at), actor, signal });
+      if (follower)
+        return consistency === 'CONSISTENCY_LOCAL'
+          ? follower.readLocal(read)
+          : await follower.readLinearizable(read, { until, signal });
+    } catch (error) {
+      if (IpledgerError.from(error).code !== 'NOT_WRITER' || isOver) throw error;
+    }
+    if (isOver)
+      throw new IpledgerError('UNAVAILABLE', 'this replica is changing its role or stopping: call another replica');
+    await pause(retryIntervalMs, signal);
+  }
+}
+
+/** Waits until this replica has applied an event. @throws IpledgerError UNAVAILABLE when the signal is aborted first. */
+export async function waitForSeq(replica: Replica, seq: number, signal: AbortSignal): Promise<void> {
+  await replica.untilReached(seq, signal);
+  if (replica.head.seq >= seq) return;
+  throw new IpledgerError(
+    'UNAVAILABLE',
+    `this replica has applied the events up to ${replica.head.seq}, and the required event ${seq} did not arrive in time: call another replica`,
+  );
+}

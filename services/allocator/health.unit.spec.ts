@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { waitForRetries } from '../../ledger/log/testing/running-writer.ts';
+import type { Follower } from '../../ledger/log/reader/follower.ts';
+import type { Writer } from '../../ledger/log/writer/writer.ts';
+import { isReplicaHealthy, runHealthUpdates } from './health.ts';
+import type { Leadership } from './leadership.ts';
+
+const writing: Leadership = { writer: {} as Writer, follower: undefined };
+const standby = (lagMs: number): Leadership => ({ writer: undefined, follower: { lagMs } as Follower });
+const betweenRoles: Leadership = { writer: undefined, follower: undefined };
+
+describe('The health of a replica', () => {
+  it('is good for the writer, and for a standby that follows the log, also during a takeover', () => {
+    expect(isReplicaHealthy(writing, Infinity)).to.be.true;
+    expect(isReplicaHealthy(standby(1_000), 0)).to.be.true;
+    expect(isReplicaHealthy(standby(1_000), 7_000)).to.be.true;
+  });
+
+  it('is bad for a standby that cannot follow the log, or has had no writer for longer than a takeover', () => {
+    expect(isReplicaHealthy(standby(6_000), 0)).to.be.false;
+    expect(isReplicaHealthy(standby(0), 11_000)).to.be.false;
+    expect(isReplicaHealthy(standby(0), Infinity), 'no writer since the start').to.be.false;
+  });
+
+  it('is reported for the server and for the service "writer", and stays as it was between two roles', async () => {
+    let leadership = standby(0);
+    const statuses = new Map<string, string>();
+    const stopping = new AbortController();
+    const view: Leadership = {
+      get writer() {
+        return leadership.writer;
+      },
+      get follower() {
+        return leadership.follower;
+      },
+    };
+    const set = (service: string, status: string): void => void statuses.set(service, status);
+    const running = runHealthUpdates({ leadership: view, sinceWriterSeenMs: () => 0, setStatus: set }, stopping.signal);
+    const becomes = async (next: Leadership, server: string, writer: string): Promise<void> => {
+      leadership = next;
+      while (statuses.get('') !== server || statuses.get('writer') !== writer) await waitForRetries();
+    };
+    await becomes(standby(0), 'SERVING', 'NOT_SERVING');
+    await becomes(writing, 'SERVING', 'SERVING');
+    await becomes(betweenRoles, 'SERVING', 'NOT_SERVING');
+    await becomes(standby(9_000), 'NOT_SERVING', 'NOT_SERVING');
+    stopping.abort();
+    await running;
+  });
+});

@@ -1,0 +1,194 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Etcd3 } from 'etcd3';
+import { type Etcd, startEtcd } from '../../test/harness/etcd.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../test/harness/network/faulty-proxy.ts';
+import { openRun, type Run } from '../../test/harness/run.ts';
+import { describeState } from '../../ledger/domain/testing/describe-state.ts';
+import { allocate } from '../../ledger/domain/testing/event-fixtures.ts';
+import type { Untimed } from '../../ledger/domain/testing/given-when-then.ts';
+import { campaign, currentWriter } from '../../ledger/log/writer/election.ts';
+import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
+import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import { headKey, logKey } from '../../ledger/log/store/keys.ts';
+import { Replica } from '../../ledger/log/reader/replica.ts';
+import {
+  type Answer,
+  requestFor,
+  bind,
+  describeFold,
+  failureOf,
+  logOf,
+  macvlan,
+  never,
+  newId,
+  release,
+  silentLog,
+} from '../../ledger/log/testing/running-writer.ts';
+import type { ProvenAnswer } from '../../ledger/log/writer/pending-request.ts';
+import { runLeadership, type Leadership } from './leadership.ts';
+
+/** A replica as wiring.ts starts it, without the API. */
+interface Member {
+  readonly replica: Replica;
+  /** Each change of its role: whether it is the writer. */
+  readonly changes: boolean[];
+  /** Submits a command; waits until the replica is the writer. */
+  submit(untimed: Untimed): Promise<ProvenAnswer<Answer>>;
+  isWriter(): boolean;
+  /** Stops it; resolves to its error, if it ended with one. */
+  stop(): Promise<unknown>;
+  readonly ended: Promise<unknown>;
+}
+
+async function join(client: Etcd3, name: string): Promise<Member> {
+  const replica = await Replica.load(new EtcdLedger(client), never);
+  const leadership: Leadership = { writer: undefined, follower: undefined };
+  const stopping = new AbortController();
+  const changes: boolean[] = [];
+  const ended = runLeadership({
+    replica,
+    leadership,
+    newId,
+    elect: (signal) => campaign(client, { replica: name, address: name }, signal, silentLog),
+    eventVersion: () => 1,
+    onLeadershipChange: (writing) => changes.push(writing),
+    log: silentLog,
+    signal: stopping.signal,
+  }).catch((error: unknown) => error);
+  return {
+    replica,
+    changes,
+    ended,
+    isWriter: () => leadership.writer !== undefined,
+    async submit(untimed) {
+      while (!leadership.writer) await turn();
+      return leadership.writer.submit(requestFor(untimed));
+    },
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
+
+describe('Two replicas on one ledger', () => {
+  let run: Run;
+  let etcd: Etcd;
+  let client: Etcd3;
+  let proxy: FaultyProxy;
+  let viaProxy: Etcd3;
+  let first: Member;
+  let second: Member;
+  before(async function () {
+    this.timeout(120_000);
+    run = openRun();
+    etcd = await startEtcd(run);
+    client = connectEtcd([etcd.endpoint]);
+  });
+  beforeEach(async () => {
+    await client.delete().all();
+    proxy = await startFaultyProxy(run, etcd.endpoint);
+    viaProxy = connectEtcd([`http://${proxy.endpoint}`]);
+    first = await join(viaProxy, 'first');
+    await first.submit(macvlan);
+    second = await join(client, 'second');
+  });
+  afterEach(async () => {
+    proxy.restore();
+    await Promise.all([first.stop(), second.stop()]);
+    viaProxy.close();
+  });
+  after(async () => {
+    client.close();
+    await run.end();
+  });
+
+  /** Both replicas, the log and the keys have the same state. */
+  async function expectSameState(): Promise<void> {
+    const ledger = new EtcdLedger(client);
+    const folded = describeFold(await logOf(ledger));
+    expect(describeState((await Replica.load(ledger, never)).state)).to.deep.equal(folded);
+    for (const { replica } of [first, second]) {
+      await replica.catchUp(never);
+      expect(describeState(replica.state)).to.deep.equal(folded);
+    }
+  }
+
+  it('are one writer and one standby that follows it', async () => {
+    const { head } = await first.submit(allocate('a'));
+    while (second.replica.head.seq < head.seq) await turn();
+    expect(second.replica.head).to.deep.equal(head);
+    expect(second.isWriter()).to.be.false;
+    expect(await currentWriter(client)).to.deep.equal({ replica: 'first', address: 'first' });
+    expect(first.replica.head.ledger).to.match(/^[0-9A-Z]{26}$/);
+    expect(first.changes).to.deep.equal([true]);
+  });
+
+  it('hand over without delay when the writer stops; repeated commands return the same result', async () => {
+    const given = await first.submit(allocate('a'));
+    await first.submit(bind('a'));
+    expect(await first.stop()).to.equal(undefined);
+    expect(await currentWriter(client), 'the stopped writer has resigned').to.not.deep.equal({
+      replica: 'first',
+      address: 'first',
+    });
+    expect(first.changes).to.deep.equal([true, false]);
+    const again = await second.submit(allocate('a'));
+    expect(again.answer).to.deep.equal({ events: 0, addresses: given.answer.addresses });
+    expect((await second.submit(release('a'))).answer.events).to.equal(1);
+    expect((await second.submit(allocate('b'))).answer.addresses).to.deep.equal(['172.17.0.12']);
+    await expectSameState();
+  });
+
+  it('keep one ledger id after a handover', async () => {
+    const { ledger } = first.replica.head;
+    await first.stop();
+    const { head } = await second.submit(allocate('a'));
+    expect(head.ledger).to.equal(ledger);
+  });
+
+  it('hand over when the writer loses etcd: it steps down without a false reply, and follows after it reconnects', async function () {
+    this.timeout(120_000);
+    const { answer } = await first.submit(allocate('a'));
+    proxy.delayBytes();
+    const lost = failureOf(first.submit(allocate('b')));
+    const taken = await second.submit(allocate('c'));
+    expect(taken.answer.addresses).to.not.deep.equal(answer.addresses);
+    expect((await second.submit(allocate('a'))).answer.addresses).to.deep.equal(answer.addresses);
+    expect((await lost).message).to.contain('the outcome of the request is unknown');
+    expect(first.isWriter()).to.be.false;
+
+    proxy.restore();
+    proxy.cut();
+    const { head, answer: given } = await second.submit(allocate('b'));
+    expect(given.addresses).to.have.length(1);
+    while (first.replica.head.seq < head.seq) await turn();
+    await expectSameState();
+  });
+
+  it('stop at a damaged ledger', async () => {
+    await client.put(logKey(3)).value('{"forged":true}');
+    expect(await failureOf(first.submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
+    for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('stop when the ledger was rewound', async () => {
+    const before = (await client.get(headKey).string()) ?? '';
+    const { head } = await first.submit(allocate('a'));
+    while (second.replica.head.seq < head.seq) await turn();
+    await client.put(headKey).value(before);
+    await client.delete().key(logKey(head.seq));
+    expect(await failureOf(first.submit(allocate('b')))).to.have.property('code', 'NOT_WRITER');
+    for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('detect a rewound ledger without any request', async () => {
+    const before = (await client.get(headKey).string()) ?? '';
+    const { head } = await first.submit(allocate('a'));
+    while (second.replica.head.seq < head.seq) await turn();
+    await client.delete().key(logKey(head.seq));
+    await client.put(headKey).value(before);
+    for (const { ended } of [first, second]) expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
+  });
+});

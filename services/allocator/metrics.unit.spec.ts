@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { allocatorMetrics } from './metrics.ts';
+
+const limits = { archive: '', keepEvents: 1_000, keepHours: 0, segmentEvents: 100, etcdQuota: 5_000 };
+const log = pino({ level: 'silent' });
+const standby = { writer: undefined, follower: undefined };
+
+const page = (changed: Partial<typeof limits> = {}): Promise<string> =>
+  allocatorMetrics({ leadership: standby, limits: { ...limits, ...changed }, log }).registry.metrics();
+
+describe('The metrics of an allocator', () => {
+  it('start the error codes with an alert at 0', async () => {
+    const lines = (await page()).split('\n');
+    expect(lines).to.include('ipledger_calls_total{method="Allocate",code="SUBNET_FULL"} 0');
+    expect(lines).to.include('ipledger_calls_total{method="Bind",code="RATE_LIMITED"} 0');
+    expect(lines).to.include('ipledger_calls_total{method="Export",code="BUG"} 0');
+  });
+
+  it('contain the configured quota of etcd', async () => {
+    expect(await page()).to.match(/^ipledger_etcd_quota_bytes 5000$/m);
+  });
+
+  it('contain the limit of unsealed events with an archive', async () => {
+    expect(await page({ archive: '/archive' })).to.match(/^ipledger_live_events_limit 1200$/m);
+  });
+
+  for (const [what, changed] of [
+    ['without an archive', {}],
+    ['with --keep-hours', { archive: '/archive', keepHours: 24 }],
+  ] as const)
+    it(`contain no limit of unsealed events ${what}`, async () => {
+      expect(await page(changed)).not.to.match(/^ipledger_live_events_limit /m);
+    });
+});

@@ -1,0 +1,64 @@
+/** The command-line options of the allocator. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Command, Option } from 'commander';
+import { insecureOption } from '../../lib/grpc/server/insecure.ts';
+import { parseWholeNumber } from '../../lib/process/options.ts';
+import { tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
+import { version } from '../../lib/process/version.ts';
+import { archiveOptions, type ArchiveSettings } from './archive-flags.ts';
+import { checkpointOptions, type CheckpointSettings } from './checkpoint-schedule.ts';
+import { rateLimitOptions, type RateLimits } from './grpc/rate-limiter.ts';
+import { tokenReviewOptions, type TokenReviewSettings } from './token-review/token-review.ts';
+
+export interface AllocatorOptions
+  extends ArchiveSettings, CheckpointSettings, RateLimits, TokenReviewSettings, TracingSettings {
+  /** URLs, separated by commas. */
+  readonly etcd: string;
+  readonly listen: string;
+  readonly insecure?: boolean;
+  readonly advertise?: string;
+  readonly replica: string;
+  /** '': no HTTP health endpoint. */
+  readonly healthListen: string;
+  /** Bytes. */
+  readonly etcdQuota: number;
+}
+
+/** Reads the options from the command line and the environment. Prints the error and exits where one is invalid. */
+export function readOptions(): AllocatorOptions {
+  const program = new Command('allocator')
+    .description('allocates addresses and keeps the ledger of their holders')
+    .version(version);
+  const options = [
+    ...allocatorOptions(),
+    ...archiveOptions(),
+    ...checkpointOptions(),
+    ...rateLimitOptions(),
+    ...tokenReviewOptions(),
+    ...tracingOptions(),
+  ];
+  for (const option of options) program.addOption(option);
+  return program.parse().opts<AllocatorOptions>();
+}
+
+const allocatorOptions = (): Option[] => [
+  new Option('--etcd <urls>', 'etcd endpoints of the ledger: http(s)://host:port, separated by commas')
+    .env('IPLEDGER_ETCD')
+    .makeOptionMandatory(),
+  new Option('--etcd-quota <bytes>', "etcd's --quota-backend-bytes; the allocator warns before it is reached")
+    .env('IPLEDGER_ETCD_QUOTA')
+    .argParser((text) => parseWholeNumber(text, 1, Number.MAX_SAFE_INTEGER))
+    .default(2 * 2 ** 30, "2147483648, etcd's default"),
+  new Option('--listen <host:port>', 'address of the gRPC API').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
+  insecureOption(),
+  new Option('--advertise <host:port>', 'address at which other replicas reach this one, if not --listen').env(
+    'IPLEDGER_ADVERTISE',
+  ),
+  new Option('--replica <id>', 'name of this replica')
+    .env('IPLEDGER_REPLICA')
+    .default(`${hostname()}-${randomBytes(3).toString('hex')}`),
+  new Option('--health-listen <host:port>', 'address of HTTP /livez, /readyz and /metrics; none if empty')
+    .env('IPLEDGER_HEALTH_LISTEN')
+    .default(''),
+];

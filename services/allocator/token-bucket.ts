@@ -1,0 +1,31 @@
+/** A token bucket: limits how often something may be done, and permits bursts. */
+
+export interface BucketLimit {
+  /** How fast the bucket fills. */
+  readonly perSecond: number;
+  /** How much it holds. A new bucket is full. */
+  readonly burst: number;
+}
+
+export class TokenBucket {
+  readonly #limit: BucketLimit;
+  #left: number;
+  #filledAt: number;
+
+  /** @param now milliseconds from any origin, the same one as for `take` */
+  constructor(limit: BucketLimit, now: number) {
+    this.#limit = limit;
+    this.#left = limit.burst;
+    this.#filledAt = now;
+  }
+
+  /** Takes one. Returns false if the bucket is empty. */
+  take(now: number): boolean {
+    const { perSecond, burst } = this.#limit;
+    this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1_000) * perSecond);
+    this.#filledAt = now;
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}

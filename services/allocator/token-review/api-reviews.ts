@@ -1,0 +1,102 @@
+/** The reviews of tokens and permissions by the Kubernetes API. Neither their errors nor their log lines contain a token. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { apiGroup } from '../../../lib/grpc/server/kubernetes-permissions.ts';
+import { errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { KubernetesUser } from '../../../lib/tls/kubernetes-user.ts';
+import type { ReviewAccess } from './access-authorizer.ts';
+import { agentOf, tokenAudience } from './agent-token.ts';
+import { userOf } from './reviewed-user.ts';
+import type { ReviewToken } from './token-authenticator.ts';
+import { readUnverifiedClaims } from './unverified-claims.ts';
+
+const timeoutMs = 3_000;
+/** A TokenReview repeats the token, and lists the groups of its user. */
+const maxBytes = 65_536;
+const logIntervalMs = 60_000;
+
+export interface ReviewParts {
+  readonly api: Api;
+  /** Of the agents. */
+  readonly account: string | undefined;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the function that reviews the token of an agent. */
+export function createReview(parts: ReviewParts): ReviewToken {
+  const send = tokenReviewSender(parts);
+  return async (token) => agentOf(await send(token, [tokenAudience]), parts.account ?? '');
+}
+
+/** The same for the token of a user: for the Kubernetes API, or for this ledger only. */
+export function createUserReview(parts: ReviewParts): ReviewToken<KubernetesUser> {
+  const send = tokenReviewSender(parts);
+  return async (token) => {
+    const isForLedger = readUnverifiedClaims(token).audiences.includes(tokenAudience);
+    const review = await send(token, isForLedger ? [tokenAudience] : []);
+    return userOf(review, { isForLedger, agentAccount: parts.account });
+  };
+}
+
+function tokenReviewSender(parts: ReviewParts): (token: string, audiences: readonly string[]) => Promise<unknown> {
+  const send = reviewSender(parts, {
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    warning: 'tokens cannot be verified: check the API server, and that this allocator may create tokenreviews',
+    error:
+      'the token was not verified, because the Kubernetes API did not review it: try again. The log of the allocator has the reason',
+  });
+  return (token, audiences) => {
+    const spec = audiences.length > 0 ? { token, audiences } : { token };
+    return send({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec });
+  };
+}
+
+/** Returns the function that reviews a permission of a user. */
+export function createAccessReview(parts: ReviewParts): ReviewAccess {
+  const send = reviewSender(parts, {
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    warning:
+      'permissions cannot be reviewed: check the API server, and that this allocator may create subjectaccessreviews',
+    error:
+      'the permission was not reviewed, because the Kubernetes API did not answer: try again. The log of the allocator has the reason',
+  });
+  return async ({ username, uid, groups, extra }, { resource, verb }) => {
+    const resourceAttributes = { group: apiGroup, resource, verb };
+    const spec = { user: username, uid, groups, extra, resourceAttributes };
+    const review = await send({ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec });
+    const status = asRecord(asRecord(review)['status']);
+    // A denial of an authorizer counts, even if the answer also allows it.
+    const isAllowed = status['allowed'] === true && status['denied'] !== true;
+    const reason = asText(status['reason']) || asText(status['evaluationError']);
+    return { isAllowed, reason: reason.slice(0, 300) };
+  };
+}
+
+interface ReviewKind {
+  readonly path: string;
+  /** For the log, and for the caller. */
+  readonly warning: string;
+  readonly error: string;
+}
+
+/** @throws IpledgerError UNAVAILABLE, from the returned function; the log has the reason once a minute */
+function reviewSender(
+  { api, log, signal }: ReviewParts,
+  { path, warning, error: message }: ReviewKind,
+): (body: object) => Promise<unknown> {
+  let loggedAt = -Infinity;
+  return async (body) => {
+    try {
+      return await api.request({ method: 'POST', path, body, maxBytes, timeoutMs, signal });
+    } catch (error) {
+      if (performance.now() - loggedAt > logIntervalMs) {
+        loggedAt = performance.now();
+        log.warn({ reason: errorMessage(error), api: api.server }, warning);
+      }
+      throw new IpledgerError('UNAVAILABLE', message);
+    }
+  };
+}

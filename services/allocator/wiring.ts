@@ -1,0 +1,229 @@
+/** Connects the parts of an allocator: etcd, the replica of the ledger, leadership, the gRPC API and background tasks. */
+import { hostname } from 'node:os';
+import type { Etcd3 } from 'etcd3';
+import { HealthImplementation } from 'grpc-health-check';
+import { connect } from '../../lib/grpc/client.ts';
+import { serverTls } from '../../lib/grpc/server/insecure.ts';
+import { timeoutSignal } from '../../lib/process/abortable.ts';
+import { startHealthServer } from '../../lib/process/health-server.ts';
+import type { Lifecycle } from '../../lib/process/lifecycle.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import { openTracing } from '../../lib/tracing/open-tracing.ts';
+import type { Archive } from '../../ledger/archive/archive.ts';
+import { ArchivedLedger } from '../../ledger/archive/archived-ledger.ts';
+import { openArchive } from '../../ledger/archive/open-archive.ts';
+import { runRetention } from '../../ledger/archive/retention.ts';
+import { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
+import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
+import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
+import type { Replica } from '../../ledger/log/reader/replica.ts';
+import { freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
+import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
+import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
+import { type Candidate, observeWriter } from '../../ledger/log/writer/election.ts';
+import { Membership } from '../../ledger/log/writer/membership.ts';
+import { startApiServer } from './api-server.ts';
+import { retentionOf } from './archive-flags.ts';
+import { createCandidacy } from './candidacy.ts';
+import { CheckpointSchedule } from './checkpoint-schedule.ts';
+import { dropIdleClaims } from './drop-claims.ts';
+import { watchEtcdSize } from './etcd-size.ts';
+import { Forwarder } from './grpc/forwarding/forwarder.ts';
+import { RateLimiter } from './grpc/rate-limiter.ts';
+import { isReplicaHealthy, runHealthUpdates } from './health.ts';
+import { type Leadership, runLeadership } from './leadership.ts';
+import { loadReplica } from './load-replica.ts';
+import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
+import type { AllocatorOptions } from './options.ts';
+import { logStartupWarnings } from './startup-warnings.ts';
+import { openTokenReview } from './token-review/token-review.ts';
+
+const freezeTimeoutMs = 10_000;
+
+/** What exists before the ledger is loaded. */
+interface JoinedReplica {
+  readonly options: AllocatorOptions;
+  readonly log: Logger;
+  readonly life: Lifecycle;
+  readonly etcd: Etcd3;
+  readonly self: Candidate;
+  readonly membership: Membership;
+  readonly forwarder: Forwarder;
+  readonly leadership: Leadership;
+  readonly tasks: BackgroundTasks;
+  /** Milliseconds since a writer existed. */
+  readonly sinceWriterSeenMs: () => number;
+}
+
+/** The ledger, in memory and where it is stored. */
+interface LoadedLedger {
+  readonly live: EtcdLedger;
+  readonly archived: { readonly ledger: ArchivedLedger; readonly archive: Archive } | undefined;
+  readonly replica: Replica;
+  readonly checkpoints: CheckpointSchedule | undefined;
+}
+
+/** Starts everything; it stops with the program. @throws Error for invalid settings, and what loading the ledger throws. */
+export async function startAllocator(options: AllocatorOptions, log: Logger, life: Lifecycle): Promise<void> {
+  const tls = serverTls(options, process.env, log);
+  const leadership: Leadership = { writer: undefined, follower: undefined };
+  const metrics = allocatorMetrics({ leadership, limits: options, log });
+  const tracer = await openTracing({
+    settings: options,
+    metrics: metrics.registry,
+    service: 'ipledger-allocator',
+    instance: options.replica,
+    life,
+    log,
+  });
+  const etcd = connectEtcd(options.etcd.split(','), etcdAccessFromEnvironment(process.env, log));
+  life.onStop(() => etcd.close());
+  const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
+  const joined = joinReplicas({ options, log, life, etcd, forwarder, leadership });
+  const { sinceWriterSeenMs } = joined;
+  const { onReviewed } = metrics;
+  const tokens = await openTokenReview({
+    settings: options,
+    env: process.env,
+    tls,
+    onReviewed,
+    log,
+    signal: life.signal,
+  });
+  let ready = (): boolean | string => 'the ledger is being loaded';
+  await startHealthEndpoint(joined, () => ready(), metrics);
+
+  const loaded = await loadLedger(joined, metrics);
+  const { replica, live, checkpoints } = loaded;
+  const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
+  const allocator = {
+    replica,
+    writer: () => leadership.writer,
+    follower: () => leadership.follower,
+    writerAddress: () => forwarder.writerAddress,
+    freezeStore: live,
+    signer: () => checkpoints?.signer,
+    rateLimiter: new RateLimiter(options, log),
+  };
+  const server = { listen: options.listen, allocator, forwarder, health, tls, tokens, metrics, tracer, log };
+  const port = await startApiServer(server, life);
+  log.info({ listen: options.listen, server: port }, 'listening');
+  logStartupWarnings(replica.state, { listen: options.listen, tls }, log);
+
+  startLeadership(joined, loaded, metrics);
+  startMaintenance(joined, loaded, metrics);
+  const setStatus: HealthImplementation['setStatus'] = (service, status) => health.setStatus(service, status);
+  joined.tasks.start((signal) => runHealthUpdates({ leadership, sinceWriterSeenMs, setStatus }, signal));
+  ready = () =>
+    isReplicaHealthy(leadership, sinceWriterSeenMs()) === true ||
+    'this replica is behind the ledger, or no replica is the writer';
+}
+
+/** Tasks that run until the last call is answered: a stopping replica still forwards calls to the next writer. */
+interface BackgroundTasks {
+  start(run: (signal: AbortSignal) => Promise<void>): void;
+}
+
+/** Announces this replica to the others and observes which of them is the writer. */
+function joinReplicas(
+  parts: Pick<JoinedReplica, 'options' | 'log' | 'life' | 'etcd' | 'forwarder' | 'leadership'>,
+): JoinedReplica {
+  const { options, log, life, etcd, forwarder } = parts;
+  const self = { replica: options.replica, address: options.advertise ?? reachableAddress(options.listen) };
+  const membership = new Membership({ client: etcd, self: { ...self, reads: eventVersions }, log });
+  const stopTasks = new AbortController();
+  const running: Promise<void>[] = [];
+  const tasks: BackgroundTasks = { start: (run) => void running.push(run(stopTasks.signal)) };
+  life.onStop(async () => {
+    stopTasks.abort();
+    await Promise.all(running);
+    forwarder.close();
+  });
+  let writerSeenAt = -Infinity;
+  const onWriter = (writer: Candidate | undefined): void => {
+    if (writer) writerSeenAt = performance.now();
+    forwarder.setRemoteWriter(writer && writer.replica !== self.replica ? writer.address : undefined);
+  };
+  tasks.start((signal) => membership.run(signal));
+  tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
+  const sinceWriterSeenMs = (): number => performance.now() - writerSeenAt;
+  return { ...parts, self, membership, tasks, sinceWriterSeenMs };
+}
+
+/** Other replicas cannot connect to a wildcard address. */
+const reachableAddress = (listen: string): string => listen.replace(/^(0\.0\.0\.0|\[::\]):/, `${hostname()}:`);
+
+async function startHealthEndpoint(
+  { options, life, log }: JoinedReplica,
+  ready: () => boolean | string,
+  { registry }: AllocatorMetrics,
+): Promise<void> {
+  if (options.healthListen === '') return;
+  const health = await startHealthServer({ listen: options.healthListen, ready, metrics: registry, log });
+  life.onStop(() => health.close());
+}
+
+type Metrics = ReturnType<typeof allocatorMetrics>;
+
+/** Loads the state from etcd and compares it with the last checkpoint, before any call is served. */
+async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<LoadedLedger> {
+  const { options, log, life, etcd, leadership, tasks } = joined;
+  const live = new EtcdLedger(etcd);
+  const archive = options.archive === '' ? undefined : openArchive(options.archive, process.env);
+  const archived = archive && { archive, ledger: new ArchivedLedger(live, archive) };
+  const replica = await loadReplica(archived?.ledger ?? live, log.child({ etcd: options.etcd }), life.signal);
+  log.info({ ledger: replica.head.ledger, seq: replica.head.seq }, 'ledger loaded');
+  const checkpoints = CheckpointSchedule.create(options, { replica, writer: () => leadership.writer, log });
+  await checkpoints?.checkRollback(live, identityOf(joined), life.signal);
+  const verifier = new BackgroundVerifier({ replica, follower: () => leadership.follower, log });
+  tasks.start((signal) => verifier.run(signal));
+  metrics.follow(replica, verifier);
+  if (checkpoints) tasks.start((signal) => checkpoints.run(signal));
+  return { live, archived, replica, checkpoints };
+}
+
+const identityOf = ({ self }: Pick<JoinedReplica, 'self'>): string => `ipledger://allocator/${self.replica}`;
+
+function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger, metrics: Metrics): void {
+  const { log, life, etcd, self, membership, leadership, forwarder, tasks } = joined;
+  tasks.start(async (signal) => {
+    try {
+      await runLeadership({
+        replica,
+        leadership,
+        newId: createUlidSource(),
+        elect: createCandidacy({ etcd, self, membership, stopping: life.signal, log }),
+        eventVersion: () => membership.eventVersion,
+        onLeadershipChange: (isWriter) => (isWriter ? forwarder.setLocalWriter() : undefined),
+        onAppend: metrics.onAppend,
+        log,
+        signal,
+      });
+    } catch (error) {
+      await freezeBeforeExit(joined, replica, live);
+      life.fail(error);
+    }
+  });
+}
+
+/** A rewound ledger is consistent in itself: a replica that starts later does not detect it. So this one freezes it first. */
+async function freezeBeforeExit(joined: JoinedReplica, replica: Replica, live: EtcdLedger): Promise<void> {
+  const { head } = replica;
+  const seen = { head, by: identityOf(joined) };
+  const isFrozen = await freezeIfRewound(replica.ledger, live, seen, timeoutSignal(freezeTimeoutMs)).catch(() => false);
+  if (isFrozen) joined.log.error({ head }, 'the ledger was rewound and is frozen now. Run ipledger recover');
+}
+
+/** Keeps memory and etcd bounded: drops idle claims, seals old events if there is an archive, reports the size of etcd. */
+function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLedger, metrics: Metrics): void {
+  const { options, log, etcd, leadership, tasks } = joined;
+  const writing = { replica, writer: () => leadership.writer, log };
+  tasks.start((signal) => dropIdleClaims(writing, signal));
+  const { onEtcdSize: onSize } = metrics;
+  tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, signal));
+  if (!archived) return;
+  const retention = retentionOf(options);
+  log.info({ archive: archived.archive.location, ...retention }, 'old events are sealed into the archive');
+  tasks.start((signal) => runRetention({ ...writing, ...archived, retention }, signal));
+}

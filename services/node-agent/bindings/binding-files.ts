@@ -1,0 +1,145 @@
+/**
+ * Binding files: the agent's copy of its bindings, one file for each container interface, written before the response to ADD.
+ * They restore the bindings of a ledger that was restored from a backup. Files are not synced to disk: after a power cut the
+ * node has another boot, and bindings of an earlier boot are void.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import { isSystemError, readTrustedFile } from '../trusted-file.ts';
+
+const defaultMaxFiles = 20_000;
+const maxFileBytes = 16 << 10;
+
+const text = z.string().max(1024);
+const fileSchema = z.object({
+  version: z.literal(1),
+  namespace: text.min(1),
+  pod: text.min(1),
+  podUid: text,
+  provider: text.min(1),
+  containerId: text.min(1),
+  interface: text.min(1),
+  node: text.min(1),
+  bootId: text.min(1),
+  addresses: z.array(text).max(64),
+  epoch: z.number().int().nonnegative(),
+});
+
+/** A binding as the allocator acknowledged it. */
+export interface SavedBinding extends ContainerInterface {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly provider: string;
+  readonly addresses: readonly string[];
+  /** The ledger's epoch when the binding was made or last found. */
+  readonly epoch: number;
+}
+
+export interface BindingFiles {
+  /** Saves a binding; replaces an earlier one of its interface. @throws IpledgerError OVERLOADED at the limit, or the system's error */
+  save(binding: SavedBinding): Promise<void>;
+  /** Removes a binding, if there is one. @throws the system's error */
+  remove(container: ContainerInterface): Promise<void>;
+  get(container: ContainerInterface): SavedBinding | undefined;
+  all(): readonly SavedBinding[];
+}
+
+export interface BindingFilesOptions {
+  readonly folder: string;
+  /** Agents of several nodes may share the folder on a test machine. */
+  readonly node: string;
+  readonly bootId: string;
+  readonly log: Logger;
+  readonly maxFiles?: number;
+}
+
+const fileNameOf = ({ containerId, interface: name }: ContainerInterface): string => `${containerId}@${name}.json`;
+
+/**
+ * Reads the folder, and makes it if it is absent. Removes the files of earlier boots. Renames a file that cannot be parsed to
+ * `<name>.broken`. If the folder cannot be used (a read-only root), the agent logs it and works without binding files.
+ */
+export async function openBindingFiles({
+  folder,
+  node,
+  bootId,
+  log,
+  maxFiles = defaultMaxFiles,
+}: BindingFilesOptions): Promise<BindingFiles> {
+  const bindings = new Map<string, SavedBinding>();
+  let isUsable = true;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await readAll({ folder, node, bootId, log, maxFiles }, bindings);
+  } catch (error) {
+    isUsable = false;
+    bindings.clear();
+    log.error(
+      { err: error, folder },
+      'the folder of binding files cannot be used, so that this agent cannot restore bindings after a restore of the ledger: mount a folder of the host in which root can write',
+    );
+  }
+
+  return {
+    async save(binding) {
+      if (bindings.size >= maxFiles && !bindings.has(interfaceKey(binding)))
+        throw new IpledgerError('OVERLOADED', `${folder} has ${maxFiles} bindings, the limit`);
+      const path = join(folder, fileNameOf(binding));
+      const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
+      await writeFile(draft, JSON.stringify({ version: 1, ...binding, node, bootId }), { mode: 0o600, flag: 'wx' });
+      await rename(draft, path);
+      bindings.set(interfaceKey(binding), binding);
+    },
+    async remove(container) {
+      bindings.delete(interfaceKey(container));
+      if (isUsable) await rm(join(folder, fileNameOf(container)), { force: true });
+    },
+    get: (container) => bindings.get(interfaceKey(container)),
+    all: () => [...bindings.values()],
+  };
+}
+
+async function readAll(options: Required<BindingFilesOptions>, bindings: Map<string, SavedBinding>): Promise<void> {
+  const { folder, node, bootId, log, maxFiles } = options;
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.name.endsWith('.draft')) await rm(path, { force: true });
+    if (!entry.name.endsWith('.json')) continue;
+    if (bindings.size >= maxFiles) {
+      log.error(
+        { folder, maxFiles },
+        'the folder has more binding files than the limit: remove those of deleted containers',
+      );
+      return;
+    }
+    const binding = await readBinding(path, entry.name, log);
+    if (!binding || binding.node !== node) continue;
+    if (binding.bootId === bootId) bindings.set(interfaceKey(binding), binding);
+    else await rm(path, { force: true });
+  }
+}
+
+async function readBinding(path: string, name: string, log: Logger): Promise<z.output<typeof fileSchema> | undefined> {
+  try {
+    const binding = fileSchema.parse(JSON.parse(await readTrustedFile(path, maxFileBytes)));
+    if (fileNameOf(binding) !== name) throw new Error(`${name} has the binding of ${fileNameOf(binding)}`);
+    return binding;
+  } catch (error) {
+    if (isSystemError(error)) {
+      log.error(
+        { err: error, file: path },
+        'a binding file cannot be read; the agent reads it again at its next start',
+      );
+      return undefined;
+    }
+    log.error({ err: error, file: path }, 'a binding file cannot be parsed; renamed to .broken');
+    await rename(path, `${path}.broken`);
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { type BindingFiles, openBindingFiles } from './binding-files.ts';
+import { savedBinding, rejectionOf } from '../testing/fakes.ts';
+
+describe('Binding files', () => {
+  let folder: string;
+  const logged: Record<string, unknown>[] = [];
+  const log = pino(
+    { level: 'warn' },
+    { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+
+  beforeEach(() => {
+    folder = join(mkdtempSync(join(tmpdir(), 'ipledger-bindings-')), 'bindings');
+    logged.length = 0;
+  });
+
+  afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
+
+  const open = (bootId = 'b-1', maxFiles?: number, node = 'node-a'): Promise<BindingFiles> =>
+    openBindingFiles({ folder, node, bootId, log, ...(maxFiles !== undefined && { maxFiles }) });
+
+  it('have the saved bindings when the agent starts again', async () => {
+    const files = await open();
+    await files.save(savedBinding('c1'));
+    await files.save(savedBinding('c2'));
+    await files.save(savedBinding('c2', { epoch: 2 }));
+    await files.save(savedBinding('c3'));
+    await files.remove(savedBinding('c3'));
+    await files.remove(savedBinding('c4'));
+    const reopened = await open();
+    expect(reopened.get({ containerId: 'c1', interface: 'net1' })).to.deep.include(savedBinding('c1'));
+    expect(reopened.get({ containerId: 'c2', interface: 'net1' })).to.deep.include({ epoch: 2 });
+    expect(reopened.all()).to.have.length(2);
+    expect(logged).to.deep.equal([]);
+  });
+
+  it('are accessible to their owner only, and written atomically', async () => {
+    const files = await open();
+    await files.save(savedBinding('c1'));
+    expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
+    expect(statSync(folder).mode & 0o777).to.equal(0o700);
+    expect(statSync(join(folder, 'c1@net1.json')).mode & 0o777).to.equal(0o600);
+    writeFileSync(join(folder, 'c1@net1.json.1234.draft'), '{"version":');
+    expect((await open()).all()).to.have.length(1);
+    expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
+  });
+
+  it('are removed after a reboot', async () => {
+    await (await open('b-1')).save(savedBinding('c1'));
+    expect((await open('b-2')).all()).to.deep.equal([]);
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it('stay when they are another node’s', async () => {
+    await (await open()).save(savedBinding('c1'));
+    expect((await open('b-2', undefined, 'node-b')).all()).to.deep.equal([]);
+    expect((await open()).all()).to.have.length(1);
+  });
+
+  it('are renamed and logged when they cannot be parsed, and the others are read', async () => {
+    await (await open()).save(savedBinding('c1'));
+    const valid = readFileSync(join(folder, 'c1@net1.json'), 'utf8');
+    writeFileSync(join(folder, 'c2@net1.json'), valid.slice(0, 40));
+    writeFileSync(join(folder, 'c3@net1.json'), valid);
+    writeFileSync(join(folder, 'c4@net1.json'), valid.replace('"version":1', '"version":2'));
+    writeFileSync(join(folder, 'c5@net1.json'), valid.padEnd(17 << 10, ' '));
+    mkdirSync(join(folder, 'c6@net1.json'));
+    const files = await open();
+    expect(files.all().map(({ containerId }) => containerId)).to.deep.equal(['c1']);
+    const broken = [2, 3, 4, 5, 6].map((number) => `c${number}@net1.json.broken`);
+    expect(readdirSync(folder)).to.have.members(['c1@net1.json', ...broken]);
+    expect(logged).to.have.length(5);
+    await open();
+    expect(logged).to.have.length(5);
+  });
+
+  it('stay and are logged when the system cannot read them', async () => {
+    await (await open()).save(savedBinding('c1'));
+    renameSync(join(folder, 'c1@net1.json'), join(folder, 'moved'));
+    symlinkSync('moved', join(folder, 'c1@net1.json')); // the read fails with the system's error ELOOP
+    expect((await open()).all()).to.deep.equal([]);
+    expect(logged).to.have.length(1);
+    rmSync(join(folder, 'c1@net1.json'));
+    renameSync(join(folder, 'moved'), join(folder, 'c1@net1.json'));
+    expect((await open()).all()).to.have.length(1);
+    expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
+  });
+
+  it('are absent, with a log line, when their folder cannot be made', async () => {
+    writeFileSync(folder, '');
+    const files = await open();
+    expect(files.all()).to.deep.equal([]);
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.include({ folder, level: 50 });
+    expect(await files.save(savedBinding('c1')).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    await files.remove(savedBinding('c1')); // a DEL succeeds
+    expect(files.all()).to.deep.equal([]);
+  });
+
+  it('have a limit, at which a new one is rejected and an existing one is replaced', async () => {
+    const files = await open('b-1', 2);
+    await files.save(savedBinding('c1'));
+    await files.save(savedBinding('c2'));
+    expect(await rejectionOf(files.save(savedBinding('c3'))))
+      .to.be.instanceOf(IpledgerError)
+      .with.property('message')
+      .that.contains('has 2 bindings, the limit');
+    await files.save(savedBinding('c2', { epoch: 9 }));
+    expect((await open('b-1', 1)).all()).to.have.length(1);
+    expect(logged.at(-1)).to.include({ maxFiles: 1 });
+  });
+});

@@ -1,0 +1,89 @@
+/** Lists the ledger's bindings of this node, and ends the stale ones. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Binding, SandboxBinding, UnbindCause } from '../../../proto/generated/ipledger.ts';
+import type { BindingClient } from './binding-client.ts';
+import { interfaceKey } from './container-interface.ts';
+import { createSemaphore } from '../concurrency/semaphore.ts';
+import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
+import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+
+const pageSize = 500;
+const maxPages = 200;
+const pageMs = 6_000;
+const unbindMs = 6_000;
+const attemptMs = 2_000;
+const concurrentUnbinds = 16;
+
+export interface NodeBinding {
+  readonly attachment: { readonly namespace: string; readonly pod: string; readonly provider: string };
+  readonly binding: Binding;
+}
+
+/** What GC and the end of earlier boots' bindings have in common. */
+export interface NodeBindingsDeps {
+  readonly allocator: BindingClient;
+  readonly node: string;
+  readonly runExclusive: KeyedMutex;
+  readonly log: Logger;
+}
+
+/**
+ * Lists all bindings of the node.
+ * @throws IpledgerError when the allocator is unavailable
+ */
+export async function listNodeBindings(
+  node: string,
+  allocator: BindingClient,
+  signal: AbortSignal,
+): Promise<NodeBinding[]> {
+  const bound: NodeBinding[] = [];
+  let pageToken = '';
+  for (let page = 0; page < maxPages; page++) {
+    const request = { node, pageSize, pageToken };
+    const { bindings, nextPageToken } = await retryUntil(retryFor(pageMs, signal), (remainingMs) =>
+      allocator.listBindings(request, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
+    );
+    bound.push(...bindings.filter(isComplete));
+    if (nextPageToken === '') return bound;
+    pageToken = nextPageToken;
+  }
+  throw new IpledgerError('BUG', `node ${node} has more than ${maxPages * pageSize} bindings`);
+}
+
+const isComplete = (bound: SandboxBinding): bound is SandboxBinding & NodeBinding =>
+  bound.attachment !== undefined && bound.binding !== undefined;
+
+export interface EndBindingsOptions {
+  readonly allocator: BindingClient;
+  readonly runExclusive: KeyedMutex;
+  readonly cause: UnbindCause;
+  /** Called when the earlier requests of the container are done. */
+  readonly isStale: (bound: NodeBinding) => boolean;
+}
+
+/** Ends bindings, each after the earlier requests of its container. Resolves to the errors; other bindings are ended. */
+export async function endBindings(
+  stale: readonly NodeBinding[],
+  { allocator, runExclusive, cause, isStale }: EndBindingsOptions,
+  signal: AbortSignal,
+): Promise<IpledgerError[]> {
+  const semaphore = createSemaphore(concurrentUnbinds, stale.length);
+  const ends = stale.map((bound) =>
+    semaphore(signal, () =>
+      runExclusive(interfaceKey(bound.binding), signal, async () => {
+        if (!isStale(bound)) return;
+        const { namespace, pod, provider } = bound.attachment;
+        const { containerId, interface: name } = bound.binding;
+        await retryUntil(retryFor(unbindMs, signal), (remainingMs) =>
+          allocator.unbind(
+            { namespace, pod, provider, containerId, interface: name, cause },
+            { timeoutMs: Math.min(remainingMs, attemptMs), signal },
+          ),
+        );
+      }),
+    ),
+  );
+  const outcomes = await Promise.allSettled(ends);
+  return outcomes.flatMap((end) => (end.status === 'rejected' ? IpledgerError.from(end.reason) : []));
+}

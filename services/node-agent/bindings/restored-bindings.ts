@@ -1,0 +1,123 @@
+/**
+ * Binds again what a restored ledger lacks. A ledger that was restored from a backup lacks the bindings made after the backup.
+ * When an operator has begun a new epoch, the agent binds again what its binding files contain, if the Pod still has the same
+ * address. Within an epoch it binds nothing again: a binding that the ledger lacks was ended.
+ */
+import { pause } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import type { BindingClient } from './binding-client.ts';
+import type { BindingFiles, SavedBinding } from './binding-files.ts';
+import { listNodeBindings } from './node-bindings.ts';
+import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import { createSemaphore } from '../concurrency/semaphore.ts';
+import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+
+const everyMs = 30_000;
+const callMs = 3_000;
+const concurrentBinds = 16;
+
+export interface RestoreBindingsDeps {
+  readonly allocator: BindingClient;
+  readonly node: string;
+  readonly bootId: string;
+  readonly runExclusive: KeyedMutex;
+  readonly files: BindingFiles;
+  /** Whether the container has a pending DEL. */
+  readonly hasPendingDel: (container: ContainerInterface) => boolean;
+  readonly log: Logger;
+}
+
+/** Runs a pass now and every 30 s until the signal is aborted. Logs a pass that fails. */
+export async function restoreBindingsForever(deps: RestoreBindingsDeps, signal: AbortSignal): Promise<void> {
+  const pass = createRestorePass(deps);
+  while (!signal.aborted) {
+    await pass(signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        deps.log.warn({ err: error }, 'comparing the binding files with the ledger failed; the agent retries');
+    });
+    await pause(everyMs, signal);
+  }
+}
+
+/**
+ * Makes the function of one pass, which resolves to the number of bindings that it restored.
+ * @throws IpledgerError when the allocator is unavailable
+ */
+export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSignal) => Promise<number> {
+  const { allocator, node, bootId, files, runExclusive, hasPendingDel, log } = deps;
+  const logged = new Map<string, string>();
+
+  return async (signal) => {
+    if (files.all().length === 0) return 0;
+    const epoch = await epochOf(deps, signal);
+    const stale = files.all().filter((saved) => saved.epoch !== epoch);
+    if (stale.length === 0) return 0;
+    const bindings = await listNodeBindings(node, allocator, signal);
+    const bound = new Set(
+      bindings.filter(({ binding }) => binding.bootId === bootId).map(({ binding }) => interfaceKey(binding)),
+    );
+    const semaphore = createSemaphore(concurrentBinds, stale.length);
+    const restoreOne = async (saved: SavedBinding): Promise<number> => {
+      if (files.get(saved) !== saved || hasPendingDel(saved)) return 0;
+      if (bound.has(interfaceKey(saved))) await files.save({ ...saved, epoch });
+      else await files.save({ ...saved, epoch: await bindAgain(deps, saved, signal) });
+      logged.delete(interfaceKey(saved));
+      return bound.has(interfaceKey(saved)) ? 0 : 1;
+    };
+    const restores = stale.map((saved) =>
+      semaphore(signal, () => runExclusive(interfaceKey(saved), signal, () => restoreOne(saved))).catch(
+        (thrown: unknown) => {
+          logFailure(saved, IpledgerError.from(thrown), logged, log);
+          return 0;
+        },
+      ),
+    );
+    const restored = (await Promise.all(restores)).reduce((sum, count) => sum + count, 0);
+    if (restored > 0)
+      log.info({ restored, node, epoch }, 'the ledger was restored from a backup: its lost bindings are bound again');
+    return restored;
+  };
+}
+
+async function epochOf({ allocator, node }: RestoreBindingsDeps, signal: AbortSignal): Promise<number> {
+  const { position } = await allocator.listBindings({ node, pageSize: 1 }, { timeoutMs: callMs, signal });
+  if (!position) throw new IpledgerError('BUG', 'the allocator’s reply has no position');
+  return position.epoch;
+}
+
+async function bindAgain(
+  { allocator, node, bootId }: RestoreBindingsDeps,
+  saved: SavedBinding,
+  signal: AbortSignal,
+): Promise<number> {
+  const { namespace, pod, podUid, provider, containerId, interface: name } = saved;
+  const target = { namespace, pod, podUid, provider, containerId, interface: name };
+  assertSameAddresses(saved, await allocator.wait({ ...target, timeoutMs: 1 }, { timeoutMs: callMs, signal }));
+  const { allocation, epoch } = await allocator.bind({ ...target, node, bootId }, { timeoutMs: callMs });
+  try {
+    assertSameAddresses(saved, allocation);
+  } catch (error) {
+    await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: callMs });
+    throw error;
+  }
+  return epoch;
+}
+
+function assertSameAddresses({ addresses }: SavedBinding, allocation: Allocation): void {
+  const current = allocation.addresses.map(({ address }) => address);
+  if (current.length === addresses.length && current.every((address) => addresses.includes(address))) return;
+  throw new IpledgerError('CHECK_FAILED', `the Pod has ${current.join(', ')} in the ledger now`);
+}
+
+/** Logs each failure once, until its message changes. */
+function logFailure(saved: SavedBinding, error: IpledgerError, logged: Map<string, string>, log: Logger): void {
+  if (error.kind === 'transient' || logged.get(interfaceKey(saved)) === error.message) return;
+  logged.set(interfaceKey(saved), error.message);
+  const { namespace, pod, provider, containerId, interface: name, addresses } = saved;
+  log.warn(
+    { pod: `${namespace}/${pod}`, provider, containerId, interface: name, addresses, code: error.code },
+    `the binding of ${addresses.join(', ')} cannot be restored in the ledger: ${error.message}. While the container runs, quarantine the address: ipledger quarantine`,
+  );
+}

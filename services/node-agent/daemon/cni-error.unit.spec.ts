@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
+import { truncateUtf8, maxErrorBytes, notAllocatedError } from './cni-error.ts';
+import { request } from '../testing/fakes.ts';
+import { formatErrorResponse } from './cni-response.ts';
+
+const run = '. Run: kubectl ipledger why default/p (or kubectl describe pod)';
+const start = 'no address allocated to pod default/p provider macvlan.default';
+const logs = ', please see kube-ovn-controller logs to find errors';
+
+const text = (code: ErrorCode, message: string, podWarning = ''): string =>
+  notAllocatedError(request(), new IpledgerError(code, message), podWarning).message;
+
+/** The error as kubelet logs it, with the words that the plugin adds. */
+const asPrinted = (error: IpledgerError): string =>
+  `RPC failed; request ip return 500 ${(JSON.parse(formatErrorResponse(error)) as { error: string }).error}`;
+
+describe('CNI error of an ADD without an address', () => {
+  it('KO-5125 has the cause and the command for details, not the logs of kube-ovn-controller', () => {
+    const error = text('NOT_ALLOCATED', 'refused at T: AddressConflict: 10.0.0.2 is in use by Pod default/q');
+    expect(error).to.equal(`${start}: refused at T: AddressConflict: 10.0.0.2 is in use by Pod default/q${run}`);
+    expect(error).not.to.contain('kube-ovn-controller');
+  });
+
+  it('does not deny the address of a Pod whose Bind is refused, and reports a rejected request as reached', () => {
+    const refused = '10.0.0.2 of subnet lan cannot be bound on node node-2';
+    const address = 'the address of pod default/p provider macvlan.default cannot be used on this node';
+    expect(text('ADDRESS_ANSWERING', refused)).to.equal(`${address}: ${refused}${run}`);
+    expect(text('RATE_LIMITED', 'too many')).to.equal(
+      `${start}: the allocator rejected the request for now: too many${run}`,
+    );
+    expect(text('UNAVAILABLE', 'no route')).to.equal(`${start}: the allocator did not answer: no route${run}`);
+  });
+
+  it('has Kube-OVN’s advice, verbatim, when neither allocator nor pod-watcher has a cause', () => {
+    const unknown = text('NOT_REQUESTED', 'pod-watcher has requested no address');
+    expect(unknown).to.contain(`${start}${logs}`);
+    expect(unknown).to.contain('pod-watcher has requested no address');
+    expect(unknown.endsWith(run)).to.equal(true);
+  });
+
+  it('has the cause of the Event, once, when pod-watcher rejected a main NIC', () => {
+    const cause = 'annotation macvlan.default.kubernetes.io/logical_switch: a main NIC cannot have it: give it another';
+    const event = `stage=getPodKubeovnNets error=${cause}`;
+    for (const code of ['NOT_REQUESTED', 'PROVIDER_UNBOUND'] as const)
+      expect(text(code, 'provider macvlan.default is not bound to any subnet', event)).to.equal(
+        `${start}: ${cause}${run}`,
+      );
+  });
+
+  it('names a provider without a Subnet once, in Kube-OVN’s words', () => {
+    const sentence = 'provider macvlan.default is not bound to any subnet';
+    expect(text('PROVIDER_UNBOUND', sentence)).to.equal(`${sentence}: create a Subnet with that spec.provider${run}`);
+    expect(text('PROVIDER_UNBOUND', sentence, `stage=getPodKubeovnNets error=${sentence}: create one`)).to.equal(
+      `${sentence}: create one${run}`,
+    );
+  });
+
+  it('has at most 512 bytes when the plugin prints it, and ends with what to do', () => {
+    const causes = ['x'.repeat(5_000), 'é'.repeat(5_000), `${'🦜'.repeat(900)}.`];
+    for (const cause of causes) {
+      const printed = asPrinted(notAllocatedError(request(), new IpledgerError('NOT_ALLOCATED', cause), ''));
+      expect(Buffer.byteLength(printed)).to.be.within(500, 512);
+      expect(printed.endsWith(`…${run}`), printed).to.equal(true);
+      expect(printed).not.to.contain('\ufffd');
+    }
+  });
+
+  it('keeps the cause and an untruncated command when names are long', () => {
+    const long = { pod_namespace: 'n'.repeat(63), pod_name: 'p'.repeat(253), provider: `${'q'.repeat(253)}.default` };
+    const error = notAllocatedError(request(long), new IpledgerError('NOT_REQUESTED', 'the cause of it'), '');
+    expect(error.message).to.contain('the cause of it. Run: kubectl ipledger why NAMESPACE/POD (or kubectl describe');
+    expect(Buffer.byteLength(asPrinted(error))).to.be.at.most(512);
+  });
+
+  it('is truncated for errors of other kinds, too', () => {
+    const printed = asPrinted(new IpledgerError('SANDBOX_FAILED', 'y'.repeat(2_000)));
+    expect(Buffer.byteLength(printed)).to.equal(512);
+  });
+});
+
+describe('truncateUtf8', () => {
+  it('keeps a text that fits, and truncates between characters', () => {
+    expect(truncateUtf8('é'.repeat(5), 10)).to.equal('é'.repeat(5));
+    expect(truncateUtf8('é'.repeat(6), 10)).to.equal('ééé…');
+    expect(maxErrorBytes).to.equal(512 - 'RPC failed; request ip return 500 '.length);
+  });
+});

@@ -1,0 +1,247 @@
+/**
+ * The NICs of type kube-ovn on this node: a veth pair, whose end on the node is a port of OVN's integration bridge. OVN connects it to the
+ * logical port of the allocation, which another program makes.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { type RetryLimit, retryUntil } from '../../../lib/process/retry.ts';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import type { CniRequest } from '../daemon/cni-request.ts';
+import type { ObjectReader } from '../kubernetes/object-reader.ts';
+import type { OvsDatabase, OvsRow } from '../ovs/ovs-database.ts';
+import { DataPathError, type FailureReason } from './data-path-error.ts';
+import type { DataPathMetrics } from './data-path-metrics.ts';
+import { readLinkNames } from './host-link.ts';
+import { waitUntilInstalled } from './install-wait.ts';
+import { type AddressMtu, overlayMtu, underlayMtu } from './nic-mtu.ts';
+import { type NicPlan, planNic } from './nic-plan.ts';
+import { type NicSettings, readNicSettings } from './nic-settings.ts';
+import { requireNode } from './node-check.ts';
+import {
+  deleteQosOperations,
+  insertPortOperations,
+  ownedPorts,
+  hostLinksOf,
+  portsOf,
+  rejectLinkInUse,
+  removePortOperations,
+} from './ovs-port.ts';
+import type { PodLinks } from './pod-links.ts';
+import type { ReadSouthbound } from './southbound.ts';
+
+const connectMs = 2_000;
+const applyMs = 5_000;
+const undoMs = 1_500;
+const detachMs = 3_000;
+
+/** What the response to ADD has about a NIC that the agent made. */
+export interface Nic {
+  readonly mac: string;
+  readonly mtu: number;
+  readonly hostLink: string;
+}
+
+export interface DataPathDeps {
+  readonly ovs: OvsDatabase;
+  /** Name of the integration bridge. */
+  readonly bridge: string;
+  readonly node: string;
+  readonly read: ObjectReader;
+  readonly links: PodLinks;
+  readonly mtuOf: AddressMtu;
+  readonly readSouthbound: ReadSouthbound;
+  readonly metrics: DataPathMetrics;
+  readonly log: Logger;
+}
+
+export class DataPath {
+  readonly #deps: DataPathDeps;
+
+  constructor(deps: DataPathDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Makes the NIC of an allocation that is bound to the request's container. A NIC that fails is undone.
+   * @throws IpledgerError DATA_PATH_FAILED, SANDBOX_FAILED, or CANCELLED when the caller disconnects
+   */
+  async attach(request: CniRequest, allocation: Allocation, limit: RetryLimit): Promise<Nic> {
+    const signal = timeoutSignal(limit.until - performance.now(), limit.signal);
+    try {
+      const bridge = await this.#connect(signal);
+      const plan = await this.#plan(request, allocation, { ...limit, signal });
+      rejectLinkInUse(this.#deps.ovs, plan);
+      return await this.#undoOnFailure(plan, () => this.#make(plan, bridge, { until: limit.until, signal }));
+    } catch (error) {
+      if (limit.signal.aborted) throw new IpledgerError('CANCELLED', 'the caller disconnected', { cause: error });
+      this.#deps.metrics.failed(reasonOf(error));
+      throw error;
+    }
+  }
+
+  /**
+   * Removes the NIC of a container: port, QoS rows and link. Idempotent.
+   * @throws IpledgerError UNAVAILABLE when the database cannot be reached: try again; DATA_PATH_FAILED
+   */
+  async detach(container: ContainerInterface, callerSignal: AbortSignal): Promise<void> {
+    const signal = timeoutSignal(detachMs, callerSignal);
+    const { ovs, links } = this.#deps;
+    const names = hostLinksOf(ovs, container);
+    // The link goes also without a database
+    const outcomes = await Promise.allSettled([
+      this.#removePorts(container, signal),
+      ...names.map((name) => links.remove(name, signal)),
+    ]);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  /**
+   * Removes the NICs of a provider whose containers the runtime does not know.
+   * @param validKeys `interfaceKey` of each known container
+   * @returns how many were removed
+   * @throws IpledgerError as `detach`
+   */
+  async detachStale(provider: string, validKeys: ReadonlySet<string>, signal: AbortSignal): Promise<number> {
+    await this.#requireConnection(signal);
+    const stale = ownedPorts(this.#deps.ovs).filter(
+      (port) => port.provider === provider && !validKeys.has(interfaceKey(port)),
+    );
+    for (const port of stale) await this.detach(port, signal);
+    return stale.length;
+  }
+
+  /** The names of a container's NICs of a provider that have a port, by the copy of the database. */
+  interfacesOf(containerId: string, provider: string): string[] {
+    const ports = ownedPorts(this.#deps.ovs);
+    return ports
+      .filter((port) => port.containerId === containerId && port.provider === provider)
+      .map(({ interface: name }) => name);
+  }
+
+  /**
+   * Compares port and link with the allocation. Returns the differences.
+   * @throws IpledgerError UNAVAILABLE when the database cannot be reached
+   */
+  async findFaults(container: ContainerInterface, logicalPort: string, signal: AbortSignal): Promise<string[]> {
+    await this.#requireConnection(signal);
+    const [port] = portsOf(this.#deps.ovs, container);
+    if (!port) return ['there is no OVS port for it'];
+    const faults: string[] = [];
+    if (port.logicalPort !== logicalPort)
+      faults.push(`iface-id of ${port.name} is ${port.logicalPort}, not ${logicalPort}`);
+    if (port.error !== '') faults.push(`OVS cannot use ${port.name}: ${port.error}`);
+    if (!(await readLinkNames()).has(port.name)) faults.push(`there is no link ${port.name} on the node`);
+    return faults;
+  }
+
+  /** @throws IpledgerError DATA_PATH_FAILED if no NIC can be made now */
+  async assertReady(signal: AbortSignal): Promise<void> {
+    await this.#connect(signal);
+  }
+
+  async #connect(signal: AbortSignal): Promise<OvsRow> {
+    const { ovs, node, bridge } = this.#deps;
+    await ovs.ready(timeoutSignal(connectMs, signal));
+    return requireNode(ovs, { node, bridge });
+  }
+
+  /** For requests that a later attempt can do. */
+  async #requireConnection(signal: AbortSignal): Promise<void> {
+    await this.#deps.ovs.ready(timeoutSignal(connectMs, signal)).catch((error: unknown) => {
+      throw new IpledgerError('UNAVAILABLE', IpledgerError.from(error).message, { cause: error });
+    });
+  }
+
+  async #plan(request: CniRequest, allocation: Allocation, limit: RetryLimit): Promise<NicPlan> {
+    const { subnet } = allocation;
+    const settings = await retryUntil(limit, () =>
+      readNicSettings(this.#deps.read, { request, subnet, signal: limit.signal }),
+    );
+    return planNic(request, allocation, { ...settings, mtu: this.#mtu(settings) });
+  }
+
+  #mtu({ mtu, providerNetwork }: NicSettings): number {
+    const { ovs, mtuOf } = this.#deps;
+    if (mtu > 0) return mtu;
+    return providerNetwork === '' ? overlayMtu(ovs, mtuOf) : underlayMtu(ovs, providerNetwork);
+  }
+
+  async #make(plan: NicPlan, bridge: OvsRow, limit: RetryLimit): Promise<Nic> {
+    const { links, metrics } = this.#deps;
+    const { signal } = limit;
+    await this.#removeOlderPort(plan, signal);
+    await metrics.time('veth', () => links.create(plan, signal));
+    await metrics.time('port', () => this.#insertPort(plan, bridge, signal));
+    await metrics.time('installed', () => waitUntilInstalled(this.#deps, plan, limit));
+    const isUserspace = bridge.row['datapath_type'] === 'netdev';
+    await metrics.time('inside', () => links.configure(plan, isUserspace, signal));
+    const { mac, mtu, hostLink } = plan;
+    return { mac, mtu, hostLink };
+  }
+
+  /**
+   * Removes the port of an ADD that was interrupted, before its link is made again: ovs-vswitchd would keep the link that it has opened
+   * under a name.
+   */
+  async #removeOlderPort({ hostLink }: NicPlan, signal: AbortSignal): Promise<void> {
+    const { ovs } = this.#deps;
+    const older = ovs.named('Interface', hostLink);
+    if (!older) return;
+    await ovs
+      .apply(removePortOperations(ovs, older.uuid, older.row), timeoutSignal(applyMs, signal))
+      .catch((error: unknown) => {
+        throw new DataPathError(
+          'port',
+          `ovs-vswitchd has not removed the older port ${hostLink}: start it, or read its log`,
+          { cause: error },
+        );
+      });
+  }
+
+  async #insertPort(plan: NicPlan, bridge: OvsRow, signal: AbortSignal): Promise<void> {
+    const { ovs } = this.#deps;
+    const inserted = ovs.transact(insertPortOperations(ovs, bridge.uuid, plan));
+    await rejectWhenAborted(inserted, signal).catch((error: unknown) => {
+      const message = `adding port ${plan.hostLink} to the Open vSwitch database failed: ${IpledgerError.from(error).message}`;
+      throw new DataPathError('port', message, { cause: error });
+    });
+  }
+
+  async #undoOnFailure<T>(plan: NicPlan, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      await this.detach(plan, AbortSignal.timeout(undoMs)).catch((error: unknown) => {
+        this.#deps.log.warn(
+          { err: error, containerId: plan.containerId, interface: plan.interface },
+          'ADD failed, and so did the removal of its NIC; the DEL removes it',
+        );
+      });
+      throw thrown;
+    }
+  }
+
+  async #removePorts(container: ContainerInterface, signal: AbortSignal): Promise<void> {
+    await this.#requireConnection(signal);
+    const { ovs } = this.#deps;
+    const operations = portsOf(ovs, container).flatMap(({ uuid }) =>
+      removePortOperations(ovs, uuid, ovs.rows('Interface').get(uuid)),
+    );
+    try {
+      await rejectWhenAborted(ovs.transact([...operations, ...deleteQosOperations(container)]), signal);
+    } catch (error) {
+      const message = `removing the OVS port of container ${container.containerId} failed: ${String(error)}`;
+      throw new IpledgerError('UNAVAILABLE', message, { cause: error });
+    }
+  }
+}
+
+/** The part that failed, also for errors that other parts of the agent share. */
+function reasonOf(error: unknown): FailureReason {
+  if (error instanceof DataPathError) return error.reason;
+  const { code } = IpledgerError.from(error);
+  if (code === 'SANDBOX_FAILED') return 'veth';
+  return code === 'UNAVAILABLE' || code === 'PERMISSION_DENIED' ? 'settings' : 'database';
+}

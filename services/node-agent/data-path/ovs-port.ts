@@ -1,0 +1,192 @@
+/** The OVS port of a NIC: the operations that insert and remove it, and the ports that this agent owns. Pure over the replica's rows. */
+import { existsSync } from 'node:fs';
+import { vendor } from '../../../lib/ovn/names.ts';
+import type { Operation } from '../../../lib/ovsdb/transaction.ts';
+import { type NamedUuid, type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
+import type { ContainerInterface } from '../bindings/container-interface.ts';
+import type { OvsDatabase } from '../ovs/ovs-database.ts';
+import { DataPathError } from './data-path-error.ts';
+import { findHostLinkName } from './host-link.ts';
+import type { NicPlan } from './nic-plan.ts';
+import type { RateLimit } from './nic-settings.ts';
+
+type OvsRows = Pick<OvsDatabase, 'rows'>;
+
+/** An Interface row that this agent made. */
+export interface OwnedPort extends ContainerInterface {
+  /** UUID of the Interface row. */
+  readonly uuid: string;
+  /** The name of the host link. */
+  readonly name: string;
+  readonly provider: string;
+  readonly netns: string;
+  readonly logicalPort: string;
+  /** vswitchd's error; '' for none. */
+  readonly error: string;
+}
+
+/** The ports of all containers. Those of other vendors are not among them. */
+export function ownedPorts(ovs: OvsRows): OwnedPort[] {
+  const owned: OwnedPort[] = [];
+  for (const [uuid, row] of ovs.rows('Interface')) {
+    const ids = textMap(row['external_ids']);
+    const [containerId, name] = [ids.get('container_id'), ids.get('interface')];
+    if (ids.get('vendor') !== vendor || containerId === undefined || name === undefined) continue;
+    owned.push({
+      uuid,
+      name: textOf(row['name']),
+      containerId,
+      interface: name,
+      provider: ids.get('provider') ?? '',
+      netns: ids.get('pod_netns') ?? '',
+      logicalPort: ids.get('iface-id') ?? '',
+      error: textOf(row['error']),
+    });
+  }
+  return owned;
+}
+
+/** The ports of one NIC of a container: at most one, unless another program wrote rows. */
+export const portsOf = (ovs: OvsRows, { containerId, interface: name }: ContainerInterface): OwnedPort[] =>
+  ownedPorts(ovs).filter((port) => port.containerId === containerId && port.interface === name);
+
+/**
+ * The host links of a NIC: those of its ports, and the one that an ADD has made without a port. A link of the same name that belongs to
+ * another container is not among them.
+ */
+export function hostLinksOf(ovs: Pick<OvsDatabase, 'rows' | 'named'>, container: ContainerInterface): string[] {
+  const names = portsOf(ovs, container).map(({ name }) => name);
+  const name = findHostLinkName(container);
+  if (name === undefined || names.includes(name) || ovs.named('Interface', name)) return names;
+  return [...names, name];
+}
+
+/** The Interface rows that a new port replaces: those of the same logical port, and the one of the same host link. */
+export function replacedInterfaces(
+  ovs: OvsRows,
+  { logicalPort, hostLink }: Pick<NicPlan, 'logicalPort' | 'hostLink'>,
+): { uuid: string; row: Row }[] {
+  const replaced: { uuid: string; row: Row }[] = [];
+  for (const [uuid, row] of ovs.rows('Interface'))
+    if (row['name'] === hostLink || textMap(row['external_ids']).get('iface-id') === logicalPort)
+      replaced.push({ uuid, row });
+  return replaced;
+}
+
+/** Identifies the rows of one NIC. QoS and Queue are deleted by it: OVS keeps them when their port is removed. */
+const identityOf = ({ containerId, interface: name }: ContainerInterface): Map<string, string> =>
+  new Map([
+    ['vendor', vendor],
+    ['container_id', containerId],
+    ['interface', name],
+  ]);
+
+/** The operations that insert a NIC's port into a bridge, after those that remove the ports that it replaces. */
+export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan): Operation[] {
+  const { hostLink, egress } = plan;
+  const identity = identityOf(plan);
+  const externalIds = new Map([
+    ...identity,
+    ['iface-id', plan.logicalPort],
+    ['pod_name', plan.pod.name],
+    ['pod_namespace', plan.pod.namespace],
+    ['pod_netns', plan.netns],
+    ['ip', plan.addresses.map((address) => address.split('/')[0] ?? '').join(',')],
+    ['provider', plan.provider],
+  ]);
+  // The egress of the Pod is the ingress of the switch. Kube-OVN's burst is 80 % of the rate.
+  const policing = egress && {
+    ingress_policing_rate: egress.kbps,
+    ingress_policing_burst: egress.burstKb || Math.ceil(egress.kbps * 0.8),
+  };
+  return [
+    ...replacedInterfaces(ovs, plan).flatMap(({ uuid, row }) => removePortOperations(ovs, uuid, row)),
+    ...(plan.ingress ? insertQosOperations(plan.ingress, identity) : []),
+    {
+      op: 'insert',
+      table: 'Interface',
+      uuidName: 'interface',
+      row: { name: hostLink, external_ids: externalIds, ...policing },
+    },
+    {
+      op: 'insert',
+      table: 'Port',
+      uuidName: 'port',
+      row: {
+        name: hostLink,
+        interfaces: new Set([{ uuidName: 'interface' }]),
+        external_ids: identity,
+        ...(plan.ingress && { qos: { uuidName: 'qos' } }),
+      },
+    },
+    changePorts(bridge, 'insert', { uuidName: 'port' }),
+  ];
+}
+
+/** Queue 0 of linux-htb takes all packets to the Pod. Rates are in bit/s. */
+function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<string, string>): Operation[] {
+  const maxRate = String(kbps * 1_000);
+  const limits = new Map([['max-rate', maxRate]]);
+  if (burstKb > 0) limits.set('burst', String(burstKb * 1_000));
+  return [
+    { op: 'insert', table: 'Queue', uuidName: 'queue', row: { other_config: limits, external_ids: externalIds } },
+    {
+      op: 'insert',
+      table: 'QoS',
+      uuidName: 'qos',
+      row: {
+        type: 'linux-htb',
+        // Without it the limit of the whole is 10 Gbit/s
+        other_config: new Map([['max-rate', maxRate]]),
+        queues: new Map([[0, { uuidName: 'queue' }]]),
+        external_ids: externalIds,
+      },
+    },
+  ];
+}
+
+/** The operations that remove the port of an Interface row, with its QoS and Queue rows if ipledger owns them. */
+export function removePortOperations(ovs: OvsRows, uuid: string, row: Row | undefined): Operation[] {
+  const ports = [...ovs.rows('Port')].filter(([, { interfaces }]) => textSet(interfaces).has(uuid));
+  const operations = ports.flatMap(([port]) => [
+    ...[...ovs.rows('Bridge')]
+      .filter(([, bridge]) => textSet(bridge['ports']).has(port))
+      .map(([bridge]): Operation => changePorts(bridge, 'delete', port)),
+    // OVS would delete the row at commit, but before that it counts as a reference to the QoS row
+    { op: 'delete', table: 'Port', where: [['_uuid', '==', port]] } as const,
+  ]);
+  const ids = textMap(row?.['external_ids']);
+  const [containerId, name] = [ids.get('container_id'), ids.get('interface')];
+  if (ids.get('vendor') !== vendor || containerId === undefined || name === undefined) return operations;
+  return [...operations, ...deleteQosOperations({ containerId, interface: name })];
+}
+
+const changePorts = (bridge: string, mutator: 'insert' | 'delete', port: string | NamedUuid): Operation => ({
+  op: 'mutate',
+  table: 'Bridge',
+  where: [['_uuid', '==', bridge]],
+  mutations: [['ports', mutator, new Set([port])]],
+});
+
+/** The operations that delete the QoS and Queue rows of a NIC. */
+export const deleteQosOperations = (container: ContainerInterface): Operation[] =>
+  (['QoS', 'Queue'] as const).map((table) => ({
+    op: 'delete',
+    table,
+    where: [['external_ids', 'includes', identityOf(container)]],
+  }));
+
+/**
+ * Host links of two containers have the same name if their IDs begin alike.
+ * @throws DataPathError port if another container still uses the name
+ */
+export function rejectLinkInUse(
+  ovs: Pick<OvsDatabase, 'named'>,
+  { hostLink, netns, containerId }: NicPlan,
+  exists: (path: string) => boolean = existsSync,
+): void {
+  const ids = textMap(ovs.named('Interface', hostLink)?.row['external_ids']);
+  const [other, otherNetns] = [ids.get('container_id'), ids.get('pod_netns') ?? ''];
+  if (other === undefined || other === containerId || otherNetns === netns || !exists(otherNetns)) return;
+  throw new DataPathError('port', `link ${hostLink} belongs to container ${other}, whose ID begins alike: try again`);
+}

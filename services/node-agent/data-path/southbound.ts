@@ -1,0 +1,69 @@
+/** Reads from OVN's southbound database why a port is not connected. Only a failed ADD does this. */
+import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
+import { parseEndpoint } from '../../../lib/ovsdb/endpoint.ts';
+import { textMap } from '../../../lib/ovsdb/values.ts';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import type { SouthboundFacts } from './install-diagnosis.ts';
+
+/** Reads one port and this node's chassis. The result has the reason if the database cannot be read. */
+export type ReadSouthbound = (query: SouthboundQuery) => Promise<SouthboundFacts | { readonly unreadable: string }>;
+
+export interface SouthboundQuery {
+  /** `external_ids:ovn-remote` of the node: endpoints joined by commas. */
+  readonly remote: string;
+  readonly systemId: string;
+  readonly logicalPort: string;
+  readonly timeoutMs: number;
+}
+
+/** Uses the endpoints without certificates; it cannot read a database that only has `ssl:`. */
+export const readSouthbound: ReadSouthbound = async ({ remote, systemId, logicalPort, timeoutMs }) => {
+  const endpoints = remote.split(',').filter((endpoint) => isPlainEndpoint(endpoint));
+  if (endpoints.length === 0) return { unreadable: `ovn-remote is ${remote || 'not set'}` };
+  const controller = new AbortController();
+  try {
+    const client = new OvsdbClient({
+      endpoints,
+      database: 'OVN_Southbound',
+      needsLeader: false,
+      limits: { maxMessageBytes: 4 << 20, requestMs: timeoutMs },
+      signal: controller.signal,
+    });
+    await client.ready(timeoutSignal(timeoutMs));
+    const [ports, own] = await client.transact([
+      {
+        op: 'select',
+        table: 'Port_Binding',
+        where: [['logical_port', '==', logicalPort]],
+        columns: ['chassis', 'options'],
+      },
+      { op: 'select', table: 'Chassis', where: [['name', '==', systemId]], columns: ['_uuid'] },
+    ]);
+    const [port] = ports?.rows ?? [];
+    const ownUuid = own?.rows?.[0]?.['_uuid'];
+    const options = port?.['options'];
+    return {
+      hasPort: port !== undefined,
+      requestedChassis: textMap(options).get('requested-chassis') ?? '',
+      chassis: chassisName(port?.['chassis'], ownUuid, systemId),
+      ownChassis: ownUuid === undefined ? undefined : systemId,
+    };
+  } catch (error) {
+    return { unreadable: error instanceof Error ? error.message : String(error) };
+  } finally {
+    controller.abort();
+  }
+};
+
+function isPlainEndpoint(endpoint: string): boolean {
+  try {
+    return parseEndpoint(endpoint).kind !== 'ssl';
+  } catch {
+    return false;
+  }
+}
+
+const chassisName = (chassis: unknown, ownUuid: unknown, systemId: string): string => {
+  if (typeof chassis !== 'string') return '';
+  return chassis === ownUuid ? systemId : chassis;
+};

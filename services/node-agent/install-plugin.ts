@@ -1,0 +1,31 @@
+/** install-plugin: copies the CNI plugin into the node's plugin folder. The init container of the node agent runs it. */
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { createLogger } from '../../lib/process/log.ts';
+import { version } from '../../lib/process/version.ts';
+import { ovn4nfvTypes } from '../../lib/ovn4nfv/names.ts';
+import { installPlugin, linkPlugin } from './plugin-installer/plugin-installer.ts';
+
+const program = new Command('install-plugin')
+  .description("copies the CNI plugin into the node's plugin folder; containers that start see the old or the new one")
+  .version(version)
+  .argument('<folder>', 'folder of the CNI plugins, as /opt/cni/bin')
+  .option('--plugin <file>', 'the plugin to copy; its name is kept', join(import.meta.dirname, 'kube-ovn'))
+  .parse();
+
+const [folder = ''] = program.args;
+const { plugin } = program.opts<{ plugin: string }>();
+const log = createLogger('install-plugin');
+try {
+  const file = await installPlugin(plugin, folder);
+  log.info({ file }, 'installed the CNI plugin');
+  const taken = await linkPlugin(file, ovn4nfvTypes);
+  if (taken.length > 0)
+    log.warn(
+      { taken, folder },
+      'another CNI plugin has these names, and serves configurations of these types: remove its files, if ipledger replaces it',
+    );
+} catch (error) {
+  log.fatal({ err: error }, 'could not install the CNI plugin: check that the plugin folder of the node is mounted');
+  process.exitCode = 1;
+}

@@ -1,0 +1,42 @@
+/** Reads single objects of the Kubernetes API, with errors that name the remedy. */
+import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { createSemaphore } from '../concurrency/semaphore.ts';
+import type { KubernetesGet } from './kubernetes-get.ts';
+
+const readTimeoutMs = 5_000;
+const maxConcurrentReads = 16;
+const maxWaitingReads = 4_096;
+
+/**
+ * Reads the object at a path; undefined if it does not exist.
+ * @param action begins the message of an error, for example "get pod default/p"
+ * @throws IpledgerError UNAVAILABLE when the API server cannot be read now; PERMISSION_DENIED
+ */
+export type ObjectReader = (path: string, action: string, signal: AbortSignal) => Promise<unknown>;
+
+/** Makes a reader that limits its concurrent reads. */
+export function createObjectReader(get: KubernetesGet): ObjectReader {
+  const limitReads = createSemaphore(maxConcurrentReads, maxWaitingReads);
+  return async (path, action, signal) => {
+    try {
+      return await limitReads(signal, () => get(path, { timeoutMs: readTimeoutMs, signal }));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw readError(action, error);
+    }
+  };
+}
+
+function readError(action: string, error: unknown): IpledgerError {
+  const status = error instanceof ApiError ? error.status : 0;
+  if (status === 401 || status === 403)
+    return new IpledgerError(
+      'PERMISSION_DENIED',
+      `${action} failed: the agent lacks this permission (HTTP ${status}): apply deploy/rbac.yaml`,
+      { cause: error },
+    );
+  const reason = error instanceof ApiError ? error.reason : errorMessage(error);
+  const message = `${action} failed: the Kubernetes API could not be read: ${reason}`;
+  return new IpledgerError('UNAVAILABLE', message, { cause: error });
+}

@@ -1,0 +1,168 @@
+/**
+ * The agent's connection to the node's Open_vSwitch database (ovs-vswitchd.conf.db(5)): a replica of the tables that NICs and physical
+ * networks need, and transactions. The agent runs also while the database is unreachable.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
+import type { OvsdbError } from '../../../lib/ovsdb/ovsdb-error.ts';
+import type { MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
+import type { Operation, OperationResult } from '../../../lib/ovsdb/transaction.ts';
+import type { Row } from '../../../lib/ovsdb/values.ts';
+import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+
+/** A node has at most some thousand ports; this many rows take some 100 MB. */
+const maxRows = 200_000;
+const requestMs = 5_000;
+
+const columns = {
+  Open_vSwitch: ['bridges', 'external_ids', 'cur_cfg'],
+  Bridge: ['name', 'datapath_type', 'ports', 'external_ids', 'other_config'],
+  Port: ['name', 'interfaces', 'qos', 'tag', 'trunks', 'external_ids'],
+  Interface: ['name', 'type', 'options', 'ofport', 'error', 'mtu', 'external_ids'],
+  QoS: ['type', 'queues', 'other_config', 'external_ids'],
+  Queue: ['other_config', 'external_ids'],
+} as const satisfies MonitoredColumns;
+
+export type OvsTable = keyof typeof columns;
+
+/** A row of the replica with its UUID. */
+export interface OvsRow {
+  readonly uuid: string;
+  readonly row: Row;
+}
+
+export interface OvsDatabaseOptions {
+  /** `unix:/path`, `tcp:host:port`; flag `--ovs-db`. */
+  readonly endpoint: string;
+  readonly log: Logger;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
+}
+
+export class OvsDatabase {
+  readonly endpoint: string;
+  readonly #client: OvsdbClient;
+  readonly #log: Logger;
+  readonly #listeners = new Set<() => void>();
+  /** Why the last attempt to connect failed. '' while the agent is connected, and before the first attempt ends. */
+  #lastError = '';
+
+  /** Starts to connect. @throws Error if the endpoint is invalid */
+  constructor({ endpoint, log, signal }: OvsDatabaseOptions) {
+    this.endpoint = endpoint;
+    this.#log = log;
+    this.#client = new OvsdbClient({
+      endpoints: [endpoint],
+      database: 'Open_vSwitch',
+      columns,
+      limits: { maxRows, requestMs },
+      signal,
+      onChange: () => this.#notify(),
+      onStatus: (status) => {
+        this.#logStatus(status.isConnected ? undefined : status.error);
+        this.#notify();
+      },
+    });
+  }
+
+  get isConnected(): boolean {
+    return this.#client.endpoint !== undefined;
+  }
+
+  /**
+   * Resolves when the agent is connected and the replica is complete.
+   * @throws IpledgerError DATA_PATH_FAILED when the signal is aborted before
+   */
+  async ready(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.ready(signal);
+    } catch (error) {
+      const reason = this.#lastError || 'no answer yet';
+      throw new IpledgerError(
+        'DATA_PATH_FAILED',
+        `no connection to the Open vSwitch database: ${reason}. Start ovsdb-server on this node, or correct --ovs-db ${this.endpoint}`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The rows of a table in the replica by UUID; the last known ones while the agent is not connected. */
+  rows(table: OvsTable): ReadonlyMap<string, Row> {
+    return this.#client.replica.rows(table);
+  }
+
+  /** The first row of a table whose `name` is this one. */
+  named(table: 'Bridge' | 'Port' | 'Interface', name: string): OvsRow | undefined {
+    for (const [uuid, row] of this.rows(table)) if (row['name'] === name) return { uuid, row };
+    return undefined;
+  }
+
+  /** The only row of table Open_vSwitch. undefined: the replica is empty, or ovs-vsctl init has not run. */
+  root(): OvsRow | undefined {
+    const [first] = this.rows('Open_vSwitch');
+    return first && { uuid: first[0], row: first[1] };
+  }
+
+  /** Runs operations as one transaction; its changes are in the replica when this resolves. @throws OvsdbError */
+  transact(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
+    return this.#client.transact(operations);
+  }
+
+  /**
+   * Runs operations as one transaction, and resolves when ovs-vswitchd has applied it: it copies `next_cfg` to `cur_cfg` then.
+   * @throws OvsdbError; the reason of the signal when it is aborted before
+   */
+  async apply(operations: readonly Operation[], signal: AbortSignal): Promise<void> {
+    const results = await this.transact([
+      ...operations,
+      { op: 'mutate', table: 'Open_vSwitch', where: [], mutations: [['next_cfg', '+=', 1]] },
+      { op: 'select', table: 'Open_vSwitch', where: [], columns: ['next_cfg'] },
+    ]);
+    const applied = Number(results.at(-1)?.rows?.[0]?.['next_cfg']);
+    await this.when(() => Number(this.root()?.row['cur_cfg']) >= applied || undefined, signal);
+  }
+
+  /** Calls the listener after each change of the replica or of the connection, until the returned function is called. The listener must not throw. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Resolves to the first result of `find` that is not undefined. It is called now, and after each change of the replica or of
+   * the connection.
+   * @throws the reason of the signal when it is aborted before; the error of `find`
+   */
+  async when<T>(find: () => T | undefined, signal: AbortSignal): Promise<T> {
+    const found = Promise.withResolvers<T>();
+    const check = (): void => {
+      try {
+        const result = find();
+        if (result !== undefined) found.resolve(result);
+      } catch (error) {
+        found.reject(error);
+      }
+    };
+    const stop = this.onChange(check);
+    try {
+      check();
+      return await rejectWhenAborted(found.promise, signal);
+    } finally {
+      stop();
+    }
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #logStatus(error: OvsdbError | undefined): void {
+    const message = error?.message ?? '';
+    const { endpoint } = this;
+    if (!error) this.#log.info({ endpoint }, 'connected to the Open vSwitch database');
+    else if (message !== this.#lastError)
+      this.#log.warn({ endpoint, err: error }, 'no connection to the Open vSwitch database: start ovsdb-server');
+    this.#lastError = message;
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * CNI ADD: waits for the allocation and binds it to the container in one call, prepares the sandbox, then responds. There is no
+ * cache: while the allocator is unavailable the ADD waits, and at its deadline fails with the cause.
+ */
+import { isIPv6 } from 'node:net';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { allocationAttributes, podAttributes } from '../../../lib/tracing/pod-attributes.ts';
+import type { Span } from '../../../lib/tracing/span.ts';
+import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
+import type { Tracer } from '../../../lib/tracing/tracer.ts';
+import type { Allocation, Route } from '../../../proto/generated/ipledger.ts';
+import { notAllocatedError } from '../daemon/cni-error.ts';
+import { type BindingClient, type BindResult, mayBeExecuted } from '../bindings/binding-client.ts';
+import type { BindingFiles } from '../bindings/binding-files.ts';
+import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retry.ts';
+import type { DataPath } from '../data-path/data-path.ts';
+import type { PodLookup } from '../kubernetes/pod-lookup.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { PodWarningReader } from '../kubernetes/pod-events.ts';
+import type { CniRequest } from '../daemon/cni-request.ts';
+import { formatAddResponse } from '../daemon/cni-response.ts';
+import { defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/routes.ts';
+
+// The plugin times out after 30 s: the sum of these and of the 4 s for the sandbox is less.
+const waitMs = 20_000;
+const bindMs = 3_000;
+const unbindMs = 1_500;
+// A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5 s.
+const nicMs = 6_000;
+
+/** The NICs of type kube-ovn on this node. */
+export type NicDataPath = Pick<
+  DataPath,
+  'attach' | 'detach' | 'detachStale' | 'interfacesOf' | 'findFaults' | 'assertReady'
+>;
+
+export interface AddDeps {
+  readonly allocator: BindingClient;
+  readonly lookUpPod: PodLookup;
+  readonly readPodWarning: PodWarningReader;
+  readonly sandbox: Sandbox;
+  readonly files: BindingFiles;
+  /** Absent: the agent makes no NICs. */
+  readonly dataPath?: NicDataPath | undefined;
+  readonly node: string;
+  /** Bindings of an earlier boot of the node are void. */
+  readonly bootId: string;
+  readonly log: Logger;
+  /** Absent: no spans. */
+  readonly tracer?: Tracer | undefined;
+}
+
+/**
+ * An ADD that fails at any point, or whose caller disconnects, leaves no binding: its DEL may come late, and until then no
+ * other Pod could get the address.
+ * @param signal aborted when the caller disconnects
+ * @param runtimeTrace the span of the container runtime. The trace is that of the Pod, and links to it
+ * @returns the body of the response
+ * @throws IpledgerError whose message becomes the CNI error
+ */
+export async function add(
+  deps: AddDeps,
+  request: CniRequest,
+  signal: AbortSignal,
+  runtimeTrace?: TraceContext,
+): Promise<string> {
+  const dataPath = request.cniType === 'kube-ovn' ? requireDataPath(deps) : undefined;
+  const startMs = Date.now();
+  const deadline = retryFor(waitMs, signal);
+  const caller = await resolveCaller(deps.lookUpPod, request, deadline);
+  const span = deps.tracer?.start('CNI ADD', deps.tracer.podTrace(caller.podUid), {
+    kind: 'server',
+    startMs,
+    link: runtimeTrace,
+    attributes: spanAttributes(deps, request, caller),
+  });
+  try {
+    const body = await addFor(deps, request, { caller, deadline, span, dataPath });
+    span?.end();
+    return body;
+  } catch (error) {
+    span?.end(IpledgerError.from(error).code);
+    throw error;
+  }
+}
+
+function spanAttributes({ node }: AddDeps, { podNamespace, podName, ...request }: CniRequest, { podUid }: Caller) {
+  return {
+    ...podAttributes({ namespace: podNamespace, name: podName, uid: podUid }),
+    'k8s.node.name': node,
+    'container.id': request.containerId,
+    'network.interface.name': request.interface,
+    'ipledger.provider': request.provider,
+  };
+}
+
+/** ADD for a known Pod. */
+async function addFor(
+  deps: AddDeps,
+  request: CniRequest,
+  {
+    caller,
+    deadline,
+    span,
+    dataPath,
+  }: {
+    readonly caller: Caller;
+    readonly deadline: RetryLimit;
+    readonly span: Span | undefined;
+    /** Makes the NIC; undefined: another plugin has made it, or makes it later. */
+    readonly dataPath: NicDataPath | undefined;
+  },
+): Promise<string> {
+  const { target, podUid } = caller;
+  const { signal } = deadline;
+  const trace = span?.context;
+  const throwWithCause = async (thrown: unknown): Promise<never> => {
+    const error = IpledgerError.from(thrown);
+    const isNotRequested = error.code === 'NOT_REQUESTED' || error.code === 'PROVIDER_UNBOUND';
+    const pod = { namespace: target.namespace, uid: podUid };
+    const podWarning = isNotRequested ? await deps.readPodWarning(pod, signal) : '';
+    throw notAllocatedError(request, error, podWarning);
+  };
+  rejectInvalidRoutes(request, request.routes);
+  const { allocation, epoch } = await attach(deps, target, { ...deadline, trace }).catch(throwWithCause);
+  return unbindOnFailure(deps, target, async () => {
+    rejectInvalidRoutes(request, allocation.routes);
+    span?.set(allocationAttributes([allocation]));
+    throwIfAborted(signal);
+    const preparing = span?.child(dataPath ? 'make NIC' : 'prepare sandbox');
+    const work = dataPath
+      ? dataPath.attach(request, allocation, { until: deadline.until + nicMs, signal })
+      : prepareSandbox(deps, request, allocation, signal);
+    const nic = await work.finally(() => preparing?.end());
+    if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
+    throwIfAborted(signal);
+    await saveBinding(deps, target, { allocation, epoch });
+    return formatAddResponse(request, allocation, nic);
+  });
+}
+
+/** @throws IpledgerError NOT_IMPLEMENTED if the agent has no data path */
+export function requireDataPath({ dataPath, node }: Pick<AddDeps, 'dataPath' | 'node'>): NicDataPath {
+  if (dataPath) return dataPath;
+  throw new IpledgerError(
+    'NOT_IMPLEMENTED',
+    `no data path for type kube-ovn: the agent of node ${node} runs without --ovs-db. Set it to the node's Open vSwitch database (unix:/run/openvswitch/db.sock), or use kube-ovn as ipam.type of another plugin, such as macvlan`,
+  );
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new IpledgerError('CANCELLED', 'the caller disconnected');
+}
+
+/**
+ * An Attach is retried until the deadline of the wait: a standby may take over, or a container on another node may still answer on
+ * the address. If it fails, and an attempt without an answer may have bound the container, the binding is ended.
+ */
+async function attach(
+  deps: AddDeps,
+  target: BindTarget,
+  { until, signal, trace }: RetryLimit & { readonly trace: TraceContext | undefined },
+): Promise<BindResult> {
+  const { allocator, node, bootId } = deps;
+  let mayBeBound = false;
+  const attempt = async (timeoutMs: number): Promise<BindResult> => {
+    const request = { ...target, node, bootId, timeoutMs };
+    try {
+      return await allocator.attach(request, { timeoutMs: timeoutMs + bindMs, signal, trace });
+    } catch (error) {
+      mayBeBound ||= mayBeExecuted(IpledgerError.from(error));
+      throw error;
+    }
+  };
+  try {
+    return await retryUntil({ until, signal }, attempt, { isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING' });
+  } catch (error) {
+    if (mayBeBound) await unbind(deps, target);
+    throw error;
+  }
+}
+
+/** Logs a failure only: without its file a binding is lost when the ledger is restored, but the Pod can start. */
+async function saveBinding(
+  { files, log }: AddDeps,
+  target: BindTarget,
+  { allocation, epoch }: BindResult,
+): Promise<void> {
+  const addresses = allocation.addresses.map(({ address }) => address);
+  await files.save({ ...target, addresses, epoch }).catch((error: unknown) => {
+    log.error(
+      { err: error, ...target },
+      'writing a binding file failed: free space in its folder, or correct its mode',
+    );
+  });
+}
+
+async function prepareSandbox(
+  { sandbox }: AddDeps,
+  request: CniRequest,
+  allocation: Allocation,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { netns, interface: name, cniType } = request;
+  const replacedDefaults = new Set(
+    mergeRoutes(request, allocation).flatMap((route) => defaultRouteFamily(route) ?? []),
+  );
+  const ipv6 = allocation.addresses.some(({ address }) => isIPv6(address));
+  // A NIC of an OVN provider always has a MAC in the ledger, which the plugin that makes the NIC may not support.
+  const macMayDiffer = isOvnProvider(request.provider);
+  await sandbox.prepare(
+    { netns, interface: name, cniType, mac: allocation.mac, macMayDiffer, ipv6, replacedDefaults },
+    signal,
+  );
+}
+
+/** An Unbind of a binding that does not exist does nothing. */
+async function unbindOnFailure(deps: AddDeps, target: BindTarget, work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } catch (thrown) {
+    await unbind(deps, target);
+    throw thrown;
+  }
+}
+
+async function unbind({ allocator, files, log }: AddDeps, target: BindTarget): Promise<void> {
+  const { namespace, pod, provider, containerId, interface: name } = target;
+  try {
+    await files.remove(target);
+    await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: unbindMs });
+  } catch (error) {
+    log.warn({ err: error, ...target }, 'ADD failed, and so did the end of its binding; the DEL ends it');
+  }
+}
+
+/** Reads the Pod from Kubernetes if the request has no uid, or if the Pod may run a virtual machine. */
+export async function resolveCaller(lookUpPod: PodLookup, request: CniRequest, deadline: RetryLimit): Promise<Caller> {
+  const { podNamespace: namespace, podName, podUid, provider, containerId, interface: name } = request;
+  const needsLookup = podUid === '' || podName.startsWith(launcherPrefix);
+  const found = needsLookup
+    ? await retryUntil(deadline, (remainingMs) => lookUpPod(request, timeoutSignal(remainingMs, deadline.signal)))
+    : { name: podName, uid: podUid, podUid };
+  const target = { namespace, pod: found.name, podUid: found.uid, provider, containerId, interface: name };
+  return { target, podUid: found.podUid };
+}
+
+interface Caller {
+  /** The owner in the ledger: the Pod, or the virtual machine that it runs. */
+  readonly target: BindTarget;
+  /** The uid of the Pod itself. */
+  readonly podUid: string;
+}
+
+interface BindTarget {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly provider: string;
+  readonly containerId: string;
+  readonly interface: string;
+}
+
+/** The runtime's own error about an invalid route does not name the cause. The allocator rejects such routes of a Pod, too. */
+function rejectInvalidRoutes(request: CniRequest, routes: readonly Route[]): void {
+  const faults = routes.flatMap((route) => findRouteFault(route) ?? []);
+  if (faults.length > 0)
+    throw new IpledgerError(
+      'ROUTE_INVALID',
+      `invalid routes for pod ${request.podNamespace}/${request.podName}: ${faults.join('; ')}`,
+    );
+}

@@ -1,0 +1,157 @@
+/**
+ * Requests of an OVN4NFV type: one ADD makes all NICs that the Pod requests by annotation, or none; one DEL removes all of the
+ * container. Each NIC is an ADD and a DEL of type kube-ovn with its own binding.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { ovn4nfvProvider, ovn4nfvTypes } from '../../../lib/ovn4nfv/names.ts';
+import type { Ovn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
+import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { BindingClient } from '../bindings/binding-client.ts';
+import type { BindingFiles } from '../bindings/binding-files.ts';
+import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import { listNodeBindings } from '../bindings/node-bindings.ts';
+import type { CniRequest } from '../daemon/cni-request.ts';
+import type { Ovn4nfvLookup } from '../kubernetes/ovn4nfv-lookup.ts';
+import type { NicDataPath } from './add.ts';
+
+const lookUpMs = 3_000;
+const undoMs = 4_000;
+
+export const isOvn4nfvType = (cniType: string): boolean => ovn4nfvTypes.includes(cniType);
+
+/** The key of all NICs of a container in the keyed mutex. No NIC has this key. */
+export const containerKey = ({ containerId }: Pick<ContainerInterface, 'containerId'>): string =>
+  interfaceKey({ containerId, interface: '' });
+
+/** Makes or removes one NIC. */
+export type OneNic<T> = (nic: CniRequest, signal: AbortSignal) => Promise<T>;
+
+export interface AddNicsDeps {
+  readonly lookUpOvn4nfv: Ovn4nfvLookup;
+  /** ADD of one NIC; returns the body of its response. A NIC that fails is undone. */
+  readonly addNic: OneNic<string>;
+  readonly delNic: OneNic<void>;
+  readonly log: Logger;
+}
+
+/**
+ * Makes all NICs at the same time. If one fails, those that were made are removed again.
+ * @returns the response of the first NIC, with those of all in `nics`
+ * @throws IpledgerError of the first NIC that failed
+ */
+export async function addNics(deps: AddNicsDeps, request: CniRequest, signal: AbortSignal): Promise<string> {
+  const nics = await requestedNics(deps.lookUpOvn4nfv, request, signal);
+  const stop = new AbortController();
+  const failures: unknown[] = [];
+  const outcomes = await Promise.allSettled(
+    nics.map((nic) =>
+      deps.addNic(nic, AbortSignal.any([signal, stop.signal])).catch((error: unknown) => {
+        failures.push(error);
+        // The others would be removed anyway
+        stop.abort();
+        throw error;
+      }),
+    ),
+  );
+  if (failures.length > 0) {
+    const made = nics.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    await undo(deps, made);
+    throw failures[0];
+  }
+  const responses = outcomes.flatMap((each) =>
+    each.status === 'fulfilled' ? [JSON.parse(each.value) as Record<string, unknown>] : [],
+  );
+  return JSON.stringify({ ...responses[0], nics: responses });
+}
+
+/** The runtime sends a DEL after a failed ADD. This one comes earlier, so that the addresses are not in use until then. */
+async function undo({ delNic, log }: AddNicsDeps, made: readonly CniRequest[]): Promise<void> {
+  const signal = AbortSignal.timeout(undoMs);
+  const outcomes = await Promise.allSettled(made.map((nic) => delNic(nic, signal)));
+  for (const [index, outcome] of outcomes.entries())
+    if (outcome.status === 'rejected')
+      log.warn(
+        { err: outcome.reason as unknown, containerId: made[index]?.containerId, interface: made[index]?.interface },
+        'ADD failed, and so did the removal of a NIC; the DEL removes it',
+      );
+}
+
+/**
+ * The ADD of each NIC. A Pod without a request has one, named by the runtime, as has a NIC that the request does not name.
+ * @throws IpledgerError when the Pod or its request cannot be read, or has no NIC of the configuration's network
+ */
+async function requestedNics(
+  lookUp: Ovn4nfvLookup,
+  request: CniRequest,
+  signal: AbortSignal,
+): Promise<readonly CniRequest[]> {
+  const found = await retryUntil(retryFor(lookUpMs, signal), (remainingMs) =>
+    lookUp(request, timeoutSignal(remainingMs, signal)),
+  );
+  const names = found ? selectedNames(found, request) : [request.interface];
+  return names.map((name) => nicRequest(request, name));
+}
+
+function selectedNames({ key, interfaces }: Ovn4nfvRequest, request: CniRequest): string[] {
+  const { nfnNetwork } = request;
+  const selected = interfaces.filter(
+    ({ network, interface: name }) => nfnNetwork === '' || nfnNetwork === network || nfnNetwork === name,
+  );
+  if (selected.length === 0)
+    throw new IpledgerError(
+      'NOT_REQUESTED',
+      `annotation ${key} of pod ${request.podNamespace}/${request.podName} has no interface of network ${nfnNetwork}, which nfn-network of the CNI configuration names: correct one of them`,
+    );
+  return selected.map(({ interface: name }) => name || request.interface);
+}
+
+/** The request for one NIC of a container. */
+const nicRequest = (request: CniRequest, name: string): CniRequest => ({
+  ...request,
+  cniType: 'kube-ovn',
+  provider: ovn4nfvProvider,
+  interface: name,
+});
+
+export interface ContainerNicsDeps {
+  readonly files: Pick<BindingFiles, 'all'>;
+  readonly allocator: BindingClient;
+  readonly node: string;
+  readonly dataPath?: Pick<NicDataPath, 'interfacesOf'> | undefined;
+}
+
+/**
+ * The NICs of a container that OVN4NFV requests made: those of its binding files and OVS ports; without any, those that the ledger has.
+ * The Pod may be deleted already.
+ * @throws IpledgerError when the allocator is unavailable
+ */
+export async function nicsOfContainer(
+  { files, allocator, node, dataPath }: ContainerNicsDeps,
+  request: CniRequest,
+  signal: AbortSignal,
+): Promise<readonly CniRequest[]> {
+  const { containerId } = request;
+  const saved = files.all().filter((each) => each.containerId === containerId && each.provider === ovn4nfvProvider);
+  const names = new Set(saved.map(({ interface: name }) => name));
+  for (const name of dataPath?.interfacesOf(containerId, ovn4nfvProvider) ?? []) names.add(name);
+  if (names.size === 0)
+    for (const { attachment, binding } of await listNodeBindings(node, allocator, signal))
+      if (binding.containerId === containerId && attachment.provider === ovn4nfvProvider) names.add(binding.interface);
+  return [...names].map((name) => nicRequest(request, name));
+}
+
+/**
+ * Removes all NICs of a container.
+ * @throws IpledgerError when the NICs are unknown or one cannot be removed now; the others are removed
+ */
+export async function delNics(
+  deps: ContainerNicsDeps & Pick<AddNicsDeps, 'delNic'>,
+  request: CniRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const nics = await nicsOfContainer(deps, request, signal);
+  const outcomes = await Promise.allSettled(nics.map((nic) => deps.delNic(nic, signal)));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

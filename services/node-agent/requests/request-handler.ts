@@ -1,0 +1,125 @@
+/** Dispatches plugin requests by verb. ADDs and DELs of one container run one at a time, in order of arrival. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
+import { add, type AddDeps, requireDataPath } from './add.ts';
+import type { RequestHandler } from '../daemon/daemon-server.ts';
+import { interfaceKey } from '../bindings/container-interface.ts';
+import { check } from './check.ts';
+import { del } from './del.ts';
+import { gc } from './gc.ts';
+import { addNics, containerKey, delNics, isOvn4nfvType, nicsOfContainer, type OneNic } from './ovn4nfv-nics.ts';
+import { removePendingDel, savePendingDel } from './pending-dels.ts';
+import type { EarlierBoots } from '../bindings/earlier-boots.ts';
+import { status } from './status.ts';
+import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import type { CniRequest } from '../daemon/cni-request.ts';
+import type { Ovn4nfvLookup } from '../kubernetes/ovn4nfv-lookup.ts';
+
+export interface RequestHandlerDeps extends AddDeps {
+  readonly lookUpOvn4nfv: Ovn4nfvLookup;
+  readonly runExclusive: KeyedMutex;
+  readonly earlierBoots: EarlierBoots;
+  /** The folder of pending DELs, and the socket that marks a file as this agent's. */
+  readonly pendingDels: { readonly folder: string; readonly socket: string };
+}
+
+export const createRequestHandler =
+  (deps: RequestHandlerDeps): RequestHandler =>
+  async (pluginRequest, signal) => {
+    if ('request' in pluginRequest && isOvn4nfvType(pluginRequest.request.cniType))
+      return handleOvn4nfv(deps, pluginRequest, signal);
+    switch (pluginRequest.verb) {
+      case 'add': {
+        const { request, runtimeTrace } = pluginRequest;
+        return deps.runExclusive(interfaceKey(request), signal, () => handleAdd(deps, request, signal, runtimeTrace));
+      }
+      case 'del': {
+        const { request } = pluginRequest;
+        await deps.runExclusive(interfaceKey(request), signal, () => handleDel(deps, request, signal));
+        return '';
+      }
+      case 'check':
+        await check(deps, pluginRequest, signal);
+        return '';
+      case 'gc':
+        await gc(deps, pluginRequest, signal);
+        return '';
+      case 'status':
+        if (pluginRequest.cniType === 'kube-ovn' || isOvn4nfvType(pluginRequest.cniType))
+          await requireDataPath(deps).assertReady(signal);
+        await status(deps.allocator, deps.node, signal);
+        return '';
+    }
+  };
+
+type ContainerRequest = Extract<Parameters<RequestHandler>[0], { readonly request: CniRequest }>;
+
+/** Requests for all NICs of a container run one at a time, and those for each NIC, too: other parts of the agent lock single NICs. */
+async function handleOvn4nfv(
+  deps: RequestHandlerDeps,
+  pluginRequest: ContainerRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const { request } = pluginRequest;
+  const delNic: OneNic<void> = (nic, nicSignal) =>
+    deps.runExclusive(interfaceKey(nic), nicSignal, () => handleDel(deps, nic, nicSignal));
+  return deps.runExclusive(containerKey(request), signal, async () => {
+    switch (pluginRequest.verb) {
+      case 'add': {
+        requireDataPath(deps);
+        const addNic: OneNic<string> = (nic, nicSignal) =>
+          deps.runExclusive(interfaceKey(nic), nicSignal, () =>
+            handleAdd(deps, nic, nicSignal, pluginRequest.runtimeTrace),
+          );
+        const body = await addNics({ ...deps, addNic, delNic }, request, signal);
+        await removePendingDel(deps.pendingDels.folder, request);
+        return body;
+      }
+      case 'del':
+        await saveOnTransientFailure(deps, request, signal, () => delNics({ ...deps, delNic }, request, signal));
+        return '';
+      case 'check': {
+        const nics = await nicsOfContainer(deps, request, signal);
+        for (const nic of nics) await check(deps, { ...pluginRequest, request: nic }, signal);
+        if (nics.length === 0)
+          throw new IpledgerError('CHECK_FAILED', `container ${request.containerId} has no NIC: delete the Pod`);
+        return '';
+      }
+    }
+  });
+}
+
+/** An older binding or pending DEL of the container must not end the new binding. */
+async function handleAdd(
+  deps: RequestHandlerDeps,
+  request: CniRequest,
+  signal: AbortSignal,
+  runtimeTrace: TraceContext | undefined,
+): Promise<string> {
+  const body = await add(deps, request, signal, runtimeTrace);
+  deps.earlierBoots.exclude(request);
+  await removePendingDel(deps.pendingDels.folder, request);
+  return body;
+}
+
+const handleDel = (deps: RequestHandlerDeps, request: CniRequest, signal: AbortSignal): Promise<void> =>
+  saveOnTransientFailure(deps, request, signal, () => del(deps, request, signal));
+
+/** Without an allocator or an Open vSwitch database the DEL is saved and succeeds, so that the Pod can be deleted. */
+async function saveOnTransientFailure(
+  { pendingDels, log }: Pick<RequestHandlerDeps, 'pendingDels' | 'log'>,
+  request: CniRequest,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (IpledgerError.from(error).kind !== 'transient' || signal.aborted) throw error;
+    await savePendingDel(pendingDels.folder, pendingDels.socket, request);
+    log.warn(
+      { err: error, containerId: request.containerId },
+      'DEL: the allocator or the Open vSwitch database is unavailable; saved as a pending DEL',
+    );
+  }
+}

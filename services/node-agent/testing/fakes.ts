@@ -1,0 +1,210 @@
+/** Fakes for specs: the allocator, binding files, and requests to the agent. */
+import { Metadata, status } from '@grpc/grpc-js';
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { MessageInput } from '../../../proto/codec.ts';
+import type {
+  Allocation,
+  AttachRequest,
+  BindRequest,
+  ListBindingsReply,
+  ListBindingsRequest,
+  SandboxBinding,
+  UnbindRequest,
+  WaitRequest,
+} from '../../../proto/generated/ipledger.ts';
+import type { BindingClient, BindResult } from '../bindings/binding-client.ts';
+import type { NicDataPath } from '../requests/add.ts';
+import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
+import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
+
+/** The allocation of Pod default/p in the network macvlan.default. */
+export const allocation: Allocation = {
+  seq: 7,
+  podUid: 'u-1',
+  node: '',
+  subnet: 'macvlan',
+  addresses: [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }],
+  mac: '',
+  interface: '',
+  cause: 'ALLOCATION_CAUSE_DYNAMIC',
+  routes: [],
+  at: '',
+  bindings: [],
+  network: 'macvlan.default',
+};
+
+/** A request of container c1, interface net1, of that Pod. */
+export const request = (changes: object = {}): CniRequest =>
+  parseCniRequest(
+    'add',
+    JSON.stringify({
+      cni_type: 'macvlan',
+      pod_name: 'p',
+      pod_namespace: 'default',
+      container_id: 'c1',
+      net_ns: '/ns',
+      if_name: 'net1',
+      provider: 'macvlan.default',
+      pod_uid: 'u-1',
+      ...changes,
+    }),
+  );
+
+/** A binding in a reply to ListBindings. */
+export const sandboxBinding = (containerId: string, bootId = 'b-1', provider = 'macvlan.default'): SandboxBinding => ({
+  attachment: { namespace: 'default', pod: `pod-of-${containerId}`, provider, ordinal: 0 },
+  subnet: 'macvlan',
+  allocationSeq: 7,
+  addresses: ['172.17.0.11'],
+  binding: { containerId, interface: 'net1', node: 'node-a', bootId, at: '' },
+});
+
+/** What each call does before it replies; it may throw. */
+export interface Behaviour {
+  attach?: () => void | Promise<void>;
+  wait?: () => void | Promise<void>;
+  bind?: () => void;
+  unbind?: (request: MessageInput<UnbindRequest>) => void | Promise<void>;
+  listBindings?: () => void | Promise<void>;
+}
+
+/** Records the requests that it gets. */
+export class FakeBindingClient implements BindingClient {
+  readonly attaches: MessageInput<AttachRequest>[] = [];
+  readonly waits: MessageInput<WaitRequest>[] = [];
+  readonly binds: MessageInput<BindRequest>[] = [];
+  readonly unbinds: MessageInput<UnbindRequest>[] = [];
+  readonly lists: MessageInput<ListBindingsRequest>[] = [];
+  /** Returned in pages of two. */
+  bindings: SandboxBinding[] = [];
+  readonly behaviour: Behaviour;
+  allocation: Allocation;
+  /** The allocation in the reply to Bind, if it differs. */
+  bindResult: Allocation | undefined;
+  /** The ledger's epoch. */
+  epoch = 1;
+
+  constructor(behaviour: Behaviour = {}, allocated: Allocation = allocation) {
+    this.behaviour = behaviour;
+    this.allocation = allocated;
+  }
+
+  async attach(message: MessageInput<AttachRequest>): Promise<BindResult> {
+    this.attaches.push(message);
+    await this.behaviour.attach?.();
+    return { allocation: this.allocation, epoch: this.epoch };
+  }
+
+  async wait(message: MessageInput<WaitRequest>): Promise<Allocation> {
+    this.waits.push(message);
+    await this.behaviour.wait?.();
+    return this.allocation;
+  }
+
+  async bind(message: MessageInput<BindRequest>): Promise<BindResult> {
+    this.binds.push(message);
+    this.behaviour.bind?.();
+    return Promise.resolve({ allocation: this.bindResult ?? this.allocation, epoch: this.epoch });
+  }
+
+  async unbind(message: MessageInput<UnbindRequest>): Promise<void> {
+    this.unbinds.push(message);
+    await this.behaviour.unbind?.(message);
+  }
+
+  async listBindings(message: MessageInput<ListBindingsRequest>): Promise<ListBindingsReply> {
+    this.lists.push(message);
+    const first = Number(message.pageToken ?? '');
+    const page = this.bindings.slice(first, first + 2);
+    await this.behaviour.listBindings?.();
+    return {
+      position: { epoch: this.epoch, seq: 7, hash: '' },
+      bindings: page,
+      nextPageToken: first + 2 < this.bindings.length ? String(first + 2) : '',
+    };
+  }
+}
+
+/** The binding file of a container of Pod default/p. */
+export const savedBinding = (containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding => ({
+  namespace: 'default',
+  pod: 'p',
+  podUid: 'u-1',
+  provider: 'macvlan.default',
+  containerId,
+  interface: 'net1',
+  addresses: ['172.17.0.11'],
+  epoch: 1,
+  ...changes,
+});
+
+/** Binding files in memory. */
+export function fakeBindingFiles(...saved: readonly SavedBinding[]): BindingFiles {
+  const files = new Map(saved.map((each) => [interfaceKey(each), each]));
+  return {
+    save: (binding) => Promise.resolve(void files.set(interfaceKey(binding), binding)),
+    remove: (container) => Promise.resolve(void files.delete(interfaceKey(container))),
+    get: (container) => files.get(interfaceKey(container)),
+    all: () => [...files.values()],
+  };
+}
+
+/** A signal that is never aborted. */
+export const neverAborted = (): AbortSignal => new AbortController().signal;
+
+/** Throws `error` the first `times` times. */
+export function failTimes(error: IpledgerError, times = Infinity): () => void {
+  let remaining = times;
+  return () => {
+    if (remaining-- > 0) throw error;
+  };
+}
+
+/** The error of a call that was sent, and whose reply was lost. */
+export function lostReply(): IpledgerError {
+  const details = 'connection lost';
+  const cause = Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata: new Metadata() });
+  return new IpledgerError('UNAVAILABLE', details, { cause });
+}
+
+/** Resolves to the error with which `work` fails. */
+export async function rejectionOf(work: Promise<unknown>): Promise<IpledgerError> {
+  const outcome: unknown = await work.catch((error: unknown) => error);
+  expect(outcome).to.be.instanceOf(IpledgerError);
+  return outcome as IpledgerError;
+}
+
+/** A data path that records what it is called with. */
+export interface FakeDataPath extends NicDataPath {
+  readonly attached: { request: CniRequest; allocation: Allocation }[];
+  readonly detached: ContainerInterface[];
+  /** If set, `attach` fails with it. */
+  attachError?: IpledgerError;
+  /** If set, `detach` fails with it. */
+  detachError?: IpledgerError;
+}
+
+/** @param onAttach called when a NIC is made */
+export function fakeDataPath(onAttach: () => void = () => undefined): FakeDataPath {
+  const fake: FakeDataPath = {
+    attached: [],
+    detached: [],
+    attach: (request, allocation) => {
+      fake.attached.push({ request, allocation });
+      onAttach();
+      if (fake.attachError) return Promise.reject(fake.attachError);
+      return Promise.resolve({ mac: '02:00:00:00:00:01', mtu: 1400, hostLink: 'c1_net1_h' });
+    },
+    detach: (container) => {
+      fake.detached.push(container);
+      return fake.detachError ? Promise.reject(fake.detachError) : Promise.resolve();
+    },
+    detachStale: () => Promise.resolve(0),
+    interfacesOf: () => [],
+    findFaults: () => Promise.resolve([]),
+    assertReady: () => Promise.resolve(),
+  };
+  return fake;
+}

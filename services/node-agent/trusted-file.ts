@@ -1,0 +1,26 @@
+/** Reads files in the agent's folders. A file of another user, a large file, and a file that is not regular are rejected. */
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** Whether an error is the system's (too many open files, a failing disk), and not about the content of a file. */
+export const isSystemError = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).errno === 'number';
+
+/**
+ * Reads a text file that root or the agent's user owns.
+ * @throws Error when another user owns it, when it has more than `maxBytes`, or when it is not regular; or the system's error
+ */
+export async function readTrustedFile(path: string, maxBytes: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    const { uid, size } = stats;
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    if (uid !== 0 && uid !== process.geteuid?.())
+      throw new Error(`${path} is owned by user ${uid}: only root's files are read`);
+    if (size > maxBytes) throw new Error(`${path} has ${size} bytes; the limit is ${maxBytes}`);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

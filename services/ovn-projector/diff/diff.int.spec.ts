@@ -1,0 +1,96 @@
+/** The difference on a real northbound database, which must accept each transaction, and become what the simulation becomes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Operation } from '../../../lib/ovsdb/transaction.ts';
+import { NorthboundView } from '../northbound/northbound-view.ts';
+import { type OwnedTable, ownedTables, parentTables } from '../rows/desired-row.ts';
+import { DesiredRows } from '../rows/desired-rows.ts';
+import {
+  type ConnectedView,
+  connectView,
+  type NorthboundServer,
+  startNorthbound,
+} from '../testing/northbound-server.ts';
+import { randomContents, randomRows } from '../testing/random-database.ts';
+import { testLedger } from '../testing/row-inputs.ts';
+import { SimulatedDatabase } from '../testing/simulated-database.ts';
+import { diffRows } from './diff.ts';
+
+/** The rows without their UUIDs: ports have the names of their switches. */
+function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<readonly [string, object]>): string[] {
+  const all = ownedTables.flatMap((table) =>
+    [...rows(table)].map(([uuid, row]) => {
+      const { ports: _, up: __, ...columns } = row as Record<string, unknown>;
+      const parents = [...view.parentsOf(uuid)].map((parent) =>
+        Object.values(parentTables).map((container) => view.row(container, parent)?.row['name'] ?? ''),
+      );
+      return JSON.stringify([
+        table,
+        listOf(Object.entries(columns).map(([name, value]) => [name, listOf(value)])),
+        listOf(parents),
+      ]);
+    }),
+  );
+  return all.sort();
+}
+
+/** The elements of a set, map or list in one order. */
+const listOf = (value: unknown): unknown =>
+  value instanceof Set || value instanceof Map || Array.isArray(value)
+    ? [...(value as Iterable<unknown>)].map((each) => JSON.stringify(each)).sort()
+    : value;
+
+/** Whether two switches or routers have one name: their UUIDs, which differ here, decide which one stays. */
+function hasTwins(contents: readonly Operation[]): boolean {
+  const keys = contents.flatMap((operation) =>
+    operation.op === 'insert' && 'ports' in operation.row
+      ? [JSON.stringify([operation.table, operation.row['name']])]
+      : [],
+  );
+  return new Set(keys).size < keys.length;
+}
+
+describe('The difference on a real database', function () {
+  this.timeout(120_000);
+  let northbound: NorthboundServer;
+  let connected: ConnectedView;
+  const stop = new AbortController();
+
+  before(async function () {
+    northbound = await startNorthbound(this);
+    connected = await connectView(northbound.server, stop.signal);
+  });
+  after(() => {
+    stop.abort();
+    return northbound?.run.end();
+  });
+
+  const clear = async (): Promise<void> => {
+    const tables = ['Logical_Switch', 'Logical_Router'] as const;
+    await connected.client.transact(tables.map((table): Operation => ({ op: 'delete', table, where: [] })));
+  };
+  const realRows = (table: OwnedTable) => connected.client.replica.rows(table);
+
+  it('is accepted, and has the simulated result', async () => {
+    const property = fc.asyncProperty(randomContents, randomRows, fc.integer({ min: 1, max: 8 }), async (...random) => {
+      const [contents, { inputs }, limit] = random;
+      fc.pre(!hasTwins(contents));
+      const desired = new DesiredRows(inputs);
+      const simulated = new SimulatedDatabase();
+      const view = new NorthboundView(testLedger);
+      await clear();
+      view.apply({ changes: simulated.transact(contents) });
+      if (contents.length > 0) await connected.client.transact(contents);
+      for (let isDone = false, rounds = 0; !isDone; rounds++) {
+        expect(rounds, 'the comparisons do not end').to.be.below(200);
+        const options = { scope: 'all', limit } as const;
+        const [real, expected] = [diffRows(desired, connected.view, options), diffRows(desired, view, options)];
+        if (real.operations.length > 0) await connected.client.transact(real.operations);
+        view.apply({ changes: simulated.transact(expected.operations) });
+        isDone = real.operations.length === 0 && expected.operations.length === 0;
+      }
+      expect(contentOf(connected.view, realRows)).to.deep.equal(contentOf(view, (table) => simulated.rows(table)));
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
+});

@@ -1,0 +1,272 @@
+/**
+ * The operations that give the northbound database the desired rows. Pure.
+ *
+ * Only rows of this ledger change. A row of another owner with the name of a desired row is a conflict: the desired row is left out.
+ * The server deletes a port to which no switch or router refers, so an insertion and the reference to it are in one transaction, and
+ * a deletion is that of the reference.
+ */
+import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
+import type { NamedUuid } from '../../../lib/ovsdb/values.ts';
+import { nameOf, type NorthboundView, type StoredRow } from '../northbound/northbound-view.ts';
+import {
+  type ContainerTable,
+  type DesiredContainer,
+  type DesiredPort,
+  parentTables,
+  type PortTable,
+  rowKey,
+} from '../rows/desired-row.ts';
+import type { DesiredRows } from '../rows/desired-rows.ts';
+import { changedColumns } from './changed-columns.ts';
+
+export interface DiffOptions {
+  /** 'all', or the names of the switch ports to compare. */
+  readonly scope: 'all' | ReadonlySet<string>;
+  /** The largest number of rows to insert, change or delete. */
+  readonly limit: number;
+  /** Keys of rows that the server has rejected. They are left out. */
+  readonly rejected?: ReadonlySet<string>;
+}
+
+/** A row of another owner that is in the way. */
+export interface Conflict {
+  /** Key of the row of ipledger. */
+  readonly key: string;
+  readonly message: string;
+}
+
+export interface Diff {
+  readonly operations: readonly Operation[];
+  /** Keys of the rows that they insert, change or delete. */
+  readonly keys: readonly string[];
+  readonly conflicts: readonly Conflict[];
+  /** Whether the database has the desired rows of the scope after these operations. */
+  readonly isComplete: boolean;
+}
+
+type Target = string | NamedUuid;
+type DesiredView = Pick<DesiredRows, 'containers' | 'connections' | 'ports'>;
+
+/** Compares the desired rows with the present ones. */
+export function diffRows(desired: DesiredView, view: NorthboundView, options: DiffOptions): Diff {
+  const run = new DiffRun(desired, view, options);
+  return options.scope === 'all' ? run.compareAll() : run.comparePorts(options.scope);
+}
+
+class DiffRun {
+  readonly #desired: DesiredView;
+  readonly #view: NorthboundView;
+  readonly #options: DiffOptions;
+  readonly #operations: Operation[] = [];
+  readonly #keys: string[] = [];
+  readonly #conflicts: Conflict[] = [];
+  /** Changes of the column `ports`, by the switch or router. */
+  readonly #references = new Map<Target, { table: ContainerTable; inserted: Set<Target>; deleted: Set<string> }>();
+  /** The rows of switches and routers, by key. undefined: there is none, and none is inserted. */
+  readonly #targets = new Map<string, Target | undefined>();
+  /** Keys of switches and routers that a later transaction inserts. */
+  readonly #postponed = new Set<string>();
+  #isComplete = true;
+
+  constructor(desired: DesiredView, view: NorthboundView, options: DiffOptions) {
+    this.#desired = desired;
+    this.#view = view;
+    this.#options = options;
+  }
+
+  compareAll(): Diff {
+    for (const container of this.#desired.containers.values()) this.#targetOf(container);
+    const { connections, ports } = this.#desired;
+    for (const port of connections.values()) this.#comparePort(port.table, port.name, port);
+    for (const [name, port] of ports) this.#comparePort('Logical_Switch_Port', name, port);
+    for (const table of Object.keys(parentTables) as PortTable[])
+      for (const name of this.#view.ownedNames(table))
+        if (!this.#desiredPort(table, name)) this.#comparePort(table, name, undefined);
+    // A switch takes its ports with it, so those that move leave first
+    if (this.#isComplete)
+      for (const table of Object.values(parentTables)) for (const row of this.#surplus(table)) this.#delete(table, row);
+    return this.#result();
+  }
+
+  comparePorts(names: ReadonlySet<string>): Diff {
+    for (const name of names)
+      this.#comparePort('Logical_Switch_Port', name, this.#desiredPort('Logical_Switch_Port', name));
+    return this.#result();
+  }
+
+  #result(): Diff {
+    for (const [target, { table, inserted, deleted }] of this.#references) {
+      const mutations: Mutation[] = [];
+      if (inserted.size > 0) mutations.push(['ports', 'insert', inserted]);
+      if (deleted.size > 0) mutations.push(['ports', 'delete', deleted]);
+      this.#operations.push({ op: 'mutate', table, where: [['_uuid', '==', target]], mutations });
+    }
+    return {
+      operations: this.#operations,
+      keys: this.#keys,
+      conflicts: this.#conflicts,
+      isComplete: this.#isComplete,
+    };
+  }
+
+  #desiredPort(table: PortTable, name: string): DesiredPort | undefined {
+    const connection = this.#desired.connections.get(rowKey({ table, name }));
+    return connection ?? (table === 'Logical_Switch_Port' ? this.#desired.ports.get(name) : undefined);
+  }
+
+  /** Counts a change. Returns false if it does not fit any more, or if the server has rejected it. */
+  #take(key: string): boolean {
+    if (this.#options.rejected?.has(key)) return false;
+    if (this.#keys.length >= this.#options.limit) {
+      this.#isComplete = false;
+      return false;
+    }
+    this.#keys.push(key);
+    return true;
+  }
+
+  #conflict(key: string, message: string): void {
+    this.#conflicts.push({ key, message });
+  }
+
+  /** The row of a switch or router, which is inserted or corrected the first time. */
+  #targetOf(container: DesiredContainer): Target | undefined {
+    const key = rowKey(container);
+    if (!this.#targets.has(key)) this.#targets.set(key, this.#compareContainer(container, key));
+    return this.#targets.get(key);
+  }
+
+  #compareContainer({ table, name, externalIds }: DesiredContainer, key: string): Target | undefined {
+    const rows = this.#view.named(table, name);
+    const own = rows.find((row) => this.#view.owns(row));
+    if (rows.some((row) => !this.#view.owns(row)))
+      this.#conflict(key, `${table} ${name} exists and has another owner. Rename or delete it`);
+    if (own) {
+      this.#update({ table, key, row: own }, { externalIds, columns: {} });
+      return own.uuid;
+    }
+    if (rows.length > 0) return undefined;
+    if (!this.#take(key)) {
+      this.#postponed.add(key);
+      return undefined;
+    }
+    const uuidName = `row${this.#operations.length}`;
+    this.#operations.push({ op: 'insert', table, uuidName, row: { name, external_ids: externalIds } });
+    return { uuidName };
+  }
+
+  #comparePort(table: PortTable, name: string, desired: DesiredPort | undefined): void {
+    const key = rowKey({ table, name });
+    const [row] = this.#view.named(table, name);
+    if (row && !this.#view.owns(row)) {
+      if (desired) this.#conflict(key, `${table} ${name} exists and has another owner. Rename or delete it`);
+      return;
+    }
+    const parent = desired && this.#parentOf(desired);
+    if (desired && parent === undefined && this.#isPostponed(desired)) return;
+    if (!desired || parent === undefined) {
+      if (row) this.#remove(table, key, row);
+      return;
+    }
+    if (row) this.#correct({ table, key, row }, desired, parent);
+    else this.#insert(desired, key, parent);
+  }
+
+  /** The row that shall have a port. undefined: it is missing, or the router on the other side is. */
+  #parentOf({ table, parent, router }: DesiredPort): Target | undefined {
+    if (router !== undefined && this.#container('Logical_Router', router) === undefined) return undefined;
+    return this.#container(parentTables[table], parent);
+  }
+
+  #isPostponed({ table, parent, router = '' }: DesiredPort): boolean {
+    const parentKey = rowKey({ table: parentTables[table], name: parent });
+    return this.#postponed.has(parentKey) || this.#postponed.has(rowKey({ table: 'Logical_Router', name: router }));
+  }
+
+  #container(table: ContainerTable, name: string): Target | undefined {
+    const container = this.#desired.containers.get(rowKey({ table, name }));
+    return container && this.#targetOf(container);
+  }
+
+  #insert({ table, name, columns, externalIds }: DesiredPort, key: string, parent: Target): void {
+    if (!this.#take(key)) return;
+    const uuidName = `row${this.#operations.length}`;
+    const row = { ...columns, name, external_ids: externalIds };
+    this.#operations.push({ op: 'insert', table, uuidName, row });
+    this.#referencesOf(parentTables[table], parent).inserted.add({ uuidName });
+  }
+
+  /** Corrects the columns of a port, and moves it to its switch. */
+  #correct({ table, key, row }: Place, desired: DesiredPort, parent: Target): void {
+    const present = this.#view.parentsOf(row.uuid);
+    const foreign = this.#foreignParent(table, present);
+    if (foreign !== undefined) {
+      this.#conflict(key, `${table} ${desired.name} is a port of ${foreign}, which has another owner. Remove it there`);
+      return;
+    }
+    const isPlaced = present.size === 1 && typeof parent === 'string' && present.has(parent);
+    if (!isPlaced) {
+      if (!this.#take(key)) return;
+      const container = parentTables[table];
+      if (typeof parent !== 'string' || !present.has(parent))
+        this.#referencesOf(container, parent).inserted.add(row.uuid);
+      for (const other of present) if (other !== parent) this.#referencesOf(container, other).deleted.add(row.uuid);
+    }
+    this.#update({ table, key, row }, desired);
+  }
+
+  #remove(table: PortTable, key: string, row: StoredRow): void {
+    const present = this.#view.parentsOf(row.uuid);
+    const foreign = this.#foreignParent(table, present);
+    if (foreign !== undefined)
+      this.#conflict(key, `${key} is a surplus port of ${foreign}, which has another owner. Remove it there`);
+    else if (this.#take(key))
+      for (const parent of present) this.#referencesOf(parentTables[table], parent).deleted.add(row.uuid);
+  }
+
+  #update({ table, key, row }: Place | (Omit<Place, 'table'> & { table: ContainerTable }), desired: RowContent): void {
+    const changed = changedColumns(row.row, desired);
+    if (changed && (this.#keys.at(-1) === key || this.#take(key)))
+      this.#operations.push({ op: 'update', table, where: [['_uuid', '==', row.uuid]], row: changed });
+  }
+
+  /** The name of a switch or router of another owner that has a port. */
+  #foreignParent(table: PortTable, parents: ReadonlySet<string>): string | undefined {
+    const container = parentTables[table];
+    for (const uuid of parents) {
+      const row = this.#view.row(container, uuid);
+      if (row && !this.#view.owns(row)) return `${container} ${nameOf(row.row)}`;
+    }
+    return undefined;
+  }
+
+  #referencesOf(table: ContainerTable, target: Target) {
+    const present = this.#references.get(target) ?? { table, inserted: new Set<Target>(), deleted: new Set<string>() };
+    this.#references.set(target, present);
+    return present;
+  }
+
+  /** Own rows of a name that no desired row has, and further ones of a name that has one. */
+  #surplus(table: ContainerTable): StoredRow[] {
+    return [...new Set(this.#view.ownedNames(table))].flatMap((name) => {
+      const own = this.#view.named(table, name).filter((row) => this.#view.owns(row));
+      return this.#desired.containers.has(rowKey({ table, name })) ? own.slice(1) : own;
+    });
+  }
+
+  #delete(table: ContainerTable, { uuid, row }: StoredRow): void {
+    const key = rowKey({ table, name: nameOf(row) });
+    const foreign = this.#view.foreignPortOf(table, uuid);
+    if (foreign !== undefined)
+      this.#conflict(key, `${key} is not used any more, but has port ${foreign} of another owner. Remove the port`);
+    else if (this.#take(key)) this.#operations.push({ op: 'delete', table, where: [['_uuid', '==', uuid]] });
+  }
+}
+
+interface Place {
+  readonly table: PortTable;
+  readonly key: string;
+  readonly row: StoredRow;
+}
+
+type RowContent = Pick<DesiredPort, 'columns' | 'externalIds'>;

@@ -1,0 +1,52 @@
+/** The settings of a Subnet object that the ledger does not hold. */
+import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
+import { objectMetaOf } from '../../../lib/kubernetes/object-meta.ts';
+import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
+import type { SubnetSettings } from '../rows/subnet-rows.ts';
+import { SpecFields } from './spec-fields.ts';
+
+export type SubnetObject = ObjectMeta & SubnetSettings;
+
+/** Fields of Kube-OVN's Subnet that request what the data path of ipledger does not have (docs/compatibility.md). */
+const unsupportedFields = [
+  'acls',
+  'allowSubnets',
+  'dhcpV4Options',
+  'dhcpV6Options',
+  'enableDHCP',
+  'enableEcmp',
+  'enableExternalLBAddress',
+  'enableIPv6RA',
+  'enableLb',
+  'enableMulticastSnoop',
+  'externalEgressGateway',
+  'gatewayNode',
+  'gatewayNodeSelectors',
+  'natOutgoing',
+  'natOutgoingPolicyRules',
+  'policyRoutingTableID',
+  'private',
+  'routeTable',
+  'u2oInterconnection',
+  'vips',
+] as const;
+
+export const subnetSettings: ResourceKind<SubnetObject> = {
+  path: '/apis/kubeovn.io/v1/subnets',
+  parse: (raw) => {
+    const { metadata, spec } = asRecord(raw);
+    const rawSpec = asRecord(spec);
+    const fields = new SpecFields(rawSpec);
+    return {
+      ...objectMetaOf(asRecord(metadata)),
+      vlan: fields.name('vlan'),
+      vpc: fields.name('vpc'),
+      hasLogicalGateway: fields.flag('logicalGateway'),
+      unsupported: [
+        ...unsupportedFields.filter((key) => fields.isSet(key)).map((key) => `spec.${key}`),
+        ...(rawSpec['gatewayType'] === 'centralized' ? ['spec.gatewayType: centralized'] : []),
+      ],
+      problems: fields.problems,
+    };
+  },
+};

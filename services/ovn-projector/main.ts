@@ -1,0 +1,129 @@
+/**
+ * ovn-projector: writes the OVN networks of the ledger into OVN's northbound database. Reads its options and runs the leader election.
+ *
+ *   ledger events ─┐
+ *                  ├─► desired rows ─► difference ─► northbound database ─► northd ─► ovn-controller
+ *   Subnets, Vlans ┘
+ *
+ * One projector is active at a time; the others are standbys.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { connect } from '../../lib/grpc/client.ts';
+import { connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
+import { parseEndpoint } from '../../lib/ovsdb/endpoint.ts';
+import { startHealthServer } from '../../lib/process/health-server.ts';
+import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
+import { createLogger } from '../../lib/process/log.ts';
+import { version } from '../../lib/process/version.ts';
+import { filesFromEnvironment, tlsFromEnvironment } from '../../lib/tls/credentials.ts';
+import { startActiveProjector } from './active-projector.ts';
+import { createLedgerClient } from './ledger/ledger-client.ts';
+import { projectorMetrics, type ProjectorStats } from './metrics.ts';
+import { Deposed } from './projector.ts';
+
+interface Options {
+  readonly allocator: string;
+  readonly ovnNb: readonly string[];
+  readonly healthListen: string;
+  readonly namespace: string;
+}
+
+const log = createLogger('ovn-projector');
+const leaseName = 'ipledger-ovn-projector';
+/** Distinguishes this process in the fence of the northbound database. */
+const writer = `${hostname()}_${randomUUID()}`;
+
+function readOptions(): Options {
+  return new Command('ovn-projector')
+    .description("Writes the OVN networks of the ledger into OVN's northbound database.")
+    .version(version)
+    .addOption(
+      new Option('--allocator <host:port>', 'address of the allocator; several replicas separated by commas')
+        .env('IPLEDGER_ENDPOINT')
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        '--ovn-nb <endpoints>',
+        'servers of the northbound database, separated by commas: unix:/path, tcp:host:port, or ssl:host:port with the certificate of IPLEDGER_OVN_CA, _CERT and _KEY',
+      )
+        .env('IPLEDGER_OVN_NB')
+        .argParser(readEndpoints)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--health-listen <host:port>', 'address of the HTTP server for /livez, /readyz and /metrics')
+        .env('IPLEDGER_HEALTH_LISTEN')
+        .default('127.0.0.1:8083'),
+    )
+    .addOption(
+      new Option('--namespace <name>', 'namespace of the Lease').env('IPLEDGER_NAMESPACE').default('kube-system'),
+    )
+    .parse()
+    .opts<Options>();
+}
+
+await runProgram(log, (life) => start(life, readOptions()));
+
+/** @throws InvalidArgumentError */
+function readEndpoints(text: string): readonly string[] {
+  const endpoints = text.split(',');
+  try {
+    for (const endpoint of endpoints) parseEndpoint(endpoint);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+  return endpoints;
+}
+
+async function start(
+  life: Lifecycle,
+  { allocator, ovnNb: endpoints, healthListen, namespace }: Options,
+): Promise<void> {
+  const { signal } = life;
+  let stats = (): ProjectorStats | undefined => undefined;
+  const { registry: metrics, onTransaction } = projectorMetrics(() => stats());
+  const ovnTls = filesFromEnvironment(process.env, 'IPLEDGER_OVN');
+  const connection = connect(allocator, tlsFromEnvironment(process.env, log));
+  life.onStop(() => connection.close());
+  const api = await connectDefaultApi();
+  let ready = (): boolean | string => 'still starting';
+  const health = await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log });
+  life.onStop(() => health.close());
+  log.info({ server: api.server, allocator, endpoints }, 'starting');
+
+  let lease: HeldLease | undefined;
+  life.onStop(() => lease?.release());
+  while (!signal.aborted) {
+    // A standby is always ready
+    const onStandby = (): void => void (ready = () => true);
+    lease = await acquireLease({ api, namespace, name: leaseName, log, signal, onStandby });
+    if (!lease) return;
+    const term = new AbortController();
+    const active = startActiveProjector({
+      api,
+      allocator: createLedgerClient(connection),
+      endpoints,
+      tls: ovnTls,
+      writer,
+      onTransaction,
+      log,
+      signal: AbortSignal.any([signal, term.signal]),
+    });
+    ready = () => active.ready;
+    stats = () => active.stats;
+    const deposed = active.ended.catch((error: unknown) => {
+      if (!(error instanceof Deposed)) return life.fail(error);
+      log.warn({ reason: error.message }, 'another projector is active');
+    });
+    await Promise.race([lease.ended, deposed]);
+    ready = () => 'the Lease was lost';
+    stats = () => undefined;
+    term.abort();
+    await deposed;
+    await lease.release().catch((error: unknown) => log.warn({ err: error }, 'the Lease was not released'));
+  }
+}

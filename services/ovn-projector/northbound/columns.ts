@@ -1,0 +1,12 @@
+/** The columns of the northbound database that the projector copies (ovn-nb(5)). */
+import type { MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
+
+export const northboundDatabase = 'OVN_Northbound';
+
+export const northboundColumns: MonitoredColumns = {
+  NB_Global: ['external_ids'],
+  Logical_Switch: ['name', 'ports', 'external_ids'],
+  Logical_Router: ['name', 'ports', 'external_ids'],
+  Logical_Switch_Port: ['name', 'type', 'addresses', 'port_security', 'options', 'tag', 'up', 'external_ids'],
+  Logical_Router_Port: ['name', 'mac', 'networks', 'external_ids'],
+};

@@ -1,0 +1,150 @@
+/** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
+import type { Batch, RowChange } from '../../../lib/ovsdb/replica.ts';
+import { type Row, textOf, textSet } from '../../../lib/ovsdb/values.ts';
+import { type ContainerTable, isOwned, type OwnedTable, ownedTables, type PortTable } from '../rows/desired-row.ts';
+
+export interface StoredRow {
+  readonly uuid: string;
+  readonly row: Row;
+}
+
+/** What a batch changed, as far as a comparison must look at it again. */
+export interface Touched {
+  /** Whether a switch, a router or a router port changed, or a port of a switch that is no NIC. */
+  readonly hasStructure: boolean;
+  /** Names of switch ports. */
+  readonly ports: ReadonlySet<string>;
+}
+
+/** The name of a row. All rows of these tables have one. */
+export const nameOf = (row: Row): string => textOf(row['name']);
+
+/** The port tables by the table whose `ports` refers to them. */
+const portTables: Readonly<Record<ContainerTable, PortTable>> = {
+  Logical_Switch: 'Logical_Switch_Port',
+  Logical_Router: 'Logical_Router_Port',
+};
+
+export class NorthboundView {
+  readonly #ledger: string;
+  readonly #rows: Readonly<Record<OwnedTable, Map<string, StoredRow>>>;
+  readonly #byName: Readonly<Record<OwnedTable, Map<string, Set<string>>>>;
+  /** The rows whose `ports` contain a UUID. */
+  readonly #parents = new Map<string, Set<string>>();
+  #global: StoredRow | undefined;
+
+  /** @param ledger id of the ledger that owns rows */
+  constructor(ledger: string) {
+    this.#ledger = ledger;
+    this.#rows = perTable(() => new Map<string, StoredRow>());
+    this.#byName = perTable(() => new Map<string, Set<string>>());
+  }
+
+  /** The row of NB_Global; undefined: nothing has used the database yet. */
+  get global(): StoredRow | undefined {
+    return this.#global;
+  }
+
+  /** The rows of a name. Only the names of ports are unique. */
+  named(table: OwnedTable, name: string): readonly StoredRow[] {
+    return [...(this.#byName[table].get(name) ?? [])].sort().flatMap((uuid) => this.#rows[table].get(uuid) ?? []);
+  }
+
+  /** The row of a UUID. */
+  row(table: OwnedTable, uuid: string): StoredRow | undefined {
+    return this.#rows[table].get(uuid);
+  }
+
+  /** The names of the rows that the ledger owns. */
+  ownedNames(table: OwnedTable): string[] {
+    return [...this.#rows[table].values()].filter((each) => this.owns(each)).map(({ row }) => nameOf(row));
+  }
+
+  /** Whether the ledger owns a row. */
+  owns({ row }: StoredRow): boolean {
+    return isOwned(row['external_ids'], this.#ledger);
+  }
+
+  /** The UUIDs of the switches or routers that have a port. */
+  parentsOf(uuid: string): ReadonlySet<string> {
+    return this.#parents.get(uuid) ?? new Set();
+  }
+
+  /** The name of a port of another owner that a switch or router has; undefined for none. */
+  foreignPortOf(table: ContainerTable, uuid: string): string | undefined {
+    const portTable = portTables[table];
+    const ports = [...portsOf(this.#rows[table].get(uuid)?.row)].flatMap((port) => this.row(portTable, port) ?? []);
+    const foreign = ports.find((port) => !this.owns(port));
+    return foreign && nameOf(foreign.row);
+  }
+
+  /** Applies the changes of a replica. */
+  apply({ changes }: Pick<Batch, 'changes'>): Touched {
+    const ports = new Set<string>();
+    let hasStructure = false;
+    const touch = (table: string, row: Row | undefined): void => {
+      if (!row) return;
+      if (table === 'Logical_Switch_Port') ports.add(nameOf(row));
+      else hasStructure = true;
+    };
+    const moved: { readonly table: PortTable; readonly uuid: string }[] = [];
+    for (const change of changes) {
+      const { table, before, after } = change;
+      if (table === 'NB_Global') this.#global = after && { uuid: change.uuid, row: after };
+      else if (isOwnedTable(table)) {
+        moved.push(...this.#applyPorts(change));
+        // A new reference to a port changes the row of its switch, too
+        if (!(before && after && isSameButPorts(before, after))) for (const row of [before, after]) touch(table, row);
+        this.#store(table, change);
+      }
+    }
+    for (const { table, uuid } of moved) touch(table, this.#rows[table].get(uuid)?.row);
+    return { hasStructure, ports };
+  }
+
+  #store(table: OwnedTable, { uuid, before, after }: RowChange): void {
+    const names = this.#byName[table];
+    if (before) {
+      const name = nameOf(before);
+      const uuids = names.get(name);
+      uuids?.delete(uuid);
+      if (uuids?.size === 0) names.delete(name);
+      this.#rows[table].delete(uuid);
+    }
+    if (!after) return;
+    const name = nameOf(after);
+    names.set(name, (names.get(name) ?? new Set()).add(uuid));
+    this.#rows[table].set(uuid, { uuid, row: after });
+  }
+
+  /** Returns the ports that a switch or router got or lost. */
+  #applyPorts({ table, uuid, before, after }: RowChange): { readonly table: PortTable; readonly uuid: string }[] {
+    if (!isContainerTable(table)) return [];
+    const portTable = portTables[table];
+    const [old, present] = [portsOf(before), portsOf(after)];
+    if (old === present) return [];
+    const lost = [...old].filter((port) => !present.has(port));
+    const got = [...present].filter((port) => !old.has(port));
+    for (const port of lost) {
+      const parents = this.#parents.get(port);
+      parents?.delete(uuid);
+      if (parents?.size === 0) this.#parents.delete(port);
+    }
+    for (const port of got) this.#parents.set(port, (this.#parents.get(port) ?? new Set()).add(uuid));
+    return [...lost, ...got].map((port) => ({ table: portTable, uuid: port }));
+  }
+}
+
+const perTable = <Value>(make: () => Value): Record<OwnedTable, Value> =>
+  Object.fromEntries(ownedTables.map((table) => [table, make()])) as Record<OwnedTable, Value>;
+
+const isOwnedTable = (table: string): table is OwnedTable => ownedTables.some((owned) => owned === table);
+
+const isContainerTable = (table: string): table is ContainerTable => table in portTables;
+
+/** The UUIDs in the column `ports`. */
+const portsOf = (row: Row | undefined): ReadonlySet<string> => textSet(row?.['ports']);
+
+/** An update leaves the values of other columns as they are. */
+const isSameButPorts = (before: Row, after: Row): boolean =>
+  'ports' in after && Object.keys(after).every((column) => column === 'ports' || before[column] === after[column]);

@@ -1,0 +1,211 @@
+/**
+ * Writes the difference between the desired rows and the northbound database: of everything at the start, after a reconnect and at
+ * intervals; of single ports after events. Another program's change of a row of ipledger causes a comparison, too.
+ */
+import { backoffMs, pause } from '../../lib/process/abortable.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import type { OvsdbClient } from '../../lib/ovsdb/client.ts';
+import { OvsdbError } from '../../lib/ovsdb/ovsdb-error.ts';
+import type { Operation } from '../../lib/ovsdb/transaction.ts';
+import type { Position } from '../../proto/generated/ipledger.ts';
+import { ConflictList } from './diff/conflict-list.ts';
+import { type Diff, diffRows } from './diff/diff.ts';
+import { type Fence, fenceOperations, readFence, writeRefusal } from './fence.ts';
+import { projectorLimits } from './limits.ts';
+import type { NorthboundView, Touched } from './northbound/northbound-view.ts';
+import type { DesiredRows } from './rows/desired-rows.ts';
+import { Scope } from './scope.ts';
+
+/** How a transaction ended. */
+export type TransactionOutcome = 'committed' | 'fenced' | 'rejected' | 'unknown';
+
+export interface ProjectorOptions {
+  readonly client: Pick<OvsdbClient, 'transact' | 'ready'>;
+  readonly view: NorthboundView;
+  readonly desired: DesiredRows;
+  readonly ledger: string;
+  /** Identity of this projector. */
+  readonly writer: string;
+  /** The position of the ledger of which `desired` is the projection; undefined: of none yet. */
+  readonly position: () => Position | undefined;
+  readonly onTransaction: (outcome: TransactionOutcome, seconds: number) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Interval of complete comparisons. */
+  readonly compareEveryMs?: number;
+}
+
+const fiveMinutesMs = 300_000;
+/** Interval of complete comparisons while rows are left out; the other interval is rounded up to a multiple of it. */
+const retryRejectedMs = 30_000;
+const maxBackoffMs = 5_000;
+
+/** Another projector has written: this one has lost its leadership, and must stop. */
+export class Deposed extends Error {
+  override readonly name = 'Deposed';
+}
+
+export class Projector {
+  readonly conflicts: ConflictList;
+  readonly #options: ProjectorOptions;
+  readonly #scope = new Scope();
+  readonly #rejected = new Set<string>();
+  #limit: number = projectorLimits.transactionRows;
+  #hasClaimed = false;
+  #hasCompared = false;
+  #refusal: string | undefined;
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options;
+    this.conflicts = new ConflictList(options.log);
+  }
+
+  /** Why nothing is written; undefined while it is. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
+  /** Whether a complete comparison has ended. */
+  get hasCompared(): boolean {
+    return this.#hasCompared;
+  }
+
+  /** Compares these ports soon, or everything. */
+  request(scope: 'all' | Iterable<string>): void {
+    this.#scope.add(scope);
+  }
+
+  /** Call it when the position has changed, which may end a refusal. */
+  retryRefused(): void {
+    if (this.#refusal !== undefined) this.#scope.add('all');
+  }
+
+  /** Call it after each change of the database. */
+  onTouched({ hasStructure, ports }: Touched): void {
+    if (hasStructure || this.#refusal !== undefined) this.#scope.add('all');
+    else if (ports.size > 0) this.#scope.add(ports);
+    if (this.#isDeposed()) this.#scope.add([]);
+  }
+
+  /** Works until the signal is aborted. @throws Deposed */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    this.#scope.add('all');
+    void this.#requestRegularly();
+    for (let failures = 0; !signal.aborted;) {
+      await this.#scope.wait(signal);
+      if (signal.aborted) return;
+      const isWritten = await this.#compare(this.#scope.take());
+      if (isWritten) failures = 0;
+      else await pause(backoffMs(failures++, 50, maxBackoffMs), signal);
+    }
+  }
+
+  async #requestRegularly(): Promise<void> {
+    const { signal, compareEveryMs = fiveMinutesMs } = this.#options;
+    for (let waitedMs = 0; !signal.aborted; waitedMs += retryRejectedMs) {
+      if (waitedMs >= compareEveryMs || this.#rejected.size > 0) {
+        waitedMs = 0;
+        this.#rejected.clear();
+        this.#scope.add('all');
+      }
+      await pause(retryRejectedMs, signal);
+    }
+  }
+
+  /** Returns false if a transaction failed and must be repeated. @throws Deposed */
+  async #compare(scope: 'all' | ReadonlySet<string>): Promise<boolean> {
+    const { desired, view } = this.#options;
+    for (;;) {
+      if (this.#isDeposed()) throw new Deposed(`${readFence(view.global)?.writer ?? ''} has written since`);
+      const fence = this.#nextFence();
+      if (!fence) return true;
+      const mustClaim = !this.#hasClaimed || !view.global;
+      const limit = mustClaim ? 0 : this.#limit;
+      const diff = diffRows(desired, view, { scope, limit, rejected: this.#rejected });
+      this.conflicts.replace(scope, diff.conflicts);
+      if (mustClaim || diff.operations.length > 0) {
+        const result = await this.#write(fence, diff);
+        if (result === 'narrowed') continue;
+        if (result === 'failed') {
+          this.#scope.add(scope);
+          return false;
+        }
+      }
+      if (this.#options.signal.aborted) return true;
+      if (diff.isComplete && !mustClaim) break;
+    }
+    if (scope === 'all') this.#hasCompared = true;
+    return true;
+  }
+
+  /** The fence of the next transaction. undefined: nothing may be written. */
+  #nextFence(): Fence | undefined {
+    const { ledger, writer, position, view, log } = this.#options;
+    const at = position();
+    if (!at) return undefined;
+    const next = { ledger, writer, epoch: at.epoch, seq: at.seq };
+    const refusal = writeRefusal(readFence(view.global), next);
+    if (refusal !== undefined && refusal !== this.#refusal) log.warn({ reason: refusal }, 'nothing is written');
+    this.#refusal = refusal;
+    return refusal === undefined ? next : undefined;
+  }
+
+  /** Whether another projector has written after this one. */
+  #isDeposed(): boolean {
+    const fence = readFence(this.#options.view.global);
+    return this.#hasClaimed && fence !== undefined && fence.writer !== this.#options.writer;
+  }
+
+  /** `narrowed`: the server rejected the transaction, and the next one is smaller. */
+  async #write(fence: Fence, diff: Diff): Promise<'written' | 'narrowed' | 'failed'> {
+    const { client, view, log, signal } = this.#options;
+    const error = await this.#transact([...fenceOperations(view.global, fence), ...diff.operations]);
+    if (!error) {
+      this.#hasClaimed = true;
+      this.#limit = Math.min(this.#limit * 2, projectorLimits.transactionRows);
+      const rows = diff.keys.length;
+      if (rows > 0) log.info({ rows, seq: fence.seq }, 'rows written');
+      return 'written';
+    }
+    const { code, message: reason } = error;
+    log.warn({ code, reason, rows: diff.keys.length }, 'the transaction failed');
+    const isRejected = code === 'CONSTRAINT' || code === 'REFUSED' || code === 'INVALID_REQUEST';
+    if (isRejected && diff.keys.length > 0) {
+      this.#isolate(diff, reason);
+      return 'narrowed';
+    }
+    if (code === 'NOT_CONNECTED' || code === 'OUTCOME_UNKNOWN' || code === 'PROTOCOL') {
+      this.#scope.add('all');
+      await client.ready(signal).catch(() => undefined);
+    }
+    return 'failed';
+  }
+
+  /** Returns the error; undefined when the transaction was committed. */
+  async #transact(operations: readonly Operation[]): Promise<OvsdbError | undefined> {
+    const { client, onTransaction } = this.#options;
+    const startedAt = performance.now();
+    const end = (outcome: TransactionOutcome): void => onTransaction(outcome, (performance.now() - startedAt) / 1_000);
+    try {
+      await client.transact(operations);
+      end('committed');
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof OvsdbError)) throw error;
+      if (error.code === 'FENCED') end('fenced');
+      else if (error.code === 'OUTCOME_UNKNOWN') end('unknown');
+      else if (error.code !== 'NOT_CONNECTED') end('rejected');
+      return error;
+    }
+  }
+
+  /** Finds the row that the server rejects by smaller transactions, and leaves it out until the next complete comparison. */
+  #isolate({ keys }: Diff, reason: string): void {
+    const [key] = keys;
+    if (keys.length === 1 && key !== undefined) {
+      this.#rejected.add(key);
+      this.#options.log.error({ row: key, reason }, 'the northbound database rejects a row, which is left out');
+    } else this.#limit = Math.floor(keys.length / 2);
+  }
+}

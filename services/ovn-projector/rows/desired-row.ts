@@ -1,0 +1,54 @@
+/** A row that the northbound database should have. Pure. */
+import { vendor } from '../../../lib/ovn/names.ts';
+import { type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
+
+/** The tables in which ipledger owns rows. */
+export const ownedTables = ['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port', 'Logical_Router_Port'] as const;
+export type OwnedTable = (typeof ownedTables)[number];
+
+/** The table whose `ports` refer to the rows of a table. A row without a reference is deleted by the server. */
+export const parentTables = {
+  Logical_Switch_Port: 'Logical_Switch',
+  Logical_Router_Port: 'Logical_Router',
+} as const satisfies Partial<Record<OwnedTable, OwnedTable>>;
+export type PortTable = keyof typeof parentTables;
+export type ContainerTable = (typeof parentTables)[PortTable];
+
+/** A switch or a router. */
+export interface DesiredContainer {
+  readonly table: ContainerTable;
+  readonly name: string;
+  readonly externalIds: ReadonlyMap<string, string>;
+}
+
+/** A port of a switch or a router. */
+export interface DesiredPort {
+  readonly table: PortTable;
+  readonly name: string;
+  /** Name of the switch or router that has the port. */
+  readonly parent: string;
+  /** Name of the router on the other side, without which the port is not made. */
+  readonly router?: string;
+  /** All columns that the projector sets, except `name` and `external_ids`. */
+  readonly columns: Row;
+  readonly externalIds: ReadonlyMap<string, string>;
+}
+
+/** The key of a row among the rows of all tables. */
+export const rowKey = ({ table, name }: { readonly table: OwnedTable; readonly name: string }): string =>
+  `${table}/${name}`;
+
+const ledgerKey = 'ipledger';
+
+/** The `external_ids` by which a ledger owns a row. */
+export const ownerIds = (ledger: string): ReadonlyMap<string, string> =>
+  new Map([
+    ['vendor', vendor],
+    [ledgerKey, ledger],
+  ]);
+
+/** Whether a ledger owns a row with these `external_ids`. */
+export function isOwned(externalIds: Value, ledger: string): boolean {
+  const ids = textMap(externalIds);
+  return ids.get('vendor') === vendor && ids.get(ledgerKey) === ledger;
+}

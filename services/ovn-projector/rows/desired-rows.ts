@@ -1,0 +1,139 @@
+/**
+ * The rows that the northbound database should have. The rows of Subnets are computed together, after any change to them; the ports
+ * of allocations one by one.
+ */
+import { logicalPortName } from '../../../lib/ovn/names.ts';
+import { type DesiredContainer, type DesiredPort, rowKey } from './desired-row.ts';
+import type { LedgerSubnet, PortAllocation } from './row-sources.ts';
+import { portRow } from './port-row.ts';
+import type { Problem } from './problem.ts';
+import { overlayDefaults, subnetRows, type SubnetSettings, type Vlan } from './subnet-rows.ts';
+
+/** What the rows are computed from. Its maps may change between calls. */
+export interface RowInputs {
+  /** Id of the ledger. */
+  readonly ledger: string;
+  readonly subnets: ReadonlyMap<string, LedgerSubnet>;
+  /** By port name. */
+  readonly allocations: ReadonlyMap<string, PortAllocation>;
+  readonly settings: ReadonlyMap<string, SubnetSettings>;
+  readonly vlans: ReadonlyMap<string, Vlan>;
+  readonly providerNetworks: ReadonlyMap<string, unknown>;
+  /** Whether the Pod of an allocation requests port security. */
+  readonly isSecured: (allocation: PortAllocation) => boolean;
+}
+
+export class DesiredRows {
+  readonly #inputs: RowInputs;
+  #containers: ReadonlyMap<string, DesiredContainer> = new Map();
+  /** Ports of routers, and ports of switches that are no NICs. */
+  #connections: ReadonlyMap<string, DesiredPort> = new Map();
+  readonly #ports = new Map<string, DesiredPort>();
+  #subnetProblems: readonly Problem[] = [];
+  readonly #portProblems = new Map<string, Problem>();
+
+  constructor(inputs: RowInputs) {
+    this.#inputs = inputs;
+    this.recomputeAll();
+  }
+
+  /** Switches and routers, by `rowKey`. */
+  get containers(): ReadonlyMap<string, DesiredContainer> {
+    return this.#containers;
+  }
+
+  /** All ports of routers, and the ports of switches that are no NICs, by `rowKey`. */
+  get connections(): ReadonlyMap<string, DesiredPort> {
+    return this.#connections;
+  }
+
+  /** The ports of NICs, by name. */
+  get ports(): ReadonlyMap<string, DesiredPort> {
+    return this.#ports;
+  }
+
+  /** Computes all rows again. */
+  recomputeAll(): void {
+    this.recomputeSubnets();
+    this.#ports.clear();
+    this.#portProblems.clear();
+    for (const name of this.#inputs.allocations.keys()) this.recomputePort(name);
+  }
+
+  /** Computes the rows of all Subnets again, and the ports that depend on what changed in them. */
+  recomputeSubnets(): void {
+    const { subnets, allocations } = this.#inputs;
+    const before = this.#subnetKeys();
+    const containers = new Map<string, DesiredContainer>();
+    const connections = new Map<string, DesiredPort>();
+    const problems: Problem[] = [];
+    for (const subnet of [...subnets.values()].sort(byName)) {
+      const { settings, ...context } = this.#inputs;
+      const rows = subnetRows(subnet, { ...context, settings: settings.get(subnet.name) ?? overlayDefaults });
+      problems.push(...rows.problems);
+      for (const container of rows.containers) containers.set(rowKey(container), container);
+      const taken = rows.ports.find((port) => connections.has(rowKey(port)));
+      if (taken) problems.push(nameInUse(`Subnet ${subnet.name}`, taken.name));
+      else for (const port of rows.ports) connections.set(rowKey(port), port);
+    }
+    this.#containers = containers;
+    this.#connections = connections;
+    this.#subnetProblems = problems;
+    const after = this.#subnetKeys();
+    const changed = new Set([...before, ...after].filter((key) => !before.has(key) || !after.has(key)));
+    if (changed.size === 0) return;
+    for (const [name, { subnet }] of allocations)
+      if (changed.has(`Logical_Switch/${subnet}`) || changed.has(`Logical_Switch_Port/${name}`))
+        this.recomputePort(name);
+  }
+
+  #subnetKeys(): ReadonlySet<string> {
+    return new Set([...this.#containers.keys(), ...this.#connections.keys()]);
+  }
+
+  /** Computes the port of one allocation again, which may have ended. */
+  recomputePort(name: string): void {
+    const allocation = this.#inputs.allocations.get(name);
+    const problem = allocation && this.#portProblem(allocation);
+    if (problem) this.#portProblems.set(name, problem);
+    else this.#portProblems.delete(name);
+    if (!allocation || problem) this.#ports.delete(name);
+    else {
+      const { ledger, isSecured } = this.#inputs;
+      this.#ports.set(name, portRow(allocation, { ledger, isSecured: isSecured(allocation) }));
+    }
+  }
+
+  /** Why parts are missing. */
+  get problems(): readonly Problem[] {
+    return [...this.#subnetProblems, ...this.#portProblems.values()];
+  }
+
+  #portProblem(allocation: PortAllocation): Problem | undefined {
+    const { namespace, pod, provider, subnet, mac } = allocation;
+    const subject = `the NIC of Pod ${namespace}/${pod} at ${provider}`;
+    const name = logicalPortName(allocation);
+    if (this.#connections.has(rowKey({ table: 'Logical_Switch_Port', name }))) return nameInUse(subject, name);
+    if (!this.#inputs.subnets.has(subnet))
+      return {
+        kind: 'no-port',
+        subject,
+        message: `Subnet ${subnet} has no logical switch: its provider is no OVN network. Set the provider of the Subnet`,
+      };
+    if (mac === '')
+      return {
+        kind: 'no-port',
+        subject,
+        message: 'its allocation has no MAC. Delete the Pod, so that it gets a new one',
+      };
+    return undefined;
+  }
+}
+
+const byName = (left: LedgerSubnet, right: LedgerSubnet): number => (left.name < right.name ? -1 : 1);
+
+const nameInUse = (subject: string, name: string): Problem => ({
+  kind: 'name-in-use',
+  subject,
+  message: `the port name ${name} is also that of another port of ipledger. Rename one of the two objects`,
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { randomInputs } from '../testing/random-database.ts';
+import { allocationOf, rowInputs, subnetNamed, testLedger } from '../testing/row-inputs.ts';
+import { DesiredRows } from './desired-rows.ts';
+
+const subnets = [subnetNamed('lan')];
+const portName = 'a.default.net.default.ovn';
+
+describe('The port of an allocation', () => {
+  const portOf = (parts: Parameters<typeof allocationOf>[1], isSecured = false) =>
+    new DesiredRows(
+      rowInputs({ subnets, allocations: [allocationOf('a', parts)], secured: () => isSecured }),
+    ).ports.get(portName);
+  const chassisOf = (parts: Parameters<typeof allocationOf>[1]): unknown =>
+    (portOf(parts)?.columns['options'] as ReadonlyMap<string, string> | undefined)?.get('requested-chassis');
+
+  it('has its MAC, its addresses and its Pod', () => {
+    const port = portOf({ addresses: ['10.8.0.2', 'fd00:8::2'] });
+    expect(port?.columns).to.deep.include({
+      type: '',
+      addresses: new Set(['0a:00:00:00:00:02 10.8.0.2 fd00:8::2']),
+      port_security: new Set(),
+    });
+    expect(Object.fromEntries(port?.externalIds ?? [])).to.deep.equal({
+      vendor: 'ipledger',
+      ipledger: testLedger,
+      pod: 'a',
+      namespace: 'default',
+      provider: 'net.default.ovn',
+      ls: 'lan',
+    });
+  });
+
+  it('drops packets with other sources when its Pod requests port security', () => {
+    expect(portOf({}, true)?.columns['port_security']).to.deep.equal(new Set(['0a:00:00:00:00:02 10.8.0.2']));
+  });
+
+  it('is on the nodes of its containers, else on the Node of the Pod, else on any', () => {
+    expect(chassisOf({})).to.equal(undefined);
+    expect(chassisOf({ node: 'node-1' })).to.equal('node-1');
+    expect(chassisOf({ node: 'node-1', bindings: new Map([['c/net1', 'node-2']]) })).to.equal('node-2');
+    const migrating = new Map([
+      ['c/net1', 'node-2'],
+      ['d/net1', 'node-1'],
+      ['e/net1', 'node-1'],
+    ]);
+    expect(chassisOf({ bindings: migrating })).to.equal('node-1,node-2');
+  });
+});
+
+describe('Desired rows', () => {
+  it('follow a single allocation', () => {
+    const inputs = rowInputs({ subnets });
+    const rows = new DesiredRows(inputs);
+    inputs.allocations.set(portName, allocationOf('a'));
+    rows.recomputePort(portName);
+    expect([...rows.ports.keys()]).to.deep.equal([portName]);
+    inputs.allocations.delete(portName);
+    rows.recomputePort(portName);
+    expect(rows.ports.size).to.equal(0);
+  });
+
+  it('have the ports of a Subnet as soon as the Subnet has a switch', () => {
+    const inputs = rowInputs({ allocations: [allocationOf('a')] });
+    const rows = new DesiredRows(inputs);
+    expect([rows.ports.size, rows.problems.length]).to.deep.equal([0, 1]);
+    inputs.subnets.set('lan', subnetNamed('lan'));
+    rows.recomputeSubnets();
+    expect([rows.ports.size, rows.problems.length]).to.deep.equal([1, 0]);
+  });
+
+  it('are the same after a change of Subnets as when all are computed again', () => {
+    fc.assert(
+      fc.property(randomInputs, randomInputs, (inputs, other) => {
+        const rows = new DesiredRows(inputs);
+        for (const kind of ['subnets', 'settings'] as const) {
+          inputs[kind].clear();
+          for (const [name, value] of other[kind]) inputs[kind].set(name, value as never);
+        }
+        rows.recomputeSubnets();
+        const { ports, connections, problems } = new DesiredRows(inputs);
+        expect(Object.fromEntries(rows.ports)).to.deep.equal(Object.fromEntries(ports));
+        expect([...rows.connections]).to.deep.equal([...connections]);
+        expect(rows.problems).to.have.deep.members(problems);
+      }),
+    );
+  });
+
+  it('have no port for an allocation of a Subnet without switch, or without MAC, and report it', () => {
+    const allocations = [allocationOf('a', { subnet: 'other' }), allocationOf('b', { mac: '' })];
+    const rows = new DesiredRows(rowInputs({ subnets, allocations }));
+    expect(rows.ports.size).to.equal(0);
+    expect(rows.problems.map(({ kind, subject }) => `${kind}: ${subject}`)).to.deep.equal([
+      'no-port: the NIC of Pod default/a at net.default.ovn',
+      'no-port: the NIC of Pod default/b at net.default.ovn',
+    ]);
+  });
+
+  it('give a name that two Subnets lead to to the first, and report the second', () => {
+    const settings = {
+      c: { vlan: '', vpc: 'a-b', hasLogicalGateway: false, unsupported: [], problems: [] },
+      'b-c': { vlan: '', vpc: 'a', hasLogicalGateway: false, unsupported: [], problems: [] },
+    };
+    const rows = new DesiredRows(rowInputs({ subnets: [subnetNamed('c'), subnetNamed('b-c')], settings }));
+    expect(rows.connections.get('Logical_Router_Port/a-b-c')?.parent).to.equal('a');
+    expect(rows.problems.map(({ kind, subject }) => `${kind}: ${subject}`)).to.deep.equal(['name-in-use: Subnet c']);
+  });
+
+  it('keep the connection of a Subnet when a Pod would have its name, and report the Pod', () => {
+    const wire = 'default.net.default.ovn';
+    const rows = new DesiredRows(
+      rowInputs({
+        subnets: [subnetNamed('lan'), subnetNamed(wire)],
+        settings: { [wire]: { vlan: 'v', vpc: '', hasLogicalGateway: false, unsupported: [], problems: [] } },
+        vlans: { v: { id: 0, provider: 'physnet', problems: [] } },
+        providerNetworks: ['physnet'],
+        allocations: [allocationOf('localnet')],
+      }),
+    );
+    expect(rows.connections.get(`Logical_Switch_Port/localnet.${wire}`)?.parent).to.equal(wire);
+    expect(rows.ports.size).to.equal(0);
+    expect(rows.problems.map(({ kind }) => kind)).to.deep.equal(['name-in-use']);
+  });
+});

@@ -1,0 +1,160 @@
+/** The rows of a Subnet: its switch, and its connection to a router or to a physical network. Pure. */
+import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
+import { isIPv4 } from 'node:net';
+import { type DesiredContainer, type DesiredPort, ownerIds } from './desired-row.ts';
+import type { LedgerSubnet } from './row-sources.ts';
+import type { Problem } from './problem.ts';
+import { routerMac } from './router-mac.ts';
+
+/** The settings of a Subnet that the ledger does not hold. */
+export interface SubnetSettings {
+  /** Name of a Vlan object; "" for an overlay Subnet. */
+  readonly vlan: string;
+  /** Name of the router; "" for the default one. */
+  readonly vpc: string;
+  /** Whether OVN is the gateway of an underlay Subnet. */
+  readonly hasLogicalGateway: boolean;
+  /** Fields that request what the projector does not do, as "spec.natOutgoing". */
+  readonly unsupported: readonly string[];
+  /** Fields that are unreadable. The Subnet then gets a switch, and no connection. */
+  readonly problems: readonly string[];
+}
+
+export interface Vlan {
+  /** 0: untagged. */
+  readonly id: number;
+  /** Name of a ProviderNetwork. */
+  readonly provider: string;
+  /** Fields that are unreadable. */
+  readonly problems: readonly string[];
+}
+
+/** What the rows of a Subnet depend on. */
+export interface SubnetContext {
+  readonly ledger: string;
+  readonly settings: SubnetSettings;
+  readonly vlans: ReadonlyMap<string, Vlan>;
+  readonly providerNetworks: ReadonlyMap<string, unknown>;
+}
+
+export interface SubnetRows {
+  readonly containers: readonly DesiredContainer[];
+  readonly ports: readonly DesiredPort[];
+  readonly problems: readonly Problem[];
+}
+
+/** The router of Subnets without `vpc`, as in Kube-OVN. */
+export const defaultRouter = 'ovn-cluster';
+
+export const overlayDefaults: SubnetSettings = {
+  vlan: '',
+  vpc: '',
+  hasLogicalGateway: false,
+  unsupported: [],
+  problems: [],
+};
+
+/** The rows of a Subnet, and why some of what it requests is missing. */
+export function subnetRows(subnet: LedgerSubnet, context: SubnetContext): SubnetRows {
+  const { ledger, settings } = context;
+  const { name } = subnet;
+  const problem = (kind: Problem['kind'], message: string): Problem => ({ kind, subject: `Subnet ${name}`, message });
+  const problems = settings.unsupported.map((field) =>
+    problem('unsupported', `${field} has no effect: the data path of ipledger does not have it. Remove the field`),
+  );
+  const parts: Pick<SubnetRows, 'containers' | 'ports'>[] = [
+    { containers: [{ table: 'Logical_Switch', name, externalIds: ownerIds(ledger) }], ports: [] },
+  ];
+  if (settings.problems.length > 0)
+    problems.push(...settings.problems.map((each) => problem('invalid', `${each}. Correct the field`)));
+  else {
+    const localnet = settings.vlan === '' ? undefined : localnetPort(name, context);
+    if (localnet && 'reason' in localnet) problems.push(problem(localnet.kind, localnet.reason));
+    else if (localnet) parts.push({ containers: [], ports: [localnet] });
+    if (settings.vlan === '' || settings.hasLogicalGateway) parts.push(routerRows(subnet, context));
+  }
+  return {
+    containers: parts.flatMap(({ containers }) => containers),
+    ports: parts.flatMap(({ ports }) => ports),
+    problems,
+  };
+}
+
+interface Missing {
+  readonly kind: Problem['kind'];
+  readonly reason: string;
+}
+
+function localnetPort(
+  subnet: string,
+  { ledger, settings, vlans, providerNetworks }: SubnetContext,
+): DesiredPort | Missing {
+  const vlan = vlans.get(settings.vlan);
+  const noWire = 'the Subnet has no connection to its physical network';
+  if (!vlan)
+    return {
+      kind: 'vlan-missing',
+      reason: `spec.vlan names Vlan ${settings.vlan}, which does not exist: ${noWire}. Create the Vlan`,
+    };
+  const [first] = vlan.problems;
+  if (first !== undefined)
+    return { kind: 'invalid', reason: `Vlan ${settings.vlan}: ${first}: ${noWire}. Correct the field` };
+  if (!providerNetworks.has(vlan.provider))
+    return {
+      kind: 'provider-network-missing',
+      reason: `Vlan ${settings.vlan} names ProviderNetwork "${vlan.provider}", which does not exist: ${noWire}. Create the ProviderNetwork`,
+    };
+  return {
+    table: 'Logical_Switch_Port',
+    name: localnetPortName(subnet),
+    parent: subnet,
+    columns: {
+      type: 'localnet',
+      addresses: new Set(['unknown']),
+      port_security: new Set(),
+      options: new Map([['network_name', vlan.provider]]),
+      tag: vlan.id === 0 ? undefined : vlan.id,
+    },
+    externalIds: new Map([...ownerIds(ledger), ['ls', subnet]]),
+  };
+}
+
+/** The router, its port with the gateway's addresses, and the port of the switch that is connected to it. */
+function routerRows(
+  { name, cidrs, gateways }: LedgerSubnet,
+  { ledger, settings }: SubnetContext,
+): Pick<SubnetRows, 'containers' | 'ports'> {
+  const router = settings.vpc || defaultRouter;
+  const networks = gateways.flatMap((gateway) => {
+    const cidr = cidrs.find((each) => isIPv4(each.split('/')[0] ?? '') === isIPv4(gateway));
+    return cidr === undefined ? [] : [`${gateway}/${cidr.split('/')[1] ?? ''}`];
+  });
+  // OVN rejects a router port without an address
+  if (networks.length === 0) return { containers: [], ports: [] };
+  const externalIds = new Map([...ownerIds(ledger), ['ls', name], ['lr', router]]);
+  const routerPort: DesiredPort = {
+    table: 'Logical_Router_Port',
+    name: routerPortName(router, name),
+    parent: router,
+    columns: { mac: routerMac(ledger, router, name), networks: new Set(networks) },
+    externalIds,
+  };
+  const switchPort: DesiredPort = {
+    table: 'Logical_Switch_Port',
+    name: switchRouterPortName(router, name),
+    parent: name,
+    router,
+    columns: {
+      type: 'router',
+      addresses: new Set(['router']),
+      port_security: new Set(),
+      options: new Map([['router-port', routerPort.name]]),
+      tag: undefined,
+    },
+    externalIds,
+  };
+  return {
+    containers: [{ table: 'Logical_Router', name: router, externalIds: ownerIds(ledger) }],
+    ports: [routerPort, switchPort],
+  };
+}

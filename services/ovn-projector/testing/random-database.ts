@@ -1,0 +1,98 @@
+/** Random contents of a northbound database and random desired rows, with few names, so that they meet. */
+import fc from 'fast-check';
+import type { Operation } from '../../../lib/ovsdb/transaction.ts';
+import type { NewRow } from '../../../lib/ovsdb/values.ts';
+import { ownerIds, parentTables, type PortTable } from '../rows/desired-row.ts';
+import { DesiredRows } from '../rows/desired-rows.ts';
+import { allocationOf, rowInputs, settingsOf, subnetNamed, testLedger } from './row-inputs.ts';
+
+const subnetNames = ['lan', 'wan', 'old'];
+const podNames = ['a', 'b', 'c', 'd', 'e'];
+const routers = ['ovn-cluster', 'vpc1'];
+
+const owners = fc.constantFrom(
+  ownerIds(testLedger),
+  ownerIds(testLedger),
+  new Map([...ownerIds(testLedger), ['note', 'of an operator']]),
+  ownerIds('01ANOTHERLEDGER'),
+  new Map([['vendor', 'kube-ovn']]),
+  new Map<string, string>(),
+);
+
+/** Inputs with Subnets of all kinds, and Pods on them. */
+export const randomInputs = fc
+  .record({
+    subnets: fc.subarray(subnetNames),
+    vlan: fc.constantFrom('', '', 'vlan7', 'missing'),
+    vpc: fc.constantFrom('', 'vpc1'),
+    hasLogicalGateway: fc.boolean(),
+    pods: fc.uniqueArray(
+      fc.record({
+        pod: fc.constantFrom(...podNames),
+        subnet: fc.constantFrom(...subnetNames),
+        node: fc.constantFrom('', 'node-1'),
+        ordinal: fc.nat(1),
+      }),
+      { selector: ({ pod, ordinal }) => `${pod}.${ordinal}` },
+    ),
+  })
+  .map(({ subnets, vlan, vpc, hasLogicalGateway, pods }) =>
+    rowInputs({
+      subnets: subnets.map((name) => subnetNamed(name)),
+      settings: { lan: settingsOf({ vlan, hasLogicalGateway }), wan: settingsOf({ vpc }) },
+      vlans: { vlan7: { id: 7, provider: 'physnet', problems: [] } },
+      providerNetworks: ['physnet'],
+      allocations: pods.map(({ pod, ...parts }) => allocationOf(pod, parts)),
+    }),
+  );
+
+const portNames = [
+  ...podNames.map((pod) => `${pod}.default.net.default.ovn`),
+  ...podNames.map((pod) => `${pod}.default.net.default.ovn.1`),
+  ...subnetNames.flatMap((subnet) => [`localnet.${subnet}`, ...routers.map((router) => `${subnet}-${router}`)]),
+  'other',
+];
+const routerPortNames = [...routers.flatMap((router) => subnetNames.map((subnet) => `${router}-${subnet}`)), 'other'];
+
+const containers = (table: 'Logical_Switch' | 'Logical_Router', names: readonly string[]) =>
+  fc.array(fc.record({ table: fc.constant(table), name: fc.constantFrom(...names, 'other'), owner: owners }), {
+    maxLength: 5,
+  });
+const ports = (table: PortTable, names: readonly string[]) =>
+  fc.uniqueArray(
+    fc.record({
+      table: fc.constant(table),
+      name: fc.constantFrom(...names),
+      owner: owners,
+      parents: fc.uniqueArray(fc.nat(4), { minLength: 1, maxLength: 2 }),
+      columns: fc.constantFrom<NewRow>({}, table === 'Logical_Switch_Port' ? { tag: 3 } : { mac: '0e:00:00:00:00:01' }),
+    }),
+    { selector: ({ name }) => name, maxLength: 12 },
+  );
+
+/** The operations that fill an empty database. */
+export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
+  .tuple(
+    containers('Logical_Switch', subnetNames),
+    containers('Logical_Router', routers),
+    ports('Logical_Switch_Port', portNames),
+    ports('Logical_Router_Port', routerPortNames),
+  )
+  .map(([switches, routersOf, switchPorts, routerPorts]) => {
+    const parents = [...switches, ...routersOf];
+    const all = [...switchPorts, ...routerPorts];
+    const portOps = all.map(({ table, name, owner, columns }, index): Operation => {
+      return { op: 'insert', table, uuidName: `port${index}`, row: { ...columns, name, external_ids: owner } };
+    });
+    const parentOps = parents.map(({ table, name, owner }, at): Operation => {
+      const ofTable = parents.slice(0, at).filter((each) => each.table === table).length;
+      const own = all.flatMap((port, index) =>
+        parentTables[port.table] === table && port.parents.includes(ofTable) ? [{ uuidName: `port${index}` }] : [],
+      );
+      return { op: 'insert', table, row: { name, external_ids: owner, ports: new Set(own) } };
+    });
+    return [...portOps, ...parentOps];
+  });
+
+/** Desired rows of random inputs. */
+export const randomRows = randomInputs.map((inputs) => ({ inputs, desired: new DesiredRows(inputs) }));

@@ -1,0 +1,161 @@
+/** The active watcher: starts the controllers when their inputs are known, and reports its state. */
+import type { Position } from '../../proto/generated/ipledger.ts';
+import { HandoverStateWriter } from './handover-state.ts';
+import { watchSilenceMs } from './ledger/ledger-client.ts';
+import { followLedger } from './ledger/ledger-follower.ts';
+import { type InputStatus, readiness } from '../../lib/process/readiness.ts';
+import { wireControllers } from './wiring/controllers.ts';
+import { createInformers, type Informers, type WiringOptions } from './wiring/inputs.ts';
+
+export interface ActiveWatcherOptions extends WiringOptions {
+  /** Ends the program after an error that a retry cannot fix. */
+  readonly fail: (error: unknown) => void;
+}
+
+export interface ActiveWatcher {
+  /** True while all inputs are current, the controllers run and there is no alarm; else the reason why not. */
+  readonly ready: true | string;
+  /** What the next active watcher needs, as JSON. */
+  handoverState(): string;
+  readonly stats: WatcherStats;
+}
+
+export interface WatcherStats {
+  /** The informers and the ledger. */
+  readonly inputs: readonly InputStatus[];
+  /** The last ledger event that the projection contains. */
+  readonly projectedSeq: number;
+  /** Pods that wait for an address. */
+  readonly waitingPods: number;
+  /** Pods and Nodes that are missing in a mass deletion, while it halts releases. */
+  readonly missing: { readonly pods: number; readonly nodes: number };
+  readonly alarms: number;
+}
+
+type Controllers = ReturnType<typeof wireControllers>;
+
+/** Starts an active watcher, which runs until the signal is aborted. */
+export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher {
+  const { allocator, handoverState, log, signal, fail } = options;
+  const informers = createInformers(options);
+  const controllers = wireControllers(options, informers);
+  const { podController, nodeController, projector, alarms, subscribers } = controllers;
+  const ledger = createLedgerStatus();
+
+  let started = false;
+  const start = async (): Promise<void> => {
+    await startControllers(controllers);
+    started = true;
+    log.info({ pods: informers.pods.objects.size, subnets: informers.subnets.objects.size }, 'ready');
+  };
+  // Nodes are not needed by the other controllers, so these do not wait for them.
+  const { nodes, ...needed } = informers;
+  const starters = [
+    onceSynced(Object.values(needed), () => void start().catch(fail)),
+    onceSynced([nodes], () => void nodeController.start()),
+  ];
+  const startSynced = (): void => {
+    if (ledger.isKnown) for (const starter of starters) starter();
+  };
+  runInformers(informers, startSynced, signal);
+
+  let position = handoverState.ledger;
+  followLedger({
+    allocator,
+    subscribers: [
+      ...subscribers,
+      { onSnapshot: () => (ledger.onSnapshot(), startSynced()), onEvents: () => undefined },
+    ],
+    onReply: ledger.onReply,
+    onPosition: (reached: Position) => void (position = reached),
+    onFrozen: alarms.setterFor('LedgerRewound'),
+    lastKnownPosition: handoverState.ledger,
+    log,
+    signal,
+  }).catch(fail);
+
+  const inputs = (): InputStatus[] => [...informerStatus(informers), ledger];
+  const handover = new HandoverStateWriter(handoverState);
+  return {
+    get ready() {
+      return readiness(started, inputs(), alarms.messages);
+    },
+    get stats() {
+      const missing = { pods: podController.missingPods, nodes: nodeController.missing };
+      const { waitingPods } = podController;
+      return {
+        inputs: inputs(),
+        projectedSeq: projector.view.seq,
+        waitingPods,
+        missing,
+        alarms: alarms.messages.length,
+      };
+    },
+    handoverState: () =>
+      handover.write({
+        pods: (started && informers.pods.resourceVersion) || '',
+        nodes: (started && informers.nodes.resourceVersion) || '',
+        vanishedPods: podController.missingPods,
+        vanishedNodes: nodeController.missing,
+        ledger: position,
+      }),
+  };
+}
+
+/** The order matters: Pods need the Subnets, IPPools and reservations that their requests name. */
+async function startControllers(controllers: Controllers): Promise<void> {
+  controllers.projector.start();
+  await controllers.subnetController.start();
+  void controllers.networkController.start();
+  await controllers.poolController.start();
+  controllers.namespaceController.start();
+  for (const controller of controllers.reservationControllers) await controller.start();
+  await controllers.claimController.start();
+  await controllers.podController.prepare();
+  controllers.podController.start();
+}
+
+function runInformers(informers: Informers, onListed: () => void, signal: AbortSignal): void {
+  for (const informer of Object.values(informers)) {
+    informer.subscribe(({ kind }: { readonly kind: string }) => (kind === 'listed' ? onListed() : undefined));
+    void informer.run(signal);
+  }
+}
+
+function informerStatus(informers: Informers): InputStatus[] {
+  return Object.entries(informers).map(([name, { hasSynced, silentMs, maxSilentMs }]): InputStatus => {
+    return { name, isKnown: hasSynced, silentMs, maxSilentMs };
+  });
+}
+
+/** Returns a function that calls `start` once: at its first call at which all informers have synced. */
+function onceSynced(informers: readonly { readonly hasSynced: boolean }[], start: () => void): () => void {
+  let isStarted = false;
+  return () => {
+    if (isStarted || !informers.every(({ hasSynced }) => hasSynced)) return;
+    isStarted = true;
+    start();
+  };
+}
+
+/** Tracks how current the ledger's state is. */
+function createLedgerStatus() {
+  let lastReplyAt = -Infinity;
+  let isKnown = false;
+  const onReply = (): void => void (lastReplyAt = performance.now());
+  return {
+    name: 'the allocator',
+    maxSilentMs: watchSilenceMs,
+    get isKnown() {
+      return isKnown;
+    },
+    get silentMs() {
+      return performance.now() - lastReplyAt;
+    },
+    onReply,
+    onSnapshot: (): void => {
+      isKnown = true;
+      onReply();
+    },
+  };
+}

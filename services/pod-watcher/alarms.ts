@@ -1,0 +1,40 @@
+/** Alarms: conditions that an operator must resolve. They are in the log, in an Event, and in /readyz until they end. */
+import type { Logger } from '../../lib/process/log.ts';
+import type { PodEvent } from './kubernetes/event-recorder.ts';
+
+const repeatMs = 60_000;
+
+export class Alarms {
+  readonly #log: Logger;
+  readonly #recordEvent: (event: PodEvent) => void;
+  readonly #active = new Map<string, { readonly message: string; readonly loggedAt: number }>();
+
+  /** @param recordEvent records a Kubernetes Event */
+  constructor(log: Logger, recordEvent: (event: PodEvent) => void) {
+    this.#log = log;
+    this.#recordEvent = recordEvent;
+  }
+
+  /** The messages of all active alarms. */
+  get messages(): string[] {
+    return [...this.#active.values()].map(({ message }) => message);
+  }
+
+  /** Returns the setter of one alarm. A message raises or repeats it, undefined clears it. @param reason in CamelCase */
+  setterFor(reason: string): (message: string | undefined) => void {
+    return (message) => {
+      const active = this.#active.get(reason);
+      const now = performance.now();
+      if (message === undefined) {
+        if (active) this.#log.warn({ reason }, 'alarm cleared');
+        this.#active.delete(reason);
+        return;
+      }
+      const isRepeat = active !== undefined && now - active.loggedAt < repeatMs;
+      this.#active.set(reason, { message, loggedAt: isRepeat ? active.loggedAt : now });
+      if (isRepeat) return;
+      this.#log.error({ reason }, `ALARM: ${message}`);
+      this.#recordEvent({ type: 'Warning', reason, message });
+    };
+  }
+}

@@ -1,0 +1,145 @@
+/** The addresses that the ledger has reserved for each IPAMClaim, and the Pods that hold them. */
+import { ipv4First } from '../../../../lib/net/ip.ts';
+import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import type { HeldAllocation, LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+
+const prefix = 'ipamclaim/';
+
+/** The owner of a claim's reservations in the ledger. @param claim "namespace/name" */
+export const claimOwner = (claim: string): string => prefix + claim;
+
+/** What a claim has in the ledger. */
+export interface ClaimAddresses {
+  readonly subnet: string;
+  /** IPv4 first. */
+  readonly addresses: readonly string[];
+}
+
+interface Holder {
+  /** The number of the allocation. */
+  readonly seq: number;
+  /** "namespace/name" in the ledger. */
+  readonly pod: string;
+}
+
+export class ClaimAddressCache implements LedgerSubscriber {
+  readonly #onAffected: (claim: string) => void;
+  /** By claim. All addresses of a claim are of one Subnet. */
+  readonly #claims = new Map<string, { readonly subnet: string; readonly addresses: Set<string> }>();
+  /** Claims by "subnet/address". */
+  readonly #claimAt = new Map<string, string>();
+  /** Holders of claimed addresses by "subnet/address". */
+  readonly #holders = new Map<string, Holder>();
+  /** The reverse: places by the Pod that holds them. */
+  readonly #placesOf = new Map<string, Set<string>>();
+
+  /** @param onAffected called with each claim whose addresses or holder changed */
+  constructor(onAffected: (claim: string) => void) {
+    this.#onAffected = onAffected;
+  }
+
+  get(claim: string): ClaimAddresses | undefined {
+    const known = this.#claims.get(claim);
+    return known && { subnet: known.subnet, addresses: ipv4First(known.addresses) };
+  }
+
+  /** The Pod "namespace/name" that holds addresses of a claim in the ledger; undefined for none. */
+  holderOf(claim: string): string | undefined {
+    const known = this.#claims.get(claim);
+    return [...(known?.addresses ?? [])]
+      .map((address) => this.#holders.get(placeKey(known?.subnet ?? '', address))?.pod)
+      .find((pod) => pod !== undefined);
+  }
+
+  /** The claims that have addresses. */
+  keys(): string[] {
+    return [...this.#claims.keys()];
+  }
+
+  /** The claims whose addresses a Pod holds. */
+  claimsHeldBy(pod: string): string[] {
+    const places = [...(this.#placesOf.get(pod) ?? [])];
+    return [...new Set(places.flatMap((place) => this.#claimAt.get(place) ?? []))];
+  }
+
+  /** The addresses of a Subnet that the claims of a namespace have. */
+  addressesOfNamespace(namespace: string, subnet: string): string[] {
+    return [...this.#claims]
+      .filter(([claim, known]) => claim.startsWith(`${namespace}/`) && known.subnet === subnet)
+      .flatMap(([, { addresses }]) => [...addresses]);
+  }
+
+  /** An address was reserved. Ignores reservations of other owners. */
+  put({ reservedFor, subnet, address }: Pick<ReservedAddress, 'reservedFor' | 'subnet' | 'address'>): void {
+    if (!reservedFor.startsWith(prefix)) return;
+    const claim = reservedFor.slice(prefix.length);
+    const known = this.#claims.get(claim) ?? { subnet, addresses: new Set<string>() };
+    if (known.subnet !== subnet) return;
+    known.addresses.add(address);
+    this.#claims.set(claim, known);
+    this.#claimAt.set(placeKey(subnet, address), claim);
+    this.#onAffected(claim);
+  }
+
+  /** The reservation of an address has ended. */
+  drop({ reservedFor, subnet, address }: Pick<ReservedAddress, 'reservedFor' | 'subnet' | 'address'>): void {
+    const claim = reservedFor.startsWith(prefix) ? reservedFor.slice(prefix.length) : '';
+    const known = this.#claims.get(claim);
+    if (known?.subnet !== subnet || !known.addresses.delete(address)) return;
+    if (known.addresses.size === 0) this.#claims.delete(claim);
+    this.#claimAt.delete(placeKey(subnet, address));
+    this.#deleteHolder(placeKey(subnet, address));
+    this.#onAffected(claim);
+  }
+
+  onSnapshot({ reservations, allocations }: LedgerSnapshot): void {
+    const before = this.keys();
+    for (const index of [this.#claims, this.#claimAt, this.#holders, this.#placesOf]) index.clear();
+    for (const reserved of reservations) this.put(reserved);
+    for (const allocation of allocations) this.#addHolder(allocation);
+    for (const claim of before) this.#onAffected(claim);
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'reserved') this.put(event.reserved);
+      else if (event.kind === 'unreserved') this.drop(event);
+      else if (event.kind === 'allocated') this.#addHolder(event.allocation);
+      else if (event.kind === 'released') this.#removeHolder(event);
+    }
+  }
+
+  #addHolder({ seq, namespace, pod: name, subnet, addresses }: HeldAllocation): void {
+    for (const { address } of addresses) {
+      const place = placeKey(subnet, address);
+      const claim = this.#claimAt.get(place);
+      if (claim === undefined) continue;
+      this.#deleteHolder(place);
+      const pod = keyOf({ namespace, name });
+      this.#holders.set(place, { seq, pod });
+      this.#placesOf.set(pod, (this.#placesOf.get(pod) ?? new Set()).add(place));
+      this.#onAffected(claim);
+    }
+  }
+
+  #deleteHolder(place: string): void {
+    const pod = this.#holders.get(place)?.pod ?? '';
+    this.#holders.delete(place);
+    const places = this.#placesOf.get(pod);
+    places?.delete(place);
+    if (places?.size === 0) this.#placesOf.delete(pod);
+  }
+
+  #removeHolder({ seq, subnet, addresses }: Extract<LedgerEvent, { kind: 'released' }>): void {
+    for (const address of addresses) {
+      const place = placeKey(subnet, address);
+      if (this.#holders.get(place)?.seq !== seq) continue;
+      this.#deleteHolder(place);
+      const claim = this.#claimAt.get(place);
+      if (claim !== undefined) this.#onAffected(claim);
+    }
+  }
+}
+
+const placeKey = (subnet: string, address: string): string => `${subnet}/${address}`;

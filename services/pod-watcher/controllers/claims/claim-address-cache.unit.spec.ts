@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { heldAllocation } from '../../testing/fakes.ts';
+import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
+import { ClaimAddressCache } from './claim-address-cache.ts';
+
+const reserved = (address: string, owner = 'ipamclaim/default/vm1'): ReservedAddress => ({
+  seq: 1,
+  subnet: 'macvlan',
+  address,
+  reservedFor: owner,
+  reason: '',
+  mac: '',
+});
+const released = ({ seq, subnet, namespace, pod, uid }: HeldAllocation, addresses: string[]) =>
+  ({ kind: 'released', seq, subnet, namespace, pod, uid, addresses }) as const;
+
+describe('the addresses of IPAMClaims', () => {
+  const affected: string[] = [];
+  let cache: ClaimAddressCache;
+  beforeEach(() => {
+    cache = new ClaimAddressCache((claim) => void affected.push(claim));
+    cache.onSnapshot({
+      seq: 1,
+      allocations: [heldAllocation('vm')],
+      subnets: [],
+      pools: [],
+      reservations: [reserved('fd00::2'), reserved('10.0.0.2'), reserved('10.0.0.9', 'vip/web')],
+    });
+    affected.length = 0;
+  });
+
+  it('are those that the ledger has reserved for the claim, IPv4 first', () => {
+    expect(cache.get('default/vm1')).to.deep.equal({ subnet: 'macvlan', addresses: ['10.0.0.2', 'fd00::2'] });
+    expect(cache.keys()).to.deep.equal(['default/vm1']);
+    expect(cache.addressesOfNamespace('default', 'macvlan')).to.have.members(['10.0.0.2', 'fd00::2']);
+    expect(cache.addressesOfNamespace('shop', 'macvlan')).to.deep.equal([]);
+  });
+
+  it('have the Pod as holder that the ledger reports, until it releases them', () => {
+    expect(cache.holderOf('default/vm1')).to.equal('default/vm');
+    expect(cache.claimsHeldBy('default/vm')).to.deep.equal(['default/vm1']);
+    cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
+    expect(cache.holderOf('default/vm1')).to.equal(undefined);
+    expect(cache.claimsHeldBy('default/vm')).to.deep.equal([]);
+    expect(affected).to.deep.equal(['default/vm1']);
+  });
+
+  it('keep the new holder when the end of an earlier allocation arrives late', () => {
+    cache.onEvents([{ kind: 'allocated', allocation: heldAllocation('next', { seq: 8 }) }]);
+    cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
+    expect(cache.holderOf('default/vm1')).to.equal('default/next');
+  });
+
+  it('are gone when their last reservation ends', () => {
+    for (const address of ['10.0.0.2', 'fd00::2']) cache.onEvents([{ kind: 'unreserved', ...reserved(address) }]);
+    expect(cache.get('default/vm1')).to.equal(undefined);
+    expect(cache.keys()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,282 @@
+/**
+ * Gives IPAMClaims their addresses, and releases them when the claim is deleted.
+ *
+ * A claim owns its addresses by a reservation in the ledger, which outlives the Pods that use them. The first Pod that names the
+ * claim decides about the Subnet; until then the claim has no address. The status is written only: an edit of it has no effect.
+ */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
+import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { AddressRecord } from '../../../../proto/generated/ipledger.ts';
+import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
+import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
+import { isTerminated, type Pod } from '../../kubernetes/objects/pod.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import { type ObjectAccess, ObjectController } from '../object-controller/object-controller.ts';
+import type { ClaimDemand, ClaimState } from '../pods/planning/claim-request.ts';
+import type { ClusterView } from '../pods/planning/cluster-view.ts';
+import { ClaimAddressCache, claimOwner } from './claim-address-cache.ts';
+import { ClaimDemands } from './claim-demands.ts';
+import { type QuotaView, quotaRefusal } from './claim-quota.ts';
+import { claimDifferences, claimReasons, claimStatus, prefixedAddresses } from './claim-status.ts';
+
+export interface ClaimControllerOptions extends Omit<ObjectAccess<IpamClaimObject>, 'objects'> {
+  readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe' | 'resourceVersion'>;
+  readonly pods: Pick<Informer<Pod>, 'subscribe'>;
+  /** The Pods by their names in the ledger. Create it before this controller. */
+  readonly ledgerPods: Pick<LedgerPods, 'all'>;
+  readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve' | 'getAddress'>;
+  readonly quota: Omit<QuotaView, 'claims'>;
+  readonly namespacesOfPool: ClusterView['pools']['namespacesOf'];
+  /** Creates the object of a claim; ApiError 'changed' if it exists. */
+  readonly create: (demand: ClaimDemand, signal: AbortSignal) => Promise<void>;
+  /** Tries all Pods again that wait for a topic. */
+  readonly wakeWaiters: (topic: string) => void;
+}
+
+export class ClaimController implements LedgerSubscriber {
+  readonly #options: ClaimControllerOptions;
+  readonly #controller: ObjectController<IpamClaimObject>;
+  readonly #demands = new ClaimDemands();
+  readonly #addresses: ClaimAddressCache;
+  /** The status that the controller determined last, as JSON. */
+  readonly #shown = new Map<string, string>();
+  /** Why claims have no addresses. */
+  readonly #problems = new Map<string, string>();
+  readonly #creating = new Set<string>();
+  /** Reservations are made one after another, so that each counts for the quota of the next. */
+  #lastReservation: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ClaimControllerOptions) {
+    this.#options = options;
+    this.#addresses = new ClaimAddressCache((claim) => this.#onAffected(claim));
+    const { objects, pods } = options;
+    this.#controller = new ObjectController<IpamClaimObject>({
+      ...options,
+      isRelevant: (object) => this.#isRelevant(object),
+      apply: (object) => this.#apply(object),
+      isApplied: (claim) => this.#isShown(claim),
+      differences: claimDifferences,
+      retire: (claim) => this.#retire(claim),
+      appliedNames: () => this.#addresses.keys(),
+      onVerdict: (object, { message }) => this.#setProblem(keyOf(object), message),
+      reasons: claimReasons,
+    });
+    objects.subscribe((change) => {
+      if (change.kind === 'listed') return;
+      const { object } = change;
+      const before = change.kind === 'present' ? change.before : undefined;
+      if (before?.generation === object.generation && before.deleting === object.deleting) return;
+      if (change.kind === 'gone') this.#problems.delete(keyOf(object));
+      this.#wake(keyOf(object));
+    });
+    pods.subscribe((change) => {
+      if (change.kind === 'listed') return;
+      for (const claim of this.#addresses.claimsHeldBy(ledgerKeyOf(change.object))) this.#controller.enqueue(claim);
+    });
+  }
+
+  /** Starts; resolves when every present claim has been tried once. */
+  start(): Promise<void> {
+    return this.#controller.start();
+  }
+
+  /** What a Pod's plan reads of a claim "namespace/name". */
+  readonly view = (claim: string): ClaimState => {
+    const object = this.#options.objects.objects.get(claim);
+    const reserved = this.#addresses.get(claim);
+    return {
+      ...(object && { object: { network: object.spec.network, deleting: object.deleting } }),
+      ...(reserved && { reserved: { ...reserved, owner: claimOwner(claim) } }),
+      problem: this.#problems.get(claim) ?? '',
+    };
+  };
+
+  /** What a waiting Pod requests for its claims. A claim that does not exist is created. @param pod its name in the ledger */
+  request(pod: string, demands: readonly ClaimDemand[]): void {
+    for (const { claim } of this.#demands.replace(pod, demands)) this.#controller.enqueue(claim);
+    for (const demand of demands) if (!this.#options.objects.objects.has(demand.claim)) void this.#create(demand);
+  }
+
+  onSnapshot(snapshot: LedgerSnapshot): void {
+    this.#addresses.onSnapshot(snapshot);
+    this.#controller.enqueueAll();
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    this.#addresses.onEvents(events);
+    const mayHelp = ({ kind }: LedgerEvent): boolean =>
+      kind === 'released' || kind === 'unreserved' || kind === 'unquarantined' || kind === 'subnet-configured';
+    if (events.some(mayHelp)) this.#controller.retryAll();
+  }
+
+  /** A claim that no Pod has named yet is left alone. */
+  #isRelevant(object: IpamClaimObject): boolean {
+    const claim = keyOf(object);
+    return (
+      object.finalizers.includes(finalizer) ||
+      this.#demands.get(claim) !== undefined ||
+      this.#addresses.get(claim) !== undefined
+    );
+  }
+
+  #isShown(claim: string): boolean {
+    const status = this.#statusOf(claim);
+    return status !== undefined && this.#shown.get(claim) === JSON.stringify(status);
+  }
+
+  #onAffected(claim: string): void {
+    this.#controller.enqueue(claim);
+    this.#wake(claim);
+  }
+
+  #wake(claim: string): void {
+    this.#options.wakeWaiters(`claim:${claim}`);
+  }
+
+  #setProblem(claim: string, problem: string): void {
+    if ((this.#problems.get(claim) ?? '') === problem) return;
+    if (problem === '') this.#problems.delete(claim);
+    else this.#problems.set(claim, problem);
+    this.#wake(claim);
+  }
+
+  async #create(demand: ClaimDemand): Promise<void> {
+    const { create, log, signal } = this.#options;
+    const { claim } = demand;
+    if (this.#creating.has(claim)) return;
+    this.#creating.add(claim);
+    try {
+      await create(demand, signal);
+      log.info({ claim }, 'claims: created the IPAMClaim that a Pod names');
+    } catch (error) {
+      if (signal.aborted) return;
+      log.info({ claim, reason: errorMessage(error) }, 'claims: could not create an IPAMClaim');
+      this.#setProblem(claim, `it could not be created: ${errorMessage(error)}`);
+    } finally {
+      this.#creating.delete(claim);
+    }
+  }
+
+  async #apply(object: IpamClaimObject): Promise<UntypedJson> {
+    const claim = keyOf(object);
+    if (!this.#addresses.get(claim)) await this.#reserveInTurn(object);
+    const status = this.#statusOf(claim);
+    if (!status) throw new IpledgerError('RESERVATION_UNKNOWN', noPod);
+    this.#shown.set(claim, JSON.stringify(status));
+    return status;
+  }
+
+  #statusOf(claim: string): UntypedJson | undefined {
+    const reserved = this.#addresses.get(claim);
+    if (!reserved) return undefined;
+    const cidrBlock = this.#options.quota.subnets.get(reserved.subnet)?.spec.cidrBlock ?? '';
+    const [pod] = this.#options.ledgerPods.all(this.#addresses.holderOf(claim) ?? '');
+    return claimStatus(prefixedAddresses(reserved, cidrBlock), pod?.name ?? '');
+  }
+
+  async #reserveInTurn(object: IpamClaimObject): Promise<void> {
+    const reservation = this.#lastReservation.then(() => this.#reserve(object));
+    this.#lastReservation = reservation.catch(() => undefined);
+    await reservation;
+  }
+
+  /** Reserves in the first Subnet that has the addresses. @throws IpledgerError of the first Subnet, if none has them */
+  async #reserve(object: IpamClaimObject): Promise<void> {
+    const claim = keyOf(object);
+    const demand = this.#demands.get(claim);
+    if (!demand) throw new IpledgerError('RESERVATION_UNKNOWN', noPod);
+    const requested = object.spec.ipRequests.map((each) => each.split('/')[0] ?? '');
+    const addresses = requested.length > 0 ? requested : demand.addresses;
+    let first: unknown;
+    for (const subnet of demand.subnets) {
+      try {
+        const records = await this.#reserveIn(subnet, { object, demand, addresses });
+        const listed = records.map(({ address }) => address).join(', ');
+        const message = `reserved ${listed} of Subnet ${subnet} for the claim until it is deleted`;
+        this.#options.recordEvent(object, { type: 'Normal', reason: claimReasons.ready, message });
+        return;
+      } catch (error) {
+        if (IpledgerError.from(error).kind === 'transient') throw error;
+        first ??= error;
+      }
+    }
+    throw IpledgerError.from(first ?? new IpledgerError('SUBNET_UNKNOWN', 'no Subnet serves the network of the claim'));
+  }
+
+  async #reserveIn(
+    subnet: string,
+    {
+      object,
+      demand: { ipFamily },
+      addresses,
+    }: {
+      readonly object: IpamClaimObject;
+      readonly demand: ClaimDemand;
+      readonly addresses: readonly string[];
+    },
+  ): Promise<AddressRecord[]> {
+    const { allocator, quota, signal } = this.#options;
+    const { namespace } = object;
+    const claim = keyOf(object);
+    for (const address of addresses) await this.#refuseForeignPool(subnet, address, namespace);
+    const families = ipFamily === '' ? (quota.subnets.get(subnet)?.spec.cidrBlock.split(',').length ?? 1) : 1;
+    const count = addresses.length || families;
+    const refusal = quotaRefusal({ ...quota, claims: this.#addresses }, { namespace, subnet, requested: count });
+    if (refusal !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', refusal);
+    const owner = claimOwner(claim);
+    const request = { subnet, addresses: [...addresses], reservedFor: owner, reason: `IPAMClaim ${claim}`, ipFamily };
+    const { records } = await allocator.reserve(request, signal);
+    for (const { address } of records) this.#addresses.put({ subnet, address, reservedFor: owner });
+    return records;
+  }
+
+  /** A reserved address may be in the IPPool of another namespace, so a tenant must not reserve it. */
+  async #refuseForeignPool(subnet: string, address: string, namespace: string): Promise<void> {
+    const { allocator, namespacesOfPool, signal } = this.#options;
+    const { record } = await allocator.getAddress({ subnet, address }, signal);
+    const namespaces = record && record.pool !== '' ? namespacesOfPool(record.pool) : [];
+    if (namespaces.length === 0 || namespaces.includes(namespace)) return;
+    throw new IpledgerError(
+      'NAMESPACE_NOT_ALLOWED',
+      `NamespaceNotAllowed: IPAMClaims of namespace ${namespace} can't have ${address} of ippool ${record?.pool}, which is for other namespaces. Request another address, or add ${namespace} to the namespaces of the IPPool`,
+    );
+  }
+
+  /** @throws IpledgerError of kind 'conflict' while a Pod uses the addresses */
+  async #retire(claim: string): Promise<void> {
+    const { allocator, ledgerPods, objects, recordEvent, signal } = this.#options;
+    const reserved = this.#addresses.get(claim);
+    if (!reserved) return;
+    if (objects.resourceVersion === undefined)
+      throw new IpledgerError(
+        'ADDRESS_IN_USE',
+        'IPAMClaims cannot be read: install their CRD, deploy/crds/ipam-claim.yaml',
+      );
+    const user = ledgerPods.all(this.#addresses.holderOf(claim) ?? '').find((pod) => !isTerminated(pod));
+    if (user)
+      throw new IpledgerError(
+        'ADDRESS_IN_USE',
+        `the claim is being deleted, and Pod ${user.name} uses ${reserved.addresses.join(', ')}: delete the Pod, and the addresses are released`,
+      );
+    const owner = claimOwner(claim);
+    const request = {
+      subnet: reserved.subnet,
+      reservedFor: owner,
+      addresses: [],
+      reason: `IPAMClaim ${claim} was deleted`,
+    };
+    await allocator.unreserve(request, signal);
+    for (const address of reserved.addresses) this.#addresses.drop({ ...reserved, reservedFor: owner, address });
+    this.#shown.delete(claim);
+    const object = objects.objects.get(claim);
+    const message = `released ${reserved.addresses.join(', ')} of Subnet ${reserved.subnet}: the claim was deleted`;
+    if (object) recordEvent(object, { type: 'Normal', reason: 'Released', message });
+  }
+}
+
+const noPod = 'the claim has no address: an address is reserved when a Pod names the claim in its networks annotation';

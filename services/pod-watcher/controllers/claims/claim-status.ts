@@ -1,0 +1,37 @@
+/** The status of an IPAMClaim: its addresses and the Pod that uses them. Pure. */
+import { cidrContains } from '../../../../lib/net/ip.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { type IpamClaimObject, ownerPodOf } from '../../kubernetes/objects/ipam-claim.ts';
+import type { ConditionReasons } from '../object-controller/conditions.ts';
+import type { Differences } from '../object-controller/object-controller.ts';
+import type { ClaimAddresses } from './claim-address-cache.ts';
+
+/** The condition and reasons that OVN-Kubernetes uses. */
+export const claimReasons: ConditionReasons = {
+  onlyType: 'IPsAllocated',
+  validated: 'SuccessfulAllocation',
+  ready: 'SuccessfulAllocation',
+  refused: 'AllocationFailed',
+  refusedBy: { ADDRESS_IN_USE: 'IPAddressConflict', MAC_IN_USE: 'MACAddressConflict', SUBNET_FULL: 'SubnetExhausted' },
+  inUse: 'IPAMClaimInUse',
+};
+
+/** The addresses with the prefix length of their Subnet. @param cidrBlock one CIDR of each family, joined by a comma */
+export function prefixedAddresses({ addresses }: ClaimAddresses, cidrBlock: string): string[] {
+  const cidrs = cidrBlock.split(',').map((each) => each.trim());
+  return addresses.map((address) => {
+    const cidr = cidrs.find((each) => cidrContains(each, address));
+    const length = cidr?.slice(cidr.indexOf('/') + 1) ?? (address.includes(':') ? '128' : '32');
+    return `${address}/${length}`;
+  });
+}
+
+/** @param ownerPod the name of the Pod; "" for none */
+export const claimStatus = (ips: readonly string[], ownerPod: string): UntypedJson => ({ ips, ownerPod });
+
+/** The changes after which a claim shows its status. What another client wrote there is replaced. */
+export function claimDifferences({ status }: Pick<IpamClaimObject, 'status'>, desired: UntypedJson): Differences {
+  const { ips, ownerPod } = desired;
+  if (JSON.stringify(status['ips']) === JSON.stringify(ips) && ownerPodOf(status) === ownerPod) return {};
+  return { status: { ips, ownerPod: ownerPod === '' ? null : { name: ownerPod } } };
+}

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { annotationKey, planOf, defaultRequest } from '../pods/planning/testing/plan.fixture.ts';
+
+const ovn = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
+const attachnet = (suffix: string): string => `attachnet.default.ovn.kubernetes.io/${suffix}`;
+
+type Case = [what: string, networks: string, annotations: Record<string, string>, sentence: string, namespace?: string];
+
+describe('a Subnet that serves another provider', () => {
+  const refused: Case[] = [
+    [
+      'is not served to a Kube-OVN-type NIC that names it',
+      'attachnet',
+      { [attachnet('logical_switch')]: 'vlan' },
+      `annotation ${attachnet('logical_switch')}: Subnet vlan serves provider vlan.default: name one of provider ovn or attachnet.default.ovn`,
+    ],
+    [
+      'is not served to a Kube-OVN-type main NIC that names it',
+      '',
+      { 'v1.multus-cni.io/default-network': 'attachnet', [attachnet('logical_switch')]: 'macvlan' },
+      'Subnet macvlan serves provider macvlan.default: name one of provider ovn or attachnet.default.ovn',
+    ],
+    [
+      'is not served to the primary NIC that names it',
+      '',
+      { [ovn('logical_switch')]: 'macvlan' },
+      `annotation ${ovn('logical_switch')}: Subnet macvlan serves provider macvlan.default: name one of provider ovn`,
+    ],
+    [
+      'is not served to the primary NIC that names an IPPool of it',
+      '',
+      { [ovn('ip_pool')]: 'pool-1' },
+      `annotation ${ovn('ip_pool')}: IPPool pool-1 is of Subnet macvlan-2: Subnet macvlan-2 serves provider macvlan.default`,
+    ],
+  ];
+  expectRefused(refused);
+
+  it('is skipped in the lists of a namespace', () => {
+    expect(planOf('', {}, { namespace: 'listing-pool' })).to.deep.include({ attachments: [], problems: [] });
+    const [problem] = planOf('', {}, { namespace: 'listing' }).problems;
+    expect(problem?.text).to.contain('Subnet macvlan serves provider macvlan.default: name one of provider ovn');
+  });
+});
+
+describe('a Subnet with spec.namespaces', () => {
+  const sentence =
+    'Subnet macvlan-shop is for namespace shop, not for namespace default: name another Subnet, or add default to spec.namespaces of Subnet macvlan-shop';
+  const refused: Case[] = [
+    [
+      'is refused to a Pod of another namespace as the only Subnet of its provider, with an Event',
+      'closed',
+      {},
+      'provider closed.default: Subnet closed is for namespaces shop, web, not for namespace default',
+    ],
+    [
+      'is refused to a Pod of another namespace that requests a fixed address',
+      'closed',
+      { 'closed.default.kubernetes.io/ip_address': '10.0.0.9' },
+      'Subnet closed is for namespaces shop, web',
+    ],
+    [
+      'is refused to a Pod of another namespace that names it',
+      'macvlan',
+      { [annotationKey('logical_switch')]: 'macvlan-shop' },
+      sentence,
+    ],
+    [
+      'is refused to a Kube-OVN-type NIC of a Pod of another namespace',
+      'attachnet',
+      { [attachnet('logical_switch')]: 'ovn-shop' },
+      'Subnet ovn-shop is for namespace shop and what its namespaceSelectors select, not for namespace default',
+    ],
+    [
+      'is refused to the primary NIC of a Pod of another namespace',
+      '',
+      { [ovn('logical_switch')]: 'ovn-shop' },
+      'Subnet ovn-shop is for namespace shop',
+    ],
+    [
+      'is refused to a Pod of another namespace that names an IPPool of it',
+      'macvlan',
+      { [annotationKey('ip_pool')]: 'pool-in-shop' },
+      'IPPool pool-in-shop is of Subnet macvlan-shop, and provider macvlan.default is served from macvlan, macvlan-2',
+    ],
+    [
+      'is refused to a primary NIC that names an IPPool of it',
+      '',
+      { [ovn('ip_pool')]: 'primary-pool-of-shop' },
+      'IPPool primary-pool-of-shop is of Subnet ovn-shop: Subnet ovn-shop is for namespace shop',
+    ],
+    [
+      'is refused to a namespace whose list a user edited',
+      '',
+      {},
+      'namespace listing: Subnet ovn-shop is for namespace shop',
+      'listing',
+    ],
+  ];
+  expectRefused(refused);
+
+  it('is skipped by default: the other Subnets of the provider serve', () => {
+    expect(planOf('macvlan').attachments).to.deep.equal([defaultRequest]);
+  });
+
+  it('serves the Pods of its namespaces, by default and by name', () => {
+    const shop = { namespace: 'shop' };
+    expect(planOf('default/closed', {}, shop).attachments[1]?.subnets).to.deep.equal(['closed']);
+    const named = planOf('default/macvlan', { [annotationKey('logical_switch')]: 'macvlan-shop' }, shop);
+    expect(named.attachments[1]?.subnets).to.deep.equal(['macvlan-shop']);
+    expect(planOf('', {}, shop).attachments[0]?.subnets).to.deep.equal(['ovn-shop']);
+  });
+
+  it('serves the Pods of a namespace that its selectors select', () => {
+    expect(planOf('', {}, { namespace: 'labelled' }).attachments[0]?.subnets).to.deep.equal(['ovn-shop']);
+  });
+
+  it('does not end allocations of Pods of other namespaces', () => {
+    const held = [
+      { provider: 'closed.default', ordinal: 0, interface: '', addresses: [], mac: '', seq: 7, subnet: 'closed' },
+    ];
+    expect(planOf('closed', {}, { held })).to.deep.include({ attachments: [], problems: [], detached: [] });
+  });
+
+  it('is a topic of the plan that it refuses', () => {
+    expect(planOf('macvlan', { [annotationKey('logical_switch')]: 'macvlan-shop' }).topics).to.include(
+      'subnet:macvlan-shop',
+    );
+    expect(planOf('closed').topics).to.include('provider:closed.default');
+  });
+});
+
+describe('an IPPool with spec.namespaces', () => {
+  const sentence =
+    'IPPool pool-of-shop is for namespace shop, not for namespace default: name another IPPool, or add default to spec.namespaces of IPPool pool-of-shop';
+  expectRefused([
+    [
+      'is refused to a Pod of another namespace that names it',
+      'macvlan',
+      { [annotationKey('ip_pool')]: 'pool-of-shop' },
+      `annotation ${annotationKey('ip_pool')}: ${sentence}`,
+    ],
+  ]);
+
+  it('serves the Pods of its namespaces', () => {
+    const { attachments } = planOf(
+      'default/macvlan',
+      { [annotationKey('ip_pool')]: 'pool-of-shop' },
+      { namespace: 'shop' },
+    );
+    expect(attachments[1]).to.include({ pool: 'pool-of-shop' });
+  });
+});
+
+describe('a Vip with spec.namespace', () => {
+  expectRefused([
+    [
+      'is refused to a Pod of another namespace',
+      'macvlan',
+      { [ovn('vip')]: 'vip-of-shop' },
+      `annotation ${ovn('vip')}: Vip vip-of-shop is for namespace shop, not for namespace default: name another Vip, or correct spec.namespace of Vip vip-of-shop`,
+    ],
+  ]);
+
+  it('serves the Pods of its namespace', () => {
+    const { attachments } = planOf('default/macvlan', { [ovn('vip')]: 'vip-of-shop' }, { namespace: 'shop' });
+    expect(attachments[1]).to.include({ reservation: 'vip/vip-of-shop' });
+  });
+});
+
+function expectRefused(cases: readonly Case[]): void {
+  for (const [what, networks, annotations, sentence, namespace = 'default'] of cases)
+    it(what, () => {
+      const { attachments, problems } = planOf(networks, annotations, { namespace });
+      expect(attachments).to.deep.equal([]);
+      expect(problems[0]).to.include({ about: 'cluster' });
+      expect(problems[0]?.text).to.contain(sentence);
+    });
+}

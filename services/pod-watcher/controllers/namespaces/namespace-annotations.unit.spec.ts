@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { subnetNamed } from '../../testing/fakes.ts';
+import { namespaces } from '../../kubernetes/objects/namespace.ts';
+import { isBoundToNamespace, namespacePatch } from './namespace-annotations.ts';
+
+const namespace = (annotations: Record<string, string> = {}, labels: Record<string, string> = {}) =>
+  namespaces.parse({ metadata: { name: 'shop', uid: 'u', annotations, labels } });
+
+const specs: Record<string, { cidrBlock: string; excludeIps: string[] }> = {
+  blue: { cidrBlock: '10.1.0.0/24', excludeIps: ['10.1.0.1', '10.1.0.9'] },
+  green: { cidrBlock: '10.2.0.0/24', excludeIps: ['10.2.0.1'] },
+};
+const patch = (annotations: Record<string, string>, subnets: string[] = [], pools: string[] = []) =>
+  namespacePatch(namespace(annotations), { subnets, pools, specOf: (name) => specs[name] });
+
+const written = {
+  'ovn.kubernetes.io/logical_switch': 'blue,green',
+  'ipledger.io/subnets': 'blue,green',
+  'ovn.kubernetes.io/cidr': '10.1.0.0/24;10.2.0.0/24',
+  'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9;10.2.0.1',
+};
+
+describe('a Subnet is bound to', () => {
+  const primarySubnet = (spec: object, metadata: object = {}) =>
+    subnetNamed('blue', { provider: 'ovn', ...spec }, metadata);
+
+  it('the namespaces that it names, and those whose labels it selects', () => {
+    expect(isBoundToNamespace(primarySubnet({ namespaces: ['other', 'shop'] }), namespace())).to.equal(true);
+    const selecting = primarySubnet({ namespaceSelectors: [{ matchLabels: { team: 'blue' } }] });
+    expect(isBoundToNamespace(selecting, namespace({}, { team: 'blue' }))).to.equal(true);
+    expect(isBoundToNamespace(selecting, namespace({}, { team: 'red' }))).to.equal(false);
+    expect(isBoundToNamespace(primarySubnet({}), namespace())).to.equal(false);
+  });
+
+  it('no namespace while it is being deleted, or if it is of another network', () => {
+    const deleting = { deletionTimestamp: '2026-01-31T08:00:00Z' };
+    expect(isBoundToNamespace(primarySubnet({ namespaces: ['shop'] }, deleting), namespace())).to.equal(false);
+    expect(isBoundToNamespace(primarySubnet({ namespaces: ['shop'], provider: 'net.default' }), namespace())).to.equal(
+      false,
+    );
+  });
+});
+
+describe('the annotations of a namespace', () => {
+  it('are written once', () => {
+    expect(patch({}, ['blue', 'green'])).to.deep.equal(written);
+    expect(patch(written, ['blue', 'green'])).to.equal(undefined);
+  });
+
+  it('do not change if no Subnet is bound to it', () => {
+    expect(patch({ 'ovn.kubernetes.io/logical_switch': 'blue', 'ovn.kubernetes.io/cidr': 'mine' })).to.equal(undefined);
+  });
+
+  it('do not change if a list is over its limit, because it reads as empty', () => {
+    const names = Array.from({ length: 257 }, (_, index) => `s${index}`).join(',');
+    expect(patch({ 'ovn.kubernetes.io/logical_switch': names }, ['blue'], ['pool'])).to.equal(undefined);
+  });
+
+  it('have at most 256 names, those of the user first', () => {
+    const manual = Array.from({ length: 255 }, (_, index) => `s${index}`).join(',');
+    const change = patch({ 'ovn.kubernetes.io/logical_switch': manual }, ['blue', 'green']);
+    expect(change).to.include({
+      'ovn.kubernetes.io/logical_switch': `${manual},blue`,
+      'ipledger.io/subnets': 'blue',
+    });
+  });
+
+  it('keep the names of the user, in front', () => {
+    const change = patch({ 'ovn.kubernetes.io/logical_switch': 'green' }, ['blue']);
+    expect(change).to.include({ 'ovn.kubernetes.io/logical_switch': 'green,blue', 'ipledger.io/subnets': 'blue' });
+  });
+
+  it('lose the names that are no longer bound', () => {
+    expect(patch(written, ['green'])).to.include({ 'ovn.kubernetes.io/logical_switch': 'green' });
+    const nothing = Object.fromEntries(Object.keys(written).map((key) => [key, null]));
+    expect(patch(written)).to.deep.equal(nothing);
+  });
+
+  it('name the bound IPPools', () => {
+    expect(patch({}, [], ['one', 'two'])).to.deep.equal({
+      'ovn.kubernetes.io/ip_pool': 'one,two',
+      'ipledger.io/ip-pools': 'one,two',
+    });
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * Derives the broadcast domain (layer-2 network) of a NIC from its CNI configuration: a host interface and a VLAN. Two networks
+ * in one broadcast domain reach each other, with any plugins. Pure.
+ *
+ * It does not detect several names of one domain (a bond and its member, a VLAN interface without the name "<parent>.<id>"), nor
+ * one name that is in different domains on different nodes.
+ */
+import * as z from 'zod';
+import { networkLimits } from '../../limits.ts';
+
+const vlanId = z.number().int().min(0).max(4094).catch(0);
+const plugin = z.object({
+  type: z.string().catch(''),
+  master: z.string().catch(''),
+  bridge: z.string().catch(''),
+  device: z.string().catch(''),
+  vlan: vlanId,
+  vlanId,
+  linkInContainer: z.boolean().catch(false),
+});
+const configuration = plugin.extend({ plugins: z.array(z.unknown()).catch([]) });
+
+type Plugin = z.infer<typeof plugin>;
+
+/** The meaning of an empty `master`: the interface of the host's default route. */
+const ofDefaultRoute = 'interface of the default route';
+
+/** By plugin: the host interface of the NIC ('': unknown), and its VLAN (0: none). */
+const domains: Readonly<Record<string, (plugin: Plugin, resource: string) => readonly [name: string, vlan: number]>> = {
+  macvlan: ({ master }) => [master || ofDefaultRoute, 0],
+  ipvlan: ({ master }) => [master || ofDefaultRoute, 0],
+  vlan: ({ master, vlanId: id }) => [master || ofDefaultRoute, id],
+  bridge: ({ bridge, vlan }) => [bridge || 'cni0', vlan],
+  // The device plugin's resource identifies the card.
+  sriov: ({ master, vlan }, resource) => [master || ofResource(resource), vlan],
+  'host-device': ({ device }, resource) => [device || ofResource(resource), 0],
+};
+
+const ofResource = (resource: string): string => (resource === '' ? '' : `resource ${resource}`);
+
+/**
+ * @param config one plugin, or a list whose first known plugin makes the NIC.
+ * @param resource the device plugin's resource that the network names; "" for none.
+ * @returns a canonical text; undefined if the domain is unknown.
+ */
+export function broadcastDomainOf(config: string, resource = ''): string | undefined {
+  const main = config.length > networkLimits.configLength ? undefined : mainPlugin(config);
+  if (!main || main.linkInContainer || !Object.hasOwn(domains, main.type)) return undefined;
+  const [name, vlan] = domains[main.type]?.(main, resource) ?? ['', 0];
+  if (name === '') return undefined;
+  const { base, vlans } = splitVlans(name);
+  const all = vlan === 0 ? vlans : [...vlans, vlan];
+  return all.length === 0 ? base : `${base}, VLAN ${all.join('.')}`;
+}
+
+function mainPlugin(config: string): Plugin | undefined {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(config);
+  } catch {
+    return undefined;
+  }
+  const parsed = configuration.safeParse(raw);
+  if (!parsed.success) return undefined;
+  if (parsed.data.type !== '') return parsed.data;
+  for (const each of parsed.data.plugins) {
+    const candidate = plugin.safeParse(each);
+    if (candidate.success && Object.hasOwn(domains, candidate.data.type)) return candidate.data;
+  }
+  return undefined;
+}
+
+/** By Linux convention "eth1.100" is VLAN 100 of eth1. */
+function splitVlans(name: string): { readonly base: string; readonly vlans: readonly number[] } {
+  const [, base = name, digits = ''] = /^([^.\s]+)((?:\.[1-9]\d{0,3})+)$/.exec(name) ?? [];
+  const vlans = digits.split('.').slice(1).map(Number);
+  return vlans.every((id) => id <= 4094) ? { base, vlans } : { base: name, vlans: [] };
+}

@@ -1,0 +1,130 @@
+/** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
+import * as z from 'zod';
+import { ovn4nfvProvider, ovn4nfvTypes } from '../../../../lib/ovn4nfv/names.ts';
+import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
+import { networkLimits, textLimits, truncate, tooMany } from '../../limits.ts';
+
+/** A network whose addresses come from the ledger. */
+export interface ServedNetwork {
+  /** `ipam`: another plugin makes the NIC. `ovn`: the NIC is of Kube-OVN's own type. */
+  readonly kind: 'ipam' | 'ovn';
+  /** "<name>.<namespace>", for kind `ovn` followed by ".ovn". Derived from the object's name, not from its configuration. */
+  readonly provider: string;
+  /** The provider that the plugin will request on the node; "" if the configuration has none. */
+  readonly configuredProvider: string;
+  readonly macSupport: MacSupport;
+  /** The `name` of its configuration. Absent: Multus uses the name of the NetworkAttachmentDefinition. */
+  readonly configuredName?: string;
+}
+
+export type Network =
+  | ServedNetwork
+  /** One ADD of it makes all NICs of the Pod's OVN4NFV request. */
+  | { readonly kind: 'ovn4nfv' }
+  /** Another plugin gives its addresses. */
+  | { readonly kind: 'other'; readonly reason: string }
+  /** Without configuration: no plugin can be called for it. */
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'broken'; readonly problem: string };
+
+/**
+ * How a requested MAC gets into the CNI result. `chained`: kube-ovn, chained behind the plugin that makes the NIC, corrects the
+ * result. `capability`: that plugin sets the MAC of the networks annotation. `own`: the NIC is Kube-OVN's. `none`: not at all,
+ * the result shows the link's original MAC.
+ */
+export type MacSupport = 'chained' | 'capability' | 'own' | 'none';
+
+const ourType = 'kube-ovn';
+
+const plugin = z.object({
+  type: z.string().optional(),
+  provider: z.string().optional(),
+  ipam: z.object({ type: z.string().optional(), provider: z.string().optional() }).optional(),
+  capabilities: z.object({ mac: z.unknown() }).optional().catch(undefined),
+});
+const configuration = plugin.extend({
+  name: z.string().max(textLimits.nameLength).optional().catch(undefined),
+  plugins: z.array(plugin).optional(),
+});
+
+type Plugin = z.infer<typeof plugin>;
+type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>;
+
+const cache = new WeakMap<Definition, Network>();
+
+/** Parses a single configuration or a list of plugins; each object once. */
+export function networkOf(definition: Definition): Network {
+  const network = cache.get(definition) ?? parseNetwork(definition);
+  cache.set(definition, network);
+  return network;
+}
+
+/** Whether two states of an object are the same network in the same broadcast domain. */
+export function isSameNetwork(before: NetworkDefinition | undefined, after: NetworkDefinition): boolean {
+  return before?.config === after.config && before.problem === after.problem && before.resource === after.resource;
+}
+
+function parseNetwork({ namespace, name, config, problem }: Definition): Network {
+  if (problem !== undefined) return { kind: 'broken', problem };
+  if (config.trim() === '') return { kind: 'empty' };
+  const parsed = parseConfiguration(config);
+  if (typeof parsed === 'string') return { kind: 'broken', problem: parsed };
+  const plugins = parsed.type ? [parsed] : (parsed.plugins ?? []);
+  const [main] = plugins;
+  if (!main) return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
+
+  const named = parsed.name ? { configuredName: parsed.name } : {};
+  if (ovn4nfvTypes.includes(main.type ?? '')) return { kind: 'ovn4nfv' };
+  // The first plugin makes the NIC. A later plugin of our type corrects the result.
+  if (main.type === ourType) {
+    const provider = `${name}.${namespace}.ovn`;
+    if (provider === ovn4nfvProvider) return { kind: 'broken', problem: reservedProvider };
+    return { kind: 'ovn', provider, configuredProvider: main.provider ?? '', macSupport: 'own', ...named };
+  }
+  const ipam = plugins.find((each) => each.ipam?.type === ourType)?.ipam;
+  if (ipam) {
+    const provider = `${name}.${namespace}`;
+    if (namespace === 'ovn' && name.includes('.')) return { kind: 'broken', problem: ambiguousProvider(provider) };
+    const macSupport = macSupportOf(plugins);
+    return { kind: 'ipam', provider, configuredProvider: ipam.provider ?? '', macSupport, ...named };
+  }
+  return { kind: 'other', reason: `its addresses come from ${ipamOf(plugins)}, not from ${ourType}` };
+}
+
+const reservedProvider = `its provider ${ovn4nfvProvider} is reserved for the requests of OVN4NFV: give it another name`;
+
+/** The allocator derives the network of a NIC from its provider. */
+const ambiguousProvider = (provider: string): string =>
+  `its provider ${JSON.stringify(provider)} is ambiguous with that of a Kube-OVN-type NIC: give it a name without a dot`;
+
+function macSupportOf([main, ...behind]: readonly Plugin[]): MacSupport {
+  if (behind.some(({ type, ipam }) => type === ourType && ipam === undefined)) return 'chained';
+  return main?.capabilities?.mac === true ? 'capability' : 'none';
+}
+
+function ipamOf(plugins: readonly Plugin[]): string {
+  const types = plugins.flatMap(({ ipam }) => (ipam?.type ? [ipam.type] : []));
+  return types.length > 0 ? truncate(types.join(', ')) : 'no IPAM plugin';
+}
+
+function parseConfiguration(config: string): z.infer<typeof configuration> | string {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(config);
+  } catch (error) {
+    return `its spec.config is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  const many = tooMany('its spec.config', pluginsIn(raw), { most: networkLimits.plugins, unit: 'plugins' });
+  if (many !== undefined) return many;
+  const parsed = configuration.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return `its spec.config is not a CNI configuration: ${issue?.path.join('.') || 'at the top'}: ${issue?.message ?? 'malformed'}`;
+}
+
+/** Counted before validation: an issue for each of thousands of plugins takes long to format. */
+function pluginsIn(raw: unknown): readonly unknown[] {
+  const { plugins } = asRecord(raw);
+  return Array.isArray(plugins) ? plugins : [];
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { findSharedBroadcastDomains, type DomainNetwork, type DomainSubnet } from './shared-broadcast-domains.ts';
+
+const network = (name: string, broadcastDomain = 'eth1'): DomainNetwork => ({
+  key: `default/${name}`,
+  provider: `${name}.default`,
+  broadcastDomain,
+});
+const subnet = (name: string, cidrBlock: string, excludeIps: string[] = []): DomainSubnet => ({
+  name: `of-${name}`,
+  provider: `${name}.default`,
+  cidrBlock,
+  excludeIps,
+});
+/** "subnet: other Subnet of network" */
+const overlapsOf = (networks: readonly DomainNetwork[], subnets: readonly DomainSubnet[]) =>
+  [...findSharedBroadcastDomains(networks, subnets)]
+    .map(([name, { other }]) => `${name}: ${other.subnet} of ${other.network}`)
+    .sort();
+
+const ab = [network('a'), network('b')];
+
+describe('Subnets in one broadcast domain', () => {
+  it('have each other as overlap, with the network', () => {
+    expect(overlapsOf(ab, [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')])).to.deep.equal([
+      'of-a: of-b of default/b',
+      'of-b: of-a of default/a',
+    ]);
+    expect(
+      findSharedBroadcastDomains(ab, [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')]).get('of-a'),
+    ).to.deep.equal({
+      broadcastDomain: 'eth1',
+      network: 'default/a',
+      other: { subnet: 'of-b', network: 'default/b' },
+    });
+  });
+
+  it('have no overlap with Subnets of another domain, or without a network', () => {
+    const both = [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')];
+    expect(overlapsOf([network('a'), network('b', 'eth1, VLAN 7')], both)).to.deep.equal([]);
+    expect(overlapsOf([network('a')], both)).to.deep.equal([]);
+  });
+
+  it('have no overlap within one network: the allocator rejects that', () => {
+    const twice = [subnet('a', '10.0.0.0/16'), { ...subnet('a', '10.0.0.0/16'), name: 'again' }];
+    expect(overlapsOf(ab, twice)).to.deep.equal([]);
+  });
+
+  it('have no overlap if excludeIps separate them', () => {
+    const halves = [
+      subnet('a', '10.0.0.0/24', ['10.0.0.1', '10.0.0.128..10.0.0.254']),
+      subnet('b', '10.0.0.0/24', ['10.0.0.1..10.0.0.127']),
+    ];
+    expect(overlapsOf(ab, halves)).to.deep.equal([]);
+    const touching = [halves[0] as DomainSubnet, subnet('b', '10.0.0.0/24', ['10.0.0.1..10.0.0.126'])];
+    expect(overlapsOf(ab, touching)).to.have.length(2);
+  });
+
+  it('are compared by family', () => {
+    const dual = subnet('a', '10.0.0.0/24,fd00::/64');
+    expect(overlapsOf(ab, [dual, subnet('b', 'fd00::/80')])).to.have.length(2);
+    expect(overlapsOf(ab, [dual, subnet('b', '10.0.1.0/24,fd01::/64')])).to.deep.equal([]);
+    expect(overlapsOf(ab, [subnet('a', '0.0.0.0/0'), subnet('b', '::/0')])).to.deep.equal([]);
+  });
+
+  it('have no overlap if a CIDR cannot be parsed', () => {
+    expect(overlapsOf(ab, [subnet('a', 'x,10.0.0.0/99'), subnet('b', '10.0.0.0/24', ['y..z'])])).to.deep.equal([]);
+  });
+
+  it('have one overlap each if they overlap any Subnet, and none otherwise', () => {
+    const range = fc
+      .tuple(fc.nat(30), fc.nat(6))
+      .map(([at, bits]) => `10.0.0.${(at << 3) & (256 - (1 << bits))}/${32 - bits}`);
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 20 }), (cidrs) => {
+        const names = cidrs.map((_, index) => `n${index}`);
+        const subnets = cidrs.map((cidr, index) => subnet(names[index] as string, cidr));
+        const found = findSharedBroadcastDomains(
+          names.map((name) => network(name)),
+          subnets,
+        );
+        for (const one of subnets) {
+          const others = subnets.filter((other) => other !== one && overlap(one.cidrBlock, other.cidrBlock));
+          const { other } = found.get(one.name) ?? {};
+          if (others.length === 0) expect(other).to.equal(undefined);
+          else expect(others.map(({ name }) => name)).to.include(other?.subnet);
+        }
+      }),
+    );
+  });
+
+  it('are checked in one pass: 10,000 that all overlap', () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+    const found = findSharedBroadcastDomains(
+      names.map((name) => network(name)),
+      names.map((name) => subnet(name, '10.0.0.0/8')),
+    );
+    expect(found.size).to.equal(10_000);
+  });
+});
+
+/** Whether two CIDRs inside 10.0.0.0/24 have hosts in common, address by address. */
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [hosts(one), hosts(other)];
+  return a.some((each) => b.includes(each));
+}
+
+function hosts(cidr: string): number[] {
+  const [base = '', length = ''] = cidr.replace('10.0.0.', '').split('/');
+  const all = Array.from({ length: 1 << (32 - Number(length)) }, (_, index) => Number(base) + index);
+  return all.length > 2 ? all.slice(1, -1) : all;
+}

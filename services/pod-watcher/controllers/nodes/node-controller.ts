@@ -1,0 +1,193 @@
+/**
+ * The Node controller: unbinds the containers of Nodes that were deleted or tainted as out of service. Released addresses of
+ * their Pods are then free before the binding timeout.
+ *
+ * A binding ends only if no Pod holds its address: a container may run on although its Node object was deleted. While its Pod
+ * exists, the address is allocated to no other Pod. A Node counts as deleted only if the API reported the deletion: the
+ * ledger also has names that are not Nodes (an agent without Kubernetes, a test). A Node that binds after its taint is alive:
+ * that binding stays.
+ */
+import type { Logger } from '../../../../lib/process/log.ts';
+import type { SandboxBinding, UnbindCause } from '../../../../proto/generated/ipledger.ts';
+import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
+import type { ObjectChange, ObjectMeta, Informer } from '../../../../lib/kubernetes/client/informer.ts';
+import type { NodeObject } from '../../kubernetes/objects/node.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import { MassDeletionGuard } from '../mass-deletion-guard.ts';
+
+export interface NodeControllerOptions {
+  readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
+  readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe'>;
+  /** Whether the Pod of this container still holds one of its addresses. */
+  readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;
+  /** Looks up whether the Node exists. */
+  readonly nodeExists: (name: string, signal: AbortSignal) => Promise<boolean>;
+  /** The Nodes that were deleted while no watcher ran, as far as the API server's event history reaches. */
+  readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<ObjectMeta>;
+  /** Whether a mass deletion was confirmed: the controller continues. */
+  readonly acceptMassDeletion: boolean;
+  readonly missingBefore?: number;
+  /** Raises the alarm that most Nodes are missing; undefined clears it. */
+  readonly alarm: (message: string | undefined) => void;
+  /** How long the controller waits after a deletion: others may follow. */
+  readonly settleMs?: number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const concurrency = 4;
+const firstBackoffMs = 500;
+/** The interval of retries while Pods hold addresses; each release triggers a retry, too. */
+const maxBackoffMs = 60_000;
+const defaultSettleMs = 10_000;
+/** Releases within this time are handled together. */
+const gatherMs = 200;
+/** Nodes that disappear within this time count as one mass deletion. */
+const massDeletionWindowMs = 60_000;
+const minNodes = 10;
+
+/** Why the bindings of a Node end. Bindings made after `until` (milliseconds since 1970) stay. */
+interface NodeEnd {
+  readonly cause: UnbindCause;
+  readonly until: number;
+}
+
+export class NodeController implements LedgerSubscriber {
+  readonly #options: NodeControllerOptions;
+  readonly #queue: WorkQueue;
+  readonly #massDeletionGuard: MassDeletionGuard;
+  /** Deleted Nodes that may have bindings, with the time of performance.now(). */
+  readonly #deleted = new Map<string, number>();
+  /** Nodes tainted as out of service, with the time in milliseconds since 1970. */
+  readonly #outOfService = new Map<string, number>();
+
+  constructor(options: NodeControllerOptions) {
+    this.#options = options;
+    const { log, signal, acceptMassDeletion: accept, missingBefore = 0 } = options;
+    this.#massDeletionGuard = new MassDeletionGuard({ minObjects: minNodes, accept, missingBefore });
+    const work = (name: string) => this.#reconcile(name);
+    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    options.nodes.subscribe((change) => this.#onNode(change));
+  }
+
+  /** The number of missing Nodes while the mass-deletion guard halts the controller; else 0. */
+  get missing(): number {
+    return this.#massDeletionGuard.missing;
+  }
+
+  /** Starts; Nodes and the ledger's snapshot must be loaded. Resolves when the earlier deletions are listed. */
+  async start(): Promise<void> {
+    const { listDeleted, nodes, log, signal } = this.#options;
+    this.#queue.start();
+    if (!listDeleted) return;
+    try {
+      for await (const { name } of listDeleted(signal)) if (!nodes.objects.has(name)) this.#onDeleted(name);
+    } catch (error) {
+      if (!signal.aborted)
+        log.info({ reason: errorMessage(error) }, 'nodes: the API server has no full history of the deletions');
+    }
+  }
+
+  onSnapshot(): void {
+    // Bindings are listed at each reconciliation.
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    if (events.some(({ kind }) => kind === 'released'))
+      for (const name of [...this.#deleted.keys(), ...this.#outOfService.keys()]) this.#queue.addAfter(name, gatherMs);
+  }
+
+  #onNode(change: ObjectChange<NodeObject>): void {
+    if (change.kind === 'listed') return;
+    const { name, outOfServiceSince: since } = change.object;
+    if (change.kind === 'gone' || since === undefined) this.#outOfService.delete(name);
+    if (change.kind === 'gone') return this.#onDeleted(name);
+    this.#deleted.delete(name);
+    if (since === undefined || this.#outOfService.has(name)) return;
+    this.#outOfService.set(name, Date.parse(since) || Date.now());
+    this.#queue.add(name);
+  }
+
+  #onDeleted(name: string): void {
+    this.#deleted.set(name, performance.now());
+    this.#queue.addAfter(name, this.#settleMs);
+  }
+
+  get #settleMs(): number {
+    return this.#options.settleMs ?? defaultSettleMs;
+  }
+
+  async #reconcile(name: string): Promise<Outcome> {
+    const { nodeExists, signal } = this.#options;
+    const outOfServiceAt = this.#outOfService.get(name);
+    if (outOfServiceAt !== undefined) {
+      const cause = 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE';
+      return (await this.#unbind(name, { cause, until: outOfServiceAt })) > 0 ? 'again' : 'done';
+    }
+    const deletedAt = this.#deleted.get(name);
+    if (deletedAt === undefined) return 'done';
+    const remainingMs = deletedAt + this.#settleMs - performance.now();
+    if (remainingMs > 0) {
+      this.#queue.addAfter(name, remainingMs);
+      return 'done';
+    }
+    if (this.#checkMassDeletion()) return 'again';
+    const end = { cause: 'UNBIND_CAUSE_NODE_DELETED', until: Infinity } as const;
+    const remaining = (await nodeExists(name, signal)) ? 0 : await this.#unbind(name, end);
+    if (remaining > 0) return 'again';
+    this.#deleted.delete(name);
+    return 'done';
+  }
+
+  #checkMassDeletion(): boolean {
+    const { nodes, alarm } = this.#options;
+    const wasHalted = this.#massDeletionGuard.missing > 0;
+    const since = wasHalted ? -Infinity : performance.now() - massDeletionWindowMs;
+    const missing = [...this.#deleted].filter(([, at]) => at > since).map(([name]) => name);
+    const expected = missing.length + nodes.objects.size;
+    const isHalted = this.#massDeletionGuard.update(missing.length, expected);
+    if (isHalted)
+      alarm(
+        `${missing.length} of ${expected} Nodes are missing from the Kubernetes API all at the same time (${missing.slice(0, 3).join(', ')}, …); their bindings stay. ` +
+          'If the API server lost its data, restore it; if the Nodes are really deleted, stop all pod-watchers and start one with --accept-mass-deletion',
+      );
+    else if (wasHalted) alarm(undefined);
+    return isHalted;
+  }
+
+  /** Ends the bindings of a Node whose addresses no Pod holds. @returns how many remain. */
+  async #unbind(node: string, { cause, until }: NodeEnd): Promise<number> {
+    const { allocator, isAddressHeld, log, signal } = this.#options;
+    let [ended, remaining, later] = [0, 0, 0];
+    for (let pageToken = ''; ;) {
+      const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
+      for (const sandbox of bindings) {
+        if (Date.parse(sandbox.binding?.at ?? '') > until) later += 1;
+        else if (!isAddressHeld(sandbox) && (await this.#unbindOne(sandbox, cause)) > 0) ended += 1;
+        else remaining += 1;
+      }
+      pageToken = nextPageToken;
+      if (pageToken === '') break;
+    }
+    const counts = { node, ended, remaining, cause };
+    if (ended > 0) log.info(counts, 'nodes: unbound the containers of a Node that is deleted or out of service');
+    if (later > 0)
+      log.warn(
+        { ...counts, later },
+        'nodes: a Node with the out-of-service taint has bound containers since, so it runs. Remove the taint, or stop the machine',
+      );
+    return remaining;
+  }
+
+  /** @returns how many bindings ended: 0 if an address is fenced, or another client unbound it before. */
+  async #unbindOne({ attachment, binding }: SandboxBinding, cause: UnbindCause): Promise<number> {
+    const { allocator, signal } = this.#options;
+    const { namespace = '', pod = '', provider = '' } = attachment ?? {};
+    const { containerId = '', interface: name = '' } = binding ?? {};
+    const request = { namespace, pod, provider, containerId, interface: name, cause };
+    return (await allocator.unbind(request, signal)).unbound;
+  }
+}

@@ -1,0 +1,222 @@
+import { expect } from 'chai';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type { SandboxBinding, UnbindRequest } from '../../../../proto/generated/ipledger.ts';
+import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
+import { type NodeObject, nodes as nodeKind } from '../../kubernetes/objects/node.ts';
+import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import { NodeController, type NodeControllerOptions } from './node-controller.ts';
+import { waitForIdle } from '../pods/testing/pod-controller-world.ts';
+
+const nodeNamed = (name: string, uid = `uid-${name}`, spec: object = {}): NodeObject =>
+  nodeKind.parse({ metadata: { name, uid, resourceVersion: '1' }, spec });
+
+/** A Node with the out-of-service taint. */
+const outOfService = (name: string, timeAdded?: string): NodeObject =>
+  nodeNamed(name, undefined, {
+    taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute', timeAdded }],
+  });
+
+/** The binding of net1 of a container of Pod `pod` to 10.0.0.<last>. */
+function bindingOf(pod: string, last: number): SandboxBinding {
+  return {
+    attachment: { namespace: 'default', pod, provider: 'macvlan.default', ordinal: 0 },
+    subnet: 'macvlan',
+    addresses: [`10.0.0.${last}`],
+    binding: {
+      containerId: `container-of-${pod}`,
+      interface: 'net1',
+      node: '',
+      bootId: '',
+      at: '2026-01-31T08:00:00Z',
+    },
+    allocationSeq: 7,
+  };
+}
+
+describe('the bindings of a Node', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** Nodes "n0", "n1", …, and their bindings. */
+  function world(count: number, bound: Record<string, SandboxBinding[]>, more: Partial<NodeControllerOptions> = {}) {
+    const source = new FakeInformer<NodeObject>();
+    const bindings = new Map(Object.entries(bound));
+    const unbound: MessageInput<UnbindRequest>[] = [];
+    const held = new Set<string>();
+    /** Nodes that a look-up finds although the watch has deleted them. */
+    const exist = new Set<string>();
+    const alarms: (string | undefined)[] = [];
+    const listed: string[] = [];
+    const nodes = new NodeController({
+      nodes: source,
+      allocator: {
+        listBindings: ({ node, pageToken }) => {
+          listed.push(node);
+          const [first, ...rest] = (bindings.get(node) ?? []).slice(Number(pageToken));
+          const nextPageToken = rest.length > 0 ? String(Number(pageToken) + 1) : '';
+          return Promise.resolve({ bindings: first ? [first] : [], nextPageToken });
+        },
+        unbind: (request) => {
+          unbound.push(request);
+          return Promise.resolve({ unbound: 1 });
+        },
+      },
+      isAddressHeld: ({ attachment }) => held.has(`default/${attachment?.pod}`),
+      nodeExists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
+      acceptMassDeletion: false,
+      alarm: (message) => alarms.push(message),
+      settleMs: 10,
+      log: silentLogger,
+      signal: stop.signal,
+      ...more,
+    });
+    for (let index = 0; index < count; index++) source.put(nodeNamed(`n${index}`));
+    return { source, bindings, unbound, held, exist, alarms, listed, nodes };
+  }
+  const released: LedgerEvent = {
+    kind: 'released',
+    seq: 1,
+    subnet: 'macvlan',
+    namespace: 'default',
+    pod: 'a',
+    uid: 'u',
+    addresses: [],
+  };
+
+  it('end for released addresses when it is deleted, on all pages, with the cause', async () => {
+    const { source, unbound, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    await until(() => unbound.length === 2);
+    expect(unbound).to.deep.equal(
+      ['a', 'b'].map((pod) => ({
+        namespace: 'default',
+        pod,
+        provider: 'macvlan.default',
+        containerId: `container-of-${pod}`,
+        interface: 'net1',
+        cause: 'UNBIND_CAUSE_NODE_DELETED',
+      })),
+    );
+  });
+
+  it('end for released addresses when it is tainted as out of service, with that cause', async () => {
+    const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2), bindingOf('b', 3)] });
+    held.add('default/b');
+    await nodes.start();
+    source.put(outOfService('n0'));
+    await until(() => unbound.length === 1);
+    expect(unbound[0]).to.include({ pod: 'a', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
+    bindings.set('n0', [bindingOf('b', 3)]);
+    held.delete('default/b');
+    nodes.onEvents([released]);
+    await until(() => unbound.length === 2);
+    expect(unbound[1]).to.include({ pod: 'b', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
+  });
+
+  it('end if the taint is older than the watcher', async () => {
+    const { source, unbound, nodes } = world(0, { n0: [bindingOf('a', 2)] });
+    source.put(outOfService('n0', '2026-01-31T09:00:00Z'));
+    await nodes.start();
+    await until(() => unbound.length === 1);
+  });
+
+  it('stay if they were made after the taint, because the Node is alive', async () => {
+    const { source, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+    await nodes.start();
+    source.put(outOfService('n0', '2026-01-31T07:59:59Z'));
+    await until(() => listed.length > 0);
+    await waitForIdle();
+    expect(unbound).to.deep.equal([]);
+  });
+
+  it('stay after the taint is removed, and with a taint of another key or effect', async () => {
+    const { source, bindings, unbound, held, listed, nodes } = world(2, { n0: [bindingOf('a', 2)] });
+    held.add('default/a');
+    await nodes.start();
+    source.put(outOfService('n0'));
+    await until(() => listed.length > 0);
+    source.put(nodeNamed('n0'));
+    held.delete('default/a');
+    bindings.set('n1', [bindingOf('b', 3)]);
+    const taints = [
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+      { key: 'node.kubernetes.io/out-of-service', effect: 'PreferNoSchedule' },
+    ];
+    source.put(nodeNamed('n1', undefined, { taints }));
+    nodes.onEvents([released]);
+    await waitForIdle();
+    expect(unbound).to.deep.equal([]);
+  });
+
+  it('stay while a Pod holds the address, and end when it is released', async () => {
+    const { source, bindings, unbound, held, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+    held.add('default/a');
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    await waitForIdle();
+    expect(unbound).to.deep.equal([]);
+    held.delete('default/a');
+    nodes.onEvents([released]);
+    await until(() => unbound.length === 1);
+    bindings.clear();
+  });
+
+  it('stay if a look-up finds the Node, or it is created again', async () => {
+    const { source, unbound, exist, nodes } = world(2, { n0: [bindingOf('a', 2)], n1: [bindingOf('b', 3)] });
+    exist.add('n0');
+    await nodes.start();
+    source.drop(nodeNamed('n0'));
+    source.drop(nodeNamed('n1'));
+    source.put(nodeNamed('n1', 'another'));
+    await waitForIdle();
+    nodes.onEvents([released]);
+    await waitForIdle();
+    expect(unbound).to.deep.equal([]);
+  });
+
+  it('stay if the name was never that of a Node', async () => {
+    const { unbound, listed, nodes } = world(1, { demo: [bindingOf('a', 2)] });
+    await nodes.start();
+    nodes.onEvents([released]);
+    await waitForIdle();
+    expect([unbound, listed]).to.deep.equal([[], []]);
+  });
+
+  it('end if it was deleted while no watcher ran, as far as the API’s history reaches', async () => {
+    const listDeleted = async function* () {
+      yield* await Promise.resolve([nodeNamed('deleted'), nodeNamed('n0', 'an earlier one')]);
+      throw new Error('410 Expired');
+    };
+    const bound = { deleted: [bindingOf('a', 2)], n0: [bindingOf('b', 3)] };
+    const { unbound, nodes } = world(1, bound, { listDeleted });
+    await nodes.start();
+    await until(() => unbound.length === 1);
+    await waitForIdle();
+    expect(unbound.map(({ pod }) => pod)).to.deep.equal(['a']);
+  });
+
+  it('stay while most Nodes are missing, unless the operator accepts the mass deletion', async () => {
+    const bound = Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [`n${index}`, [bindingOf(`p${index}`, index)]]),
+    );
+    const { source, unbound, alarms, nodes } = world(10, bound);
+    await nodes.start();
+    for (let index = 0; index < 6; index++) source.drop(nodeNamed(`n${index}`));
+    await until(() => alarms.length > 0);
+    expect(alarms[0]).to.match(
+      /^6 of 10 Nodes are missing from the Kubernetes API all at the same time \(n0, n1, n2, …\); their bindings stay/,
+    );
+    expect([unbound.length, nodes.missing]).to.deep.equal([0, 6]);
+    for (let index = 0; index < 4; index++) source.put(nodeNamed(`n${index}`));
+    nodes.onEvents([released]);
+    await until(() => unbound.length === 2);
+    expect([alarms.at(-1), nodes.missing]).to.deep.equal([undefined, 0]);
+
+    const accepting = world(10, bound, { acceptMassDeletion: true });
+    await accepting.nodes.start();
+    for (let index = 0; index < 6; index++) accepting.source.drop(nodeNamed(`n${index}`));
+    await until(() => accepting.unbound.length === 6);
+  });
+});

@@ -1,0 +1,168 @@
+/** The conditions of Subnet, IPPool, Vip and IPAMClaim objects, with the types and reasons of their APIs. Pure. */
+import type { ErrorCode } from '../../../../lib/errors.ts';
+import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+
+/** The allocator's answer to an object's spec. */
+export interface Verdict {
+  readonly accepted: boolean;
+  /** Why it was rejected; "" if it was accepted. */
+  readonly message: string;
+  /** The error of a rejection. */
+  readonly code?: ErrorCode;
+  /** Set if the object is being deleted and the ledger still uses it. */
+  readonly inUse?: true;
+}
+
+/** Reasons of conditions, in CamelCase. */
+export interface ConditionReasons {
+  readonly validated: string;
+  readonly ready: string;
+  readonly refused: string;
+  readonly inUse: string;
+  /** The only condition of the kind, which a verdict sets. Absent: Validated, Ready and Error. */
+  readonly onlyType?: string;
+  /** Reasons of rejections that differ from `refused`. */
+  readonly refusedBy?: Partial<Record<ErrorCode, string>>;
+}
+
+/** The reason of a rejection. */
+export const refusalReason = ({ refused, refusedBy }: ConditionReasons, { code }: Pick<Verdict, 'code'>): string =>
+  (code && refusedBy?.[code]) ?? refused;
+
+export const subnetReasons: ConditionReasons = {
+  validated: 'ValidateLogicalSwitchSuccess',
+  ready: 'SetNonOvnSubnetSuccess',
+  refused: 'ValidateLogicalSwitchFailed',
+  inUse: 'SubnetInUse',
+};
+
+export const poolReasons: ConditionReasons = {
+  validated: 'UpdateIPAMSucceeded',
+  ready: 'UpdateIPAMSucceeded',
+  refused: 'UpdateIPAMFailed',
+  inUse: 'IPPoolInUse',
+};
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: number;
+  readonly lastUpdateTime: string;
+  readonly lastTransitionTime: string;
+}
+
+type ConditionState = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** A condition of its own beside the verdict. An object for which it was never raised does not have it. */
+export interface Warning {
+  readonly type: string;
+  /** `spec`: the spec requests what it does not get; an Event reports it, too. `cluster`: another object conflicts. */
+  readonly about: 'spec' | 'cluster';
+  readonly raised: Pick<Condition, 'status' | 'reason'>;
+  /** The condition after the warning was cleared; absent: it is removed. */
+  readonly cleared?: Pick<Condition, 'status' | 'reason'>;
+  /** "" if the warning is not raised. */
+  readonly message: string;
+}
+
+/** Another network's Subnet in the same broadcast domain gives the same addresses. */
+export const addressOverlap: Omit<Warning, 'message'> = {
+  type: 'AddressOverlap',
+  about: 'cluster',
+  raised: { status: 'True', reason: 'OverlapOnBroadcastDomain' },
+  cleared: { status: 'False', reason: 'NoOverlap' },
+};
+
+/** The spec isolates a Subnet, which has no effect. */
+export const privateNotEnforced: Omit<Warning, 'message'> = {
+  type: 'PrivateEnforced',
+  about: 'spec',
+  raised: { status: 'False', reason: 'PrivateNotEnforced' },
+};
+
+function verdictConditions(verdict: Verdict, reasons: ConditionReasons): ConditionState[] {
+  const { accepted, message, inUse } = verdict;
+  if (reasons.onlyType !== undefined) {
+    const reason = inUse ? reasons.inUse : accepted ? reasons.ready : refusalReason(reasons, verdict);
+    const hasAddresses = accepted || inUse === true;
+    return [{ type: reasons.onlyType, status: hasAddresses ? 'True' : 'False', reason, message }];
+  }
+  if (inUse) return [{ type: 'Ready', status: 'False', reason: reasons.inUse, message }];
+  if (!accepted) {
+    const reason = reasons.refused;
+    return [
+      { type: 'Validated', status: 'False', reason, message },
+      { type: 'Ready', status: 'False', reason, message },
+      { type: 'Error', status: 'True', reason, message },
+    ];
+  }
+  const reason = reasons.ready;
+  return [
+    { type: 'Validated', status: 'True', reason: reasons.validated, message: '' },
+    { type: 'Ready', status: 'True', reason, message: '' },
+    { type: 'Error', status: 'False', reason, message: '' },
+  ];
+}
+
+/**
+ * All conditions of an object after a verdict; undefined if nothing changes. Keeps conditions of other types. The time of a
+ * transition changes with the status only.
+ */
+export function updatedConditions(
+  present: unknown,
+  verdict: Verdict,
+  {
+    reasons,
+    generation,
+    now,
+    warnings = [],
+  }: {
+    readonly reasons: ConditionReasons;
+    readonly generation: number;
+    readonly now: Date;
+    readonly warnings?: readonly Warning[] | undefined;
+  },
+): Condition[] | undefined {
+  const conditions = new Map(
+    (Array.isArray(present) ? present : []).map(asRecord).map((each) => [asText(each['type']), each]),
+  );
+  const desired = [...verdictConditions(verdict, reasons), ...warningConditions(warnings, conditions)];
+  const removed = warnings.filter(({ type, message, cleared }) => message === '' && !cleared && conditions.has(type));
+  const isCurrent = desired.every((state) => isUnchanged(conditions.get(state.type), state, generation));
+  if (isCurrent && removed.length === 0) return undefined;
+  for (const { type } of removed) conditions.delete(type);
+  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  for (const state of desired) {
+    const before = conditions.get(state.type);
+    const since = before?.['status'] === state.status ? asText(before['lastTransitionTime']) || at : at;
+    conditions.set(state.type, {
+      ...state,
+      observedGeneration: generation,
+      lastUpdateTime: at,
+      lastTransitionTime: since,
+    });
+  }
+  return [...conditions.values()] as unknown as Condition[];
+}
+
+function warningConditions(warnings: readonly Warning[], present: ReadonlyMap<string, UntypedJson>): ConditionState[] {
+  return warnings.flatMap(({ type, message, raised, cleared }) => {
+    if (message !== '') return { type, ...raised, message };
+    return cleared && present.has(type) ? { type, ...cleared, message } : [];
+  });
+}
+
+function isUnchanged(
+  present: UntypedJson | undefined,
+  { status, reason, message }: ConditionState,
+  generation: number,
+): boolean {
+  return (
+    present?.['status'] === status &&
+    present['reason'] === reason &&
+    asText(present['message']) === message &&
+    present['observedGeneration'] === generation
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * Makes a Subnet for each Network of OVN4NFV, and deletes it with the Network. The rules are those of the Subnet: the allocator
+ * validates it, and it stays while its addresses are in use.
+ *
+ * A Subnet is deleted only while its Network is present and being deleted: an API server that lost its Networks deletes nothing.
+ */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import { addFinalizerPatch, versionPrecondition } from '../../kubernetes/objects/finalizer.ts';
+import type { Ovn4nfvNetwork } from '../../kubernetes/objects/ovn4nfv-network.ts';
+import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import type { ConditionReasons, Warning } from '../object-controller/conditions.ts';
+import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
+import type { SubnetCache } from '../subnets/subnet-cache.ts';
+import { networkVersionOf, type SubnetManifest, subnetManifestOf } from './network-subnet.ts';
+
+export interface NetworkControllerOptions extends ObjectAccess<Ovn4nfvNetwork> {
+  readonly subnetObjects: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
+  readonly subnets: Pick<SubnetCache, 'serves' | 'refusalOf' | 'exists'>;
+  /** Writes of Subnets. All throw ApiError. */
+  readonly createSubnet: (manifest: SubnetManifest, signal: AbortSignal) => Promise<void>;
+  readonly patchSubnet: (subnet: SubnetObject, body: UntypedJson, signal: AbortSignal) => Promise<void>;
+  readonly deleteSubnet: (subnet: SubnetObject, signal: AbortSignal) => Promise<void>;
+}
+
+export const networkReasons: ConditionReasons = {
+  validated: 'SubnetCreated',
+  ready: 'SubnetCreated',
+  refused: 'CreateSubnetFailed',
+  inUse: 'SubnetInUse',
+};
+
+export class NetworkController {
+  readonly #options: NetworkControllerOptions;
+  readonly #controller: ObjectController<Ovn4nfvNetwork>;
+
+  constructor(options: NetworkControllerOptions) {
+    this.#options = options;
+    this.#controller = new ObjectController<Ovn4nfvNetwork>({
+      ...options,
+      apply: (network) => this.#apply(network),
+      isApplied: (key) => this.#subnetOf(key) !== undefined && options.subnets.serves(nameOf(key)),
+      differences: ({ status }, desired) => (status['state'] === desired['state'] ? {} : { status: desired }),
+      retire: (key) => this.#retire(key),
+      appliedNames: () => [],
+      warnings: (network) => [ignoredFieldsWarning(network)],
+      onVerdict: (network, { accepted }) => void (accepted || this.#writeFailure(network)),
+      reasons: networkReasons,
+    });
+    options.subnetObjects.subscribe((change) => {
+      if (change.kind === 'listed') return;
+      const { network, name } = change.object;
+      if (network !== '') this.#controller.enqueue(network);
+      this.#controller.retryAll((waiting) => waiting.name === name);
+    });
+  }
+
+  /** Starts; resolves when every present Network has been tried once. */
+  start(): Promise<void> {
+    return this.#controller.start();
+  }
+
+  /** The Subnet that was made for a Network "namespace/name". */
+  #subnetOf(key: string): SubnetObject | undefined {
+    const subnet = this.#options.subnetObjects.objects.get(nameOf(key));
+    return subnet?.network === key ? subnet : undefined;
+  }
+
+  /** @throws IpledgerError while the Subnet of that name is of another origin, is not in force, or was rejected. */
+  async #apply(network: Ovn4nfvNetwork): Promise<UntypedJson> {
+    const { subnetObjects, subnets, createSubnet, patchSubnet, signal } = this.#options;
+    const { name } = network;
+    await this.#addFinalizer(network);
+    const manifest = subnetManifestOf(network);
+    const present = subnetObjects.objects.get(name);
+    if (present ? present.network !== keyOf(network) : subnets.exists(name))
+      throw new IpledgerError('SUBNET_OVERLAP', collision(name, present?.network ?? ''));
+    if (present?.deleting)
+      throw new IpledgerError('SUBNET_IN_USE', `Subnet ${name} is being deleted: wait until it is gone`);
+    if (!present) await createSubnet(manifest, signal);
+    else if (present.networkVersion !== networkVersionOf(network))
+      await patchSubnet(
+        present,
+        { metadata: { annotations: manifest.metadata.annotations }, spec: manifest.spec },
+        signal,
+      );
+    const refusal = subnets.refusalOf(name);
+    if (refusal !== undefined) throw new IpledgerError('SUBNET_INVALID', `Subnet ${name} is rejected: ${refusal}`);
+    // A change of the Subnet wakes this Network.
+    if (!subnets.serves(name)) throw new IpledgerError('UNAVAILABLE', `Subnet ${name} is not in force yet`);
+    return { state: 'Created' };
+  }
+
+  /** A Network without finalizer could be deleted without its Subnet. */
+  async #addFinalizer(network: Ovn4nfvNetwork): Promise<void> {
+    const { write, signal } = this.#options;
+    const finalizers = addFinalizerPatch(network);
+    if (!finalizers) return;
+    await write(network, { metadata: { ...versionPrecondition(network), ...finalizers } }, signal);
+    throw new IpledgerError('UNAVAILABLE', 'the Network with its finalizer is not observed yet');
+  }
+
+  /** @throws IpledgerError SUBNET_IN_USE while the Subnet exists. */
+  async #retire(key: string): Promise<void> {
+    const { objects, deleteSubnet, signal } = this.#options;
+    const subnet = this.#subnetOf(key);
+    if (!subnet || objects.objects.get(key)?.deleting !== true) return;
+    if (!subnet.deleting) await deleteSubnet(subnet, signal);
+    throw new IpledgerError(
+      'SUBNET_IN_USE',
+      `Subnet ${subnet.name} is being deleted, and stays while its addresses are in use: delete the Pods that use them`,
+    );
+  }
+
+  #writeFailure(network: Ovn4nfvNetwork): void {
+    const { writeStatus, log, signal } = this.#options;
+    if (network.status['state'] === failedState) return;
+    writeStatus(network, { state: failedState }, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.debug({ err: error, network: keyOf(network) }, 'networks: the state was not written');
+    });
+  }
+}
+
+/** Nodus' state of a Network whose creation failed. */
+const failedState = 'CreateInternalError';
+
+const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
+
+function collision(name: string, network: string): string {
+  const origin = network === '' ? 'which no Network made' : `which Network ${network} made`;
+  return `there is a Subnet ${name}, ${origin}: give this Network another name`;
+}
+
+/** The spec requests what it does not get. */
+const ignoredFieldsWarning = ({ ignoredFields }: Ovn4nfvNetwork): Warning => ({
+  type: 'FieldsIgnored',
+  about: 'spec',
+  raised: { status: 'True', reason: 'FieldsNotServed' },
+  message: ignoredFields.length === 0 ? '' : `${ignoredFields.join(', ')}: no effect; remove it`,
+});

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { heldAllocation } from '../../testing/fakes.ts';
+import { AllocationCache } from './allocation-cache.ts';
+
+const [pod, uid] = ['default/a', 'uid-a'];
+const allocatedEvent = (seq: number) => ({
+  kind: 'allocated' as const,
+  allocation: heldAllocation('a', { seq, ordinal: seq }),
+});
+const releasedEvent = (seq: number) => ({
+  kind: 'released' as const,
+  seq,
+  subnet: 'macvlan',
+  namespace: 'default',
+  pod: 'a',
+  uid,
+  addresses: [],
+});
+
+function cacheAfter(seq: number, ...seqs: number[]): AllocationCache {
+  const allocations = new AllocationCache();
+  allocations.onSnapshot({
+    seq,
+    allocations: seqs.map((each) => heldAllocation('a', { seq: each, ordinal: each })),
+    subnets: [],
+    pools: [],
+    reservations: [],
+  });
+  return allocations;
+}
+
+describe('the allocation cache', () => {
+  it('has the allocations that the ledger reports', () => {
+    const allocations = cacheAfter(10, 7);
+    expect(allocations.isSettled(pod, uid)).to.equal(true);
+    expect(allocations.uids(pod)).to.deep.equal([uid]);
+    allocations.onEvents([releasedEvent(7)], 11);
+    expect(allocations.uids(pod)).to.deep.equal([]);
+    expect(allocations.uidCount).to.equal(0);
+  });
+
+  it('has a uid until its last allocation is released, and ignores other releases', () => {
+    const allocations = cacheAfter(10, 7, 8);
+    allocations.onEvents([releasedEvent(7), releasedEvent(3)], 12);
+    expect(allocations.isSettled(pod, uid)).to.equal(true);
+    allocations.onEvents([releasedEvent(8)], 13);
+    expect(allocations.isSettled(pod, uid)).to.equal(false);
+  });
+
+  it('has a uid whose request had no reply', () => {
+    const allocations = cacheAfter(10);
+    allocations.markRequested(pod, uid);
+    expect(allocations.isSettled(pod, uid)).to.equal(false);
+    expect(allocations.uids(pod)).to.deep.equal([uid]);
+    allocations.onSnapshot({ seq: 11, allocations: [], subnets: [], pools: [], reservations: [] });
+    expect(allocations.uids(pod), 'a snapshot may be older than the outcome').to.deep.equal([uid]);
+    allocations.markRefused(pod, uid);
+    expect(allocations.uids(pod)).to.deep.equal([]);
+  });
+
+  it('has an allocation from the reply, before the ledger’s event', () => {
+    const allocations = cacheAfter(10);
+    allocations.markRequested(pod, uid);
+    allocations.markAllocated(pod, uid, { allocated: [heldAllocation('a', { seq: 11, ordinal: 11 })], seq: 11 });
+    expect(allocations.isSettled(pod, uid)).to.equal(true);
+    allocations.onEvents([allocatedEvent(11)], 11);
+    expect(allocations.uidCount).to.equal(1);
+  });
+
+  it('ignores a reply about an allocation that was already released', () => {
+    const allocations = cacheAfter(10);
+    allocations.markRequested(pod, uid);
+    allocations.onEvents([allocatedEvent(11)], 11);
+    allocations.onEvents([releasedEvent(11)], 12);
+    allocations.markAllocated(pod, uid, { allocated: [heldAllocation('a', { seq: 11, ordinal: 11 })], seq: 11 });
+    expect(allocations.uids(pod)).to.deep.equal([]);
+  });
+
+  it('keeps pending requests when the ledger is rewound, and accepts their replies', () => {
+    const allocations = cacheAfter(100, 7, 80);
+    allocations.markRequested(pod, 'requesting');
+    allocations.onSnapshot({
+      seq: 50,
+      allocations: [heldAllocation('a', { seq: 7 })],
+      subnets: [],
+      pools: [],
+      reservations: [],
+    });
+    expect(allocations.uids(pod)).to.have.members([uid, 'requesting']);
+    allocations.markAllocated(pod, 'requesting', {
+      allocated: [heldAllocation('a', { seq: 51, uid: 'requesting' })],
+      seq: 51,
+    });
+    expect(allocations.isSettled(pod, 'requesting')).to.equal(true);
+  });
+
+  for (const [order, deliver] of [
+    [
+      'before',
+      (allocations: AllocationCache) => [
+        allocations.onEvents([releasedEvent(8)], 11),
+        allocations.markReleased(pod, uid, 11),
+      ],
+    ],
+    [
+      'after',
+      (allocations: AllocationCache) => [
+        allocations.markReleased(pod, uid, 11),
+        allocations.onEvents([releasedEvent(8)], 11),
+      ],
+    ],
+  ] as const)
+    it(`has what a release left, if the event about the rest arrives ${order} the reply`, () => {
+      const allocations = cacheAfter(10, 7, 8);
+      deliver(allocations);
+      expect(allocations.uids(pod)).to.deep.equal([uid]);
+      expect(allocations.isReleasing(pod, uid)).to.equal(false);
+    });
+
+  it('has a uid as releasing from the reply until the events up to its position have arrived', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markReleased(pod, uid, 12);
+    allocations.onEvents([], 11);
+    expect(allocations.isReleasing(pod, uid)).to.equal(true);
+    allocations.onEvents([releasedEvent(7)], 12);
+    expect(allocations.isReleasing(pod, uid)).to.equal(false);
+    expect(allocations.uidCount).to.equal(0);
+  });
+
+  it('does not have a uid as releasing after the ledger was rewound', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markReleased(pod, uid, 12);
+    allocations.onSnapshot({
+      seq: 8,
+      allocations: [heldAllocation('a', { seq: 7 })],
+      subnets: [],
+      pools: [],
+      reservations: [],
+    });
+    expect(allocations.isReleasing(pod, uid)).to.equal(false);
+    expect(allocations.uids(pod)).to.deep.equal([uid]);
+  });
+
+  it('drops a uid without allocations after its release', () => {
+    const allocations = cacheAfter(10);
+    allocations.markRequested(pod, uid);
+    allocations.markReleased(pod, uid, 10);
+    expect(allocations.uidCount).to.equal(0);
+  });
+
+  it('has several uids of one name', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markRequested(pod, 'other');
+    expect(allocations.uids(pod)).to.deep.equal([uid, 'other']);
+    allocations.onEvents([releasedEvent(7)], 11);
+    expect(allocations.uids(pod)).to.deep.equal(['other']);
+    expect([...allocations.podKeys()]).to.deep.equal([pod]);
+  });
+
+  it('has one allocation for each attachment of a uid: the last one', () => {
+    const allocations = cacheAfter(10);
+    for (const seq of [11, 12])
+      allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq }) }], seq);
+    expect(allocations.allocationsOf(pod, uid).map(({ seq }) => seq)).to.deep.equal([12]);
+  });
+
+  it('has the last owner of a deleted Pod, else the owner at its request', () => {
+    const [requesting, adopting] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
+    const allocations = cacheAfter(10);
+    allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq: 11, owner: requesting }) }], 11);
+    expect(allocations.lastOwner(pod, uid)).to.equal(requesting);
+    allocations.recordLastOwner(pod, uid, adopting);
+    expect(allocations.lastOwner(pod, uid)).to.equal(adopting);
+    allocations.recordLastOwner(pod, uid, undefined);
+    expect(allocations.lastOwner(pod, uid)).to.equal(undefined);
+    allocations.recordLastOwner(pod, 'without allocations', adopting);
+    expect(allocations.uids(pod)).to.deep.equal([uid]);
+  });
+
+  it('finds the members of a StatefulSet', () => {
+    const allocations = new AllocationCache();
+    const named = (name: string, seq: number) => ({
+      kind: 'allocated' as const,
+      allocation: heldAllocation(name, { seq }),
+    });
+    allocations.onEvents(
+      [named('web-0', 1), named('web-10', 2), named('web-a', 3), named('web', 4), named('db-0', 5)],
+      5,
+    );
+    expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-10']);
+    const released = { ...releasedEvent(1), pod: 'web-0', uid: 'uid-web-0' };
+    allocations.onEvents([released], 6);
+    expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-10']);
+    expect([...allocations.membersOf('default/none')]).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,222 @@
+/** Parses the values of annotations about addresses: addresses, CIDRs, families, IP pools, MACs, bandwidths and routes. */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import * as z from 'zod';
+import { ipv4First, isCidr } from '../../../../../lib/net/ip.ts';
+import type { AddressSet, Route } from '../../../../../proto/generated/ipledger.ts';
+import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../../limits.ts';
+import { ok, problem, type Result } from './result.ts';
+
+/** Canonical text of an address; undefined for other text, also for an address with a prefix length or a zone. */
+export function canonicalAddress(address: string): string | undefined {
+  switch (isIP(address)) {
+    case 4:
+      return address;
+    case 6:
+      return address.includes('%') ? undefined : ipaddr.IPv6.parse(address).toRFC5952String();
+    default:
+      return undefined;
+  }
+}
+
+/** The constraints that every requested address of an attachment must meet. */
+export interface AddressConstraints {
+  /** From the annotation `cidr`: at most one CIDR of each family. */
+  readonly cidrs: CidrConstraint;
+  /** "" for both. */
+  readonly family: '' | 'ipv4' | 'ipv6';
+  /** The key of the annotation `ip_family`. */
+  readonly familyKey: string;
+}
+
+/** CIDRs, parsed once for all addresses. */
+export interface CidrConstraint {
+  /** As in the annotation; "" for none. */
+  readonly text: string;
+  readonly ranges: readonly (readonly [network: ipaddr.IPv4 | ipaddr.IPv6, length: number])[];
+}
+
+/** The place that requested addresses come from. */
+export interface AddressSource {
+  /** The annotation's key, or a description of the place. */
+  readonly key: string;
+  /** The name of the list in messages: "ip_address annotation". */
+  readonly label: string;
+  /** Whether addresses may have a prefix length. It is ignored: the Subnet determines it. */
+  readonly allowsPrefixLength: boolean;
+}
+
+/** Parses one address, or one of each family. IPv4 comes first. */
+export function parseAddresses(
+  texts: readonly string[],
+  source: AddressSource,
+  constraints: AddressConstraints,
+): Result<AddressSet> {
+  const many = tooMany(source.key, texts, { most: podLimits.addresses, unit: 'addresses' });
+  if (many !== undefined) return problem(many);
+  const trimmed = texts.map((text) => text.trim());
+  const long = trimmed.map((text) => tooLong(`an address of ${source.key}`, text, textLimits.addressLength));
+  const [first] = long.filter((each) => each !== undefined);
+  if (first !== undefined) return problem(first);
+  const addresses: string[] = [];
+  for (const text of trimmed) {
+    const address = canonicalAddress(isCidr(text) ? text.slice(0, text.indexOf('/')) : text);
+    if (address === undefined) return problem(`${text} is not a valid ${source.key}: failed to parse IP ${text}`);
+    const violation = constraintViolation(constraints, address, text);
+    if (violation !== '') return problem(violation);
+    addresses.push(address);
+  }
+  const prefixed = trimmed.find((text) => text.includes('/'));
+  if (prefixed !== undefined && !source.allowsPrefixLength)
+    return problem(`failed to parse IP ${prefixed}: ${source.key} takes addresses without a prefix length`);
+  return oneOfEachFamily(addresses, `${source.label} "${texts.join(',')}"`, source.key);
+}
+
+/** Why an address violates the constraints; "" if it does not. @param text the address as in the annotation. */
+export function constraintViolation(
+  { cidrs, family, familyKey }: AddressConstraints,
+  address: string,
+  text: string,
+): string {
+  if (cidrs.text !== '' && !contains(cidrs, address)) return `${text} not in cidr ${cidrs.text}`;
+  if (family !== '' && `ipv${isIP(address)}` !== family) return `${text} does not match ${familyKey} ${family}`;
+  return '';
+}
+
+function contains({ ranges }: CidrConstraint, address: string): boolean {
+  const parsed = ipaddr.parse(address);
+  return ranges.some(([network, length]) => network.kind() === parsed.kind() && parsed.match(network, length));
+}
+
+function oneOfEachFamily(addresses: readonly string[], where: string, key: string): Result<AddressSet> {
+  for (const family of [4, 6])
+    if (addresses.filter((address) => isIP(address) === family).length > 1)
+      return problem(`multiple IPv${family} addresses in ${where}: ${key} takes one of each family`);
+  return ok({ addresses: ipv4First(addresses) });
+}
+
+export type PoolRequest =
+  | { readonly kind: 'list'; readonly sets: readonly AddressSet[] }
+  /** The name of an IPPool object. */
+  | { readonly kind: 'named'; readonly pool: string };
+
+/**
+ * Parses the annotation `ip_pool`. With a `;` it is a list of single addresses and `v4,v6` pairs. Without, it is a list of
+ * addresses, separated by commas; exactly two of different families are one pair. A single word that is not an address is the
+ * name of an IPPool.
+ */
+export function parsePool(
+  value: string,
+  key: string,
+  constraints: AddressConstraints = noConstraints,
+): Result<PoolRequest> {
+  const trimmed = value.trim();
+  if (trimmed === '') return problem(`annotation ${key} is empty: name addresses or an IPPool, or remove it`);
+  if (isPoolName(trimmed)) return ok({ kind: 'named', pool: trimmed });
+  const elements = poolElements(trimmed);
+  const has = elements.length;
+  const remedy = 'remove some, or name an IPPool';
+  if (has > podLimits.candidates)
+    return problem(limitExceeded(`annotation ${key}`, { has, most: podLimits.candidates, unit: 'entries', remedy }));
+  const sets: AddressSet[] = [];
+  for (const element of elements) {
+    const set = parsePoolEntry(element, key, constraints);
+    if (!set.ok) return set;
+    sets.push(set.value);
+  }
+  return ok({ kind: 'list', sets });
+}
+
+/** Of three addresses two are of one family, which is an error: parsing stops there. */
+const maxParsedAddresses = 3;
+
+function parsePoolEntry(element: string, key: string, constraints: AddressConstraints): Result<AddressSet> {
+  const addresses: string[] = [];
+  for (const each of element.split(',', maxParsedAddresses)) {
+    const text = each.trim();
+    const address = canonicalAddress(text);
+    if (address === undefined) return invalidElement(text, key);
+    const violation = constraintViolation(constraints, address, text);
+    if (violation !== '') return problem(violation);
+    addresses.push(address);
+  }
+  return oneOfEachFamily(addresses, `"${truncate(element)}"`, `an entry of ${key}`);
+}
+
+export const noConstraints: AddressConstraints = { cidrs: { text: '', ranges: [] }, family: '', familyKey: '' };
+
+/** Whether the value of `ip_pool` is the name of an IPPool: one word that does not resemble an address. */
+export function isPoolName(value: string): boolean {
+  const word = value.trim();
+  return word !== '' && !/[,;:/]|^[0-9.]+$/.test(word);
+}
+
+function poolElements(value: string): string[] {
+  if (value.includes(';')) return value.split(';').map((element) => element.trim());
+  const elements = value.split(',').map((element) => element.trim());
+  const [first = '', second = ''] = elements;
+  const pair = elements.length === 2 && isIP(first) !== 0 && isIP(second) !== 0 && isIP(first) !== isIP(second);
+  return pair ? [`${first},${second}`] : elements;
+}
+
+function invalidElement(text: string, key: string): Result<never> {
+  return problem(`${text === '' ? 'an empty element' : truncate(text)} in ${key} is not a valid address`);
+}
+
+/** Parses the annotation `cidr`: "v4", "v6" or "v4,v6". */
+export function parseCidrs(value: string, key: string): Result<CidrConstraint> {
+  const invalid = problem(`invalid cidr ${truncate(value)}: ${key} takes at most one CIDR of each family`);
+  const texts = value.split(',', maxParsedAddresses).map((text) => text.trim());
+  if (texts.length === maxParsedAddresses || !texts.every(isCidr)) return invalid;
+  const ranges = texts.map((text) => ipaddr.parseCIDR(text));
+  const families = new Set(ranges.map(([network]) => network.kind()));
+  return families.size === ranges.length ? ok({ text: value, ranges }) : invalid;
+}
+
+/** Parses the annotation `ip_family`, in lower case only. */
+export function parseFamily(value: string, key: string): Result<AddressConstraints['family']> {
+  return value === '' || value === 'ipv4' || value === 'ipv6'
+    ? ok(value)
+    : problem(`${truncate(value)} is not a valid ${key}: must be ipv4 or ipv6`);
+}
+
+const macAddress = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i;
+
+/** Parses a MAC of six octets with colons. The result has the letter case of the annotation. */
+export function parseMac(value: string, key: string): Result<string> {
+  const mac = value.trim();
+  return macAddress.test(mac) ? ok(mac) : problem(`${truncate(mac)} is not a valid ${key}`);
+}
+
+/** Validates a bandwidth: a number, in Mbit/s. */
+export function validateRate(value: string, key: string): Result<undefined> {
+  return /^\d+(\.\d+)?$/.test(value)
+    ? ok(undefined)
+    : problem(`${truncate(value)} is not a valid ${key}: must be a number`);
+}
+
+const routesShape = z.array(z.object({ dst: z.string().optional(), gw: z.string().optional() }));
+
+/** Parses the annotation `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`. A route without `dst` is the default route. */
+export function parseRoutes(value: string): Result<Route[]> {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(value);
+  } catch (error) {
+    return problem(error instanceof Error ? error.message : String(error));
+  }
+  const many = Array.isArray(raw) ? tooMany('it', raw, { most: podLimits.routes, unit: 'routes' }) : undefined;
+  if (many !== undefined) return problem(many);
+  const parsed = routesShape.safeParse(raw);
+  if (!parsed.success) return problem('must be a JSON array of {"dst": "<cidr>", "gw": "<address>"}');
+  const routes: Route[] = [];
+  for (const [index, { dst = '', gw = '' }] of parsed.data.entries()) {
+    if (dst === '' && gw === '') return problem(`route ${index} has neither dst nor gw`);
+    if (dst !== '' && !isCidr(dst))
+      return problem(`dst ${truncate(JSON.stringify(dst))} of route ${index} is not a CIDR`);
+    if (gw !== '' && canonicalAddress(gw) === undefined)
+      return problem(`gw ${truncate(JSON.stringify(gw))} of route ${index} is not an address`);
+    routes.push({ dst, gw });
+  }
+  return ok(routes);
+}

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import {
+  canonicalAddress,
+  noConstraints,
+  parseMac,
+  parsePool,
+  validateRate,
+  parseRoutes,
+  parseAddresses,
+} from './address-annotations.ts';
+
+const key = 'm.d.kubernetes.io/ip_pool';
+const sets = (...each: string[][]) => ({
+  ok: true,
+  value: { kind: 'list', sets: each.map((addresses) => ({ addresses })) },
+});
+
+describe('an ip_address annotation', () => {
+  it('has addresses in canonical form; other text is rejected', () => {
+    expect(canonicalAddress('10.0.0.1')).to.equal('10.0.0.1');
+    expect(canonicalAddress('FD00:0::0001')).to.equal('fd00::1');
+    for (const text of ['1', '010.0.0.1', '0x7f.1', '10.0.0.1/24', 'fe80::1%eth0', 'not-an-ip', '', ' 10.0.0.1'])
+      expect(canonicalAddress(text), text).to.equal(undefined);
+  });
+
+  const parse = (texts: string[], allowsPrefixLength = false) =>
+    parseAddresses(
+      texts,
+      { key: 'm.d.kubernetes.io/ip_address', label: 'ip_address annotation', allowsPrefixLength },
+      noConstraints,
+    );
+
+  it('has one address, or one of each family, IPv4 first', () => {
+    expect(parse(['fd00::1', ' 10.0.0.1'])).to.deep.equal({ ok: true, value: { addresses: ['10.0.0.1', 'fd00::1'] } });
+    expect(parse(['10.0.0.1', '10.0.0.2'])).to.have.property(
+      'problem',
+      'multiple IPv4 addresses in ip_address annotation "10.0.0.1,10.0.0.2": m.d.kubernetes.io/ip_address takes one of each family',
+    );
+    expect(parse(['10.0.0.1', 'fd00::1', 'fd00::2']))
+      .to.have.property('problem')
+      .that.contains('multiple IPv6');
+  });
+
+  it('may have a prefix length beside the network’s name, which is ignored', () => {
+    expect(parse(['10.0.0.1/24', 'FD00::1/64'], true)).to.deep.equal({
+      ok: true,
+      value: { addresses: ['10.0.0.1', 'fd00::1'] },
+    });
+    expect(parse(['10.0.0.1/33'], true))
+      .to.have.property('problem')
+      .that.contains('10.0.0.1/33 is not a valid');
+    expect(parse(['10.0.0.1/24']))
+      .to.have.property('problem')
+      .that.contains('failed to parse IP 10.0.0.1/24');
+  });
+});
+
+describe('an ip_pool annotation', () => {
+  it('has a list of addresses', () => {
+    expect(parsePool('172.17.0.200, 172.17.0.201,172.17.0.202', key)).to.deep.equal(
+      sets(['172.17.0.200'], ['172.17.0.201'], ['172.17.0.202']),
+    );
+    expect(parsePool('10.0.0.1', key)).to.deep.equal(sets(['10.0.0.1']));
+    expect(parsePool('10.0.0.1,10.0.0.2', key)).to.deep.equal(sets(['10.0.0.1'], ['10.0.0.2']));
+  });
+
+  it('has one pair if it consists of exactly two addresses of different families', () => {
+    expect(parsePool('10.0.0.10,fd00::10', key)).to.deep.equal(sets(['10.0.0.10', 'fd00::10']));
+  });
+
+  it('has pairs between semicolons', () => {
+    expect(parsePool('10.0.0.10,fd00::10; 10.0.0.11,fd00::11', key)).to.deep.equal(
+      sets(['10.0.0.10', 'fd00::10'], ['10.0.0.11', 'fd00::11']),
+    );
+    expect(parsePool('10.0.0.10;10.0.0.11', key)).to.deep.equal(sets(['10.0.0.10'], ['10.0.0.11']));
+  });
+
+  it('has the name of an IPPool if it is a single word', () => {
+    expect(parsePool(' pool-1 ', key)).to.deep.equal({ ok: true, value: { kind: 'named', pool: 'pool-1' } });
+  });
+
+  const malformed: [value: string, sentence: string][] = [
+    ['10.16.1111.15,10.16.0.16', `10.16.1111.15 in ${key} is not a valid address`],
+    ['10.16.1111.15', `10.16.1111.15 in ${key} is not a valid address`],
+    ['10.0.0.1/24', `10.0.0.1/24 in ${key} is not a valid address`],
+    ['10.0.0.1,', `an empty element in ${key} is not a valid address`],
+    ['pool-1,pool-2', `pool-1 in ${key} is not a valid address`],
+    ['10.0.0.1,10.0.0.2;10.0.0.3', `multiple IPv4 addresses in "10.0.0.1,10.0.0.2": an entry of ${key} takes one`],
+    ['10.0.0.1,fd00::1;x', `x in ${key} is not a valid address`],
+    ['10.0.0.1;', `an empty element in ${key} is not a valid address`],
+    ['pool/1', `pool/1 in ${key} is not a valid address`],
+    ['', 'is empty'],
+  ];
+  for (const [value, sentence] of malformed)
+    it(`is rejected with value ${JSON.stringify(value)}`, () =>
+      expect(parsePool(value, key)).to.have.property('problem').that.contains(sentence));
+});
+
+describe('an annotation about MAC, bandwidth or routes', () => {
+  it('has a MAC of six octets with colons, and keeps its letter case', () => {
+    expect(parseMac('00:00:00:53:6B:BB', 'k')).to.deep.equal({ ok: true, value: '00:00:00:53:6B:BB' });
+    expect(parseMac('00:00:54:17:2A', 'k')).to.have.property('problem', '00:00:54:17:2A is not a valid k');
+  });
+
+  it('has a bandwidth that is a number', () => {
+    for (const rate of ['3', '0', '2.5']) expect(validateRate(rate, 'k'), rate).to.have.property('ok', true);
+    expect(validateRate('3M', 'k')).to.have.property('problem', '3M is not a valid k: must be a number');
+  });
+
+  it('has routes with and without destination', () => {
+    const value = '[{"dst": "192.168.0.101/24", "gw": "172.17.0.254"}, {"gw": "172.17.0.254"}]';
+    expect(parseRoutes(value)).to.deep.equal({
+      ok: true,
+      value: [
+        { dst: '192.168.0.101/24', gw: '172.17.0.254' },
+        { dst: '', gw: '172.17.0.254' },
+      ],
+    });
+  });
+
+  const malformed: [value: string, sentence: string][] = [
+    ['[{', 'JSON'],
+    ['{"gw":"10.0.0.1"}', 'must be a JSON array'],
+    ['[{}]', 'route 0 has neither dst nor gw'],
+    ['[{"dst":"10.0.0.0/24"},{"dst":"10.0.0.1","gw":"10.0.0.2"}]', 'dst "10.0.0.1" of route 1 is not a CIDR'],
+    ['[{"dst":"10.0.0.0/33","gw":"10.0.0.2"}]', 'is not a CIDR'],
+    ['[{"gw":"10.0.0"}]', 'gw "10.0.0" of route 0 is not an address'],
+  ];
+  for (const [value, sentence] of malformed)
+    it(`is rejected with routes ${value}`, () =>
+      expect(parseRoutes(value)).to.have.property('problem').that.contains(sentence));
+});

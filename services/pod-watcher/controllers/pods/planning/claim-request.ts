@@ -1,0 +1,107 @@
+/** The field `ipam-claim-reference` of a network selection: an attachment that uses the addresses of an IPAMClaim. Pure. */
+import { isIPv4 } from 'node:net';
+import type { MessageInput } from '../../../../../proto/codec.ts';
+import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
+import { clusterProblem, type PlanProblem, requestProblem } from './result.ts';
+
+type Request = MessageInput<AttachmentRequest>;
+
+/** The claim that an attachment names. */
+export interface NamedClaim {
+  /** "namespace/name", always in the namespace of the Pod. */
+  readonly key: string;
+  /** The name of the network in its CNI configuration, and that of its NetworkAttachmentDefinition. */
+  readonly networkNames: readonly string[];
+  readonly state: ClaimState;
+}
+
+/** What the cluster and the ledger have of a claim. */
+export interface ClaimState {
+  /** Absent if there is no such IPAMClaim. */
+  readonly object?: { readonly network: string; readonly deleting: boolean };
+  /** Its addresses, IPv4 first; absent before the first Pod named it. `owner` is the owner of the reservation. */
+  readonly reserved?: { readonly subnet: string; readonly addresses: readonly string[]; readonly owner: string };
+  /** Why it has no address; "" if that is not known. */
+  readonly problem: string;
+}
+
+/** What a Pod requests for a claim without addresses. */
+export interface ClaimDemand {
+  /** "namespace/name" */
+  readonly claim: string;
+  readonly network: string;
+  readonly interface: string;
+  /** The Subnets that may serve it, best first. */
+  readonly subnets: readonly string[];
+  /** At most one of each family; empty: any address. */
+  readonly addresses: readonly string[];
+  /** "" for all families of the Subnet. */
+  readonly ipFamily: string;
+}
+
+export type ClaimRequest =
+  | { readonly request: Request }
+  /** The Pod waits; a demand is set if the claim can get addresses now. */
+  | { readonly problem: PlanProblem; readonly demand?: ClaimDemand };
+
+/** Restricts the request of an attachment to the addresses of its claim. */
+export function requestClaimAddresses({ key, networkNames, state }: NamedClaim, request: Request): ClaimRequest {
+  const { object, reserved } = state;
+  if (request.pool) return { problem: requestProblem(`IPAMClaim ${key}: ${poolUnsupported}`) };
+  if (object?.deleting)
+    return {
+      problem: clusterProblem(`IPAMClaim ${key} is being deleted: name another one, or wait and create it again`),
+    };
+  if (object && !networkNames.includes(object.network)) {
+    const text = `IPAMClaim ${key} is for network ${JSON.stringify(object.network)}, not for ${JSON.stringify(networkNames[0])}: name another claim`;
+    return { problem: clusterProblem(text) };
+  }
+  if (!object || !reserved) return demandAddresses({ key, networkNames, state }, request);
+  if (!request.subnets?.includes(reserved.subnet)) {
+    const text = `IPAMClaim ${key} has addresses of Subnet ${reserved.subnet}, from which this network is not served: name another claim`;
+    return { problem: clusterProblem(text) };
+  }
+  const candidates = request.candidates ?? [];
+  const isRequested = ({ addresses = [] }: { readonly addresses?: readonly string[] | undefined }): boolean =>
+    addresses.every((each) => reserved.addresses.includes(each));
+  if (candidates.length > 0 && !candidates.some(isRequested)) {
+    const text = `IPAMClaim ${key} has ${reserved.addresses.join(', ')}, and the Pod requests other addresses: remove them from the annotations, or name another claim`;
+    return { problem: requestProblem(text) };
+  }
+  const [only, ...others] = reserved.addresses;
+  // A family that the claim does not have is not allocated.
+  const ownFamily = only !== undefined && others.length === 0 ? (isIPv4(only) ? 'ipv4' : 'ipv6') : '';
+  return {
+    request: {
+      ...request,
+      subnets: [reserved.subnet],
+      candidates: [{ addresses: [...reserved.addresses] }],
+      ipFamily: request.ipFamily || ownFamily,
+      reservation: reserved.owner,
+    },
+  };
+}
+
+const poolUnsupported =
+  'a claim takes no address of an IPPool by its name: remove ip_pool, or request an address in spec.ipRequests';
+
+/** The Pod waits until the claim has addresses. */
+function demandAddresses(
+  { key, networkNames, state }: NamedClaim,
+  { subnets = [], candidates = [], ipFamily = '', interface: name = '' }: Request,
+): ClaimRequest {
+  if (candidates.length > 1)
+    return {
+      problem: requestProblem(`IPAMClaim ${key}: the Pod names ${candidates.length} sets of addresses: name one`),
+    };
+  const demand = {
+    claim: key,
+    network: networkNames[0] ?? '',
+    interface: name,
+    subnets: [...subnets],
+    addresses: [...(candidates[0]?.addresses ?? [])],
+    ipFamily,
+  };
+  const why = state.problem === '' ? 'the Pod waits for them' : state.problem;
+  return { demand, problem: clusterProblem(`IPAMClaim ${key} has no addresses yet: ${why}`) };
+}

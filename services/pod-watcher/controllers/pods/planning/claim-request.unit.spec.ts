@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { annotationKey, defaultRequest, planOf } from './testing/plan.fixture.ts';
+
+const selection = (claim: string, more: object = {}): string =>
+  JSON.stringify([{ name: 'macvlan', namespace: 'default', 'ipam-claim-reference': claim, ...more }]);
+const problemsOf = ({ problems }: ReturnType<typeof planOf>): string => problems.map(({ text }) => text).join();
+
+describe('a network selection that names an IPAMClaim', () => {
+  it('requests the addresses of the claim, of their Subnet and family only', () => {
+    // Given a claim with an IPv4 address of one of two Subnets, when a Pod names it
+    const { attachments, claims, problems, topics } = planOf(selection('vm1'));
+    // Then the Pod requests that address as the claim's
+    expect([problems, claims]).to.deep.equal([[], []]);
+    expect(attachments).to.deep.equal([
+      {
+        ...defaultRequest,
+        subnets: ['macvlan-2'],
+        candidates: [{ addresses: ['10.0.2.7'] }],
+        ipFamily: 'ipv4',
+        reservation: 'ipamclaim/default/vm1',
+      },
+    ]);
+    expect(topics).to.include('claim:default/vm1');
+  });
+
+  it('requests both addresses of a dual-stack claim', () => {
+    const { attachments } = planOf(selection('dual'));
+    expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.0.1.7', 'fd00::7'] }], ipFamily: '' });
+  });
+
+  it('waits, and demands addresses, while the claim is missing or has none', () => {
+    const requested = { ips: ['10.0.1.9/24'], interface: 'net1' };
+    for (const claim of ['new', 'missing']) {
+      const plan = planOf(selection(claim, requested));
+      expect(plan.attachments).to.deep.equal([]);
+      expect(plan.claims).to.deep.equal([
+        {
+          claim: `default/${claim}`,
+          network: 'macvlan',
+          interface: 'net1',
+          subnets: ['macvlan', 'macvlan-2'],
+          addresses: ['10.0.1.9'],
+          ipFamily: '',
+        },
+      ]);
+      expect(problemsOf(plan)).to.equal(`IPAMClaim default/${claim} has no addresses yet: the Pod waits for them`);
+    }
+  });
+
+  it('reports why the claim has no addresses', () => {
+    expect(problemsOf(planOf(selection('full')))).to.contain('Subnet macvlan is full');
+  });
+
+  it('is always about the claim of the Pod’s own namespace', () => {
+    const { claims } = planOf(selection('vm1'), {}, { namespace: 'shop' });
+    expect(claims.map(({ claim }) => claim)).to.deep.equal(['shop/vm1']);
+    const foreign = planOf(selection('default/vm1'), {}, { namespace: 'shop' });
+    expect(problemsOf(foreign)).to.contain("write the name of an IPAMClaim in the Pod's namespace");
+    expect(foreign.claims).to.deep.equal([]);
+  });
+
+  const refused: [what: string, plan: ReturnType<typeof planOf>, problem: RegExp][] = [
+    ['a claim that is being deleted', planOf(selection('deleted')), /default\/deleted is being deleted/],
+    ['a claim for another network', planOf(selection('of-vlan')), /is for network "vlan", not for "macvlan"/],
+    [
+      'a claim with addresses of a Subnet that the Pod does not use',
+      planOf(selection('vm1'), { [annotationKey('logical_switch')]: 'macvlan' }),
+      /has addresses of Subnet macvlan-2, from which this network is not served/,
+    ],
+    [
+      'other addresses than those of the claim',
+      planOf(selection('vm1', { ips: ['10.0.2.8/24'] })),
+      /has 10\.0\.2\.7, and the Pod requests other addresses/,
+    ],
+    ['an IPPool', planOf(selection('vm1'), { [annotationKey('ip_pool')]: 'pool-1' }), /remove ip_pool/],
+    [
+      'several sets of addresses for a new claim',
+      planOf(selection('new'), { [annotationKey('ip_pool')]: '10.0.1.8;10.0.1.9' }),
+      /names 2 sets of addresses/,
+    ],
+    ['a name over its limit', planOf(selection('a'.repeat(254))), /ipam-claim-reference of macvlan has 254 characters/],
+    [
+      'the same claim for two NICs',
+      planOf(JSON.stringify([0, 1].map(() => ({ name: 'macvlan', 'ipam-claim-reference': 'vm1' })))),
+      /ipam-claim-reference vm1 is named twice/,
+    ],
+  ];
+  for (const [what, plan, problem] of refused)
+    it(`is refused for ${what}`, () => {
+      expect(problemsOf(plan)).to.match(problem);
+      expect([plan.attachments, plan.claims]).to.deep.equal([[], []]);
+    });
+});

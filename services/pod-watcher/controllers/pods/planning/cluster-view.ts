@@ -1,0 +1,47 @@
+/** The state of the cluster that a plan reads: networks, Subnets, IPPools, Vips, IPAMClaims, namespaces and StatefulSets. */
+import type { Owner } from '../../../../../proto/generated/ipledger.ts';
+import type { NamespaceObject } from '../../../kubernetes/objects/namespace.ts';
+import type { NamespaceRestriction } from '../../../kubernetes/objects/subnet.ts';
+import type { Network } from '../../networks/network.ts';
+import type { ClaimState } from './claim-request.ts';
+import type { ReservedVip } from './vip-request.ts';
+
+export interface ClusterView {
+  /** The NetworkAttachmentDefinition "namespace/name"; undefined if there is none. */
+  network(key: string): Network | undefined;
+  subnets: {
+    serves(name: string): boolean;
+    /** Whether there is such a Subnet, in force or not. */
+    exists(name: string): boolean;
+    /** The namespaces that may use a Subnet; undefined for a Subnet without an object, which all may use. */
+    restrictionOf(name: string): NamespaceRestriction | undefined;
+    /** The provider of a Subnet that is in force; "" for others. */
+    providerOf(name: string): string;
+    /** Sorted by name. */
+    servingProvider(provider: string): string[];
+    /** Why no Subnet serves a provider; "" if no Subnet is meant for it. */
+    whyNot(provider: string): string;
+    whyNotServing(name: string): string;
+  };
+  pools: {
+    /** The Subnet of an IPPool that is in force. */
+    subnetOf(name: string): string | undefined;
+    /** The namespaces that may use an IPPool; empty: all. */
+    namespacesOf(name: string): readonly string[];
+    /** Why an IPPool serves no Pods. */
+    whyNot(name: string): string;
+    /**
+     * The IPPools in force for a namespace's Pods: those that the namespace lists, then those that name the namespace. Pools
+     * with a free address come first.
+     */
+    ofNamespace(namespace: string, listed: readonly string[]): string[];
+  };
+  /** A Vip that has its addresses; undefined for others. */
+  vip(name: string): ReservedVip | undefined;
+  /** The IPAMClaim "namespace/name". */
+  claim(key: string): ClaimState;
+  /** undefined before the namespace was observed. */
+  namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'> | undefined;
+  /** The first ordinal of a StatefulSet's members; undefined before the StatefulSet was observed. */
+  ordinalStart(owner: Owner, namespace: string): number | undefined;
+}

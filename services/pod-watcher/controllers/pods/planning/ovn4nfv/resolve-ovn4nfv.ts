@@ -1,0 +1,143 @@
+/** Resolves an OVN4NFV request: one attachment request for each of its interfaces, or the reasons why there are none. Pure. */
+import { defaultOvn4nfvNetwork, ovn4nfvProvider } from '../../../../../../lib/ovn4nfv/names.ts';
+import type { MessageInput } from '../../../../../../proto/codec.ts';
+import type { AttachmentRequest } from '../../../../../../proto/generated/ipledger.ts';
+import { ovnAnnotation } from '../../../../../../lib/ovn4nfv/annotations.ts';
+import { networksAnnotationOf, type Pod } from '../../../../kubernetes/objects/pod.ts';
+import type { Ovn4nfvInterface } from '../../../../../../lib/ovn4nfv/interface.ts';
+import type { Ovn4nfvRequest } from '../../../../../../lib/ovn4nfv/request.ts';
+import { noConstraints, parseAddresses, parseMac } from '../address-annotations.ts';
+import type { ClusterView } from '../cluster-view.ts';
+import { networkKey, type NetworkSelection } from '../network-selections.ts';
+import type { ParsedPod } from '../parse-pod.ts';
+import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from '../result.ts';
+import { resolveProviderSubnets, resolveVirtualNetwork } from '../subnet-selection.ts';
+import { macWithoutAddress, type UnservedRequest } from '../unserved-requests.ts';
+
+type Request = MessageInput<AttachmentRequest>;
+
+export interface ResolvedOvn4nfv {
+  /** All NICs of the request; empty if there is a problem. */
+  readonly requests: readonly Request[];
+  readonly problems: readonly PlanProblem[];
+  readonly unserved: readonly UnservedRequest[];
+  readonly topics: readonly string[];
+}
+
+const nothing: ResolvedOvn4nfv = { requests: [], problems: [], unserved: [], topics: [] };
+
+/**
+ * Resolves the request of a Pod. A Pod without a request that selects a network of an OVN4NFV type requests one NIC of the default
+ * network by that.
+ * @param request the parsed request
+ * @param selections the networks that the Pod selects
+ */
+export function resolveOvn4nfv(
+  pod: Pod,
+  { request, selections }: { readonly request: ParsedPod['ovn4nfv']; readonly selections: readonly NetworkSelection[] },
+  clusterView: ClusterView,
+): ResolvedOvn4nfv {
+  if (request === 'held') return nothing;
+  const selected = selections.filter((each) => clusterView.network(networkKey(each))?.kind === 'ovn4nfv');
+  const [only, another] = selected;
+  if (request && request.form !== 'ovn') return resolveRequest(pod, request, clusterView);
+  if (another) return { ...nothing, problems: [requestProblem(severalSelections(pod))] };
+  if (request) return resolveRequest(pod, nameInterface(request, only), clusterView);
+  return only ? resolveRequest(pod, requestOfSelection(only), clusterView) : nothing;
+}
+
+const severalSelections = (pod: Pod): string =>
+  `annotation ${networksAnnotationOf(pod)[0]} selects several networks of an OVN4NFV type, and the Pod names no interfaces: select one of them, or name the interfaces in annotation ovnNetwork`;
+
+/** The form `ovn` names no interface: the NIC has the name under which Multus attaches the network. */
+const nameInterface = (request: Ovn4nfvRequest, selection: NetworkSelection | undefined): Ovn4nfvRequest =>
+  selection
+    ? { ...request, interfaces: request.interfaces.map((nic) => ({ ...nic, interface: selection.interface })) }
+    : request;
+
+const requestOfSelection = ({ interface: name, addresses, mac }: NetworkSelection): Ovn4nfvRequest => ({
+  form: 'ovn',
+  key: ovnAnnotation,
+  interfaces: [
+    { network: defaultOvn4nfvNetwork, interface: name, addresses, mac, isDefaultGateway: false, gateways: [] },
+  ],
+  routes: [],
+});
+
+function resolveRequest(pod: Pod, request: Ovn4nfvRequest, clusterView: ClusterView): ResolvedOvn4nfv {
+  const gatewayIndex = request.interfaces.findIndex(({ isDefaultGateway }) => isDefaultGateway);
+  const resolved = request.interfaces.map((nic, ordinal) =>
+    resolveInterface(pod, { request, nic, ordinal, hasDefaultRoute: ordinal === gatewayIndex }, clusterView),
+  );
+  const problems = resolved.flatMap(({ problem }) => problem ?? []);
+  return {
+    requests: problems.length > 0 ? [] : resolved.flatMap((each) => each.request ?? []),
+    problems,
+    unserved: resolved.flatMap(({ unserved }) => unserved ?? []),
+    topics: [`provider:${ovn4nfvProvider}`, ...request.interfaces.map(({ network }) => `subnet:${network}`)],
+  };
+}
+
+interface RequestedInterface {
+  readonly request: Ovn4nfvRequest;
+  readonly nic: Ovn4nfvInterface;
+  readonly ordinal: number;
+  /** Of several NICs that request the default route, the first has it. */
+  readonly hasDefaultRoute: boolean;
+}
+
+interface ResolvedInterface {
+  readonly request?: Request;
+  readonly problem?: PlanProblem;
+  readonly unserved?: UnservedRequest;
+}
+
+function resolveInterface(pod: Pod, requested: RequestedInterface, clusterView: ClusterView): ResolvedInterface {
+  const { request, nic, ordinal } = requested;
+  const where = `annotation ${request.key}: network ${nic.network}`;
+  const subnets = resolveSubnets(nic.network, pod.namespace, clusterView);
+  if (!subnets.ok) return { problem: clusterProblem(`${where}: ${subnets.problem}`) };
+  const addresses = readAddresses(nic);
+  const mac = nic.mac === '' ? ok('') : parseMac(nic.mac, 'mac_address');
+  const invalid = [addresses, mac].find((each) => !each.ok);
+  if (invalid && !invalid.ok) return { problem: requestProblem(`${where}: ${invalid.problem}`) };
+  if (!addresses.ok || !mac.ok) return {};
+  const isMacIgnored = mac.value !== '' && addresses.value.length === 0;
+  return {
+    request: {
+      provider: ovn4nfvProvider,
+      ordinal,
+      interface: nic.interface,
+      subnets: subnets.value,
+      candidates: addresses.value,
+      pool: '',
+      mac: isMacIgnored ? '' : mac.value,
+      ipFamily: '',
+      ...readRoutes(requested),
+    },
+    ...(isMacIgnored && { unserved: macWithoutAddress(where) }),
+  };
+}
+
+/** The Subnets that may serve a network: the one that it names, or those of the default network. */
+function resolveSubnets(network: string, namespace: string, clusterView: ClusterView): Result<readonly string[]> {
+  if (network === defaultOvn4nfvNetwork && !clusterView.subnets.exists(network))
+    return resolveProviderSubnets(ovn4nfvProvider, namespace, clusterView);
+  return resolveVirtualNetwork(network, namespace, clusterView);
+}
+
+function readAddresses({ addresses }: Ovn4nfvInterface): Result<Request['candidates'] & object> {
+  if (addresses.length === 0) return ok([]);
+  const source = { key: 'ip_address', label: 'ip_address', allowsPrefixLength: true };
+  const set = parseAddresses(addresses, source, noConstraints);
+  return set.ok ? ok([set.value]) : set;
+}
+
+/** The form `ovn` leaves the default route to the rule for its interface. */
+function readRoutes({ request, nic, hasDefaultRoute }: RequestedInterface): Pick<Request, 'routes' | 'defaultRoute'> {
+  const own = request.routes.filter(({ dev }) => dev === nic.interface).map(({ dst, gw }) => ({ dst, gw }));
+  if (request.form === 'ovn') return { routes: own, defaultRoute: undefined };
+  // A gateway of its own replaces that of the Subnet.
+  const defaults = hasDefaultRoute ? nic.gateways.map((gw) => ({ dst: '', gw })) : [];
+  return { routes: [...own, ...defaults], defaultRoute: hasDefaultRoute && defaults.length === 0 };
+}

@@ -1,0 +1,91 @@
+/** Stage 1 of planning: a Pod's annotations become network selections, matched with the attachments that it holds. Pure. */
+import type { Controller } from '../../../../../lib/kubernetes/pod-identity.ts';
+import { ovn4nfvProvider } from '../../../../../lib/ovn4nfv/names.ts';
+import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
+import { hasAllocatedAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
+import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../../../lib/ovn4nfv/request.ts';
+import { limitExceeded, podLimits } from '../../../limits.ts';
+import { type HeldAttachment, matchHeldAttachments } from './attachment-matching.ts';
+import { networkKey, type NetworkSelection, parseNetworkSelections } from './network-selections.ts';
+import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from './result.ts';
+
+/** A network that a Pod selects and has no attachment to. */
+export interface SelectedAttachment {
+  readonly selection: NetworkSelection;
+  /** Its number among the Pod's attachments to this network, from 0. */
+  readonly ordinal: number;
+  /** Whether the Pod selects the network more than once. */
+  readonly isRepeated: boolean;
+}
+
+export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
+  readonly pod: Pod;
+  readonly attachments: readonly SelectedAttachment[];
+  /** Whether the Pod may need an address of its primary network: it starts, holds nothing and replaces that network by no other. */
+  readonly mayNeedPrimary: boolean;
+  /** Attachments that the Pod holds and no longer selects. */
+  readonly unselected: readonly H[];
+  /** The NICs that the Pod requests by OVN4NFV; "held" once it has them: a request is served once, and as a whole. */
+  readonly ovn4nfv: Ovn4nfvRequest | 'held' | undefined;
+}
+
+export type ParsedPodResult<H extends HeldAttachment> =
+  | { readonly ok: true; readonly value: ParsedPod<H> }
+  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+
+/** @param held the attachments that the Pod's uid holds, sorted by ordinal. */
+export function parsePod<H extends HeldAttachment>(pod: Pod, held: readonly H[]): ParsedPodResult<H> {
+  if (pod.problems.length > 0) return { ok: false, problems: pod.problems.map(requestProblem) };
+  if (pod.claimedMachine && !isLauncher(pod))
+    return { ok: false, problems: [clusterProblem(pod.claimRefusal || unverifiedOwner(pod.claimedMachine))] };
+  const selected = parseNetworkSelections(pod);
+  if (!selected.ok) return { ok: false, problems: [requestProblem(selected.problem)] };
+  const ovn4nfv = parseOvn4nfv(pod, held);
+  if (!ovn4nfv.ok) return { ok: false, problems: [requestProblem(ovn4nfv.problem)] };
+  const many = tooManyNics(selected.value, ovn4nfv.value);
+  if (many !== undefined) return { ok: false, problems: [requestProblem(many)] };
+  const selectable = held.filter(({ provider }) => provider !== ovn4nfvProvider);
+  const { matches, unselected } = matchHeldAttachments(selected.value, selectable);
+  const repeated = repeatedNetworks(selected.value);
+  return {
+    ok: true,
+    value: {
+      pod,
+      attachments: matches.flatMap(({ selection, ordinal, held: own }) =>
+        own ? [] : { selection, ordinal, isRepeated: repeated.has(networkKey(selection)) },
+      ),
+      mayNeedPrimary: held.length === 0 && isStarting(pod) && !selected.value.some(({ isMain }) => isMain),
+      unselected,
+      ovn4nfv: ovn4nfv.value,
+    },
+  };
+}
+
+function parseOvn4nfv(pod: Pod, held: readonly HeldAttachment[]): Result<Ovn4nfvRequest | 'held' | undefined> {
+  return held.some(({ provider }) => provider === ovn4nfvProvider) ? ok('held') : parseOvn4nfvRequest(pod);
+}
+
+function tooManyNics(selections: readonly unknown[], ovn4nfv: ParsedPod['ovn4nfv']): string | undefined {
+  const requested = typeof ovn4nfv === 'object' ? ovn4nfv.interfaces.length : 0;
+  const has = selections.length + requested;
+  if (requested === 0 || has <= podLimits.attachments) return undefined;
+  const remedy = 'remove some, or spread them over several Pods';
+  return limitExceeded('the Pod', {
+    has,
+    most: podLimits.attachments,
+    unit: 'networks and OVN4NFV interfaces',
+    remedy,
+  });
+}
+
+const unverifiedOwner = ({ name, uid }: Controller): string =>
+  `VirtualMachineInstance ${name} (uid ${uid}), the Pod's controller, could not be looked up yet: the Pod waits until it is found`;
+
+/** The NIC of the primary network is made once, when a Pod starts. A Pod that shows an allocation and holds none gets one again. */
+const isStarting = ({ phase, annotations }: Pod): boolean =>
+  phase === '' || phase === 'Pending' || hasAllocatedAnnotation(annotations);
+
+function repeatedNetworks(selections: readonly NetworkSelection[]): ReadonlySet<string> {
+  const keys = selections.map(networkKey);
+  return new Set(keys.filter((key, index) => keys.indexOf(key) !== index));
+}

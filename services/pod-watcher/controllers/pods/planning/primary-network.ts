@@ -1,0 +1,106 @@
+/**
+ * Resolves whether a Pod's primary network is served here, and from which Subnets. On most clusters another CNI plugin makes
+ * that network. Therefore a Pod gets an address of it only if the Pod or its namespace names a Subnet or an IPPool for it.
+ */
+import type { AttachmentSuffix } from '../../../kubernetes/objects/attachment-suffixes.ts';
+import { networksAnnotationOf, type Pod } from '../../../kubernetes/objects/pod.ts';
+import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
+import { primaryProvider } from '../../subnets/subnet-cache.ts';
+import { isPoolName } from './address-annotations.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { NetworkSelection } from './network-selections.ts';
+import { ok, problem, type Result } from './result.ts';
+
+export interface PrimaryNetwork {
+  /** Best first; at least one. */
+  readonly subnets: readonly string[];
+  /** The IPPool that serves a Pod which names neither address nor pool; "" for none. */
+  readonly pool: string;
+}
+
+export interface PrimaryResolution {
+  readonly topics: readonly string[];
+  /** undefined where the network is not served here; a problem where a named Subnet or IPPool cannot be used. */
+  readonly network: Result<PrimaryNetwork> | undefined;
+}
+
+/** The NIC that the container runtime makes for the primary network. */
+export const primarySelection: NetworkSelection = {
+  namespace: '',
+  name: '',
+  interface: 'eth0',
+  addresses: [],
+  mac: '',
+  isMain: true,
+};
+
+const key = (suffix: AttachmentSuffix | ''): string => `${primaryProvider}.kubernetes.io/${suffix}`;
+
+/** In Kube-OVN's order: the Subnet that the Pod names, the Subnet of its IPPool, the Subnets of its namespace. */
+export function resolvePrimaryNetwork(pod: Pod, clusterView: ClusterView): PrimaryResolution {
+  const subnet = pod.annotations[key('logical_switch')]?.trim() ?? '';
+  if (subnet !== '') return { topics: [`subnet:${subnet}`], network: subnetOfPod(subnet, pod.namespace, clusterView) };
+  const pool = pod.annotations[key('ip_pool')]?.trim() ?? '';
+  if (isPoolName(pool)) return { topics: [`pool:${pool}`], network: poolOfPod(pool, pod.namespace, clusterView) };
+  return resolveNamespaceNetwork(pod, clusterView);
+}
+
+function subnetOfPod(name: string, namespace: string, clusterView: ClusterView): Result<PrimaryNetwork> {
+  const annotation = `annotation ${key('logical_switch')}`;
+  const { subnets } = clusterView;
+  if (!subnets.serves(name)) return problem(`${annotation}: ${subnets.whyNotServing(name)}: create or correct it`);
+  const refusal = whyNotServingPrimary(name, namespace, clusterView);
+  return refusal === undefined ? ok({ subnets: [name], pool: '' }) : problem(`${annotation}: ${refusal}`);
+}
+
+function poolOfPod(name: string, namespace: string, clusterView: ClusterView): Result<PrimaryNetwork> {
+  const annotation = `annotation ${key('ip_pool')}`;
+  const { pools } = clusterView;
+  const subnet = pools.subnetOf(name);
+  if (subnet === undefined) return problem(`${annotation}: ${pools.whyNot(name)}: create or correct it`);
+  const refusal = whyNotServingPrimary(subnet, namespace, clusterView);
+  return refusal === undefined
+    ? ok({ subnets: [subnet], pool: '' })
+    : problem(`${annotation}: IPPool ${name} is of Subnet ${subnet}: ${refusal}`);
+}
+
+function resolveNamespaceNetwork({ namespace, annotations }: Pod, clusterView: ClusterView): PrimaryResolution {
+  const { pools, subnets } = clusterView;
+  const observed = clusterView.namespaceOf(namespace);
+  if (observed?.problems && !selectsOtherNetworksOnly(annotations))
+    return { topics: [], network: problem(`namespace ${namespace}: ${observed.problems.join('; ')}`) };
+  const poolNames = pools.ofNamespace(namespace, observed?.pools ?? []);
+  const subnetNames = observed?.subnets ?? [];
+  const topics = [...subnetNames.map((name) => `subnet:${name}`), ...poolNames.map((name) => `pool:${name}`)];
+  const canServe = (name: string): boolean => whyNotServingPrimary(name, namespace, clusterView) === undefined;
+  const serving = subnetNames.filter(canServe);
+  const bestPool = poolNames.find((name) => {
+    const subnet = pools.subnetOf(name) ?? '';
+    const fits = serving.length === 0 ? canServe(subnet) : serving.includes(subnet);
+    return fits && poolAccessRefusal(name, namespace, clusterView) === undefined;
+  });
+  if (bestPool !== undefined)
+    return { topics, network: ok({ subnets: [pools.subnetOf(bestPool) ?? ''], pool: bestPool }) };
+  if (serving.length > 0) return { topics, network: ok({ subnets: serving, pool: '' }) };
+  const refusals = subnetNames.flatMap((name) =>
+    subnets.exists(name) ? (whyNotServingPrimary(name, namespace, clusterView) ?? '') : [],
+  );
+  const network = refusals.length > 0 ? problem(`namespace ${namespace}: ${refusals.join('; ')}`) : undefined;
+  return { topics, network };
+}
+
+/** Whether a Pod selects networks and has no annotation about its primary network. */
+function selectsOtherNetworksOnly(annotations: Pod['annotations']): boolean {
+  const selects = networksAnnotationOf({ annotations })[1] !== '';
+  return selects && !Object.keys(annotations).some((each) => each.startsWith(key('')));
+}
+
+/** Why a Subnet cannot serve the primary network of a namespace's Pods, as a sentence; undefined if it can. */
+function whyNotServingPrimary(name: string, namespace: string, clusterView: ClusterView): string | undefined {
+  const { subnets } = clusterView;
+  if (!subnets.serves(name)) return subnets.whyNotServing(name);
+  const provider = subnets.providerOf(name);
+  if (provider !== primaryProvider)
+    return `Subnet ${name} serves provider ${provider}: name one of provider ${primaryProvider}`;
+  return subnetAccessRefusal(name, namespace, clusterView);
+}

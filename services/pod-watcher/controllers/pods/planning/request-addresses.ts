@@ -1,0 +1,105 @@
+/** Stage 3 of planning: resolved attachments become the requests for the allocator, or the reasons why there are none. Pure. */
+import type { MessageInput } from '../../../../../proto/codec.ts';
+import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
+import { type Pod, vipAnnotation } from '../../../kubernetes/objects/pod.ts';
+import { limitExceeded, podLimits } from '../../../limits.ts';
+import { type ClaimDemand, requestClaimAddresses } from './claim-request.ts';
+import type { HeldAttachment } from './attachment-matching.ts';
+import { type AnnotationCache, buildAttachmentRequest } from './attachment-request.ts';
+import { networkKey } from './network-selections.ts';
+import type { ResolvedAttachment, ResolvedPod } from './resolve-pod.ts';
+import { clusterProblem, ok, type PlanProblem, requestProblem } from './result.ts';
+import type { UnservedRequest } from './unserved-requests.ts';
+import { requestVipAddresses } from './vip-request.ts';
+
+type Request = MessageInput<AttachmentRequest>;
+
+export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
+  /** The requests for attachments that the Pod does not hold yet; empty if there is a problem. */
+  readonly attachments: readonly Request[];
+  /** The attachments that the Pod holds and no longer selects; empty if its annotation cannot be read. */
+  readonly detached: readonly H[];
+  readonly problems: readonly PlanProblem[];
+  /** The IPAMClaims that must get addresses first. */
+  readonly claims: readonly ClaimDemand[];
+  /** Networks and requests that are not served here. */
+  readonly unserved: readonly UnservedRequest[];
+  /** What will be wrong on the node although the attachments are requested. */
+  readonly warnings: readonly string[];
+  /**
+   * The objects whose change may alter the plan: "network:<namespace>/<name>", "provider:<provider>", "subnet:<name>",
+   * "pool:<name>", "vip:<name>", "claim:<namespace>/<name>" (an IPAMClaim), "set:<namespace>/<name>" (a StatefulSet).
+   */
+  readonly topics: ReadonlySet<string>;
+}
+
+/** What one attachment becomes. */
+interface Built {
+  readonly topics: readonly string[];
+  readonly request?: Request;
+  readonly problem?: PlanProblem;
+  readonly demand?: ClaimDemand;
+  readonly warning?: string;
+}
+
+export function requestAddresses<H extends HeldAttachment>(resolved: ResolvedPod<H>): PodPlan<H> {
+  const { pod, detached, unserved } = resolved;
+  const annotationCache: AnnotationCache = new Map();
+  const built = resolved.attachments.map((attachment) => buildRequest(pod, attachment, annotationCache));
+  const problems = [...resolved.problems, ...built.flatMap(({ problem }) => problem ?? [])];
+  const topics = new Set([...resolved.topics, ...built.flatMap((each) => each.topics)]);
+  let attachments = [...built.flatMap(({ request }) => request ?? []), ...resolved.ovn4nfv];
+  if (problems.length === 0 && attachments.length > 0 && resolved.vip) {
+    topics.add(`vip:${resolved.vip.name}`);
+    const fromVip = requestVipAddresses(resolved.vip, pod.namespace, attachments);
+    if (fromVip.ok) attachments = fromVip.value;
+    else problems.push(clusterProblem(`annotation ${vipAnnotation}: ${fromVip.problem}`));
+  }
+  const tooMany = tooManyCandidates(attachments);
+  if (tooMany !== undefined) problems.push(requestProblem(tooMany));
+  return {
+    attachments: problems.length > 0 ? [] : attachments,
+    detached,
+    problems,
+    claims: built.flatMap(({ demand }) => demand ?? []),
+    unserved,
+    warnings: built.flatMap(({ warning }) => warning ?? []),
+    topics,
+  };
+}
+
+function buildRequest(pod: Pod, attachment: ResolvedAttachment, annotationCache: AnnotationCache): Built {
+  const built = buildAttachmentRequest(pod, attachment, annotationCache);
+  if (!built.ok) return { topics: [], problem: requestProblem(built.problem) };
+  const request = built.value;
+  // An address that the Pod names replaces the IPPool.
+  const pool = request.candidates?.length ? undefined : attachment.pool;
+  const topics = pool ? [`pool:${pool.name}`] : [];
+  const subnets = pool?.subnets ?? ok(attachment.subnets);
+  if (!subnets.ok) return { topics, problem: clusterProblem(subnets.problem) };
+  const warning = macWarning(attachment, request);
+  const completed = { ...request, subnets: subnets.value, pool: pool?.name ?? '' };
+  const claimed = attachment.claim ? requestClaimAddresses(attachment.claim, completed) : { request: completed };
+  return { topics, ...claimed, ...(warning !== undefined && { warning }) };
+}
+
+/**
+ * Warns if the CNI result will show another MAC than the link has: the agent sets the MAC after the plugin that makes the NIC
+ * has recorded the original one. undefined where the result is correct.
+ */
+function macWarning({ selection, macSupport }: ResolvedAttachment, { mac = '' }: Request): string | undefined {
+  if (mac === '' || macSupport === undefined || macSupport === 'own' || macSupport === 'chained') return undefined;
+  if (macSupport === 'capability' && selection.mac !== '') return undefined;
+  const remedy =
+    macSupport === 'capability'
+      ? `Give "mac": "${mac}" beside the network's name in the networks annotation`
+      : `Give its plugin "capabilities": {"mac": true} and the Pod "mac": "${mac}" beside the network's name, or chain {"type": "kube-ovn"} behind its plugin`;
+  return `${networkKey(selection)}: the link gets MAC ${mac}, but the CNI result and network-status show another, and CHECK fails: the plugin that makes the NIC does not get the MAC. ${remedy}`;
+}
+
+function tooManyCandidates(attachments: readonly Request[]): string | undefined {
+  const has = attachments.reduce((sum, { candidates = [] }) => sum + candidates.length, 0);
+  const limit = { has, most: podLimits.candidatesOfPod, unit: 'addresses to choose from for all its attachments' };
+  const remedy = 'shorten the ip_pool annotations, or name an IPPool in them';
+  return has > limit.most ? limitExceeded('the Pod', { ...limit, remedy }) : undefined;
+}

@@ -1,0 +1,215 @@
+/** Stage 2 of planning: a Pod's selections become attachments with provider, Subnets, IPPool and StatefulSet member. Pure. */
+import type { MessageInput } from '../../../../../proto/codec.ts';
+import type { AttachmentRequest } from '../../../../../proto/generated/ipledger.ts';
+import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import { vipAnnotation } from '../../../kubernetes/objects/pod.ts';
+import { truncate } from '../../../limits.ts';
+import type { MacSupport, ServedNetwork } from '../../networks/network.ts';
+import { primaryProvider } from '../../subnets/subnet-cache.ts';
+import { ownerOf, statefulSetOrdinal } from '../pod-owner.ts';
+import { isPoolName } from './address-annotations.ts';
+import { readAnnotation, type ServedAttachment } from './attachment-annotations.ts';
+import type { HeldAttachment } from './attachment-matching.ts';
+import type { NamedClaim } from './claim-request.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { networkKey } from './network-selections.ts';
+import { resolveOvn4nfv } from './ovn4nfv/resolve-ovn4nfv.ts';
+import type { ParsedPod, SelectedAttachment } from './parse-pod.ts';
+import { primarySelection, resolvePrimaryNetwork } from './primary-network.ts';
+import { clusterProblem, type PlanProblem, type Result } from './result.ts';
+import { resolveNamedSubnet, resolvePoolSubnets, resolveProviderSubnets } from './subnet-selection.ts';
+import { networkServedElsewhere, networkWithoutConfig, type UnservedRequest } from './unserved-requests.ts';
+import type { ReservedVip } from './vip-request.ts';
+
+export interface ResolvedAttachment extends ServedAttachment {
+  /** The Subnets that may serve it, best first; at least one. */
+  readonly subnets: readonly string[];
+  /** The IPPool that serves it if the Pod requests no address by name, and the Subnet of that IPPool. */
+  readonly pool?: { readonly name: string; readonly subnets: Result<readonly string[]> } | undefined;
+  /** The Pod's place in its StatefulSet; set if the `ip_pool` annotation lists addresses, which are given by place. */
+  readonly member?: { readonly ordinal: number; readonly firstOrdinal: number } | undefined;
+  /** Absent for the primary network. */
+  readonly macSupport?: MacSupport;
+  /** The IPAMClaim whose addresses it uses. */
+  readonly claim?: NamedClaim;
+}
+
+export interface ResolvedPod<H extends HeldAttachment = HeldAttachment> {
+  readonly pod: Pod;
+  readonly attachments: readonly ResolvedAttachment[];
+  /** The requests for the NICs of OVN4NFV. */
+  readonly ovn4nfv: readonly MessageInput<AttachmentRequest>[];
+  /** The Vip that the Pod names, and its addresses if it has them. */
+  readonly vip: { readonly name: string; readonly reserved: ReservedVip | undefined } | undefined;
+  readonly detached: readonly H[];
+  readonly problems: readonly PlanProblem[];
+  readonly unserved: readonly UnservedRequest[];
+  readonly topics: readonly string[];
+}
+
+/** What one selection becomes. */
+interface Resolution {
+  readonly topics: readonly string[];
+  readonly attachment?: ResolvedAttachment;
+  readonly problems?: readonly PlanProblem[];
+  readonly unserved?: UnservedRequest;
+}
+
+export function resolvePod<H extends HeldAttachment>(parsed: ParsedPod<H>, clusterView: ClusterView): ResolvedPod<H> {
+  const { pod, attachments, mayNeedPrimary, unselected } = parsed;
+  const resolutions = [
+    ...(mayNeedPrimary ? [resolvePrimary(pod, clusterView)] : []),
+    ...attachments.map((selected) => resolveSelection(pod, selected, clusterView)),
+  ];
+  const selections = attachments.map(({ selection }) => selection);
+  const ovn4nfv = resolveOvn4nfv(pod, { request: parsed.ovn4nfv, selections }, clusterView);
+  const vip = pod.annotations[vipAnnotation]?.trim() ?? '';
+  return {
+    pod,
+    attachments: resolutions.flatMap(({ attachment }) => attachment ?? []),
+    ovn4nfv: ovn4nfv.requests,
+    vip: vip === '' ? undefined : { name: vip, reserved: clusterView.vip(vip) },
+    detached: unselected.filter((held) => isServed(held, clusterView)),
+    problems: [...resolutions.flatMap(({ problems = [] }) => problems), ...ovn4nfv.problems],
+    unserved: [...resolutions.flatMap((each) => each.unserved ?? []), ...ovn4nfv.unserved],
+    topics: [...resolutions.flatMap(({ topics }) => topics), ...ovn4nfv.topics],
+  };
+}
+
+/** Whether a held attachment is to a network that is served here. If not, another plugin may use it, and it is not released. */
+function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boolean {
+  return networkKeysOf(provider).some((key) => {
+    const network = clusterView.network(key);
+    return network !== undefined && 'provider' in network && network.provider === provider;
+  });
+}
+
+/** The networks "namespace/name" that a provider may be of: "net.ovn" may be `net` in namespace `ovn`; "net.default.ovn" is rather `net` in `default`. */
+function networkKeysOf(provider: string): string[] {
+  const stems = [provider, ...(provider.endsWith('.ovn') ? [provider.slice(0, -'.ovn'.length)] : [])];
+  return stems.map(
+    (stem) => `${stem.slice(stem.lastIndexOf('.') + 1)}/${stem.slice(0, Math.max(stem.lastIndexOf('.'), 0))}`,
+  );
+}
+
+function resolvePrimary(pod: Pod, clusterView: ClusterView): Resolution {
+  const { topics, network } = resolvePrimaryNetwork(pod, clusterView);
+  if (!network) return { topics };
+  if (!network.ok) return { topics, problems: [clusterProblem(network.problem)] };
+  const attachment = { selection: primarySelection, provider: primaryProvider, ordinal: 0 };
+  const { subnets, pool } = network.value;
+  const resolution = resolveAddressSource(pod, { ...attachment, subnets }, { clusterView, defaultPool: pool });
+  return { ...resolution, topics: [...topics, ...resolution.topics] };
+}
+
+function resolveSelection(
+  pod: Pod,
+  { selection, ordinal, isRepeated }: SelectedAttachment,
+  clusterView: ClusterView,
+): Resolution {
+  const key = networkKey(selection);
+  const topics = [`network:${key}`];
+  const network = clusterView.network(key);
+  if (!network) return { topics, problems: [missingNetwork(key)] };
+  switch (network.kind) {
+    case 'other':
+      return { topics, unserved: networkServedElsewhere(key, network.reason) };
+    case 'empty':
+      return { topics, unserved: networkWithoutConfig(key) };
+    case 'ovn4nfv':
+      return { topics };
+    case 'broken':
+      return { topics, problems: [brokenNetwork(key, network.problem)] };
+    case 'ipam':
+    case 'ovn': {
+      const hasInterfaceKeys = network.kind === 'ovn' && isRepeated && selection.interface !== '';
+      const attachment = { selection, provider: network.provider, ordinal, hasInterfaceKeys };
+      const resolution = resolveAttachment(pod, attachment, { network, clusterView });
+      return { ...resolution, topics: [...topics, ...resolution.topics] };
+    }
+  }
+}
+
+function resolveAttachment(
+  pod: Pod,
+  attachment: ServedAttachment,
+  { network, clusterView }: { readonly network: ServedNetwork; readonly clusterView: ClusterView },
+): Resolution {
+  const { provider } = network;
+  const [key, named] = readAnnotation(pod, attachment, 'logical_switch');
+  const topics = [`provider:${provider}`, ...(named === '' ? [] : [`subnet:${named}`])];
+  const subnets =
+    named === ''
+      ? resolveProviderSubnets(provider, pod.namespace, clusterView)
+      : resolveNamedSubnet({ name: named, key }, pod, { attachment, network, clusterView });
+  if (!subnets.ok) return { topics, problems: [clusterProblem(subnets.problem)] };
+  const claim = resolveClaim(pod, attachment, { network, clusterView });
+  const served = { ...attachment, subnets: subnets.value, macSupport: network.macSupport, ...(claim && { claim }) };
+  const resolution = resolveAddressSource(pod, served, { clusterView });
+  return {
+    ...resolution,
+    topics: [
+      ...topics,
+      ...subnets.value.map((name) => `subnet:${name}`),
+      ...(claim ? [`claim:${claim.key}`] : []),
+      ...resolution.topics,
+    ],
+    problems: [...providerMismatch(attachment, network), ...(resolution.problems ?? [])],
+  };
+}
+
+/** A claim is always in the namespace of the Pod. */
+function resolveClaim(
+  { namespace }: Pod,
+  { selection }: ServedAttachment,
+  { network, clusterView }: { readonly network: ServedNetwork; readonly clusterView: ClusterView },
+): NamedClaim | undefined {
+  if (selection.claim === undefined) return undefined;
+  const key = `${namespace}/${selection.claim}`;
+  return {
+    key,
+    networkNames: [network.configuredName ?? selection.name, selection.name],
+    state: clusterView.claim(key),
+  };
+}
+
+/** Completes an attachment by the IPPool or the StatefulSet member that the annotation `ip_pool` refers to. */
+function resolveAddressSource(
+  pod: Pod,
+  attachment: ResolvedAttachment,
+  { clusterView, defaultPool = '' }: { readonly clusterView: ClusterView; readonly defaultPool?: string },
+): Resolution {
+  const [key, value] = readAnnotation(pod, attachment, 'ip_pool');
+  const name = isPoolName(value) ? value : defaultPool;
+  const pool =
+    name === '' ? undefined : { name, subnets: resolvePoolSubnets({ name, key }, pod, { attachment, clusterView }) };
+  const owner = ownerOf(pod);
+  const ordinal = value === '' || isPoolName(value) ? undefined : statefulSetOrdinal(pod, owner);
+  if (!owner || ordinal === undefined) return { topics: [], attachment: { ...attachment, pool } };
+  const topics = [`set:${pod.namespace}/${owner.name}`];
+  const firstOrdinal = clusterView.ordinalStart(owner, pod.namespace);
+  return firstOrdinal === undefined
+    ? { topics, problems: [clusterProblem(`StatefulSet ${owner.name} is not observed yet: the Pod waits for it`)] }
+    : { topics, attachment: { ...attachment, pool, member: { ordinal, firstOrdinal } } };
+}
+
+const missingNetwork = (key: string): PlanProblem =>
+  clusterProblem(`there is no NetworkAttachmentDefinition ${key}: create it, or correct the Pod's networks annotation`);
+
+const brokenNetwork = (key: string, reason: string): PlanProblem =>
+  clusterProblem(`NetworkAttachmentDefinition ${key}: ${reason}: correct it`);
+
+/** On the node the plugin requests the provider of its configuration; if that is another one, every CNI ADD fails. */
+function providerMismatch(
+  { selection }: ServedAttachment,
+  { provider, configuredProvider }: ServedNetwork,
+): PlanProblem[] {
+  if (configuredProvider === provider) return [];
+  const configured =
+    configuredProvider === '' ? 'no provider' : `provider ${truncate(JSON.stringify(configuredProvider))}`;
+  return [
+    clusterProblem(
+      `NetworkAttachmentDefinition ${networkKey(selection)}: its configuration has ${configured}, but must have ${JSON.stringify(provider)}: correct it`,
+    ),
+  ];
+}

@@ -1,0 +1,96 @@
+/** Selects the Subnets that may serve an attachment: by its provider, its annotations and the Pod's namespace. Pure. */
+import { ovn4nfvProvider } from '../../../../../lib/ovn4nfv/names.ts';
+import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import { poolAccessRefusal, subnetAccessRefusal } from '../../namespaces/namespace-access.ts';
+import type { ServedNetwork } from '../../networks/network.ts';
+import { primaryProvider } from '../../subnets/subnet-cache.ts';
+import type { ServedAttachment } from './attachment-annotations.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { ok, problem, type Result } from './result.ts';
+
+/** A Subnet or an IPPool, and the key of the annotation that names it. */
+interface Named {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** The Subnet that an annotation names instead of those of the provider. It must serve the attachment's provider or the primary one. */
+export function resolveNamedSubnet(
+  { name, key }: Named,
+  pod: Pick<Pod, 'namespace'>,
+  {
+    attachment,
+    network,
+    clusterView,
+  }: { readonly attachment: ServedAttachment; readonly network: ServedNetwork; readonly clusterView: ClusterView },
+): Result<string[]> {
+  const { subnets } = clusterView;
+  if (!subnets.serves(name)) return problem(`annotation ${key}: ${subnets.whyNotServing(name)}: create or correct it`);
+  const provider = subnets.providerOf(name);
+  if (provider !== network.provider && provider !== primaryProvider)
+    return problem(
+      `annotation ${key}: Subnet ${name} serves provider ${provider}: name one of provider ${primaryProvider} or ${network.provider}`,
+    );
+  const isMainOfOtherPlugin = attachment.selection.isMain && network.kind !== 'ovn';
+  if (isMainOfOtherPlugin && provider !== network.provider)
+    return problem(
+      `annotation ${key}: a main NIC of another plugin cannot have its address from Subnet ${name} of provider ${primaryProvider}: name a Subnet with spec.provider ${JSON.stringify(network.provider)}, or attach the network beside the primary one`,
+    );
+  const refusal = subnetAccessRefusal(name, pod.namespace, clusterView);
+  return refusal === undefined ? ok([name]) : problem(`annotation ${key}: ${refusal}`);
+}
+
+/** The Subnets of a provider that the namespace may use, sorted by name. */
+export function resolveProviderSubnets(
+  provider: string,
+  namespace: string,
+  clusterView: ClusterView,
+): Result<string[]> {
+  const { subnets } = clusterView;
+  const serving = subnets.servingProvider(provider);
+  const refusals = serving.map((name) => subnetAccessRefusal(name, namespace, clusterView));
+  const open = serving.filter((_, index) => refusals[index] === undefined);
+  if (open.length > 0) return ok(open);
+  const [refusal] = refusals;
+  if (refusal !== undefined) return problem(`provider ${provider}: ${refusal}`);
+  const reason =
+    subnets.whyNot(provider) ||
+    `create a Subnet with spec.provider ${JSON.stringify(provider)}, or correct spec.provider of the Subnet that is meant for it (kubectl get subnets)`;
+  return problem(`provider ${provider} is not bound to any subnet: ${reason}`);
+}
+
+/** The Subnet of an IPPool. It must be one that serves the attachment, and the namespace must be allowed to use the IPPool. */
+export function resolvePoolSubnets(
+  { name, key }: Named,
+  pod: Pick<Pod, 'namespace'>,
+  {
+    attachment,
+    clusterView,
+  }: {
+    readonly attachment: ServedAttachment & { readonly subnets: readonly string[] };
+    readonly clusterView: ClusterView;
+  },
+): Result<readonly string[]> {
+  const { pools } = clusterView;
+  const subnet = pools.subnetOf(name);
+  if (subnet === undefined) return problem(`annotation ${key}: ${pools.whyNot(name)}: create or correct it`);
+  if (!attachment.subnets.includes(subnet))
+    return problem(
+      `annotation ${key}: IPPool ${name} is of Subnet ${subnet}, and provider ${attachment.provider} is served from ${attachment.subnets.join(', ')}: name an IPPool of one of those`,
+    );
+  const refusal = poolAccessRefusal(name, pod.namespace, clusterView);
+  return refusal === undefined ? ok([subnet]) : problem(`annotation ${key}: ${refusal}`);
+}
+
+/** The Subnet that an OVN4NFV request names as its virtual network. It must serve such requests, or the primary network. */
+export function resolveVirtualNetwork(name: string, namespace: string, clusterView: ClusterView): Result<string[]> {
+  const { subnets } = clusterView;
+  if (!subnets.serves(name)) return problem(`${subnets.whyNotServing(name)}: create or correct it`);
+  const provider = subnets.providerOf(name);
+  if (provider !== ovn4nfvProvider && provider !== primaryProvider)
+    return problem(
+      `Subnet ${name} serves provider ${provider}: name one of provider ${ovn4nfvProvider} or ${primaryProvider}`,
+    );
+  const refusal = subnetAccessRefusal(name, namespace, clusterView);
+  return refusal === undefined ? ok([name]) : problem(refusal);
+}

@@ -1,0 +1,188 @@
+/** Serves one living Pod: plans its attachments, requests their addresses, and reports in Events why the Pod waits. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { Logger } from '../../../../lib/process/log.ts';
+import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts';
+import type { PodEvent } from '../../kubernetes/event-recorder.ts';
+import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { allocateTimeoutMs, type WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import { heldAllocationOf } from '../../ledger/ledger-events.ts';
+import type { PodTraces } from '../../pod-traces.ts';
+import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import type { ClaimController } from '../claims/claim-controller.ts';
+import { canTransfer } from './address-transfer.ts';
+import type { AllocationCache } from './allocation-cache.ts';
+import type { ClusterView } from './planning/cluster-view.ts';
+import { planPod } from './planning/plan.ts';
+import type { PodPlan } from './planning/request-addresses.ts';
+import {
+  allocatedEvent,
+  macWarningEvent,
+  nameConflictProblem,
+  planProblemEvent,
+  refusalEvent,
+  unservedEvent,
+} from './pod-event-messages.ts';
+import { ownerOf } from './pod-owner.ts';
+import type { PodReleaser, TransferTarget } from './pod-releaser.ts';
+import { allQueuesOf, quotaQueuesOf } from './wait-queue/wait-queues.ts';
+import type { Waiters } from './wait-queue/waiters.ts';
+
+export interface PodAllocatorOptions {
+  readonly allocator: Pick<WatcherLedgerClient, 'allocate'>;
+  readonly allocations: AllocationCache;
+  readonly clusterView: ClusterView;
+  readonly queue: Pick<WorkQueue, 'add' | 'tries'>;
+  readonly waiters: Waiters;
+  readonly releaser: Pick<PodReleaser, 'releaseDetached'>;
+  /** Gives IPAMClaims their addresses. */
+  readonly claims: Pick<ClaimController, 'request'>;
+  /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
+  readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
+  readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
+  /** Absent: no spans. */
+  readonly traces?: Pick<PodTraces, 'startRequest'> | undefined;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The outcome for the living Pod of a name, and which allocations of an earlier Pod it may still receive. */
+export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
+  readonly outcome: Outcome;
+}
+
+/** After this many failed requests an Event reports that the allocator does not answer. */
+const triesBeforeEvent = 3;
+
+const receivesNothing = (): boolean => false;
+
+export class PodAllocator {
+  readonly #options: PodAllocatorOptions;
+  /** Pods with a Warning Event; they get a Normal one when they are served. */
+  readonly #warnedPods = new Set<string>();
+  /** The uid of each Pod whose unserved networks and MAC warnings were reported. */
+  readonly #reportedPlans = new Map<string, string>();
+
+  constructor(options: PodAllocatorOptions) {
+    this.#options = options;
+  }
+
+  /** Called when no living Pod of this name needs addresses: it waits no longer. */
+  forget(key: string): void {
+    this.#options.waiters.remove(key);
+    this.#options.claims.request(key, []);
+    this.#warnedPods.delete(key);
+  }
+
+  /** Called when the Pod is deleted: the next Pod of the name is reported again. */
+  onPodDeleted(key: string): void {
+    this.#reportedPlans.delete(key);
+  }
+
+  /**
+   * Plans the Pod's attachments and requests what it lacks.
+   * @returns `again` while the Pod waits; `done` when it has all its addresses, or needs none
+   */
+  async serve(key: string, pod: Pod): Promise<ServeResult> {
+    const { allocations, clusterView, findNameConflict, queue, releaser, waiters } = this.#options;
+    const isSettled = allocations.isSettled(key, pod.ledgerUid);
+    const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
+    const plan = planPod(pod, clusterView, held);
+    this.#reportPlan(key, pod, plan);
+    this.#options.claims.request(key, plan.claims);
+    const detachOutcome = await releaser.releaseDetached(pod, plan.detached);
+    const conflict = plan.attachments.length > 0 ? findNameConflict(key, pod) : undefined;
+    if (conflict) {
+      this.#wait(key, pod, { topics: plan.topics, podEvent: planProblemEvent(nameConflictProblem(pod, conflict)) });
+      return { outcome: 'again', canReceive: 'undecided' };
+    }
+    if (plan.problems.length > 0) {
+      const isFaultOfPod = plan.problems.some(({ about }) => about === 'request');
+      // A Subnet or network that is applied together with its Pods is often observed a moment later: the first try is not reported.
+      const isReported = isFaultOfPod || queue.tries(key) > 0;
+      this.#wait(key, pod, { topics: plan.topics, podEvent: isReported ? planProblemEvent(plan) : undefined });
+      // A wrong annotation needs no retry: a change of the Pod or of a topic triggers the next attempt.
+      return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : 'undecided' };
+    }
+    if (plan.attachments.length === 0) {
+      waiters.remove(key);
+      return { outcome: detachOutcome, canReceive: receivesNothing };
+    }
+    const ahead = waiters.waitersAhead(key, pod, plan);
+    if (ahead.length === 0) return this.#allocate(key, pod, plan);
+    // Older waiting Pods are tried first, then this one.
+    for (const each of [...ahead, key]) queue.add(each);
+    return { outcome: 'again', canReceive: 'undecided' };
+  }
+
+  /** Reports unserved networks and MAC warnings, once for each Pod uid, while the Pod is Pending. */
+  #reportPlan(key: string, pod: Pod, plan: PodPlan): void {
+    if (pod.phase !== 'Pending' || this.#reportedPlans.get(key) === pod.uid) return;
+    if (plan.unserved.length === 0 && plan.warnings.length === 0) return;
+    this.#reportedPlans.set(key, pod.uid);
+    if (plan.unserved.length > 0) this.#options.recordEvent(pod, unservedEvent(plan));
+    if (plan.warnings.length > 0) this.#options.recordEvent(pod, macWarningEvent(plan));
+  }
+
+  async #allocate(key: string, pod: Pod, plan: PodPlan): Promise<ServeResult> {
+    const { allocator, allocations, recordEvent, signal, traces, waiters } = this.#options;
+    const { namespace, ledgerName: name, ledgerUid: uid, node } = pod;
+    const request = {
+      pod: { namespace, name, uid, node, owner: ownerOf(pod) },
+      attachments: plan.attachments,
+      validMs: allocateTimeoutMs,
+    };
+    waiters.markRequested(key);
+    allocations.markRequested(key, uid);
+    const span = traces?.startRequest(pod);
+    try {
+      const { allocations: allocated, position } = await allocator.allocate(request, signal, span?.context);
+      span?.set(allocationAttributes(allocated));
+      span?.end();
+      allocations.markAllocated(key, uid, { allocated: allocated.map(heldAllocationOf), seq: position?.seq ?? 0 });
+      waiters.onAllocated(key, plan, allocated);
+      if (this.#warnedPods.delete(key)) recordEvent(pod, allocatedEvent(allocated));
+      return { outcome: 'done', canReceive: receivesNothing };
+    } catch (thrown) {
+      const error = IpledgerError.from(thrown);
+      span?.end(error.code);
+      if (signal.aborted) return { outcome: 'again', canReceive: 'undecided' };
+      return this.#onAllocateFailed(key, pod, { plan, error });
+    }
+  }
+
+  #onAllocateFailed(
+    key: string,
+    pod: Pod,
+    { plan, error }: { readonly plan: PodPlan; readonly error: IpledgerError },
+  ): ServeResult {
+    const { allocations, log, queue } = this.#options;
+    const { ledgerUid: uid } = pod;
+    // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid, so that a release can follow.
+    const isDecided = error.kind !== 'transient' && error.kind !== 'bug';
+    if (isDecided) allocations.markRefused(key, uid);
+    const tries = queue.tries(key);
+    log[tries === 0 && error.kind !== 'transient' ? 'info' : 'debug'](
+      { pod: key, uid, code: error.code, reason: error.message },
+      isDecided ? 'pods: the allocator refused the request' : 'pods: the request has no answer yet',
+    );
+    const isReported = error.kind !== 'transient' || tries >= triesBeforeEvent;
+    const waitTopics =
+      error.code === 'NAMESPACE_QUOTA_EXCEEDED'
+        ? quotaQueuesOf(plan, pod.namespace)
+        : allQueuesOf(plan, error.kind === 'exhausted');
+    const topics = new Set([...plan.topics, ...waitTopics]);
+    this.#wait(key, pod, { topics, podEvent: isReported ? refusalEvent(error, plan) : undefined });
+    return { outcome: 'again', canReceive: isDecided ? (held) => canTransfer(held, plan.attachments) : 'undecided' };
+  }
+
+  #wait(
+    key: string,
+    pod: Pod,
+    { topics, podEvent }: { readonly topics: ReadonlySet<string>; readonly podEvent: PodEvent | undefined },
+  ): void {
+    this.#options.waiters.wait(key, pod, topics);
+    if (!podEvent) return;
+    this.#warnedPods.add(key);
+    this.#options.recordEvent(pod, podEvent);
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * The Pod controller: allocates addresses for Pods that need them, and releases what ended Pods hold. It issues one command at a
+ * time for each Pod name.
+ *
+ * Level-triggered: each reconciliation reads the Pod's current state and the allocations that its name holds; it does not
+ * depend on the events in between. pod-termination.ts holds the evidence that a Pod has ended, waiters.ts the Pods that wait.
+ */
+import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
+import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
+import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
+import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
+import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
+import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import { NetworkCache } from '../networks/network-cache.ts';
+import type { SubnetCache } from '../subnets/subnet-cache.ts';
+import { LifecycleTracker } from './lifecycle-tracker.ts';
+import type { ClusterView } from './planning/cluster-view.ts';
+import { PodAllocator, type PodAllocatorOptions, type ServeResult } from './pod-allocator.ts';
+import { PodReleaser, type PodReleaserOptions } from './pod-releaser.ts';
+import { PodTermination, type PodTerminationOptions } from './pod-termination.ts';
+import { Waiters } from './wait-queue/waiters.ts';
+
+export interface PodControllerOptions
+  extends
+    Omit<PodTerminationOptions, 'pods' | 'statefulSets' | 'lifecycles'>,
+    Pick<PodAllocatorOptions, 'allocations' | 'recordEvent' | 'claims' | 'traces'> {
+  readonly allocator: PodAllocatorOptions['allocator'] & PodReleaserOptions['allocator'];
+  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>;
+  /** The index of `pods`. Create it before this controller, which finds it up to date. */
+  readonly ledgerPods: LedgerPods;
+  readonly statefulSets: Pick<Informer<StatefulSet>, 'objects' | 'subscribe'>;
+  readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
+  readonly subnets: SubnetCache;
+  readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf'>;
+  /** The retry backoff of a Pod that was refused, if no event wakes it before. */
+  readonly backoffMs?: readonly [first: number, max: number];
+  /** The interval between checks of all Pods that hold allocations; 0: never. */
+  readonly garbageIntervalMs?: number;
+}
+
+const concurrency = 64;
+const defaultBackoffMs = [500, 30_000] as const;
+const defaultGarbageIntervalMs = 360_000;
+
+export class PodController implements LedgerSubscriber {
+  readonly #options: PodControllerOptions;
+  readonly #pods: LedgerPods;
+  readonly #queue: WorkQueue;
+  readonly #waiters: Waiters;
+  readonly #lifecycles = new LifecycleTracker();
+  readonly #termination: PodTermination;
+  readonly #releaser: PodReleaser;
+  readonly #allocation: PodAllocator;
+  #started = false;
+
+  constructor(options: PodControllerOptions) {
+    this.#options = options;
+    const { subnets, allocations, log, signal, backoffMs = defaultBackoffMs } = options;
+    this.#pods = options.ledgerPods;
+    this.#waiters = new Waiters({ subnets, signal, wake: (key) => this.#queue.add(key) });
+    this.#termination = new PodTermination({ ...options, pods: this.#pods, lifecycles: this.#lifecycles });
+    this.#releaser = new PodReleaser({ ...options, termination: this.#termination });
+    const [firstBackoffMs, maxBackoffMs] = backoffMs;
+    const work = (key: string) => this.#reconcile(key);
+    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    this.#allocation = new PodAllocator({
+      ...options,
+      clusterView: this.#clusterViewOf(options),
+      queue: this.#queue,
+      waiters: this.#waiters,
+      releaser: this.#releaser,
+      findNameConflict: (key, pod) => this.#findNameConflict(key, pod),
+    });
+    allocations.onAllocationEnded(({ subnet, mac }) => this.#waiters.onMacFreed(subnet, mac));
+    options.pods.subscribe((change) => this.#onPod(change));
+    options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
+  }
+
+  #clusterViewOf({ clusterView, subnets, networks, statefulSets }: PodControllerOptions): ClusterView {
+    return {
+      ...clusterView,
+      subnets,
+      network: new NetworkCache(networks, (key) => this.wakeWaiters(`network:${key}`)).get,
+      ordinalStart: (owner, namespace) => {
+        const set = statefulSets.objects.get(keyOf({ namespace, name: owner.name }));
+        return set?.uid === owner.uid ? set.firstOrdinal : undefined;
+      },
+    };
+  }
+
+  /** The number of missing Pods while the mass-deletion guard halts all releases; else 0. */
+  get missingPods(): number {
+    return this.#termination.missingPods;
+  }
+
+  /** The number of Pods that wait for addresses. */
+  get waitingPods(): number {
+    return this.#waiters.size;
+  }
+
+  /** Await this before start(), once the informers and the ledger's snapshot are loaded. */
+  prepare(): Promise<void> {
+    return this.#termination.prepare();
+  }
+
+  /** Starts; the informers and the ledger's snapshot must be loaded. */
+  start(): void {
+    this.#started = true;
+    this.#enqueueAll();
+    this.#queue.start();
+    this.#waiters.start();
+    const { garbageIntervalMs = defaultGarbageIntervalMs, signal } = this.#options;
+    if (garbageIntervalMs <= 0 || signal.aborted) return;
+    const scan = setInterval(() => this.#enqueueHolders(), garbageIntervalMs).unref();
+    signal.addEventListener('abort', () => clearInterval(scan), { once: true });
+  }
+
+  /** Tries all Pods again that wait for a topic of their plan. */
+  wakeWaiters(topic: string): void {
+    this.#waiters.wake(topic);
+  }
+
+  /** Tries all Pods of a namespace again, whose Subnets or IPPools have changed: a plan without them has no topic for them. */
+  enqueueNamespace(namespace: string): void {
+    if (!this.#started) return;
+    for (const key of this.#pods.ofNamespace(namespace)) this.#queue.add(key);
+  }
+
+  /** Tries all Pods again: allocations may be missing from a ledger that was rewound. */
+  onSnapshot(): void {
+    if (this.#started) this.#enqueueAll();
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'unbound') this.#onUnbound(event);
+      else this.#waiters.onEvent(event);
+      if (event.kind === 'released') this.#queue.add(keyOf({ namespace: event.namespace, name: event.pod }));
+      else if (event.kind === 'allocated')
+        this.#queue.add(keyOf({ namespace: event.allocation.namespace, name: event.allocation.pod }));
+    }
+  }
+
+  /** Concerns the Pod if it waits to release what was bound; concerns other Pods if the Pod no longer holds the address. */
+  #onUnbound(event: Extract<LedgerEvent, { kind: 'unbound' }>): void {
+    const { namespace, pod, subnet, addresses } = event;
+    const key = keyOf({ namespace, name: pod });
+    if (this.#releaser.stillBound.has(key)) this.#queue.add(key);
+    if (!this.#options.allocations.holdsAny(key, subnet, addresses)) this.#waiters.onEvent(event);
+  }
+
+  #onPod(change: ObjectChange<Pod>): void {
+    if (change.kind === 'listed') {
+      if (this.#started) this.#enqueueHolders();
+      return;
+    }
+    const key = ledgerKeyOf(change.object);
+    if (change.kind === 'present') {
+      // A launcher has its own name in the ledger until its virtual machine is observed.
+      if (change.before && ledgerKeyOf(change.before) !== key) this.#queue.add(ledgerKeyOf(change.before));
+      return this.#queue.add(key);
+    }
+    this.#allocation.onPodDeleted(key);
+    this.#lifecycles.forget(change.object);
+    const waitMs = this.#termination.onPodDeleted(change.object, change.witnessed);
+    if (waitMs > 0) this.#queue.addAfter(key, waitMs);
+    // A deletion that a list implies is judged with all others of the list, when the list ends.
+    else if (change.witnessed) this.#queue.add(key);
+  }
+
+  /** Its replicas and ordinals decide about members that are deleted already. */
+  #onStatefulSet(change: ObjectChange<StatefulSet>): void {
+    if (change.kind === 'listed') return;
+    const { object } = change;
+    const before = change.kind === 'present' ? change.before : undefined;
+    const relevantFields = ({ uid, replicas, firstOrdinal, deleting }: StatefulSet): string =>
+      [uid, replicas, firstOrdinal, deleting].join();
+    if (before && relevantFields(before) === relevantFields(object)) return;
+    this.wakeWaiters(`set:${keyOf(object)}`);
+    for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#queue.add(key);
+  }
+
+  #enqueueAll(): void {
+    this.#enqueueHolders();
+    for (const key of this.#pods.keys()) this.#queue.add(key);
+  }
+
+  /** All Pods that hold allocations. The mass-deletion guard may halt or resume their releases. */
+  #enqueueHolders(): void {
+    this.#termination.checkMassDeletion();
+    for (const key of this.#options.allocations.podKeys()) this.#queue.add(key);
+  }
+
+  async #reconcile(key: string): Promise<Outcome> {
+    try {
+      return await this.#reconcileName(key);
+    } finally {
+      this.#waiters.onAttemptEnded(key);
+    }
+  }
+
+  /** Serves the living Pod of a name first, then releases: what an earlier Pod of the name holds may transfer to the new one. */
+  async #reconcileName(key: string): Promise<Outcome> {
+    const pod = this.#pods.get(key);
+    const lifecycle = pod && this.#lifecycles.lifecycleOf(pod);
+    if (!pod || lifecycle?.state !== 'alive') {
+      this.#allocation.forget(key);
+      this.#releaser.stillBound.delete(key);
+      const usesHostNetwork = lifecycle?.state === 'host';
+      const target = { uid: pod?.ledgerUid ?? '', canReceive: () => false };
+      return this.#releaser.releaseEnded(key, usesHostNetwork ? target : undefined);
+    }
+    if (lifecycle.endsInMs !== undefined) this.#queue.addAfter(key, lifecycle.endsInMs);
+    const served = this.#needsNoAddress(key, pod) ? this.#skipAllocation(key) : await this.#allocation.serve(key, pod);
+    const released = await this.#releaser.releaseEnded(key, { uid: pod.ledgerUid, canReceive: served.canReceive });
+    return served.outcome === 'done' ? released : served.outcome;
+  }
+
+  /** A Pod that is deleted before it has an address gets no sandbox, and so needs none. */
+  #needsNoAddress(key: string, { ledgerUid, deletionTimestamp, annotations }: Pod): boolean {
+    const showsAllocation = hasAllocatedAnnotation(annotations);
+    const holdsNone = this.#options.allocations.allocationsOf(key, ledgerUid).length === 0;
+    return deletionTimestamp !== '' && !showsAllocation && holdsNone;
+  }
+
+  /** What an earlier Pod of the name holds waits for the next Pod. */
+  #skipAllocation(key: string): ServeResult {
+    this.#waiters.remove(key);
+    return { outcome: 'done', canReceive: 'undecided' };
+  }
+
+  /** A living Pod that holds allocations under the same ledger name: a Pod and a virtual machine may have the same name. */
+  #findNameConflict(key: string, { ledgerUid }: Pod): Pod | undefined {
+    const holders = this.#options.allocations.uids(key).filter((uid) => uid !== ledgerUid);
+    return this.#pods
+      .all(key)
+      .find((other) => holders.includes(other.ledgerUid) && this.#lifecycles.lifecycleOf(other).state === 'alive');
+  }
+}

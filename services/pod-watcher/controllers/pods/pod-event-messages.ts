@@ -1,0 +1,77 @@
+/** The messages of Kubernetes Events about a Pod. Reasons and the form `stage=… error=…` are Kube-OVN's, for users' alerts. */
+import type { IpledgerError } from '../../../../lib/errors.ts';
+import type { Allocation } from '../../../../proto/generated/ipledger.ts';
+import type { PodEvent } from '../../kubernetes/event-recorder.ts';
+import type { Pod } from '../../kubernetes/objects/pod.ts';
+import type { PodPlan } from './planning/request-addresses.ts';
+
+/** The plan has problems, and nothing was requested. */
+export function planProblemEvent({ problems }: Pick<PodPlan, 'problems'>): PodEvent {
+  const isOwnFault = problems.every(({ about }) => about === 'request');
+  const texts = [...new Set(problems.map(({ text }) => text))];
+  const rest = texts.length > 1 ? `; nothing is allocated until all ${texts.length} are solved` : '';
+  return {
+    type: 'Warning',
+    reason: isOwnFault ? 'ValidatePodNetworkFailed' : 'PodNetworkUpdateFailed',
+    message: `stage=${isOwnFault ? 'validatePodNetwork' : 'getPodKubeovnNets'} error=${texts.join('; ')}${rest}`,
+  };
+}
+
+/** Another Pod holds addresses under the name that this Pod has in the ledger. */
+export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<PodPlan, 'problems'> {
+  const holder = conflict.ledgerName === conflict.name ? 'a Pod' : 'a virtual machine';
+  const text = `the name ${ledgerName} belongs to ${holder} (Pod ${conflict.name}), which has addresses under it: give one of them another name`;
+  return { problems: [{ about: 'cluster', text }] };
+}
+
+/** The allocator refused the request, or did not answer. */
+export function refusalEvent(error: IpledgerError, { attachments }: PodPlan): PodEvent {
+  const providers = attachments.map(
+    ({ provider = '', ordinal = 0 }) => `${provider}${ordinal > 0 ? `#${ordinal}` : ''}`,
+  );
+  const remedy = error.code === 'NAMESPACE_QUOTA_EXCEEDED' ? 'the Pod waits until then' : remedies[error.kind];
+  return {
+    type: 'Warning',
+    reason: 'AcquireAddressFailed',
+    message: `stage=acquireAddress provider=${providers.join(',')} error=${shorten(error.message)}; ${remedy}`,
+  };
+}
+
+/** An Event holds 1,024 characters: a long list of reasons must not cut off the remedy. */
+function shorten(message: string): string {
+  return message.length <= 800 ? message : `${message.slice(0, 800)}…`;
+}
+
+const remedies: Record<IpledgerError['kind'], string> = {
+  transient: 'the watcher tries again',
+  invalid: 'correct the annotations, or the Subnet',
+  conflict: 'the Pod waits until that changes; or request another address',
+  exhausted: 'the Pod waits until one is free',
+  damaged: 'an operator must check the ledger',
+  bug: 'an operator must read the log of the allocator',
+};
+
+/** The Pod had to wait, and has its addresses now. */
+export function allocatedEvent(allocations: readonly Allocation[]): PodEvent {
+  const texts = allocations.map(({ subnet, addresses, mac, attachment }) => {
+    const ip = addresses.map(({ address }) => address).join(',');
+    return `subnet=${subnet} ip=${ip} mac=${mac} provider=${attachment?.provider ?? ''}`;
+  });
+  return { type: 'Normal', reason: 'PodNetworkAllocated', message: texts.join('; ') };
+}
+
+/** Some of the Pod's networks are not served here. Warnings come first. */
+export function unservedEvent({ unserved }: Pick<PodPlan, 'unserved'>): PodEvent {
+  const warnings = unserved.filter(({ type }) => type === 'Warning');
+  const others = unserved.filter(({ type }) => type === 'Normal');
+  return {
+    type: warnings.length > 0 ? 'Warning' : 'Normal',
+    reason: 'PodNetworkNotServed',
+    message: [...warnings, ...others].map(({ text }) => text).join('; '),
+  };
+}
+
+/** The Pod's networks are served, but the CNI result will show a wrong MAC. */
+export function macWarningEvent({ warnings }: PodPlan): PodEvent {
+  return { type: 'Warning', reason: 'PodNetworkMacNotInResult', message: warnings.join('; ') };
+}

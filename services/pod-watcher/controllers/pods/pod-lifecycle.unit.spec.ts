@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { toPod } from '../../kubernetes/objects/pod.ts';
+import { podLifecycle } from './pod-lifecycle.ts';
+
+const now = Date.parse('2026-11-17T14:05:00Z');
+const lifecycleOf = (spec: object, status: object, metadata: object = {}) =>
+  podLifecycle(toPod({ metadata: { name: 'p', namespace: 'n', uid: 'u', ...metadata }, spec, status }), now);
+
+describe('the lifecycle of a Pod', () => {
+  const cases: [what: string, spec: object, status: object, state: string][] = [
+    ['is alive before it is scheduled', {}, { phase: 'Pending' }, 'alive'],
+    ['is host on the network of the node', { hostNetwork: true }, { phase: 'Running' }, 'host'],
+    ['is completed for a finished Job', { restartPolicy: 'Never' }, { phase: 'Succeeded' }, 'completed'],
+    [
+      'is completed if it succeeded and restarts on failure only',
+      { restartPolicy: 'OnFailure' },
+      { phase: 'Succeeded' },
+      'completed',
+    ],
+    ['is alive if it always restarts', { restartPolicy: 'Always' }, { phase: 'Succeeded' }, 'alive'],
+    ['is completed if it failed and never restarts', { restartPolicy: 'Never' }, { phase: 'Failed' }, 'completed'],
+    ['is alive if it failed and restarts', { restartPolicy: 'OnFailure' }, { phase: 'Failed' }, 'alive'],
+    [
+      'is completed if it was evicted',
+      { restartPolicy: 'Always' },
+      { phase: 'Failed', reason: 'Evicted' },
+      'completed',
+    ],
+  ];
+  for (const [what, spec, status, state] of cases)
+    it(what, () => expect(lifecycleOf(spec, status).state).to.equal(state));
+
+  it('is alive while it terminates, until a second grace period has ended', () => {
+    const spec = { terminationGracePeriodSeconds: 60 };
+    const at = (deletionTimestamp: string) => lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp });
+    expect(at('2026-11-17T14:04:30Z')).to.deep.equal({ state: 'alive', endsInMs: 30_000 });
+    expect(at('2026-11-17T14:04:00Z')).to.deep.equal({ state: 'overdue' });
+  });
+
+  it('is overdue when the kubelet deletes it finally, with a grace period of 0', () => {
+    const spec = { terminationGracePeriodSeconds: 60 };
+    const at = (deletionGracePeriodSeconds: number) =>
+      lifecycleOf(
+        spec,
+        { phase: 'Running' },
+        { deletionTimestamp: '2026-11-17T14:04:59Z', deletionGracePeriodSeconds },
+      );
+    expect(at(0)).to.deep.equal({ state: 'overdue' });
+    expect(at(5)).to.deep.equal({ state: 'alive', endsInMs: 4_000 });
+  });
+});

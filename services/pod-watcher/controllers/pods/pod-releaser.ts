@@ -1,0 +1,114 @@
+/**
+ * Releases allocations that are no longer needed: those of ended Pods, except what transfers to a new Pod of the name; and those
+ * that a living Pod no longer requests.
+ */
+import { ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
+import type { Pod } from '../../kubernetes/objects/pod.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { HeldAllocation } from '../../ledger/ledger-events.ts';
+import type { Outcome } from '../../work-queue/work-queue.ts';
+import type { AllocationCache } from './allocation-cache.ts';
+import type { PodTermination } from './pod-termination.ts';
+import type { ReleaseReason } from './release-reason.ts';
+
+export interface PodReleaserOptions {
+  readonly allocator: Pick<WatcherLedgerClient, 'release' | 'listBindings'>;
+  readonly allocations: AllocationCache;
+  readonly termination: PodTermination;
+  readonly signal: AbortSignal;
+}
+
+/** The Pod that has a name now, and the allocations of an earlier Pod that it may receive; 'undecided' while the releaser must keep them all. */
+export interface TransferTarget {
+  readonly uid: string;
+  readonly canReceive: 'undecided' | ((held: HeldAllocation) => boolean);
+}
+
+export class PodReleaser {
+  readonly #options: PodReleaserOptions;
+  /** Pods that no longer request an address to which a container is still bound. */
+  readonly stillBound = new Set<string>();
+
+  constructor(options: PodReleaserOptions) {
+    this.#options = options;
+  }
+
+  /** Releases the allocations of a name that have ended. 'again' while a Pod's end is in doubt, or allocations remain. */
+  async releaseEnded(key: string, target?: TransferTarget): Promise<Outcome> {
+    const { allocations, termination } = this.#options;
+    let outcome: Outcome = 'done';
+    for (const uid of allocations.uids(key)) {
+      const isEarlierPod = target !== undefined && target.uid !== uid;
+      if (isEarlierPod && target.canReceive === 'undecided') continue;
+      const reason = allocations.isReleasing(key, uid)
+        ? 'unknown'
+        : await termination.releaseReasonOf(key, uid, isEarlierPod);
+      if (reason === 'unknown') outcome = 'again';
+      if (typeof reason === 'string') continue;
+      const transferable =
+        isEarlierPod && target.canReceive !== 'undecided'
+          ? allocations.allocationsOf(key, uid).filter(target.canReceive)
+          : [];
+      if (transferable.length > 0) await this.#releaseAllBut(transferable, { key, uid, reason });
+      else if (!(await this.#releaseAll(key, uid, reason))) outcome = 'again';
+    }
+    termination.forget(key);
+    return outcome;
+  }
+
+  /** Releases attachments that a living Pod no longer requests. One to which a container is bound stays until it is unbound. */
+  async releaseDetached(pod: Pod, attachments: readonly HeldAllocation[]): Promise<Outcome> {
+    const key = ledgerKeyOf(pod);
+    this.stillBound.delete(key);
+    // An API server that has lost data may show old annotations.
+    if (attachments.length > 0 && this.#options.termination.missingPods > 0) return 'again';
+    const bound = attachments.length > 0 ? await this.#listBoundAddresses(pod) : new Set<string>();
+    for (const held of attachments) {
+      const evidence = `the Pod no longer requests an attachment to ${held.provider}`;
+      if (held.addresses.some(({ address }) => bound.has(boundKey(held.provider, address)))) this.stillBound.add(key);
+      else await this.#releaseOne(held, { cause: 'RELEASE_CAUSE_DETACHED', evidence });
+    }
+    return this.stillBound.has(key) ? 'again' : 'done';
+  }
+
+  /** @returns whether the uid holds nothing any more, as far as the ledger has reported it; fenced addresses remain. */
+  async #releaseAll(key: string, uid: string, reason: ReleaseReason): Promise<boolean> {
+    const { allocator, allocations, signal } = this.#options;
+    const [namespace = '', pod = ''] = key.split('/');
+    const { position } = await allocator.release({ namespace, pod, podUid: uid, ...reason }, signal);
+    allocations.markReleased(key, uid, position?.seq ?? 0);
+    return !allocations.uids(key).includes(uid);
+  }
+
+  async #releaseAllBut(
+    excluded: readonly HeldAllocation[],
+    { key, uid, reason }: { readonly key: string; readonly uid: string; readonly reason: ReleaseReason },
+  ): Promise<void> {
+    const others = this.#options.allocations.allocationsOf(key, uid).filter((held) => !excluded.includes(held));
+    for (const held of others) await this.#releaseOne(held, reason);
+  }
+
+  /** The cache is updated by the ledger's event. */
+  async #releaseOne({ namespace, pod, uid, seq }: HeldAllocation, reason: ReleaseReason): Promise<void> {
+    const { allocator, signal } = this.#options;
+    await allocator.release({ namespace, pod, podUid: uid, allocationSeq: seq, ...reason }, signal);
+  }
+
+  /** The addresses to which containers of the Pod are bound. */
+  async #listBoundAddresses({ node, namespace, ledgerName }: Pod): Promise<ReadonlySet<string>> {
+    const { allocator, signal } = this.#options;
+    const bound = new Set<string>();
+    // A Pod without a node has no containers.
+    if (node === '') return bound;
+    for (let pageToken = ''; ;) {
+      const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
+      for (const { attachment, addresses } of bindings)
+        if (attachment?.pod === ledgerName && attachment.namespace === namespace)
+          for (const address of addresses) bound.add(boundKey(attachment.provider, address));
+      pageToken = nextPageToken;
+      if (pageToken === '') return bound;
+    }
+  }
+}
+
+const boundKey = (provider: string, address: string): string => `${provider} ${address}`;

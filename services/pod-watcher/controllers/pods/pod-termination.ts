@@ -1,0 +1,245 @@
+/**
+ * Decides why a uid needs its addresses no longer. A Pod is deleted when the API reports it: by a watch event, by a look-up that
+ * does not find it, or by another Pod under its name. While so many Pods are missing that the API server may have lost data, no
+ * Pod is taken for deleted.
+ *
+ * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
+ */
+import type { Logger } from '../../../../lib/process/log.ts';
+import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
+import type { Owner } from '../../../../proto/generated/ipledger.ts';
+import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
+import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { MassDeletionGuard } from '../mass-deletion-guard.ts';
+import type { AllocationCache } from './allocation-cache.ts';
+import { GarbageCollector, type GarbageCollectorOptions } from './garbage-collector.ts';
+import type { LifecycleTracker } from './lifecycle-tracker.ts';
+import { ownerOf } from './pod-owner.ts';
+import { podDeleted, type ReleaseReason } from './release-reason.ts';
+import { Retention, type RetentionOptions } from './retention.ts';
+
+export interface PodTerminationOptions extends GarbageCollectorOptions, RetentionOptions {
+  readonly pods: LedgerPods;
+  readonly allocations: AllocationCache;
+  readonly lifecycles: LifecycleTracker;
+  /** The Pods that were deleted while no watcher ran, as far as the API server's event history reaches. */
+  readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<Pod>;
+  /** Whether a mass deletion was confirmed: releases do not halt. */
+  readonly acceptMassDeletion: boolean;
+  /** How many Pods were missing when an earlier watcher halted releases; 0 if it had not. */
+  readonly missingBefore?: number;
+  /** Raises the alarm that all releases are halted; undefined clears it. */
+  readonly alarm: (message: string | undefined) => void;
+  /** How long a static Pod is expected to run after its mirror was deleted. */
+  readonly mirrorGraceMs?: number;
+  /** How long a Pod that disappeared without a deletion is waited for: others may follow. */
+  readonly missingGraceMs?: number;
+  readonly log: Logger;
+}
+
+/** A kubelet checks the mirrors of its static Pods about once a minute. */
+const defaultMirrorGraceMs = 120_000;
+const defaultMissingGraceMs = 10_000;
+const massDeletionCheckMs = 1_000;
+const minPods = 20;
+/** The identity of a static Pod is a hash; all other Pods have a UUID. */
+const staticIdentity = /^[0-9a-f]{32}$/;
+
+export class PodTermination {
+  readonly #options: PodTerminationOptions;
+  readonly #massDeletionGuard: MassDeletionGuard;
+  readonly #garbageCollector: GarbageCollector;
+  readonly #retention: Retention;
+  /** The uids that the API deleted while they held allocations, by Pod. */
+  readonly #deleted = new Map<string, Set<string>>();
+  /** By Pod: until when (of performance.now()) it counts as present although the API does not have it. */
+  readonly #presentUntil = new Map<string, number>();
+  #checkedAt = -Infinity;
+
+  constructor(options: PodTerminationOptions) {
+    this.#options = options;
+    this.#garbageCollector = new GarbageCollector(options);
+    this.#retention = new Retention(options);
+    const { acceptMassDeletion: accept, missingBefore = 0 } = options;
+    this.#massDeletionGuard = new MassDeletionGuard({ minObjects: minPods, accept, missingBefore });
+  }
+
+  /** The number of missing Pods while that halts all releases; else 0. */
+  get missingPods(): number {
+    return this.#massDeletionGuard.missing;
+  }
+
+  /**
+   * The API no longer has a Pod, by a watch event (`witnessed`) or by a list.
+   * @returns the milliseconds until the name must be reconciled.
+   */
+  onPodDeleted(pod: Pod, witnessed: boolean): number {
+    const { mirrorGraceMs = defaultMirrorGraceMs, missingGraceMs = defaultMissingGraceMs, pods } = this.#options;
+    const key = ledgerKeyOf(pod);
+    // Its owner may have changed since it got its addresses.
+    this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
+    // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
+    if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
+    if (!witnessed || pods.has(key)) return 0;
+    // The API marks a Pod before it deletes it. This Pod disappeared without a mark: the API server may have lost data.
+    if (pod.deletionTimestamp === '') return this.#postpone(key, missingGraceMs);
+    this.#recordDeleted(key, pod.ledgerUid);
+    return 0;
+  }
+
+  /** If most Pods are missing at the start, lists which of them were deleted while no watcher ran. Call this before the first check. */
+  async prepare(): Promise<void> {
+    const { listDeleted, allocations, acceptMassDeletion, missingBefore = 0, log, signal } = this.#options;
+    const missing = new Set(this.#missingKeys());
+    const guard = new MassDeletionGuard({ minObjects: minPods, accept: acceptMassDeletion, missingBefore });
+    if (!guard.update(missing.size, allocations.uidCount)) return;
+    for (const key of missing) if (await this.#isStopped(key)) missing.delete(key);
+    if (!listDeleted) return;
+    log.info({ missing: missing.size }, 'pods: most Pods are missing, listing the deletions since the last watcher');
+    try {
+      for await (const pod of listDeleted(signal)) {
+        const key = ledgerKeyOf(pod);
+        if (pod.deletionTimestamp !== '' && !isMirror(pod)) this.#recordDeleted(key, pod.ledgerUid);
+        if (this.#deleted.has(key) && missing.delete(key) && missing.size === 0) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) log.info({ err: error }, 'pods: the API server has no full history of the deletions');
+    }
+  }
+
+  /** Halts or resumes all releases, depending on how many Pods are missing. */
+  checkMassDeletion(): void {
+    const { allocations, alarm } = this.#options;
+    const missing = this.#missingKeys();
+    const wasHalted = this.#massDeletionGuard.missing > 0;
+    this.#checkedAt = performance.now();
+    if (this.#massDeletionGuard.update(missing.length, allocations.uidCount))
+      alarm(
+        `${missing.length} of ${allocations.uidCount} Pods that hold addresses are missing from the Kubernetes API all at the same time (${missing.slice(0, 3).join(', ')}, …); nothing is released. ` +
+          'If the API server lost its data, restore it; if the Pods are really deleted, stop all pod-watchers and start one with --accept-mass-deletion',
+      );
+    else if (wasHalted) alarm(undefined);
+  }
+
+  /**
+   * Why this uid needs its addresses no longer. 'alive' if it needs them, 'retained' if its owner will create the Pod again,
+   * 'unknown' while that is not decided.
+   * @param isReplaced whether a new Pod of the name was served already: what it has not taken over is not retained.
+   */
+  async releaseReasonOf(
+    key: string,
+    uid: string,
+    isReplaced: boolean,
+  ): Promise<ReleaseReason | 'alive' | 'retained' | 'unknown'> {
+    if (this.#options.pods.hasUnverifiedLauncher(key, uid)) return 'unknown';
+    const pods = this.#options.pods.all(key);
+    const pod = pods.find(({ ledgerUid }) => ledgerUid === uid) ?? pods[0];
+    if (pod) this.#garbageCollector.clear(key);
+    const reason =
+      pod?.ledgerUid === uid
+        ? this.#reasonOfPresent(pod)
+        : pod
+          ? reasonOfReplaced(pod)
+          : await this.#reasonOfMissing(key, uid);
+    if (reason === 'alive' || reason === 'unknown') return reason;
+    if (this.#isHalted()) return 'unknown';
+    return isReplaced ? reason : this.#unlessRetained(key, uid, reason);
+  }
+
+  /** Drops the evidence about uids that hold nothing any more. */
+  forget(key: string): void {
+    const holding = this.#options.allocations.uids(key);
+    const deleted = holding.filter((uid) => this.#deleted.get(key)?.has(uid));
+    if (deleted.length === 0) this.#deleted.delete(key);
+    else this.#deleted.set(key, new Set(deleted));
+    if (holding.length > 0) return;
+    this.#presentUntil.delete(key);
+    this.#garbageCollector.clear(key);
+    this.#retention.forget(key);
+  }
+
+  #reasonOfPresent(pod: Pod): ReleaseReason | 'alive' {
+    const { state } = this.#options.lifecycles.lifecycleOf(pod);
+    if (state === 'completed') return { cause: 'RELEASE_CAUSE_POD_COMPLETED', evidence: `phase ${pod.phase}` };
+    if (state !== 'overdue') return 'alive';
+    const { deletionTimestamp, graceSeconds } = pod;
+    if (graceSeconds === 0) return podDeleted(`its last deletion was at ${deletionTimestamp}, without a grace period`);
+    return podDeleted(`terminating since ${deletionTimestamp}, and overdue by a second grace period`);
+  }
+
+  async #reasonOfMissing(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
+    const { mirrorGraceMs = defaultMirrorGraceMs } = this.#options;
+    if (this.#deleted.get(key)?.has(uid)) return podDeleted('');
+    // The mirror of a static Pod may have been deleted while no watcher ran.
+    if (staticIdentity.test(uid) && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
+    if (this.#isHalted() || performance.now() < (this.#presentUntil.get(key) ?? 0)) return 'unknown';
+    return this.#garbageCollector.confirm(key, uid);
+  }
+
+  async #unlessRetained(key: string, uid: string, reason: ReleaseReason): Promise<ReleaseReason | 'retained'> {
+    const ownerReason = await this.#retention.releaseReasonOf(key, this.#ownerOf(key, uid));
+    if (ownerReason === undefined) return reason;
+    if (ownerReason === 'retained') return ownerReason;
+    const isCollected =
+      reason.cause === 'RELEASE_CAUSE_GARBAGE_COLLECTED' && ownerReason.cause === 'RELEASE_CAUSE_OWNER_DELETED';
+    const evidence = reason.evidence === '' ? ownerReason.evidence : `${ownerReason.evidence}; ${reason.evidence}`;
+    return { cause: isCollected ? reason.cause : ownerReason.cause, evidence };
+  }
+
+  /** The owner of a Pod, also of a deleted one. */
+  #ownerOf(key: string, uid: string): Owner | undefined {
+    const { pods, allocations } = this.#options;
+    const pod = pods.all(key).find(({ ledgerUid }) => ledgerUid === uid);
+    return pod ? ownerOf(pod) : allocations.lastOwner(key, uid);
+  }
+
+  #isExpectedBack(key: string): boolean {
+    return this.#options.allocations
+      .uids(key)
+      .some((uid) => this.#retention.isExpectedBack(key, this.#options.allocations.lastOwner(key, uid)));
+  }
+
+  /** Whether the Pod belongs to a stopped virtual machine. Machines are not watched, so this looks them up. */
+  async #isStopped(key: string): Promise<boolean> {
+    const { allocations } = this.#options;
+    for (const uid of allocations.uids(key)) {
+      const owner = allocations.lastOwner(key, uid);
+      if (owner?.kind === virtualMachineKind && (await this.#retention.releaseReasonOf(key, owner)) === 'retained')
+        return true;
+    }
+    return false;
+  }
+
+  #isHalted(): boolean {
+    if (performance.now() - this.#checkedAt > massDeletionCheckMs) this.checkMassDeletion();
+    return this.#massDeletionGuard.missing > 0;
+  }
+
+  #missingKeys(): string[] {
+    const { pods, allocations } = this.#options;
+    const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
+    return [...allocations.podKeys()].filter(
+      (key) =>
+        !pods.has(key) &&
+        allocations.uids(key).some((uid) => !wasDeleted(key, uid) && !pods.hasUnverifiedLauncher(key, uid)) &&
+        !this.#isExpectedBack(key),
+    );
+  }
+
+  #postpone(key: string, ms: number): number {
+    this.#presentUntil.set(key, performance.now() + ms);
+    return ms;
+  }
+
+  #recordDeleted(key: string, uid: string): void {
+    if (!this.#options.allocations.uids(key).includes(uid)) return;
+    const uids = this.#deleted.get(key);
+    if (uids) uids.add(uid);
+    else this.#deleted.set(key, new Set([uid]));
+  }
+}
+
+const isMirror = ({ ledgerUid, uid, name, ledgerName }: Pod): boolean => ledgerUid !== uid && ledgerName === name;
+
+const reasonOfReplaced = ({ ledgerUid }: Pod): ReleaseReason =>
+  podDeleted(`the name belongs to Pod uid ${ledgerUid} now`);

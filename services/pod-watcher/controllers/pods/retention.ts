@@ -1,0 +1,69 @@
+/**
+ * Retention: allocations that stay although their Pod has ended. A member of a StatefulSet gets its addresses again as long as
+ * the StatefulSet will create it again; a virtual machine as long as it may be started again.
+ */
+import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
+import type { Owner } from '../../../../proto/generated/ipledger.ts';
+import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
+import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
+import { memberReleaseReason, statefulSetOrdinal } from './pod-owner.ts';
+import type { ReleaseReason } from './release-reason.ts';
+import { type LookUpVirtualMachines, virtualMachineReleaseReason } from './virtual-machines.ts';
+
+export interface RetentionOptions {
+  readonly statefulSets: Pick<Informer<StatefulSet>, 'objects'>;
+  /** The StatefulSet "namespace/name" that the API has at this moment; undefined if there is none. */
+  readonly lookUpStatefulSet: (key: string, signal: AbortSignal) => Promise<StatefulSet | undefined>;
+  readonly lookUpMachines: LookUpVirtualMachines;
+  readonly signal: AbortSignal;
+}
+
+export class Retention {
+  readonly #options: RetentionOptions;
+  /** Machines "namespace/name" that did not run at their last look-up, and may be started again. */
+  readonly #stopped = new Set<string>();
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Looks up why the owner will not create a Pod again; 'retained' while it will.
+   * @returns undefined for owners that retain nothing.
+   */
+  async releaseReasonOf(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
+    const reason = await this.#lookUpReason(key, owner);
+    if (owner?.kind === virtualMachineKind && reason === 'retained') this.#stopped.add(key);
+    else this.#stopped.delete(key);
+    return reason;
+  }
+
+  /** Whether the absence of a Pod is expected: its owner creates it again. Judged without a look-up. */
+  isExpectedBack(key: string, owner: Owner | undefined): boolean {
+    if (this.#stopped.has(key)) return true;
+    const member = statefulSetOrdinal(nameOf(key), owner);
+    if (!owner || member === undefined) return false;
+    const set = this.#options.statefulSets.objects.get(statefulSetKey(key, owner));
+    return memberReleaseReason(set, owner, member) === undefined;
+  }
+
+  /** No allocations are held under the name any more. */
+  forget(key: string): void {
+    this.#stopped.delete(key);
+  }
+
+  /** The watch may lag behind: before a member is released, its StatefulSet is looked up. */
+  async #lookUpReason(key: string, owner: Owner | undefined): Promise<ReleaseReason | 'retained' | undefined> {
+    const { statefulSets, lookUpStatefulSet, lookUpMachines, signal } = this.#options;
+    if (owner?.kind === virtualMachineKind)
+      return virtualMachineReleaseReason(await lookUpMachines(key, signal), owner) ?? 'retained';
+    const member = statefulSetOrdinal(nameOf(key), owner);
+    if (!owner || member === undefined) return undefined;
+    const set = statefulSetKey(key, owner);
+    if (!memberReleaseReason(statefulSets.objects.get(set), owner, member)) return 'retained';
+    return memberReleaseReason(await lookUpStatefulSet(set, signal), owner, member) ?? 'retained';
+  }
+}
+
+const nameOf = (key: string): { readonly name: string } => ({ name: key.slice(key.indexOf('/') + 1) });
+const statefulSetKey = (key: string, { name }: Owner): string => `${key.slice(0, key.indexOf('/'))}/${name}`;

@@ -1,0 +1,292 @@
+/** Members of StatefulSets, and other Pods that are created again under their name. */
+import { expect } from 'chai';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { heldAllocation, until } from '../../testing/fakes.ts';
+import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
+import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
+import {
+  beingDeleted,
+  allocationEnded,
+  manyAllocations,
+  macvlan,
+  waitForIdle,
+  bindingEnded,
+  podWithNetwork,
+  createPodControllerWorld,
+  type PodControllerWorldOptions,
+} from './testing/pod-controller-world.ts';
+
+const owner = { kind: 'StatefulSet', name: 'web', uid: 'set' };
+const set = (replicas: number, parts: Partial<StatefulSet> = {}): StatefulSet => ({
+  namespace: 'default',
+  name: 'web',
+  uid: 'set',
+  resourceVersion: String(replicas),
+  deleting: false,
+  replicas,
+  firstOrdinal: 0,
+  ...parts,
+});
+const reference = { apiVersion: 'apps/v1', ...owner, controller: true };
+const member = (ordinal: number, uid: string, parts: Parameters<typeof podWithNetwork>[1] = {}) =>
+  podWithNetwork(`web-${ordinal}`, { uid, metadata: { ownerReferences: [reference] }, ...parts });
+const held = (ordinal: number, uid: string, parts: Parameters<typeof heldAllocation>[1] = {}) =>
+  heldAllocation(`web-${ordinal}`, { seq: 10 + ordinal, uid, owner, ...parts });
+
+describe('a member of a StatefulSet', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
+
+  /** Three members that exist and are served. */
+  function createThreeMembers(options: PodControllerWorldOptions = {}) {
+    const created = world({ allocations: [0, 1, 2].map((ordinal) => held(ordinal, `u${ordinal}`)), ...options });
+    created.statefulSets.put(set(3));
+    for (const ordinal of [0, 1, 2]) created.pods.put(member(ordinal, `u${ordinal}`));
+    created.controller.start();
+    return created;
+  }
+
+  it('WB-621 keeps its address while it is created again, and transfers it to the new Pod', async () => {
+    const { pods, allocator } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    pods.put(member(2, 'new'));
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.pod).to.deep.include({ name: 'web-2', uid: 'new', owner });
+  });
+
+  it('keeps its address if it is evicted, overdue on a lost node, or was deleted while no watcher ran', async () => {
+    const { pods, allocator, controller } = createThreeMembers();
+    pods.put(member(0, 'u0', { status: { phase: 'Failed', reason: 'Evicted' } }));
+    pods.put({ ...member(1, 'u1'), deletionTimestamp: '2026-01-31T08:00:00Z' });
+    pods.drop(member(2, 'u2'), false);
+    pods.notify({ kind: 'listed' });
+    await waitForIdle();
+    await waitForIdle();
+    expect([allocator.released.length, controller.missingPods]).to.deep.equal([0, 0]);
+  });
+
+  it('loses its address if the StatefulSet is scaled down, before or after the Pod’s deletion', async () => {
+    const { pods, statefulSets, allocator } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    statefulSets.put(set(1));
+    await until(() => allocator.released.length === 1);
+    pods.drop(beingDeleted(member(1, 'u1')));
+    await until(() => allocator.released.length === 2);
+    expect(allocator.released.map(({ pod, podUid, cause }) => [pod, podUid, cause])).to.deep.equal([
+      ['web-2', 'u2', 'RELEASE_CAUSE_SCALED_DOWN'],
+      ['web-1', 'u1', 'RELEASE_CAUSE_SCALED_DOWN'],
+    ]);
+    expect(allocator.released[0]?.evidence).to.equal('StatefulSet web (uid set) has 1 replicas, and so no member 2');
+  });
+
+  it('keeps its address while the Pod lives, although the StatefulSet is scaled down', async () => {
+    const { statefulSets, allocator } = createThreeMembers();
+    statefulSets.put(set(0));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('loses its address if the StatefulSet is deleted, being deleted, or replaced by another of its name', async () => {
+    for (const change of ['deleted', 'deleting', 'other'] as const) {
+      const { pods, statefulSets, allocator } = createThreeMembers();
+      pods.drop(beingDeleted(member(2, 'u2')));
+      await waitForIdle();
+      if (change === 'deleted') statefulSets.drop(set(3));
+      else statefulSets.put(set(3, change === 'other' ? { uid: 'another' } : { deleting: true }));
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ podUid: 'u2', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+    }
+  });
+
+  it('SP-3778 keeps its address while the watch of StatefulSets lags behind the API', async () => {
+    const { pods, statefulSets, apiSets, allocator } = createThreeMembers();
+    statefulSets.put(set(1));
+    apiSets.set('default/web', set(3));
+    pods.drop(beingDeleted(member(2, 'u2')));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    apiSets.delete('default/web');
+    statefulSets.put(set(2));
+    await until(() => allocator.released.length === 1);
+  });
+
+  it('has the owner that it had last: another StatefulSet of the name, or none', async () => {
+    const { pods, statefulSets, allocator } = createThreeMembers();
+    statefulSets.put(set(3, { uid: 'another' }));
+    const adopted = { ...reference, uid: 'another' };
+    pods.put(member(1, 'u1', { metadata: { ownerReferences: [adopted] } }));
+    pods.drop(beingDeleted(member(1, 'u1', { metadata: { ownerReferences: [adopted] } })));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    pods.drop(beingDeleted(podWithNetwork('web-2', { uid: 'u2' })));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'u2', cause: 'RELEASE_CAUSE_POD_DELETED' });
+  });
+
+  it('is not counted as missing while its StatefulSet will create it again', async () => {
+    const many = Array.from({ length: 40 }, (_, ordinal) => held(ordinal, `u${ordinal}`));
+    const { pods, statefulSets, allocator, controller, alarms } = world({
+      allocations: [...many, heldAllocation('a')],
+    });
+    statefulSets.put(set(40));
+    pods.put(podWithNetwork('a'));
+    await controller.prepare();
+    controller.start();
+    pods.drop(beingDeleted(podWithNetwork('a')));
+    await until(() => allocator.released.length === 1);
+    await waitForIdle();
+    expect([allocator.released.length, alarms.length]).to.deep.equal([1, 0]);
+  });
+
+  it('SP-2526 keeps its address while its new Pod cannot be served yet, for any reason', async () => {
+    const { pods, networks, allocator } = createThreeMembers();
+    allocator.refuse = () => new IpledgerError('UNAVAILABLE', 'connection lost');
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(member(2, 'new'));
+    await until(() => allocator.allocated.length > 1);
+    networks.drop(macvlan);
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('WB-176 never loses the allocations of its new Pod when its old Pod is released', async () => {
+    const { pods, allocator, sendEvents } = createThreeMembers();
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(member(2, 'new'));
+    await until(() => allocator.allocated.length === 1);
+    sendEvents(60, allocationEnded(held(2, 'u2')), { kind: 'allocated', allocation: held(2, 'new', { seq: 60 }) });
+    await waitForIdle();
+    expect(allocator.released.every(({ podUid }) => podUid !== 'new')).to.equal(true);
+  });
+
+  it('SP-4295 keeps what its refused new Pod requests, and loses what that no longer requests', async () => {
+    const allocations = [held(0, 'old'), held(0, 'old', { seq: 20, provider: 'storage.default' })];
+    const { pods, statefulSets, allocator, controller } = world({ allocations: allocations, longBackoff: true });
+    allocator.refuse = () =>
+      allocator.released.length === 0 ? new IpledgerError('SUBNET_FULL', 'one of its networks is full') : undefined;
+    statefulSets.put(set(1));
+    pods.put(member(0, 'new'));
+    controller.start();
+    await until(() => allocator.released.length === 1);
+    await waitForIdle();
+    expect(allocator.released).to.have.length(1);
+    expect(allocator.released[0]).to.include({ podUid: 'old', allocationSeq: 20 });
+  });
+
+  it('moves to the Subnet that its template names now', async () => {
+    const annotations = { 'macvlan.default.kubernetes.io/logical_switch': 'other' };
+    const { pods, allocator } = createThreeMembers({ subnets: ['macvlan', 'other'] });
+    pods.drop(beingDeleted(member(2, 'u2')));
+    pods.put(member(2, 'new', { annotations: { [networksAnnotation]: 'macvlan', ...annotations } }));
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.attachments?.[0]?.subnets).to.deep.equal(['other']);
+  });
+});
+
+describe('a Pod that is created again under its name', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  it('loses the earlier allocations if it selects no network', async () => {
+    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
+      allocations: [heldAllocation('a', { uid: 'old' })],
+    });
+    pods.put(podWithNetwork('a', { uid: 'new', annotations: { [networksAnnotation]: '' } }));
+    controller.start();
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'old', cause: 'RELEASE_CAUSE_POD_DELETED' });
+    expect(allocator.released[0]?.evidence).to.equal('the name belongs to Pod uid new now');
+  });
+
+  it('loses earlier allocations that do not fit when it is refused, so that two Pods do not wait for each other', async () => {
+    const held = [heldAllocation('a', { uid: 'old', subnet: 'retired' })];
+    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {
+      allocations: held,
+      longBackoff: true,
+    });
+    let isRefused = true;
+    allocator.refuse = () => (isRefused ? ((isRefused = false), new IpledgerError('SUBNET_FULL', 'full')) : undefined);
+    pods.put(podWithNetwork('a', { uid: 'new' }));
+    controller.start();
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'old' });
+  });
+});
+
+describe('a detached attachment of a living Pod', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** A Pod with an attachment to macvlan, and one to storage that its annotation no longer selects. */
+  function world(options: PodControllerWorldOptions = {}) {
+    const two = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'storage.default' })];
+    const created = createPodControllerWorld(stop.signal, {
+      longBackoff: true,
+      ...options,
+      allocations: [...two, ...(options.allocations ?? [])],
+    });
+    const [binding] = [{ containerId: 'c', interface: 'net2', node: 'node-1', bootId: 'b', at: '' }];
+    const attachment = { namespace: 'default', pod: 'a', provider: 'storage.default', ordinal: 0 };
+    created.allocator.bindings = [
+      { attachment, subnet: 'macvlan', addresses: ['10.0.0.2'], binding, allocationSeq: 8 },
+    ];
+    const config = macvlan.config.replaceAll('macvlan.default', 'storage.default');
+    created.networks.put({ ...macvlan, name: 'storage', config });
+    created.pods.put(podWithNetwork('a', { spec: { nodeName: 'node-1' } }));
+    created.controller.start();
+    return created;
+  }
+
+  it('is released once no container is bound to it, without the Pod’s other attachments', async () => {
+    const { allocator, sendEvents } = world();
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+    allocator.bindings = [];
+    sendEvents(51, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: 'uid-a', allocationSeq: 8, cause: 'RELEASE_CAUSE_DETACHED' });
+    expect(allocator.allocated).to.deep.equal([]);
+  });
+
+  it('is not released while most Pods are missing', async () => {
+    const { allocator, controller } = world({ allocations: manyAllocations(40) });
+    allocator.bindings = [];
+    await waitForIdle();
+    expect([controller.missingPods, allocator.released.length]).to.deep.equal([40, 0]);
+  });
+
+  it('is checked again when a container of its own Pod is unbound, not of another Pod', async () => {
+    const { allocator, sendEvents } = world({ allocations: [heldAllocation('b', { seq: 9 })] });
+    await waitForIdle();
+    let listed = 0;
+    const { listBindings } = allocator;
+    allocator.listBindings = () => ((listed += 1), listBindings.call(allocator));
+    sendEvents(51, bindingEnded(heldAllocation('b')));
+    await waitForIdle();
+    expect(listed).to.equal(0);
+    sendEvents(52, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => listed === 1);
+  });
+
+  it('is checked with all others of its Pod by one list of bindings', async () => {
+    const more = [9, 10, 11].map((seq) => heldAllocation('a', { seq, ordinal: seq, provider: 'storage.default' }));
+    const { allocator, sendEvents } = world({ allocations: more });
+    await waitForIdle();
+    let listed = 0;
+    allocator.listBindings = () => {
+      listed += 1;
+      return Promise.resolve({ bindings: [], nextPageToken: '' });
+    };
+    sendEvents(51, bindingEnded(heldAllocation('a', { provider: 'storage.default' })));
+    await until(() => allocator.released.length >= 4);
+    expect(listed).to.equal(1);
+  });
+});

@@ -1,0 +1,188 @@
+/** A Pod controller with fakes of the API and the allocator, for its specs. */
+import {
+  FakeAllocator,
+  FakeInformer,
+  heldAllocation,
+  appliedSubnet,
+  podNamed,
+  type PodParts,
+  silentLogger,
+  subnetNamed,
+} from '../../../testing/fakes.ts';
+import type { PodEvent } from '../../../kubernetes/event-recorder.ts';
+import { LauncherVerifier } from '../../../kubernetes/launcher-verifier.ts';
+import { LedgerPods } from '../../../kubernetes/ledger-pods.ts';
+import type { SubnetObject } from '../../../kubernetes/objects/subnet.ts';
+import type { NetworkDefinition } from '../../../kubernetes/objects/network-definition.ts';
+import { networksAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
+import type { StatefulSet } from '../../../kubernetes/objects/stateful-set.ts';
+import type { LedgerEvent, HeldAllocation } from '../../../ledger/ledger-events.ts';
+import { AllocationCache } from '../allocation-cache.ts';
+import type { VirtualMachines } from '../virtual-machines.ts';
+import { PodController, type PodControllerOptions } from '../pod-controller.ts';
+import { SubnetCache } from '../../subnets/subnet-cache.ts';
+
+export const macvlan: NetworkDefinition = {
+  namespace: 'default',
+  name: 'macvlan',
+  uid: 'uid-nad',
+  resourceVersion: '1',
+  config: '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
+};
+
+/** A Pod that selects network macvlan. */
+export const podWithNetwork = (name: string, parts: PodParts = {}): Pod =>
+  podNamed(name, { ...parts, annotations: { [networksAnnotation]: 'macvlan', ...parts.annotations } });
+
+/** The Pod with the mark that the API sets before it deletes an object. */
+export const beingDeleted = (pod: Pod): Pod => ({ ...pod, deletionTimestamp: '2026-01-31T08:00:00Z' });
+
+/** The ledger event about the release of an allocation. */
+export const allocationEnded = ({ seq, subnet, namespace, pod, uid, addresses }: HeldAllocation): LedgerEvent => ({
+  kind: 'released',
+  seq,
+  subnet,
+  namespace,
+  pod,
+  uid,
+  addresses: addresses.map(({ address }) => address),
+});
+
+/** The ledger event about a container that is unbound from an allocation. */
+export const bindingEnded = ({ subnet, namespace, pod, addresses }: HeldAllocation): LedgerEvent => ({
+  kind: 'unbound',
+  subnet,
+  namespace,
+  pod,
+  addresses: addresses.map(({ address }) => address),
+});
+
+/** Long enough for every reconciliation that needs no backoff. */
+export const waitForIdle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** One allocation each for Pods "p0", "p1", … */
+export const manyAllocations = (count: number): HeldAllocation[] =>
+  Array.from({ length: count }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
+
+export interface PodControllerWorldOptions extends Partial<
+  Pick<
+    PodControllerOptions,
+    | 'acceptMassDeletion'
+    | 'mirrorGraceMs'
+    | 'missingGraceMs'
+    | 'missingBefore'
+    | 'listDeleted'
+    | 'confirmDelayMs'
+    | 'garbageIntervalMs'
+  >
+> {
+  readonly allocations?: readonly HeldAllocation[];
+  /** Names of Subnets that are in force. */
+  readonly subnets?: readonly string[];
+  /** Of all Subnets. */
+  readonly cooldownMs?: number;
+  /** Whether refused Pods wait for an hour, or for an event. */
+  readonly longBackoff?: boolean;
+}
+
+export function createPodControllerWorld(
+  signal: AbortSignal,
+  {
+    allocations: held = [],
+    acceptMassDeletion = false,
+    subnets = ['macvlan'],
+    longBackoff = false,
+    mirrorGraceMs = 3_600_000,
+    confirmDelayMs = 0,
+    cooldownMs = 0,
+    ...more
+  }: PodControllerWorldOptions,
+) {
+  const pods = new FakeInformer<Pod>();
+  const statefulSets = new FakeInformer<StatefulSet>();
+  const networks = new FakeInformer<NetworkDefinition>();
+  const objects = new FakeInformer<SubnetObject>();
+  const allocator = new FakeAllocator();
+  const podEvents: { pod: string; podEvent: PodEvent }[] = [];
+  /** Pods that a look-up finds in another state than the watch. */
+  const api = new Map<string, Pod>();
+  const lookedUp: string[] = [];
+  /** StatefulSets that a look-up finds in another state than the watch; undefined for deleted ones. */
+  const apiSets = new Map<string, StatefulSet | undefined>();
+  /** The virtual machines that the API has, by "namespace/name". */
+  const machines = new Map<string, Partial<VirtualMachines>>();
+  const alarms: (string | undefined)[] = [];
+  const subnetCache = new SubnetCache(objects.objects);
+  const allocations = new AllocationCache();
+  const lookUpMachines = (key: string): Promise<VirtualMachines> =>
+    Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) });
+  const verified = new LauncherVerifier({ pods, lookUpMachines, log: silentLogger, signal });
+  const controller = new PodController({
+    allocator,
+    pods: verified,
+    ledgerPods: new LedgerPods(verified),
+    statefulSets,
+    networks,
+    subnets: subnetCache,
+    clusterView: {
+      pools: { subnetOf: () => undefined, namespacesOf: () => [], whyNot: () => '', ofNamespace: () => [] },
+      vip: () => undefined,
+      claim: () => ({ problem: '' }),
+      namespaceOf: () => undefined,
+    },
+    allocations,
+    claims: { request: () => undefined },
+    recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
+    lookUpPod: (key) => {
+      lookedUp.push(key);
+      return Promise.resolve(api.get(key) ?? pods.objects.get(key));
+    },
+    lookUpMachines,
+    lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
+    acceptMassDeletion,
+    backoffMs: longBackoff ? [3_600_000, 3_600_000] : [20, 100],
+    mirrorGraceMs,
+    confirmDelayMs,
+    alarm: (message) => alarms.push(message),
+    ...more,
+    log: silentLogger,
+    signal,
+  });
+  networks.put(macvlan);
+  for (const name of subnets) objects.put(subnetNamed(name));
+  const snapshot = {
+    seq: 50,
+    allocations: held,
+    subnets: subnets.map((name) => {
+      const { spec, ...subnet } = appliedSubnet(name);
+      return { ...subnet, spec: { ...spec, cooldownMs } };
+    }),
+    pools: [],
+    reservations: [],
+  };
+  const subscribers = [subnetCache, allocations, controller];
+  for (const subscriber of subscribers) subscriber.onSnapshot(snapshot);
+  const sendEvents = (seq: number, ...each: LedgerEvent[]): void => {
+    for (const subscriber of subscribers) subscriber.onEvents(each, seq);
+  };
+  const rewind = (seq: number, ...remaining: HeldAllocation[]): void => {
+    for (const subscriber of subscribers) subscriber.onSnapshot({ ...snapshot, seq, allocations: remaining });
+  };
+  return {
+    pods,
+    statefulSets,
+    networks,
+    objects,
+    allocator,
+    podEvents,
+    api,
+    apiSets,
+    machines,
+    lookedUp,
+    alarms,
+    allocations,
+    controller,
+    sendEvents,
+    rewind,
+  };
+}

@@ -1,0 +1,202 @@
+import { expect } from 'chai';
+import { claimant, heldAllocation, launcher, podNamed, until } from '../../testing/fakes.ts';
+import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
+import { virtualMachineReleaseReason } from './virtual-machines.ts';
+import {
+  beingDeleted,
+  waitForIdle,
+  type PodControllerWorldOptions,
+  podWithNetwork,
+  createPodControllerWorld,
+} from './testing/pod-controller-world.ts';
+
+const annotations = { [networksAnnotation]: 'macvlan' };
+const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+const held = heldAllocation('vm1', { owner });
+const existing = { uid: 'uid-of-machine', deleting: false };
+
+describe('a virtual machine', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
+
+  it('gets addresses under its own name, in any Pod', async () => {
+    const { pods, allocator, controller } = world();
+    pods.put(launcher('one', { annotations }));
+    controller.start();
+    await until(() => allocator.allocated.length === 1);
+    expect(allocator.allocated[0]?.pod).to.include({ namespace: 'default', name: 'vm1', uid: 'uid-vm1' });
+    expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
+  });
+
+  it('kubevirt-14320 keeps its addresses while it migrates, and when its first Pod is deleted', async () => {
+    const { pods, allocator, machines, controller } = world({ allocations: [held] });
+    machines.set('default/vm1', { VirtualMachine: existing });
+    const [source, target] = [launcher('source', { annotations }), launcher('target', { annotations })];
+    pods.put(source);
+    controller.start();
+    pods.put(target);
+    await waitForIdle();
+    pods.drop(beingDeleted(source));
+    await waitForIdle();
+    expect(allocator.allocated).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('KO-5556 keeps its addresses while it is stopped', async () => {
+    const { pods, allocator, machines, controller } = world({ allocations: [held] });
+    machines.set('default/vm1', { VirtualMachine: existing });
+    const pod = launcher('one', { annotations });
+    pods.put(pod);
+    controller.start();
+    pods.drop(beingDeleted(pod));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('keeps its addresses when its Pod has completed', async () => {
+    const { pods, allocator, machines, controller } = world({ allocations: [held] });
+    machines.set('default/vm1', { VirtualMachine: existing });
+    pods.put(launcher('one', { annotations, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
+    controller.start();
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('KO-5367 loses its addresses when the VirtualMachine is deleted', async () => {
+    const { pods, allocator, controller } = world({ allocations: [held] });
+    const pod = launcher('one', { annotations });
+    pods.put(pod);
+    controller.start();
+    pods.drop(beingDeleted(pod));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ pod: 'vm1', podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+    expect(allocator.released[0]?.evidence).to.match(
+      /^there is no VirtualMachine vm1, and no VirtualMachineInstance vm1/,
+    );
+  });
+
+  it('is not counted as missing while it is stopped', async () => {
+    const stopped = Array.from({ length: 30 }, (_, index) =>
+      heldAllocation(`vm${index}`, { seq: index + 1, owner: { ...owner, name: `vm${index}`, uid: `uid-vm${index}` } }),
+    );
+    const { allocator, alarms, machines, controller } = world({ allocations: stopped });
+    for (const { pod } of stopped) machines.set(`default/${pod}`, { VirtualMachine: existing });
+    await controller.prepare();
+    controller.start();
+    await waitForIdle();
+    expect(alarms).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  describe('is verified by its object', () => {
+    const instance = (parts: object = {}) => ({ uid: 'uid-vm1', deleting: false, ...parts });
+    const nothing = [] as const;
+
+    it('before two Pods that name a missing instance get an address; an Event has the reason', async () => {
+      const { pods, allocator, podEvents, controller } = world();
+      pods.put(claimant('one', { annotations }));
+      pods.put(claimant('two', { annotations }));
+      controller.start();
+      await until(() => podEvents.length >= 2);
+      await waitForIdle();
+      expect(allocator.allocated).to.deep.equal(nothing);
+      expect(podEvents[0]?.podEvent.message).to.contain(
+        'names VirtualMachineInstance vm1 (uid uid-vm1) as its controller, and there is no such object',
+      );
+    });
+
+    it('so that a Pod gets no address of a machine with another uid, or that does not list the Pod', async () => {
+      for (const actual of [
+        instance({ uid: 'uid-other' }),
+        instance({ activePods: new Set(['uid-virt-launcher-vm1-real']) }),
+      ]) {
+        const { pods, allocator, machines, controller } = world({ allocations: [held] });
+        machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: actual });
+        pods.put(claimant('forged', { annotations: { [networksAnnotation]: 'macvlan, other' } }));
+        controller.start();
+        await waitForIdle();
+        expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
+      }
+    });
+
+    it('and its launcher is served as soon as the instance lists it', async () => {
+      const { pods, allocator, machines, controller } = world();
+      machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set() }) });
+      const pod = claimant('one', { annotations });
+      pods.put(pod);
+      controller.start();
+      await waitForIdle();
+      expect(allocator.allocated).to.deep.equal(nothing);
+      machines.set('default/vm1', { VirtualMachineInstance: instance({ activePods: new Set([pod.uid]) }) });
+      await until(() => allocator.allocated.length === 1);
+      expect(allocator.allocated[0]?.pod).to.include({ name: 'vm1', uid: 'uid-vm1' });
+      expect(allocator.allocated[0]?.pod?.owner).to.deep.equal(owner);
+    });
+
+    it('and keeps its addresses until its launcher was looked up', async () => {
+      const { pods, allocator, machines, controller, alarms } = world({ allocations: [held] });
+      machines.set('default/vm1', { VirtualMachineInstance: instance() });
+      pods.put(claimant('one', { annotations }));
+      await controller.prepare();
+      controller.start();
+      await waitForIdle();
+      expect([allocator.allocated, allocator.released, alarms]).to.deep.equal([nothing, nothing, nothing]);
+    });
+
+    it('once: a launcher remains verified if its ownerReferences change or its instance is deleted', async () => {
+      const { pods, allocator, machines, controller } = world({ allocations: [held] });
+      machines.set('default/vm1', { VirtualMachine: instance(), VirtualMachineInstance: instance() });
+      pods.put(claimant('one', { annotations }));
+      controller.start();
+      await waitForIdle();
+      machines.clear();
+      pods.put(claimant('one', { annotations, metadata: { ownerReferences: [] } }));
+      pods.put(claimant('one', { annotations, instance: 'uid-other' }));
+      await waitForIdle();
+      expect([allocator.allocated, allocator.released]).to.deep.equal([nothing, nothing]);
+    });
+
+    it('and a Pod without KubeVirt’s naming is a plain Pod, without an owner', async () => {
+      const { pods, allocator, controller } = world();
+      const claimed = claimant('one');
+      pods.put({ ...podWithNetwork('mine'), controller: claimed.controller });
+      controller.start();
+      await until(() => allocator.allocated.length === 1);
+      expect(allocator.allocated[0]?.pod).to.include({ name: 'mine', uid: 'uid-mine', owner: undefined });
+    });
+  });
+
+  it('keeps its addresses if a Pod has its name; that Pod gets an Event', async () => {
+    const { pods, allocator, podEvents, controller } = world({ allocations: [held] });
+    pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
+    pods.put(podWithNetwork('vm1', { uid: 'uid-of-pod', metadata: { creationTimestamp: '2026-01-31T09:00:00Z' } }));
+    controller.start();
+    await until(() => podEvents.length > 0);
+    expect(podEvents[0]?.pod).to.equal('vm1');
+    expect(podEvents[0]?.podEvent.message).to.contain('the name vm1 belongs to a virtual machine');
+    expect(allocator.allocated).to.deep.equal([]);
+    expect(allocator.released).to.deep.equal([]);
+    pods.drop(podNamed('vm1', { uid: 'uid-of-pod' }));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+});
+
+describe('a stopped virtual machine', () => {
+  const releaseEvidence = (machine: typeof existing | undefined, instance?: typeof existing) =>
+    virtualMachineReleaseReason({ VirtualMachine: machine, VirtualMachineInstance: instance }, owner)?.evidence;
+
+  it('may start again while a VirtualMachine of its name exists and is not being deleted', () => {
+    expect(releaseEvidence(existing)).to.equal(undefined);
+    expect(releaseEvidence({ ...existing, deleting: true })).to.equal('VirtualMachine vm1 is being deleted');
+  });
+
+  it('without a VirtualMachine may run on while its instance has the same uid', () => {
+    expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: false })).to.equal(undefined);
+    expect(releaseEvidence(undefined, { uid: 'uid-vm1', deleting: true })).to.contain('is being deleted');
+    expect(releaseEvidence(undefined, { uid: 'another', deleting: false })).to.contain('no VirtualMachineInstance vm1');
+    expect(releaseEvidence(undefined)).to.contain('there is no VirtualMachine vm1');
+  });
+});

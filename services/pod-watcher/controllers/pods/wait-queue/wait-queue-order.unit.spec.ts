@@ -1,0 +1,191 @@
+/** The order in which waiting Pods get an address. */
+import { expect } from 'chai';
+import { IpledgerError } from '../../../../../lib/errors.ts';
+import { heldAllocation, podNamed, until } from '../../../testing/fakes.ts';
+import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import type { HeldAllocation } from '../../../ledger/ledger-events.ts';
+import {
+  allocationEnded,
+  waitForIdle,
+  bindingEnded,
+  podWithNetwork,
+  createPodControllerWorld,
+  type PodControllerWorldOptions,
+} from '../testing/pod-controller-world.ts';
+
+const createdAt = (second: number, name: string): Pod =>
+  podWithNetwork(name, { metadata: { creationTimestamp: `2026-01-31T08:00:${String(second).padStart(2, '0')}Z` } });
+
+describe('Pods that wait for an address', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** A full subnet; these Pods were refused, in this order. */
+  async function createFullSubnet(waiting: readonly Pod[], options: PodControllerWorldOptions = {}) {
+    const created = createPodControllerWorld(stop.signal, { longBackoff: true, ...options });
+    const { allocator } = created;
+    let free = 0;
+    const served: string[] = [];
+    allocator.refuse = () => {
+      if (allocator.allocated.length === 0 || free === 0) return new IpledgerError('SUBNET_FULL', 'full');
+      free -= 1;
+      served.push(allocator.allocated.at(-1)?.pod?.name ?? '');
+      return undefined;
+    };
+    created.controller.start();
+    for (const pod of waiting) {
+      created.pods.put(pod);
+      await until(() => allocator.allocated.some((request) => request.pod?.name === pod.name));
+    }
+    let seq = 100;
+    const release = (): void => {
+      free += 1;
+      created.sendEvents(++seq, allocationEnded(heldAllocation(`other${seq}`)));
+    };
+    return { ...created, served, release };
+  }
+
+  it('get it as soon as it is free, in creation order', async () => {
+    const { served, release } = await createFullSubnet([createdAt(3, 'c'), createdAt(1, 'a'), createdAt(2, 'b')]);
+    for (const count of [1, 2, 3]) {
+      release();
+      await until(() => served.length === count);
+    }
+    expect(served).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('are not behind Pods of a namespace that has reached its quota', async () => {
+    const world = createPodControllerWorld(stop.signal, { longBackoff: true });
+    const inOther = {
+      annotations: { 'k8s.v1.cni.cncf.io/networks': 'default/macvlan' },
+      metadata: { namespace: 'other', creationTimestamp: '2026-01-31T08:00:09Z' },
+    };
+    let isFree = false;
+    world.allocator.refuse = () => {
+      const { namespace } = world.allocator.allocated.at(-1)?.pod ?? {};
+      if (namespace === 'default') return new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', 'the limit is 2');
+      return isFree ? undefined : new IpledgerError('SUBNET_FULL', 'full');
+    };
+    const requests = (): string[] => world.allocator.allocated.map(({ pod }) => pod?.name ?? '');
+    world.controller.start();
+    for (const pod of [
+      ...['a', 'b', 'c', 'd', 'e'].map((name, at) => createdAt(at, name)),
+      podNamed('young', inOther),
+    ]) {
+      world.pods.put(pod);
+      await until(() => requests().includes(pod.name));
+    }
+    await waitForIdle();
+    const before = requests().length;
+    isFree = true;
+    world.sendEvents(101, allocationEnded(heldAllocation('other', { namespace: 'third' })));
+    await until(() => world.controller.waitingPods === 5);
+    await waitForIdle();
+    expect(requests().slice(before)).to.deep.equal(['young']);
+    // The others wait for a release in their own namespace.
+    world.sendEvents(102, allocationEnded(heldAllocation('mine')));
+    await until(() => requests().slice(before).includes('a'));
+  });
+
+  it('get it when its cooldown ends, which has no event', async () => {
+    const { served, release, allocator } = await createFullSubnet([createdAt(1, 'a')], { cooldownMs: 80 });
+    const requested = allocator.allocated.length;
+    release();
+    await waitForIdle();
+    expect([served.length, allocator.allocated.length]).to.deep.equal([0, requested]);
+    await until(() => served.length === 1);
+  });
+
+  it('get an address that was released before the watcher started, when its cooldown ends', async () => {
+    const { served, allocator } = await createFullSubnet([createdAt(1, 'a')], { cooldownMs: 3_600_000 });
+    allocator.refuse = () => (served.push('a'), undefined);
+    await until(() => served.length === 1);
+  });
+
+  it('are tried before a younger Pod that was just created', async () => {
+    const { pods, served, allocator } = await createFullSubnet([createdAt(1, 'a')]);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    const before = allocator.allocated.length;
+    pods.put(createdAt(2, 'b'));
+    await until(() => allocator.allocated.length >= before + 2);
+    expect(allocator.allocated.slice(before).map(({ pod }) => pod?.name)).to.deep.equal(['a', 'b']);
+    expect(served).to.deep.equal([]);
+  });
+
+  it('get an address during its cooldown if they request it by name', async () => {
+    const annotations = { 'macvlan.default.kubernetes.io/ip_address': '10.0.0.7' };
+    const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
+    world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
+    world.pods.put(podWithNetwork('a', { annotations }));
+    world.controller.start();
+    await until(() => world.allocator.allocated.length === 1);
+    world.allocator.refuse = undefined;
+    const address = { address: '10.0.0.7', cidr: '10.0.0.0/24', gateway: '10.0.0.1' };
+    world.sendEvents(60, allocationEnded(heldAllocation('other', { addresses: [address] })));
+    await until(() => world.allocator.allocated.length === 2);
+  });
+
+  it('KO-2258 are served without a backoff: 100 Pods when 100 addresses become free', async () => {
+    const pods = Array.from({ length: 100 }, (_, index) => createdAt(index % 60, `p${index}`));
+    const { served, release } = await createFullSubnet(pods);
+    for (let count = 0; count < 100; count++) release();
+    await until(() => served.length === 100);
+  });
+
+  const podWithAddress = (name: string, address: string): Pod =>
+    podWithNetwork(name, { annotations: { 'macvlan.default.kubernetes.io/ip_address': address } });
+  const allocationOf = (name: string, address: string, seq: number): HeldAllocation =>
+    heldAllocation(name, { seq, addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
+
+  it('are woken only by the address that they request by name', async () => {
+    const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
+    world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
+    for (const index of [1, 2, 3]) world.pods.put(podWithAddress(`p${index}`, `10.0.0.10${index}`));
+    world.controller.start();
+    await until(() => world.controller.waitingPods === 3);
+    world.allocator.allocated.length = 0;
+    for (const [seq, last] of [2, 3].entries()) {
+      world.sendEvents(60 + seq, allocationEnded(allocationOf('other', `10.0.0.10${last}`, 8)));
+      await until(() => world.allocator.allocated.length > seq);
+    }
+    expect(world.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['p2', 'p3']);
+  });
+
+  it('are woken when a container is unbound from a released address, not while a Pod holds the address', async () => {
+    const held = allocationOf('owner', '10.0.0.101', 8);
+    const world = createPodControllerWorld(stop.signal, {
+      longBackoff: true,
+      cooldownMs: 3_600_000,
+      allocations: [held],
+    });
+    world.allocator.refuse = () => new IpledgerError('ADDRESS_IN_USE', 'in use');
+    for (const pod of [podWithNetwork('owner'), podWithAddress('a', '10.0.0.101'), podWithAddress('b', '10.0.0.102')])
+      world.pods.put(pod);
+    world.controller.start();
+    await until(() => world.controller.waitingPods === 2);
+    world.allocator.allocated.length = 0;
+    world.sendEvents(60, bindingEnded(held));
+    world.sendEvents(61, bindingEnded(allocationOf('ended', '10.0.0.102', 5)));
+    await until(() => world.allocator.allocated.length > 0);
+    expect(world.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['b']);
+  });
+
+  it('are woken by the release of a MAC that they request', async () => {
+    const mac = '02:00:00:00:00:0a';
+    const held = heldAllocation('owner', { mac });
+    const world = createPodControllerWorld(stop.signal, {
+      longBackoff: true,
+      cooldownMs: 3_600_000,
+      allocations: [held],
+    });
+    world.allocator.refuse = () => new IpledgerError('MAC_IN_USE', 'in use');
+    const annotations = { 'macvlan.default.kubernetes.io/mac_address': mac.toUpperCase() };
+    for (const pod of [podWithNetwork('owner'), podWithNetwork('a', { annotations })]) world.pods.put(pod);
+    world.controller.start();
+    await until(() => world.controller.waitingPods === 1);
+    world.allocator.allocated.length = 0;
+    world.sendEvents(60, allocationEnded(held));
+    await until(() => world.allocator.allocated.some(({ pod }) => pod?.name === 'a'));
+  });
+});

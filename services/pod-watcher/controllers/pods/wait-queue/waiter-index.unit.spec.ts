@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { byCreation, WaiterIndex } from './waiter-index.ts';
+
+const topic = 'any:macvlan';
+const queueOf = (index: WaiterIndex, of: string): string[] => index.waitersOf(of).map(({ pod }) => pod);
+const on = (...topics: string[]): ReadonlySet<string> => new Set(topics);
+
+describe('a waiting Pod', () => {
+  it('has its position in each queue by creation, not by arrival', () => {
+    const index = new WaiterIndex();
+    index.wait('default/young', on(topic, 'named:macvlan'), '2026-01-31T08:00:02Z u1');
+    index.wait('default/old', on(topic), '2026-01-31T08:00:00Z u2');
+    index.wait('default/b', on(topic), '2026-01-31T08:00:01Z u4');
+    index.wait('default/a', on(topic), '2026-01-31T08:00:01Z u3');
+    expect(queueOf(index, topic)).to.deep.equal(['default/old', 'default/a', 'default/b', 'default/young']);
+    expect(queueOf(index, 'named:macvlan')).to.deep.equal(['default/young']);
+  });
+
+  it('is in the queues of its latest topics only, and in none after it was removed', () => {
+    const index = new WaiterIndex();
+    index.wait('default/a', on(topic), '1');
+    index.wait('default/a', on('subnet:other'), '1');
+    expect([queueOf(index, topic), queueOf(index, 'subnet:other')]).to.deep.equal([[], ['default/a']]);
+    expect([index.has('default/a'), index.size]).to.deep.equal([true, 1]);
+    for (let times = 0; times < 2; times++) {
+      index.remove('default/a');
+      expect([index.has('default/a'), index.size]).to.deep.equal([false, 0]);
+    }
+    expect(queueOf(index, 'subnet:other')).to.deep.equal([]);
+  });
+
+  it('is ahead of younger Pods, except for a short time after its own request', () => {
+    const index = new WaiterIndex();
+    for (const order of ['1', '2', '3']) index.wait(`default/p${order}`, on(topic), order);
+    const ahead = (order: string, idleMs: number): string[] =>
+      index.waitersAhead(topic, order, { max: 2, requestedBefore: performance.now() - idleMs });
+    expect(ahead('2', -1)).to.deep.equal(['default/p1']);
+    expect(ahead('9', -1)).to.deep.equal(['default/p1', 'default/p2']);
+    index.markRequested('default/p1');
+    expect(ahead('9', 60_000)).to.deep.equal([]);
+    expect(ahead('1', -1)).to.deep.equal([]);
+  });
+
+  it('costs O(log n) comparisons for each attempt, with 10,000 Pods in the queue', () => {
+    let compared = 0;
+    const index = new WaiterIndex((one, other) => ((compared += 1), byCreation(one, other)));
+    const topics = on(topic, 'named:10.0.0.7', 'subnet:macvlan');
+    // Older and younger Pods arrive in any order.
+    const orderOf = (number: number): string => String((number * 7_919) % 10_007).padStart(5, '0');
+    for (let number = 0; number < 10_000; number++) index.wait(`default/p${number}`, topics, orderOf(number));
+    for (let number = 0; number < 10_000; number += 997) {
+      const key = `default/p${number}`;
+      compared = 0;
+      // An attempt that is refused, and one that is served, after which the Pod waits again.
+      index.waitersAhead(topic, orderOf(number), { max: 4, requestedBefore: 0 });
+      index.markRequested(key);
+      index.wait(key, topics, orderOf(number));
+      index.remove(key);
+      index.wait(key, topics, orderOf(number));
+      index.waitersOf(topic, { max: 4 });
+      expect(compared).to.be.greaterThan(0).and.lessThan(150);
+    }
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * The Pods that could not be served, and the events after which they are tried again: each ledger event that may help them, and
+ * the end of an address's cooldown, which has no event. Pods that wait for any address get it in creation order.
+ */
+import type { Allocation } from '../../../../../proto/generated/ipledger.ts';
+import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import type { LedgerEvent, ReservedAddress } from '../../../ledger/ledger-events.ts';
+import type { SubnetCache } from '../../subnets/subnet-cache.ts';
+import type { PodPlan } from '../planning/request-addresses.ts';
+import {
+  anyAddressQueue,
+  anyAddressQueuesOf,
+  creationOrderOf,
+  macQueue,
+  namedAddressQueue,
+  queuesTakenFrom,
+  quotaQueue,
+} from './wait-queues.ts';
+import { WaiterIndex } from './waiter-index.ts';
+import { WaiterWakeup } from './waiter-wakeup.ts';
+
+export interface WaitersOptions {
+  readonly subnets: Pick<SubnetCache, 'get' | 'names'>;
+  /** Tries to serve a Pod "namespace/name" again. */
+  readonly wake: (pod: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** How many older Pods of a queue are tried before a younger one. */
+const maxAhead = 4;
+/** An older Pod that was tried within this time is not tried again before a younger one. */
+const recentMs = 100;
+/** The ledger's clock may lag behind the local one by the delay of an event. */
+const clockLagMs = 20;
+/** How often the oldest Pods are tried while the cooldowns of earlier releases may end. */
+const probeIntervalMs = 500;
+/** The cooldown of a Subnet that sets none. */
+const defaultCooldownMs = 60_000;
+
+export class Waiters {
+  readonly #options: WaitersOptions;
+  readonly #index = new WaiterIndex();
+  readonly #wakeup: WaiterWakeup;
+  /** When a Pod let older ones go first, of performance.now(); until its own request. */
+  readonly #yieldedAt = new Map<string, number>();
+  #started = false;
+
+  constructor(options: WaitersOptions) {
+    this.#options = options;
+    this.#wakeup = new WaiterWakeup(this.#index, options.wake);
+  }
+
+  /** The number of waiting Pods. */
+  get size(): number {
+    return this.#index.size;
+  }
+
+  start(): void {
+    const { signal } = this.#options;
+    this.#started = true;
+    if (signal.aborted) return;
+    const startedAt = performance.now();
+    const timer = setInterval(() => this.#probeCooldowns(performance.now() - startedAt), probeIntervalMs).unref();
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  }
+
+  /** Tries all Pods of a topic again. */
+  wake(topic: string): void {
+    if (this.#started) this.#wakeup.wakeAll(topic);
+  }
+
+  onEvent(event: LedgerEvent): void {
+    if (event.kind === 'released') this.#wakeup.offerOne(quotaQueue(event.subnet, event.namespace));
+    if (event.kind === 'released' || event.kind === 'unbound') this.#offerFreed(event.subnet, event.addresses);
+    else if (event.kind === 'unreserved' || event.kind === 'unquarantined')
+      this.#offerFreed(event.subnet, [event.address], 0);
+    else if (event.kind === 'subnet-configured') {
+      this.wake(`subnet:${event.subnet.name}`);
+      this.wake(`provider:${event.subnet.spec.provider}`);
+    } else if (event.kind === 'reserved') this.wake(vipTopic(event.reserved));
+    else if (event.kind === 'pool-configured') {
+      this.wake(`pool:${event.pool.name}`);
+      this.wake(`subnet:${event.pool.spec.subnet}`);
+    } else if (event.kind === 'pool-retired') this.wake(`subnet:${event.subnet}`);
+  }
+
+  /** A MAC of a subnet is no longer held. */
+  onMacFreed(subnet: string, mac: string): void {
+    if (mac !== '') this.#wakeup.offerOne(macQueue(subnet, mac));
+  }
+
+  /** Adds a Pod to the queues of these topics, and removes it from all others. */
+  wait(key: string, pod: Pod, topics: ReadonlySet<string>): void {
+    this.#index.wait(key, topics, creationOrderOf(pod));
+  }
+
+  /** The addresses of a Pod are requested now. */
+  markRequested(key: string): void {
+    this.#yieldedAt.delete(key);
+    this.#index.markRequested(key);
+  }
+
+  /** A Pod has got its addresses, and does not wait any more. */
+  onAllocated(key: string, plan: PodPlan, allocations: readonly Allocation[]): void {
+    this.#wakeup.onTaken(key, queuesTakenFrom(allocations, plan));
+    this.remove(key);
+  }
+
+  /** An attempt to serve a Pod has ended, whether or not it requested addresses. */
+  onAttemptEnded(key: string): void {
+    this.#wakeup.onAttemptEnded(key);
+  }
+
+  remove(key: string): void {
+    this.#yieldedAt.delete(key);
+    this.#index.remove(key);
+  }
+
+  /**
+   * The older Pods of this Pod's queues that must be tried first: an address may have become free since they were refused. They
+   * exclude Pods that were tried recently. A Pod yields to each of them once, however long they take until their attempt.
+   */
+  waitersAhead(key: string, pod: Pod, plan: PodPlan): string[] {
+    const now = performance.now();
+    const limits = { max: maxAhead, requestedBefore: this.#yieldedAt.get(key) ?? now - recentMs };
+    const ahead = anyAddressQueuesOf(plan).flatMap((queue) =>
+      this.#index.waitersAhead(queue, creationOrderOf(pod), limits),
+    );
+    if (ahead.length > 0 && !this.#yieldedAt.has(key)) this.#yieldedAt.set(key, now);
+    return ahead;
+  }
+
+  /** A Pod that names a freed address may have it immediately; Pods that request any address wait until the cooldown ends. */
+  #offerFreed(subnet: string, addresses: readonly string[], cooldownMs = this.#cooldownMs(subnet)): void {
+    if (addresses.length === 0) return;
+    for (const address of addresses) this.#wakeup.offerOne(namedAddressQueue(address));
+    this.#wakeup.offerAfter(anyAddressQueue(subnet), cooldownMs === 0 ? 0 : cooldownMs + clockLagMs);
+  }
+
+  /** Addresses that were released before the start cool down, too. The end of their cooldown is unknown. */
+  #probeCooldowns(sinceStartMs: number): void {
+    for (const name of this.#options.subnets.names())
+      if (sinceStartMs <= this.#cooldownMs(name) + probeIntervalMs) this.#wakeup.probe(anyAddressQueue(name));
+  }
+
+  #cooldownMs(subnet: string): number {
+    return this.#options.subnets.get(subnet)?.spec.cooldownMs ?? defaultCooldownMs;
+  }
+}
+
+/** The topic of Pods that wait for a Vip's addresses: "vip:<name>". */
+const vipTopic = ({ reservedFor }: ReservedAddress): string => reservedFor.replace('/', ':');

@@ -1,0 +1,95 @@
+/** The IPPools that the ledger has in force, by name, and those that serve a namespace's Pods. */
+import type { LedgerEvent, AppliedPool } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { ClusterView } from '../pods/planning/cluster-view.ts';
+
+export class PoolCache implements LedgerSubscriber {
+  readonly #pools = new Map<string, AppliedPool>();
+  /** The names of the pools that name a namespace, by namespace. */
+  readonly #byNamespace = new Map<string, Set<string>>();
+  readonly #refusals = new Map<string, string>();
+  readonly #isEmpty: (name: string) => boolean;
+
+  /** @param isEmpty whether a pool has no free address; may lag behind. */
+  constructor(isEmpty: (name: string) => boolean) {
+    this.#isEmpty = isEmpty;
+  }
+
+  get clusterView(): ClusterView['pools'] {
+    return {
+      subnetOf: (name) => this.#pools.get(name)?.spec.subnet,
+      namespacesOf: (name) => this.#pools.get(name)?.spec.namespaces ?? [],
+      whyNot: (name) => this.#whyNot(name),
+      ofNamespace: (namespace, listed) => this.#ofNamespace(namespace, listed),
+    };
+  }
+
+  get(name: string): AppliedPool | undefined {
+    return this.#pools.get(name);
+  }
+
+  names(): string[] {
+    return [...this.#pools.keys()];
+  }
+
+  /** The pools that name a namespace, sorted by name. */
+  poolsOfNamespace(namespace: string): string[] {
+    return [...(this.#byNamespace.get(namespace) ?? [])].sort();
+  }
+
+  /** The allocator rejected a spec. The spec that was in force before remains in force. */
+  refused(name: string, why: string): void {
+    this.#refusals.set(name, why);
+  }
+
+  /** The allocator accepted the spec, or the object was deleted. */
+  accepted(name: string): void {
+    this.#refusals.delete(name);
+  }
+
+  onSnapshot({ pools }: LedgerSnapshot): void {
+    this.#pools.clear();
+    this.#byNamespace.clear();
+    for (const pool of pools) this.#put(pool);
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'pool-configured') this.#put(event.pool);
+      else if (event.kind === 'pool-retired') this.#drop(event.pool);
+    }
+  }
+
+  #put(pool: AppliedPool): void {
+    this.#drop(pool.name);
+    this.#pools.set(pool.name, pool);
+    for (const namespace of pool.spec.namespaces) {
+      const names = this.#byNamespace.get(namespace) ?? new Set<string>();
+      this.#byNamespace.set(namespace, names.add(pool.name));
+    }
+  }
+
+  #drop(name: string): void {
+    for (const namespace of this.#pools.get(name)?.spec.namespaces ?? []) {
+      const names = this.#byNamespace.get(namespace);
+      names?.delete(name);
+      if (names?.size === 0) this.#byNamespace.delete(namespace);
+    }
+    this.#pools.delete(name);
+  }
+
+  #whyNot(name: string): string {
+    const refusal = this.#refusals.get(name);
+    return refusal === undefined
+      ? `there is no IPPool ${name}, or it is not in force`
+      : `IPPool ${name} is not in force: ${refusal}`;
+  }
+
+  /** The pools that the namespace lists, then those that name it, sorted by name. Empty pools come last. */
+  #ofNamespace(namespace: string, listed: readonly string[]): string[] {
+    const names = [...listed.filter((name) => this.#pools.has(name)), ...this.poolsOfNamespace(namespace)];
+    const pools = Array.from(new Set(names), (name) => ({ name, isEmpty: this.#isEmpty(name) }));
+    const sorted = [...pools.filter(({ isEmpty }) => !isEmpty), ...pools.filter(({ isEmpty }) => isEmpty)];
+    return sorted.map(({ name }) => name);
+  }
+}

@@ -1,0 +1,70 @@
+/** Applies IPPool objects to the ledger. */
+import type { PoolObject } from '../../kubernetes/objects/ip-pool.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerEvent } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import { poolReasons, type Verdict } from '../object-controller/conditions.ts';
+import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
+import type { PoolCache } from './pool-cache.ts';
+
+export interface PoolControllerOptions extends ObjectAccess<PoolObject> {
+  readonly allocator: Pick<WatcherLedgerClient, 'applyPool' | 'deletePool'>;
+  readonly cache: PoolCache;
+}
+
+export class PoolController implements LedgerSubscriber {
+  readonly #options: PoolControllerOptions;
+  readonly #controller: ObjectController<PoolObject>;
+
+  constructor(options: PoolControllerOptions) {
+    this.#options = options;
+    const { allocator, cache, signal } = options;
+    this.#controller = new ObjectController<PoolObject>({
+      ...options,
+      async apply({ name, uid, generation, spec }) {
+        await allocator.applyPool({ name, spec, source: { uid, generation } }, signal);
+        // The spec stays as its author wrote it, as in Kube-OVN. The finalizer is added.
+        return {};
+      },
+      isApplied: (name) => cache.get(name) !== undefined,
+      differences: () => ({}),
+      retire: (name) => this.#retire(name),
+      appliedNames: () => cache.names(),
+      onVerdict: (object, verdict) => this.#onVerdict(object, verdict),
+      reasons: poolReasons,
+    });
+  }
+
+  /** Starts; resolves when every present IPPool has been tried once. */
+  start(): Promise<void> {
+    return this.#controller.start();
+  }
+
+  onSnapshot(): void {
+    this.#controller.enqueueAll();
+  }
+
+  /** A rejected pool may be accepted when a subnet is configured, or another pool is changed or retired. */
+  onEvents(events: readonly LedgerEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'pool-configured') this.#controller.enqueueIfOrphaned(event.pool.name);
+      else if (event.kind === 'pool-retired') this.#controller.enqueue(event.pool);
+      if (event.kind === 'subnet-configured' || event.kind === 'pool-configured' || event.kind === 'pool-retired')
+        this.#controller.retryAll();
+    }
+  }
+
+  #onVerdict(object: PoolObject, { accepted, message }: Verdict): void {
+    const { cache, recordEvent } = this.#options;
+    if (!accepted) return cache.refused(object.name, message);
+    cache.accepted(object.name);
+    recordEvent(object, { type: 'Normal', reason: poolReasons.ready, message: `ippool ${object.name} is in force` });
+  }
+
+  async #retire(name: string): Promise<void> {
+    const { allocator, cache, objects, signal } = this.#options;
+    if (!objects.objects.has(name)) cache.accepted(name);
+    // A pool that was configured over gRPC is not retired with an object.
+    if (cache.get(name)?.source) await allocator.deletePool(name, signal);
+  }
+}

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { FakeInformer, appliedSubnet, silentLogger, until } from '../../testing/fakes.ts';
+import { ipPools, type PoolObject } from '../../kubernetes/objects/ip-pool.ts';
+import { type UntypedJson, asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { AppliedPool } from '../../ledger/ledger-events.ts';
+import type { Condition } from '../object-controller/conditions.ts';
+import { PoolCache } from './pool-cache.ts';
+import { PoolController } from './pool-controller.ts';
+
+const spec = { subnet: 'macvlan', ips: ['10.0.0.9..10.0.0.12', '10.0.0.20'], namespaces: ['web'] };
+const pool = (name: string, metadata: object = {}): PoolObject =>
+  ipPools.parse({ metadata: { name, uid: `uid-${name}`, generation: 1, ...metadata }, spec });
+const appliedPool = (name: string): AppliedPool => ({ name, spec, source: { uid: `uid-${name}`, generation: 1 } });
+
+describe('an IPPool object', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  function world(before: AppliedPool[] = []) {
+    const objects = new FakeInformer<PoolObject>();
+    const cache = new PoolCache(() => false);
+    const requests: string[] = [];
+    const patches: UntypedJson[] = [];
+    const ready: string[] = [];
+    const podEvents: string[] = [];
+    const allocator: { refuse?: IpledgerError } = {};
+    const call = (verb: string) => {
+      requests.push(verb);
+      return allocator.refuse ? Promise.reject(allocator.refuse) : Promise.resolve({});
+    };
+    const pools = new PoolController({
+      allocator: {
+        applyPool: (request) => call(`apply ${JSON.stringify(request)}`),
+        deletePool: async (name) => void (await call(`delete ${name}`)),
+      },
+      objects,
+      cache,
+      write: (_pool, body) => Promise.resolve(void patches.push(body)),
+      writeStatus: (_pool, { conditions }) => {
+        for (const { type, status, reason, message } of conditions as Condition[])
+          if (type === 'Ready') ready.push(`${status} ${reason} ${message}`.trim());
+        return Promise.resolve();
+      },
+      recordEvent: (_pool, { type, reason }) => podEvents.push(`${type} ${reason}`),
+      log: silentLogger,
+      signal: stop.signal,
+    });
+    const snapshot = { seq: 50, allocations: [], subnets: [], pools: before, reservations: [] };
+    for (const subscriber of [cache, pools]) subscriber.onSnapshot(snapshot);
+    return { objects, cache, requests, patches, ready, podEvents, allocator, pools };
+  }
+
+  it('is applied to the ledger, and shows that it is in force', async () => {
+    const { objects, requests, patches, ready, podEvents, pools } = world();
+    objects.put(pool('web'));
+    await pools.start();
+    const source = { uid: 'uid-web', generation: 1 };
+    expect(requests).to.deep.equal([`apply ${JSON.stringify({ name: 'web', spec, source })}`]);
+    expect(ready).to.deep.equal(['True UpdateIPAMSucceeded']);
+    expect(podEvents).to.deep.equal(['Normal UpdateIPAMSucceeded']);
+    expect(asRecord(patches[0]?.['metadata'])['finalizers']).to.deep.equal(['ipledger.io/ledger']);
+    expect(patches[0]).to.not.have.property('spec');
+  });
+
+  it('shows why it is rejected, and is applied again when its subnet is configured or another pool is retired', async () => {
+    const { objects, cache, requests, ready, podEvents, allocator, pools } = world();
+    allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');
+    objects.put(pool('web'));
+    await pools.start();
+    expect(ready).to.deep.equal(['False UpdateIPAMFailed subnet macvlan does not exist in IPAM']);
+    expect(podEvents).to.deep.equal(['Warning UpdateIPAMFailed']);
+    expect(cache.clusterView.whyNot('web')).to.equal(
+      'IPPool web is not in force: subnet macvlan does not exist in IPAM',
+    );
+    allocator.refuse = new IpledgerError('POOL_CONFLICT', 'ippool web has conflict IPs with ippool api: 10.0.0.9');
+    pools.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }]);
+    await until(() => ready.length > 1);
+    delete allocator.refuse;
+    pools.onEvents([{ kind: 'pool-retired', pool: 'api', subnet: 'macvlan' }]);
+    await until(() => ready.length > 2);
+    expect(ready.slice(1)).to.deep.equal([
+      'False UpdateIPAMFailed ippool web has conflict IPs with ippool api: 10.0.0.9',
+      'True UpdateIPAMSucceeded',
+    ]);
+    expect(requests).to.have.length.above(2);
+    expect(cache.clusterView.whyNot('web')).to.contain('there is no IPPool web');
+  });
+
+  it('has its pool retired when it is deleted; pools without an object stay', async () => {
+    const { objects, requests, patches, pools } = world([
+      appliedPool('going'),
+      appliedPool('deleted'),
+      { ...appliedPool('manual'), source: undefined },
+    ]);
+    const deletionTimestamp = '2026-11-17T14:05:00Z';
+    objects.put(pool('going', { deletionTimestamp, finalizers: ['ipledger.io/ledger'] }));
+    await pools.start();
+    expect(requests).to.have.members(['delete going', 'delete deleted']);
+    expect(patches.map((body) => asRecord(body['metadata'])['finalizers'])).to.deep.equal([[]]);
+  });
+
+  it('that was deleted before the ledger’s event has its pool retired', async () => {
+    const { objects, cache, requests, pools } = world();
+    await pools.start();
+    for (const subscriber of [cache, pools])
+      subscriber.onEvents([{ kind: 'pool-configured', pool: appliedPool('late') }]);
+    await until(() => requests.length > 0);
+    expect([requests, objects.objects.size]).to.deep.equal([['delete late'], 0]);
+  });
+});

@@ -1,0 +1,86 @@
+/** IP objects that users create to reserve an address for a future Pod. Pure. */
+import { isIP } from 'node:net';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { ipObjectName } from '../../../../lib/kubernetes/ip-object-name.ts';
+import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import type { IpObject } from '../../kubernetes/objects/ip.ts';
+import { type UntypedJson, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { ConditionReasons } from '../object-controller/conditions.ts';
+import type { Differences } from '../object-controller/object-controller.ts';
+import type { DesiredReservation } from './reservation-controller.ts';
+
+export const ipReservationReasons: ConditionReasons = {
+  validated: 'ReserveSucceeded',
+  ready: 'ReserveSucceeded',
+  refused: 'AcquireAddressFailed',
+  inUse: 'IPInUse',
+};
+
+const podTypes = ['', 'VirtualMachine', 'StatefulSet'];
+const labelMaxLength = 63;
+const reservedLabel = 'ovn.kubernetes.io/ip_reserved';
+
+/** Whether a user created the object. The watcher's own objects have an allocation, Kube-OVN's objects a finalizer. */
+export function isIpReservation({ finalizers, allocation }: IpObject): boolean {
+  return finalizers.includes(finalizer) || (allocation === '' && finalizers.length === 0);
+}
+
+/**
+ * @param providerOf the provider of a Subnet; "" if it is not in force.
+ * @returns undefined if the name is not that of its Pod's IP object: Kube-OVN ignores those, too.
+ * @throws IpledgerError
+ */
+export function desiredIpReservation(
+  { name, spec }: IpObject,
+  providerOf: (subnet: string) => string,
+): DesiredReservation | undefined {
+  const [subnet, podType, pod, namespace] = ['subnet', 'podType', 'podName', 'namespace'].map((key) =>
+    asText(spec[key]),
+  );
+  const addresses = addressesOf(spec);
+  if (!subnet) throw new IpledgerError('INVALID_REQUEST', 'subnet parameter cannot be empty');
+  if (!podTypes.includes(podType ?? ''))
+    throw new IpledgerError('INVALID_REQUEST', `podType ${podType} is not supported`);
+  const upperCase = addresses.find((address) => address.includes(':') && /[A-F]/.test(address));
+  if (upperCase !== undefined)
+    throw new IpledgerError('INVALID_REQUEST', `v6 ip address ${upperCase} can not contain upper case`);
+  const provider = providerOf(subnet);
+  if (provider === '')
+    throw new IpledgerError('SUBNET_UNKNOWN', `subnet ${subnet} does not exist in IPAM: the IP waits for it`);
+  if (!pod || !namespace || name !== ipObjectName({ pod, namespace, provider, ordinal: 0 })) return undefined;
+  return {
+    subnet,
+    addresses,
+    reservedFor: `pod/${namespace}/${pod}/${provider}`,
+    mac: asText(spec['macAddress']),
+    namespace,
+  };
+}
+
+function addressesOf(spec: UntypedJson): string[] {
+  const single = [asText(spec['v4IpAddress']), asText(spec['v6IpAddress'])].filter((each) => each !== '');
+  return single.length > 0
+    ? single
+    : asText(spec['ipAddress'])
+        .split(',')
+        .filter((each) => each !== '');
+}
+
+/** The addresses that the object shows, as fields of its spec. */
+export function appliedIpFields(_object: IpObject, addresses: readonly string[]): UntypedJson {
+  const of = (family: number): string => addresses.find((address) => isIP(address) === family) ?? '';
+  return { ipAddress: addresses.join(','), v4IpAddress: of(4), v6IpAddress: of(6) };
+}
+
+export function ipReservationDifferences({ labels, spec }: IpObject, desired: UntypedJson): Differences {
+  const subnet = asText(spec['subnet']);
+  // A name that is too long for a label is in the spec only.
+  const selectable = subnet.length <= labelMaxLength && { 'ovn.kubernetes.io/subnet': subnet, [subnet]: '' };
+  const desiredLabels: UntypedJson = { ...selectable, [reservedLabel]: 'true' };
+  const changed = (present: UntypedJson, all: UntypedJson, absent: string | undefined): UntypedJson | undefined => {
+    const fields = Object.entries(all).filter(([key, value]) => (present[key] ?? absent) !== value);
+    return fields.length > 0 ? Object.fromEntries(fields) : undefined;
+  };
+  const [ofLabels, ofSpec] = [changed(labels, desiredLabels, undefined), changed(spec, desired, '')];
+  return { ...(ofLabels && { labels: ofLabels }), ...(ofSpec && { spec: ofSpec }) };
+}

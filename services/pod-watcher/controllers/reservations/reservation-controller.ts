@@ -1,0 +1,134 @@
+/** Applies objects that reserve an address without a Pod (Vip, IP) to the ledger. One controller for each kind. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { CustomResource } from '../../kubernetes/objects/custom-resource.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import {
+  ObjectController,
+  type ObjectControllerOptions,
+  type ObjectAccess,
+} from '../object-controller/object-controller.ts';
+
+/** The reservation that an object requests. */
+export interface DesiredReservation {
+  readonly subnet: string;
+  /** Empty: any address of each family. */
+  readonly addresses: readonly string[];
+  readonly reservedFor: string;
+  readonly mac: string;
+  /** The namespace that must be allowed to use the Subnet; "": all. */
+  readonly namespace: string;
+}
+
+export interface ReservationControllerOptions<T extends CustomResource>
+  extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons'> {
+  readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve'>;
+  /** The reason of a reservation in the ledger is this prefix and the name of the object. It identifies the object. */
+  readonly reasonPrefix: string;
+  /** undefined if the object requests nothing. @throws IpledgerError if its spec is invalid. */
+  readonly desired: (object: T) => DesiredReservation | undefined;
+  /** Why a namespace may not use a Subnet, as a sentence; undefined if it may. Present reservations stay. */
+  readonly subnetAccessRefusal: (subnet: string, namespace: string) => string | undefined;
+  /** The fields that an object must show. @param addresses IPv4 first. */
+  readonly appliedFields: (object: T, addresses: readonly string[]) => UntypedJson;
+}
+
+export class ReservationController<T extends CustomResource> implements LedgerSubscriber {
+  readonly #options: ReservationControllerOptions<T>;
+  readonly #controller: ObjectController<T>;
+  /** The reservations of the ledger, by the names of their objects. */
+  readonly #reserved = new Map<string, Pick<ReservedAddress, 'subnet' | 'reservedFor'>>();
+
+  constructor(options: ReservationControllerOptions<T>) {
+    this.#options = options;
+    this.#controller = new ObjectController<T>({
+      ...options,
+      apply: (object) => this.#apply(object),
+      isApplied: (name) => this.#reserved.has(name),
+      retire: (name) => this.#retire(name),
+      appliedNames: () => [...this.#reserved.keys()],
+      onVerdict: () => undefined,
+    });
+  }
+
+  /** Starts; resolves when every present object has been tried once. */
+  start(): Promise<void> {
+    return this.#controller.start();
+  }
+
+  onSnapshot({ reservations }: LedgerSnapshot): void {
+    this.#reserved.clear();
+    for (const reserved of reservations) this.#put(reserved);
+    this.#controller.enqueueAll();
+  }
+
+  onEvents(events: readonly LedgerEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'reserved') this.#put(event.reserved);
+      else if (event.kind === 'unreserved') this.#drop(event);
+      if (event.kind === 'subnet-configured') this.#controller.retryAll();
+      else if (event.kind === 'released') this.#retryFreed(event.subnet, event.addresses);
+      else if (event.kind === 'unreserved' || event.kind === 'unquarantined')
+        this.#retryFreed(event.subnet, [event.address]);
+    }
+  }
+
+  /** Retries objects of the subnet that name one of these addresses, no address, or a MAC: that may be free now, too. */
+  #retryFreed(subnet: string, addresses: readonly string[]): void {
+    this.#controller.retryAll((object) => {
+      const desired = this.#desiredOf(object);
+      if (desired?.subnet !== subnet) return false;
+      const { mac, addresses: named } = desired;
+      return mac !== '' || named.length === 0 || named.some((each) => addresses.includes(each));
+    });
+  }
+
+  /** undefined if the object requests nothing, or its spec is invalid. */
+  #desiredOf(object: T): DesiredReservation | undefined {
+    try {
+      return this.#options.desired(object);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #put({ reason, subnet, reservedFor }: ReservedAddress): void {
+    if (!reason.startsWith(this.#options.reasonPrefix)) return;
+    const name = reason.slice(this.#options.reasonPrefix.length);
+    this.#reserved.set(name, { subnet, reservedFor });
+    this.#controller.enqueueIfOrphaned(name);
+  }
+
+  /** An object whose reservation another client ended is applied again. */
+  #drop({ subnet, reservedFor }: Pick<ReservedAddress, 'subnet' | 'reservedFor'>): void {
+    for (const [name, reserved] of this.#reserved)
+      if (reserved.subnet === subnet && reserved.reservedFor === reservedFor) {
+        this.#reserved.delete(name);
+        this.#controller.enqueue(name);
+      }
+  }
+
+  async #apply(object: T): Promise<UntypedJson | undefined> {
+    const { allocator, desired, subnetAccessRefusal, appliedFields, reasonPrefix, signal } = this.#options;
+    const reservation = desired(object);
+    if (!reservation) return undefined;
+    const { namespace, ...request } = reservation;
+    const isNew = !this.#reserved.has(object.name);
+    const refusal = isNew && namespace !== '' ? subnetAccessRefusal(request.subnet, namespace) : undefined;
+    if (refusal !== undefined) throw new IpledgerError('NAMESPACE_NOT_ALLOWED', refusal);
+    const { records } = await allocator.reserve({ ...request, reason: reasonPrefix + object.name }, signal);
+    return appliedFields(
+      object,
+      records.map(({ address }) => address),
+    );
+  }
+
+  async #retire(name: string): Promise<void> {
+    const reserved = this.#reserved.get(name);
+    if (!reserved) return;
+    const { allocator, reasonPrefix, signal } = this.#options;
+    await allocator.unreserve({ ...reserved, addresses: [], reason: `${reasonPrefix}${name} was deleted` }, signal);
+  }
+}

@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import type { ReserveRequest, UnreserveRequest } from '../../../../proto/generated/ipledger.ts';
+import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
+import { type IpObject, ips } from '../../kubernetes/objects/ip.ts';
+import { type VipObject, vips } from '../../kubernetes/objects/vip.ts';
+import { type UntypedJson, asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { ReservedAddress } from '../../ledger/ledger-events.ts';
+import { ReservationController } from './reservation-controller.ts';
+import {
+  isIpReservation,
+  ipReservationDifferences,
+  ipReservationReasons,
+  appliedIpFields,
+  desiredIpReservation,
+} from './ip-reservation.ts';
+import { vipDifferences, vipReasons, appliedVipFields, desiredVipReservation } from './vip-reservation.ts';
+
+const deletionTimestamp = '2026-11-17T14:05:00Z';
+const finalizers = ['ipledger.io/ledger'];
+const vip = (spec: object, metadata: object = {}): VipObject =>
+  vips.parse({ metadata: { name: 'web', uid: 'u', generation: 1, ...metadata }, spec });
+const ip = (name: string, spec: object, metadata: object = {}): IpObject =>
+  ips.parse({ metadata: { name, uid: 'u', generation: 1, ...metadata }, spec });
+const ofVip: ReservedAddress = {
+  seq: 60,
+  subnet: 'lan',
+  address: '10.0.0.9',
+  reservedFor: 'vip/web',
+  reason: 'Vip object web',
+  mac: '',
+};
+
+describe('an object that reserves an address', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  function world() {
+    const requests: (MessageInput<ReserveRequest> | MessageInput<UnreserveRequest>)[] = [];
+    const patches: UntypedJson[] = [];
+    const status: UntypedJson[] = [];
+    const eventMessages: string[] = [];
+    const answers: { refuse?: IpledgerError; addresses: string[] } = { addresses: ['10.0.0.9'] };
+    const answer = (request: MessageInput<ReserveRequest>) => {
+      requests.push(request);
+      if (answers.refuse) return Promise.reject(answers.refuse);
+      const records = answers.addresses.map((address) => ({ address, subnet: 'lan' }));
+      return Promise.resolve({ records } as never);
+    };
+    const shared = {
+      allocator: { reserve: answer, unreserve: (request: MessageInput<UnreserveRequest>) => answer(request) },
+      write: (_object: unknown, body: UntypedJson) => Promise.resolve(void patches.push(body)),
+      writeStatus: (_object: unknown, body: UntypedJson) => Promise.resolve(void status.push(body)),
+      subnetAccessRefusal: (subnet: string, namespace: string) =>
+        subnet === 'lan' && namespace === 'other' ? 'Subnet lan is not for namespace other' : undefined,
+      recordEvent: (_object: unknown, { message }: { message: string }) => void eventMessages.push(message),
+      log: silentLogger,
+      signal: stop.signal,
+    };
+    return { requests, patches, status, eventMessages, answers, shared };
+  }
+
+  function createVipWorld(present: ReservedAddress[] = []) {
+    const base = world();
+    const objects = new FakeInformer<VipObject>();
+    const reservations = new ReservationController<VipObject>({
+      ...base.shared,
+      objects,
+      reasonPrefix: 'Vip object ',
+      desired: desiredVipReservation,
+      appliedFields: appliedVipFields,
+      differences: vipDifferences,
+      reasons: vipReasons,
+    });
+    reservations.onSnapshot({ seq: 50, allocations: [], subnets: [], pools: [], reservations: present });
+    return { ...base, objects, reservations };
+  }
+
+  function createIpWorld() {
+    const base = world();
+    const objects = new FakeInformer<IpObject>();
+    const reservations = new ReservationController<IpObject>({
+      ...base.shared,
+      objects,
+      isRelevant: isIpReservation,
+      reasonPrefix: 'IP object ',
+      desired: (object) => desiredIpReservation(object, (subnet) => (subnet === 'lan' ? 'lan.default' : '')),
+      appliedFields: appliedIpFields,
+      differences: ipReservationDifferences,
+      reasons: ipReservationReasons,
+    });
+    return { ...base, objects, reservations };
+  }
+
+  it('of a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
+    const vipsWorld = createVipWorld();
+    vipsWorld.objects.put(vip({ subnet: 'lan', namespace: 'other' }));
+    void vipsWorld.reservations.start();
+    const ipsWorld = createIpWorld();
+    ipsWorld.objects.put(ip('db.other.lan.default', { subnet: 'lan', podName: 'db', namespace: 'other' }));
+    void ipsWorld.reservations.start();
+    for (const { eventMessages, requests } of [vipsWorld, ipsWorld]) {
+      await until(() => eventMessages.length > 0);
+      expect(eventMessages).to.deep.equal(['Subnet lan is not for namespace other']);
+      expect(requests).to.deep.equal([]);
+    }
+  });
+
+  it('of a namespace that may no longer use the Subnet keeps its address', async () => {
+    const { objects, reservations, requests, eventMessages } = createVipWorld([ofVip]);
+    objects.put(vip({ subnet: 'lan', namespace: 'other' }));
+    await reservations.start();
+    expect({ requests: requests.length, eventMessages }).to.deep.equal({ requests: 1, eventMessages: [] });
+  });
+
+  it('is reserved under its name and shows the address, for a Vip', async () => {
+    const { objects, reservations, requests, patches, status } = createVipWorld();
+    objects.put(vip({ subnet: 'lan' }));
+    await reservations.start();
+    expect(requests).to.deep.equal([
+      { subnet: 'lan', mac: '', reservedFor: 'vip/web', addresses: [], reason: 'Vip object web' },
+    ]);
+    expect(patches).to.deep.equal([
+      {
+        metadata: {
+          uid: 'u',
+          resourceVersion: '',
+          finalizers,
+          labels: { 'ovn.kubernetes.io/subnet': 'lan', 'ovn.kubernetes.io/ip_reserved': '' },
+        },
+        spec: { v4ip: '10.0.0.9' },
+      },
+    ]);
+    const labels = { 'ovn.kubernetes.io/subnet': 'lan', 'ovn.kubernetes.io/ip_reserved': '' };
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }, { finalizers, labels, generation: 2 }));
+    await until(() => status.length > 0);
+    expect(status[0]).to.include({ v4ip: '10.0.0.9' });
+  });
+
+  it('is unreserved before it is deleted, or when its deletion is detected later, for a Vip', async () => {
+    const { objects, reservations, requests, patches } = createVipWorld([
+      ofVip,
+      { ...ofVip, reservedFor: 'vip/x', reason: 'manual' },
+    ]);
+    objects.put(vip({ subnet: 'lan' }, { deletionTimestamp, finalizers }));
+    await reservations.start();
+    const unreserve = { subnet: 'lan', reservedFor: 'vip/web', addresses: [], reason: 'Vip object web was deleted' };
+    expect(requests).to.deep.equal([unreserve]);
+    expect(asRecord(patches[0]?.['metadata'])['finalizers']).to.deep.equal([]);
+    const late = createVipWorld();
+    await late.reservations.start();
+    late.reservations.onEvents([{ kind: 'reserved', reserved: ofVip }]);
+    await until(() => late.requests.length > 0);
+    expect(late.requests).to.deep.equal([unreserve]);
+  });
+
+  it('is reserved again after another client ended the reservation, with an Event if that fails, for a Vip', async () => {
+    const { objects, reservations, requests, eventMessages, answers } = createVipWorld([ofVip]);
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
+    await reservations.start();
+    answers.refuse = new IpledgerError(
+      'ADDRESS_IN_USE',
+      'AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a',
+    );
+    reservations.onEvents([{ kind: 'unreserved', subnet: 'lan', address: '10.0.0.9', reservedFor: 'vip/web' }]);
+    await until(() => eventMessages.length > 0);
+    delete answers.refuse;
+    const before = requests.length;
+    reservations.onEvents([
+      { kind: 'released', seq: 7, subnet: 'lan', namespace: 'default', pod: 'a', uid: 'u', addresses: ['10.0.0.9'] },
+    ]);
+    await until(() => requests.length > before);
+    expect(eventMessages).to.deep.equal(['AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a']);
+  });
+
+  it('is retried only when the address that it names is free, for a Vip', async () => {
+    const { objects, reservations, requests, answers } = createVipWorld();
+    answers.refuse = new IpledgerError('ADDRESS_IN_USE', 'in use');
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
+    await reservations.start();
+    requests.length = 0;
+    const freed = (subnet: string, address: string) =>
+      reservations.onEvents([
+        { kind: 'released', seq: 7, subnet, namespace: 'default', pod: 'a', uid: 'u', addresses: [address] },
+      ]);
+    freed('elsewhere', '10.0.0.9');
+    freed('lan', '10.0.0.8');
+    expect(requests).to.deep.equal([]);
+    freed('lan', '10.0.0.9');
+    expect(requests).to.have.length(1);
+  });
+
+  it('is rejected with an Event if it is over a limit, for a Vip', async () => {
+    const { objects, reservations, requests, eventMessages } = createVipWorld();
+    objects.put(vip({ subnet: 'lan', v4ip: '1'.repeat(65) }));
+    await reservations.start();
+    expect(requests).to.deep.equal([]);
+    expect(eventMessages).to.deep.equal(['spec.v4ip has 65 characters, and at most 64 are taken: shorten it']);
+  });
+
+  it('is reserved for one future Pod, for an IP object', async () => {
+    const { objects, reservations, requests, patches } = createIpWorld();
+    objects.put(ip('a.default.lan.default', { podName: 'a', namespace: 'default', subnet: 'lan' }));
+    await reservations.start();
+    expect(requests).to.deep.equal([
+      {
+        subnet: 'lan',
+        addresses: [],
+        reservedFor: 'pod/default/a/lan.default',
+        mac: '',
+        reason: 'IP object a.default.lan.default',
+      },
+    ]);
+    expect(patches[0]).to.deep.include({ spec: { ipAddress: '10.0.0.9', v4IpAddress: '10.0.0.9' } });
+    expect(asRecord(patches[0]?.['metadata'])).to.deep.include({
+      finalizers,
+      labels: { 'ovn.kubernetes.io/subnet': 'lan', lan: '', 'ovn.kubernetes.io/ip_reserved': 'true' },
+    });
+  });
+
+  it('is rejected with an Event if it is invalid, for an IP object', async () => {
+    const { objects, reservations, requests, eventMessages } = createIpWorld();
+    const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
+    objects.put(ip('a', { ...pod, subnet: '' }));
+    objects.put(ip('b', { ...pod, podType: 'Deployment' }));
+    objects.put(ip('c', { ...pod, v6IpAddress: 'FD00::9' }));
+    objects.put(ip('d', { ...pod, subnet: 'elsewhere' }));
+    await reservations.start();
+    expect(eventMessages).to.deep.equal([
+      'subnet parameter cannot be empty',
+      'podType Deployment is not supported',
+      'v6 ip address FD00::9 can not contain upper case',
+      'subnet elsewhere does not exist in IPAM: the IP waits for it',
+    ]);
+    expect(requests).to.deep.equal([]);
+  });
+
+  it('is not an IP object of another name, of the watcher’s projection, or of Kube-OVN', async () => {
+    const { objects, reservations, requests, patches, eventMessages } = createIpWorld();
+    const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
+    objects.put(ip('another-name', pod));
+    objects.put(ip('ours', pod, { annotations: { 'ipledger.io/allocation': '7' } }));
+    objects.put(ip('theirs', pod, { finalizers: ['kubeovn.io/kube-ovn-controller'] }));
+    await reservations.start();
+    expect([requests, patches, eventMessages]).to.deep.equal([[], [], []]);
+  });
+});

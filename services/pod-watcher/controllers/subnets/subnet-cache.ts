@@ -1,0 +1,110 @@
+/**
+ * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes object exists and is not being
+ * deleted. A subnet that an operator configured over gRPC has no object, and always serves.
+ */
+import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+
+/** The provider of a Subnet with an empty spec.provider. */
+export const primaryProvider = 'ovn';
+
+export class SubnetCache implements LedgerSubscriber {
+  readonly #objects: ReadonlyMap<string, SubnetObject>;
+  readonly #inForce = new Map<string, AppliedSubnet>();
+  readonly #refusals = new Map<string, string>();
+  #seq = 0;
+
+  constructor(objects: ReadonlyMap<string, SubnetObject>) {
+    this.#objects = objects;
+  }
+
+  get(name: string): AppliedSubnet | undefined {
+    return this.#inForce.get(name);
+  }
+
+  names(): string[] {
+    return [...this.#inForce.keys()];
+  }
+
+  serves(name: string): boolean {
+    const subnet = this.#inForce.get(name);
+    if (!subnet) return false;
+    const object = this.#objects.get(name);
+    return object ? !object.deleting : subnet.source === undefined;
+  }
+
+  /** Whether there is such a Subnet, in force or not. */
+  exists(name: string): boolean {
+    return this.#objects.has(name) || this.#inForce.has(name);
+  }
+
+  /** The namespaces that may use a Subnet; undefined for a Subnet without an object, which all may use. */
+  restrictionOf(name: string): NamespaceRestriction | undefined {
+    return this.#objects.get(name)?.namespaceRestriction;
+  }
+
+  /** The provider of a Subnet that is in force; "" for others. */
+  providerOf(name: string): string {
+    return this.#inForce.get(name)?.spec.provider ?? '';
+  }
+
+  /** The Subnets that serve a provider, sorted by name. */
+  servingProvider(provider: string): string[] {
+    const names = this.names().filter(
+      (name) => this.#inForce.get(name)?.spec.provider === provider && this.serves(name),
+    );
+    return names.sort();
+  }
+
+  /** Why no Subnet serves a provider; "" if no Subnet object has the provider. */
+  whyNot(provider: string): string {
+    const unusable = [...this.#objects.values()].filter(
+      (object) => (object.spec.provider || primaryProvider) === provider,
+    );
+    return unusable.map(({ name }) => this.whyNotServing(name)).join('; ');
+  }
+
+  whyNotServing(name: string): string {
+    const object = this.#objects.get(name);
+    if (!object) return `there is no Subnet ${name}`;
+    if (object.deleting) return `Subnet ${name} is being deleted`;
+    const refusal = this.#refusals.get(name);
+    return refusal === undefined ? `Subnet ${name} is not in force yet` : `Subnet ${name} is not in force: ${refusal}`;
+  }
+
+  /** Why the allocator rejected the latest spec; undefined if it did not. */
+  refusalOf(name: string): string | undefined {
+    return this.#refusals.get(name);
+  }
+
+  /** The allocator accepted a spec, as of position `seq`. */
+  accepted(subnet: AppliedSubnet, seq: number): void {
+    this.#refusals.delete(subnet.name);
+    if (seq > this.#seq) this.#inForce.set(subnet.name, subnet);
+  }
+
+  /** The allocator rejected a spec. The spec that was in force before remains in force. */
+  refused(name: string, why: string): void {
+    this.#refusals.set(name, why);
+  }
+
+  /** The object was deleted. */
+  forget(name: string): void {
+    this.#refusals.delete(name);
+  }
+
+  onSnapshot({ seq, subnets }: LedgerSnapshot): void {
+    this.#inForce.clear();
+    for (const subnet of subnets) this.#inForce.set(subnet.name, subnet);
+    this.#seq = seq;
+  }
+
+  onEvents(events: readonly LedgerEvent[], seq: number): void {
+    for (const event of events) {
+      if (event.kind === 'subnet-configured') this.#inForce.set(event.subnet.name, event.subnet);
+      else if (event.kind === 'subnet-retired') this.#inForce.delete(event.subnet);
+    }
+    this.#seq = seq;
+  }
+}

@@ -1,0 +1,115 @@
+/** Applies Subnet objects to the ledger, and writes the spec in force back to them. */
+import { IpledgerError } from '../../../../lib/errors.ts';
+import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
+import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import { type LedgerEvent, sourceOf, type AppliedSubnet } from '../../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import { addressOverlap, subnetReasons, type Verdict, type Warning } from '../object-controller/conditions.ts';
+import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
+import {
+  appliedSpecFields,
+  type ClusterAddresses,
+  privateWarning,
+  specConflicts,
+  specDifferences,
+} from './subnet-spec.ts';
+import type { SubnetCache } from './subnet-cache.ts';
+import { overlapMessage, AddressOverlapDetector } from '../networks/address-overlap-detector.ts';
+
+export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
+  readonly allocator: Pick<WatcherLedgerClient, 'applySubnet' | 'deleteSubnet'>;
+  readonly subnets: SubnetCache;
+  readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
+  /** The current addresses of the cluster. */
+  readonly clusterAddresses: () => ClusterAddresses;
+  /** Wakes the Pods that wait for a topic: other Subnets may serve it now. */
+  readonly wakeWaiters: (topic: string) => void;
+}
+
+export class SubnetController implements LedgerSubscriber {
+  readonly #options: SubnetControllerOptions;
+  readonly #controller: ObjectController<SubnetObject>;
+  readonly #overlaps: AddressOverlapDetector;
+
+  constructor(options: SubnetControllerOptions) {
+    this.#options = options;
+    const { subnets, objects, networks } = options;
+    this.#overlaps = new AddressOverlapDetector(networks, (name) => {
+      if (objects.objects.has(name)) this.#controller.enqueue(name);
+    });
+    this.#controller = new ObjectController<SubnetObject>({
+      ...options,
+      apply: (object) => this.#apply(object),
+      isApplied: (name) => subnets.get(name) !== undefined,
+      differences: specDifferences,
+      retire: (name) => this.#retire(name),
+      appliedNames: () => subnets.names(),
+      warnings: (object) => [this.#overlapWarning(object), privateWarning(object)],
+      onVerdict: (object, verdict) => this.#onVerdict(object, verdict),
+      reasons: subnetReasons,
+    });
+  }
+
+  /** Starts; resolves when every present Subnet has been tried once. */
+  start(): Promise<void> {
+    return this.#controller.start();
+  }
+
+  onSnapshot(snapshot: LedgerSnapshot): void {
+    this.#overlaps.onSnapshot(snapshot);
+    this.#controller.enqueueAll();
+  }
+
+  /** An address that is no longer in use may have prevented that a subnet is retired or changed. */
+  onEvents(events: readonly LedgerEvent[]): void {
+    this.#overlaps.onEvents(events);
+    for (const event of events) {
+      if (event.kind === 'subnet-configured') this.#controller.enqueueIfOrphaned(event.subnet.name);
+      else if (event.kind === 'subnet-retired') this.#controller.enqueue(event.subnet);
+      else if (event.kind === 'released' || event.kind === 'unbound' || event.kind === 'unreserved')
+        this.#controller.retry(event.subnet);
+    }
+  }
+
+  /** @throws IpledgerError */
+  async #apply(object: SubnetObject): Promise<UntypedJson> {
+    const { allocator, subnets, clusterAddresses, signal } = this.#options;
+    const { name, uid, generation, spec } = object;
+    const conflicts = specConflicts(object, clusterAddresses());
+    if (conflicts.length > 0) throw new IpledgerError('SUBNET_INVALID', conflicts.join('; '));
+    const reply = await allocator.applySubnet({ name, spec, source: { uid, generation } }, signal);
+    if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
+    const inForce: AppliedSubnet = { name, spec: reply.subnet.spec, source: sourceOf(reply.subnet.source) };
+    subnets.accepted(inForce, reply.position?.seq ?? 0);
+    return appliedSpecFields(object, inForce.spec);
+  }
+
+  #overlapWarning({ name }: SubnetObject): Warning {
+    return { ...addressOverlap, message: overlapMessage(name, this.#overlaps.overlapOf(name)) };
+  }
+
+  #onVerdict({ name }: SubnetObject, { accepted, message }: Verdict): void {
+    const { wakeWaiters, subnets } = this.#options;
+    if (!accepted) subnets.refused(name, message);
+    wakeWaiters(`subnet:${name}`);
+    const provider = subnets.get(name)?.spec.provider;
+    if (provider !== undefined) wakeWaiters(`provider:${provider}`);
+  }
+
+  /** @throws IpledgerError */
+  async #retire(name: string): Promise<void> {
+    const { allocator, subnets, objects, signal } = this.#options;
+    if (!objects.objects.has(name)) subnets.forget(name);
+    // A subnet that was configured over gRPC is not retired with an object.
+    if (!subnets.get(name)?.source) return;
+    try {
+      await allocator.deleteSubnet(name, signal);
+    } catch (thrown) {
+      const error = IpledgerError.from(thrown);
+      if (error.code !== 'SUBNET_UNKNOWN') throw error;
+    }
+  }
+}

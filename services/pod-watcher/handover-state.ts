@@ -1,0 +1,77 @@
+/**
+ * Handover state: what an active watcher stores in its Lease for the next one. It has the versions from which to read past
+ * deletions, halted mass deletions, and the position in the ledger.
+ */
+import type { Position } from '../../proto/generated/ipledger.ts';
+import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
+
+export interface HandoverState {
+  /** Versions of the API server up to which all changes are processed; "" while unknown. */
+  readonly pods: string;
+  readonly nodes: string;
+  /** How many Pods and Nodes are missing in a mass deletion that halts releases; 0 without one. */
+  readonly vanishedPods: number;
+  readonly vanishedNodes: number;
+  /** The last position in the ledger. A ledger without it was rewound. */
+  readonly ledger: Position | undefined;
+}
+
+export const emptyHandoverState: HandoverState = {
+  pods: '',
+  nodes: '',
+  vanishedPods: 0,
+  vanishedNodes: 0,
+  ledger: undefined,
+};
+
+/** Parses the state of a Lease. Unreadable parts are empty. */
+export function parseHandoverState(text: string): HandoverState {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return emptyHandoverState;
+  }
+  const { pods, nodes, vanishedPods, vanishedNodes, ledger } = asRecord(parsed);
+  const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
+  return {
+    pods: asText(pods),
+    nodes: asText(nodes),
+    vanishedPods: count(vanishedPods),
+    vanishedNodes: count(vanishedNodes),
+    ledger: positionOf(asRecord(ledger)),
+  };
+}
+
+function positionOf({ epoch, seq, hash }: UntypedJson): Position | undefined {
+  const isComplete =
+    Number.isSafeInteger(epoch) && Number.isSafeInteger(seq) && typeof hash === 'string' && hash !== '';
+  return isComplete ? { epoch: Number(epoch), seq: Number(seq), hash } : undefined;
+}
+
+/** Changes are usually processed within this time. */
+const defaultSettleMs = 30_000;
+
+/** Delays versions until their changes are processed, so that the next watcher misses no change after a crash. */
+export class HandoverStateWriter {
+  readonly #settleMs: number;
+  #settled: Pick<HandoverState, 'pods' | 'nodes'>;
+  #pending: { readonly versions: Pick<HandoverState, 'pods' | 'nodes'>; readonly at: number }[] = [];
+
+  /** Starts with the versions of the previous watcher. */
+  constructor({ pods, nodes }: HandoverState, settleMs = defaultSettleMs) {
+    this.#settled = { pods, nodes };
+    this.#settleMs = settleMs;
+  }
+
+  /** Records the current state. Returns the state to store, as JSON. Call it every few seconds. */
+  write({ pods, nodes, ...others }: HandoverState): string {
+    const now = performance.now();
+    if (pods !== '' && nodes !== '') this.#pending.push({ versions: { pods, nodes }, at: now });
+    const due = this.#pending.findLastIndex(({ at }) => now - at >= this.#settleMs);
+    this.#settled = this.#pending[due]?.versions ?? this.#settled;
+    this.#pending = this.#pending.slice(due + 1);
+    const settled = this.#settled.pods === '' ? this.#pending[0]?.versions : this.#settled;
+    return JSON.stringify({ ...settled, ...others });
+  }
+}

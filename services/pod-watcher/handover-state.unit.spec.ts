@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type HandoverState, HandoverStateWriter, emptyHandoverState, parseHandoverState } from './handover-state.ts';
+
+const seen = (pods: string, doubts: Partial<HandoverState> = {}): HandoverState => ({
+  ...emptyHandoverState,
+  pods,
+  nodes: pods,
+  ...doubts,
+});
+
+describe('Handover state', () => {
+  it('is the same after it is written and parsed', () => {
+    const keeper = new HandoverStateWriter(emptyHandoverState, 0);
+    expect(parseHandoverState(keeper.write(seen('7', { vanishedPods: 60, vanishedNodes: 6 })))).to.deep.equal(
+      seen('7', { vanishedPods: 60, vanishedNodes: 6 }),
+    );
+  });
+
+  it('has the position in the ledger', () => {
+    const ledger = { epoch: 2, seq: 42, hash: 'abc' };
+    const keeper = new HandoverStateWriter(emptyHandoverState);
+    expect(parseHandoverState(keeper.write({ ...emptyHandoverState, ledger }))).to.deep.equal({
+      ...emptyHandoverState,
+      ledger,
+    });
+  });
+
+  it('is empty for a text that is no handover state', () => {
+    for (const written of ['', 'null', '{', '[]', '"x"', '{"pods":7,"vanishedPods":-1}'])
+      expect(parseHandoverState(written), written).to.deep.equal(emptyHandoverState);
+  });
+
+  it('has a version only after the settle time', async () => {
+    const keeper = new HandoverStateWriter(seen('5'), 300);
+    const written = (pods: string): string => parseHandoverState(keeper.write(seen(pods))).pods;
+    expect(written('7')).to.equal('5');
+    await sleep(310);
+    expect(written('9')).to.equal('7');
+    expect(written('')).to.equal('7');
+    await sleep(310);
+    expect(written('')).to.equal('9');
+  });
+
+  it('has the first version until another one has settled', () => {
+    const keeper = new HandoverStateWriter(emptyHandoverState);
+    expect(parseHandoverState(keeper.write(emptyHandoverState)).pods).to.equal('');
+    expect(parseHandoverState(keeper.write(seen('7'))).pods).to.equal('7');
+    expect(parseHandoverState(keeper.write(seen('9'))).pods).to.equal('7');
+  });
+});

@@ -1,0 +1,291 @@
+import { expect } from 'chai';
+import {
+  brokenReply,
+  completeReply,
+  errorReply,
+  listReply,
+  openReply,
+  type Reply,
+  ScriptedApiServer,
+} from '../../../../lib/kubernetes/client/testing/scripted-api-server.ts';
+import { silentLogger, until } from '../../testing/fakes.ts';
+import { type Pod, pods } from '../objects/pod.ts';
+import { Informer, type ObjectChange } from '../../../../lib/kubernetes/client/informer.ts';
+
+const rawPod = (name: string, version: string, uid = `uid-${name}`) => ({
+  metadata: { name, namespace: 'default', uid, resourceVersion: version },
+});
+const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+const bookmark = (version: string): string => event('BOOKMARK', { metadata: { resourceVersion: version } });
+const timings = { firstBackoffMs: 1, maxBackoffMs: 5, silenceMs: 60_000, pageSize: 2 };
+
+describe('Informer', () => {
+  let server: ScriptedApiServer;
+  let stop: AbortController;
+  let running: Promise<void> | undefined;
+
+  beforeEach(() => {
+    server = new ScriptedApiServer();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await server.stop();
+  });
+
+  async function startInformer(more: object = {}): Promise<{ informer: Informer<Pod>; changes: string[] }> {
+    const informer = new Informer(await server.start(), pods, silentLogger, { ...timings, ...more });
+    const changes: string[] = [];
+    informer.subscribe((change) => changes.push(describeChange(change)));
+    running = informer.run(stop.signal);
+    return { informer, changes };
+  }
+
+  function describeChange(change: ObjectChange<Pod>): string {
+    if (change.kind === 'listed') return 'listed';
+    const { name, uid } = change.object;
+    if (change.kind === 'gone') return `gone ${name} ${uid} ${change.witnessed ? 'witnessed' : 'missing'}`;
+    return `${change.before ? 'changed' : 'new'} ${name} ${uid}`;
+  }
+
+  it('has no objects of a kind that may be missing, and lists them once it is installed', async () => {
+    server.replies.push(errorReply(404, 'not found'), listReply('10', rawPod('a', '1')), openReply());
+    const kind = { ...pods, mayBeMissing: true };
+    const informer = new Informer(await server.start(), kind, silentLogger, { ...timings, missingKindMs: 1 });
+    const changes: string[] = [];
+    informer.subscribe((change) => changes.push(describeChange(change)));
+    running = informer.run(stop.signal);
+    await until(() => changes.length === 3);
+    expect(changes).to.deep.equal(['listed', 'new a uid-a', 'listed']);
+  });
+
+  it('lists in pages, then watches from the version of the list and requests bookmarks', async () => {
+    const page: Reply = (response) =>
+      void response.end(
+        JSON.stringify({
+          metadata: { resourceVersion: '10', continue: 'more' },
+          items: [rawPod('a', '1'), rawPod('b', '2')],
+        }),
+      );
+    server.replies.push(page, listReply('10', rawPod('c', '3')));
+    server.watches.push(openReply(event('ADDED', rawPod('d', '11'))));
+    const { informer, changes } = await startInformer();
+    await until(() => changes.includes('new d uid-d'));
+    expect(changes).to.deep.equal(['new a uid-a', 'new b uid-b', 'new c uid-c', 'listed', 'new d uid-d']);
+    expect([...informer.objects.keys()]).to.deep.equal(['default/a', 'default/b', 'default/c', 'default/d']);
+    expect(server.requests.map(({ searchParams }) => searchParams.get('continue') ?? '')).to.deep.equal([
+      '',
+      'more',
+      '',
+    ]);
+    expect(server.requests[0]?.searchParams.get('limit')).to.equal('2');
+    const [watch] = server.watchQueries;
+    expect(watch?.get('resourceVersion')).to.equal('10');
+    expect(watch?.get('allowWatchBookmarks')).to.equal('true');
+    expect(Number(watch?.get('timeoutSeconds'))).to.be.within(270, 330);
+    expect(informer.hasSynced).to.equal(true);
+    expect(informer.silentMs).to.be.within(0, informer.maxSilentMs);
+    expect(informer.maxSilentMs).to.equal(60_000);
+  });
+
+  it('reports additions, changes and deletions once each', async () => {
+    server.replies.push(listReply('10', rawPod('a', '1')));
+    server.watches.push(
+      openReply(
+        event('MODIFIED', rawPod('a', '1')),
+        event('MODIFIED', rawPod('a', '11')),
+        event('DELETED', rawPod('a', '12')),
+        event('DELETED', rawPod('a', '12')),
+        event('ADDED', rawPod('a', '13', 'second')),
+      ),
+    );
+    const { changes } = await startInformer();
+    await until(() => changes.includes('new a second'));
+    expect(changes).to.deep.equal([
+      'new a uid-a',
+      'listed',
+      'changed a uid-a',
+      'gone a uid-a witnessed',
+      'new a second',
+    ]);
+  });
+
+  for (const [what, broken] of [
+    ['the server ends the watch', completeReply(event('ADDED', rawPod('b', '11')))],
+    ['the connection breaks', brokenReply(event('ADDED', rawPod('b', '11')))],
+    [
+      'the server sends an ERROR event',
+      completeReply(event('ADDED', rawPod('b', '11')), event('ERROR', { code: 500, message: 'etcd is away' })),
+    ],
+    ['a line is incomplete', completeReply(event('ADDED', rawPod('b', '11')), '{"type":"ADD')],
+    ['a line is not JSON', completeReply(event('ADDED', rawPod('b', '11')), 'not json\n')],
+  ] as const)
+    it(`continues from the last event when ${what}`, async () => {
+      server.replies.push(listReply('10', rawPod('a', '1')));
+      server.watches.push(broken, openReply(event('ADDED', rawPod('c', '12'))));
+      const { changes } = await startInformer();
+      await until(() => changes.includes('new c uid-c'));
+      expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b', 'new c uid-c']);
+      expect(server.listCount).to.equal(1);
+      expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['10', '11']);
+    });
+
+  it('continues from the last bookmark', async () => {
+    server.replies.push(listReply('10'));
+    server.watches.push(completeReply(bookmark('500')), openReply());
+    await startInformer();
+    await until(() => server.watchQueries.length === 2);
+    expect(server.watchQueries[1]?.get('resourceVersion')).to.equal('500');
+  });
+
+  it('retries while the server replies 500 or 429, or resets the connection', async () => {
+    server.replies.push(
+      errorReply(500, 'no'),
+      errorReply(429, 'storage is (re)initializing'),
+      listReply('10', rawPod('a', '1')),
+    );
+    server.watches.push(
+      errorReply(500, 'no'),
+      (response) => void response.socket?.resetAndDestroy(),
+      openReply(event('ADDED', rawPod('b', '11'))),
+    );
+    const { changes } = await startInformer();
+    await until(() => changes.includes('new b uid-b'));
+    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
+    expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['10', '10', '10']);
+  });
+
+  for (const [what, tooOld] of [
+    ['by a response', errorReply(410, 'too old resource version')],
+    ['by an event', completeReply(event('ERROR', { code: 410, message: 'too old resource version' }))],
+  ] as const)
+    it(`lists again and reports the differences by uid when the server reports ${what} that its version is too old`, async () => {
+      server.replies.push(
+        listReply(
+          '10',
+          rawPod('stays', '1'),
+          rawPod('goes', '2'),
+          rawPod('again', '3', 'first'),
+          rawPod('changes', '4'),
+        ),
+        listReply(
+          '20',
+          rawPod('stays', '1'),
+          rawPod('again', '15', 'second'),
+          rawPod('changes', '16'),
+          rawPod('comes', '17'),
+        ),
+      );
+      server.watches.push(tooOld, openReply(event('ADDED', rawPod('last', '21'))));
+      const { informer, changes } = await startInformer();
+      await until(() => changes.includes('new last uid-last'));
+      expect(changes.slice(5)).to.deep.equal([
+        'gone goes uid-goes missing',
+        'gone again first witnessed',
+        'new again second',
+        'changed changes uid-changes',
+        'new comes uid-comes',
+        'listed',
+        'new last uid-last',
+      ]);
+      expect(informer.objects.get('default/again')?.uid).to.equal('second');
+      expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('20');
+    });
+
+  it('lists again after a rollback of the server to an earlier state', async () => {
+    server.replies.push(
+      listReply('20', rawPod('stays', '1'), rawPod('lost', '15')),
+      listReply('12', rawPod('stays', '1')),
+    );
+    server.watches.push(brokenReply(bookmark('30')), openReply(event('ADDED', rawPod('new', '13'))));
+    server.version = '12';
+    const { changes } = await startInformer();
+    await until(() => changes.includes('new new uid-new'));
+    expect(changes.slice(3)).to.deep.equal(['gone lost uid-lost missing', 'listed', 'new new uid-new']);
+    expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['20', '12']);
+  });
+
+  for (const [what, answer] of [
+    ['no items', { metadata: { resourceVersion: '20' } }],
+    ['no version', { metadata: {}, items: [] }],
+    ['an empty body', undefined],
+  ] as const)
+    it(`reports no deletion after a list response with ${what}`, async () => {
+      const invalid: Reply = (response) => void response.end(JSON.stringify(answer));
+      server.replies.push(
+        listReply('10', rawPod('a', '1')),
+        invalid,
+        listReply('20', rawPod('a', '1'), rawPod('b', '2')),
+      );
+      server.watches.push(errorReply(410, 'too old resource version'), openReply());
+      const { changes } = await startInformer();
+      await until(() => changes.includes('new b uid-b'));
+      expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b', 'listed']);
+    });
+
+  it('restarts a list when its continue token has expired', async () => {
+    const page: Reply = (response) =>
+      void response.end(
+        JSON.stringify({ metadata: { resourceVersion: '10', continue: 'more' }, items: [rawPod('a', '1')] }),
+      );
+    server.replies.push(
+      page,
+      errorReply(410, 'the provided continue parameter is too old'),
+      listReply('20', rawPod('b', '2')),
+    );
+    server.watches.push(openReply());
+    const { changes } = await startInformer();
+    await until(() => changes.includes('listed'));
+    expect(changes).to.deep.equal(['new b uid-b', 'listed']);
+  });
+
+  it('restarts a watch without data', async () => {
+    server.replies.push(listReply('10'));
+    server.watches.push((response) => response.flushHeaders(), openReply(event('ADDED', rawPod('a', '11'))));
+    const { changes } = await startInformer({ silenceMs: 50 });
+    await until(() => changes.includes('new a uid-a'));
+  });
+
+  it('lists again after the relist interval', async () => {
+    server.replies.push(listReply('10', rawPod('a', '1')), listReply('20'));
+    server.watches.push(completeReply(bookmark('11')), openReply());
+    const { changes } = await startInformer({ relistMs: 0 });
+    await until(() => changes.length === 4);
+    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'gone a uid-a missing', 'listed']);
+  });
+
+  it('continues its watch when the API server rejects a repeated list', async () => {
+    server.replies.push(listReply('10', rawPod('a', '1')), errorReply(429, 'too many requests'));
+    server.watches.push(completeReply(bookmark('11')), openReply(event('ADDED', rawPod('b', '12'))));
+    const { changes } = await startInformer({ relistMs: 0 });
+    await until(() => changes.includes('new b uid-b'));
+    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
+    expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('11');
+  });
+
+  it('leaves out invalid objects, and continues when a listener throws', async () => {
+    server.replies.push(listReply('10', { metadata: {} }, rawPod('a', '1')));
+    server.watches.push(
+      openReply(event('ADDED', { metadata: {} }), event('SOMETHING', {}), event('ADDED', rawPod('b', '11'))),
+    );
+    const informer = new Informer(await server.start(), pods, silentLogger, timings);
+    const changes: string[] = [];
+    informer.subscribe(() => {
+      throw new Error('a bug');
+    });
+    informer.subscribe((change) => changes.push(describeChange(change)));
+    running = informer.run(stop.signal);
+    await until(() => changes.includes('new b uid-b'));
+    expect(changes).to.deep.equal(['new a uid-a', 'listed', 'new b uid-b']);
+  });
+
+  it('ends without an error when it is aborted', async () => {
+    server.replies.push(listReply('10'));
+    server.watches.push(openReply());
+    const { changes } = await startInformer();
+    await until(() => changes.includes('listed'));
+    stop.abort();
+    await running;
+  });
+});

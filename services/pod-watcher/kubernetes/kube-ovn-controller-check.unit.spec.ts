@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { kubeOvnLeasePath as path, kubeOvnRunningMessage } from '../../../lib/kubernetes/kube-ovn.ts';
+import type { LeaseHolderStatus } from '../../../lib/kubernetes/lease-observer.ts';
+import { FakeApi } from '../testing/fake-api.ts';
+import { until } from '../testing/fakes.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { kubeOvnControllerCheck } from './kube-ovn-controller-check.ts';
+
+describe('Check for Kube-OVN’s controller', () => {
+  let api: FakeApi;
+  let check: () => Promise<LeaseHolderStatus>;
+  beforeEach(() => {
+    api = new FakeApi();
+    const observe = kubeOvnControllerCheck(api);
+    check = () => observe(new AbortController().signal);
+  });
+
+  const lease = (renewTime: string, more: object = {}): void =>
+    api.put(path, {
+      metadata: { name: 'kube-ovn-controller' },
+      spec: { holderIdentity: 'kube-ovn-controller-0', leaseDurationSeconds: 3_600, renewTime, ...more },
+    });
+  /** The clock of the other machine may be wrong. */
+  const [longAgo, soon] = ['2001-01-01T00:00:00.000000Z', '2101-01-01T00:00:00.000000Z'];
+
+  it('reports the holder of the Lease while the controller renews it', async () => {
+    lease(longAgo);
+    expect(await check()).to.equal('unknown');
+    lease('2001-01-01T00:00:02.000000Z');
+    const status = await check();
+    expect(status).to.deep.equal({ holder: 'kube-ovn-controller-0', renewed: '2001-01-01T00:00:02.000000Z' });
+    expect(kubeOvnRunningMessage(status as Exclude<LeaseHolderStatus, string>, 'start')).to.contain(
+      'stop kube-ovn-controller first, then start',
+    );
+  });
+
+  it('reports it absent when its Lease is unchanged for its duration, independent of the time in it', async () => {
+    lease(soon, { leaseDurationSeconds: 0.02 });
+    expect(await check()).to.equal('unknown');
+    let status: LeaseHolderStatus = 'unknown';
+    void (async () => {
+      while (status === 'unknown') status = await check();
+    })();
+    await until(() => status !== 'unknown');
+    expect(status).to.equal('absent');
+  });
+
+  it('does not report it as running when another field of its Lease changes', async () => {
+    lease(longAgo);
+    await check();
+    lease(longAgo, { leaseTransitions: 3 });
+    expect(await check()).to.equal('unknown');
+  });
+
+  it('reports it absent when its Lease is released or does not exist', async () => {
+    expect(await check()).to.equal('absent');
+    lease(longAgo, { holderIdentity: '' });
+    expect(await check()).to.equal('absent');
+  });
+
+  it('reports a controller that starts later', async () => {
+    await check();
+    lease(longAgo);
+    expect(await check()).to.equal('unknown');
+    lease(soon);
+    expect(await check()).to.have.property('holder');
+  });
+
+  it('fails while the API server is unavailable', async () => {
+    api.failRequest = () => new ApiError(500, 'etcd is away');
+    expect(await check().catch((error: unknown) => error)).to.be.instanceOf(ApiError);
+  });
+});

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { FakeApi } from '../testing/fake-api.ts';
+import { silentLogger, until } from '../testing/fakes.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { acquireLease, type HeldLease } from '../../../lib/kubernetes/leader-election.ts';
+import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
+
+const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/ipledger-pod-watcher';
+
+describe('Leader election', () => {
+  let api: FakeApi;
+  let stop: AbortController;
+  let standbys: number;
+  let renewals: number;
+  beforeEach(() => {
+    api = new FakeApi();
+    stop = new AbortController();
+    standbys = renewals = 0;
+  });
+  afterEach(() => stop.abort());
+
+  const acquire = (more: object = {}, handoverState?: () => string | undefined): Promise<HeldLease | undefined> =>
+    acquireLease({
+      api,
+      namespace: 'kube-system',
+      name: 'ipledger-pod-watcher',
+      log: silentLogger,
+      signal: stop.signal,
+      onStandby: () => (standbys += 1),
+      onRenewed: () => (renewals += 1),
+      ...(handoverState && { handoverState }),
+      timings: { durationMs: 200, renewWithinMs: 30_000, renewEveryMs: 5, retryEveryMs: 5, ...more },
+    });
+  const spec = () => asRecord(api.objects.get(path)?.['spec']);
+  const storedState = () => asRecord(asRecord(api.objects.get(path)?.metadata)['annotations'])['ipledger.io/memory'];
+  const heldBy = (holderIdentity: string, leaseDurationSeconds = 1) =>
+    api.put(path, {
+      metadata: { name: 'ipledger-pod-watcher' },
+      spec: { holderIdentity, leaseDurationSeconds, leaseTransitions: 4 },
+    });
+
+  it('creates the Lease and renews it', async () => {
+    const lease = await acquire();
+    expect(lease).not.to.equal(undefined);
+    expect(spec()).to.include({ leaseDurationSeconds: 1, leaseTransitions: 0 });
+    expect(spec()['renewTime']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const [first, acquired] = [spec()['renewTime'], spec()['acquireTime']];
+    await until(() => spec()['renewTime'] !== first && renewals > 1);
+    expect(spec()['acquireTime']).to.equal(acquired);
+  });
+
+  it('takes over a Lease only from a holder that stopped renewing it', async () => {
+    heldBy('other');
+    const since = performance.now();
+    // Another process renews between the reads, for longer than the duration.
+    api.failRequest = () => {
+      if (performance.now() - since < 1_200) heldBy('other');
+      else api.failRequest = undefined;
+      return undefined;
+    };
+    const lease = acquire();
+    await until(() => api.failRequest === undefined);
+    expect(spec()['holderIdentity']).to.equal('other');
+    expect(standbys).to.be.greaterThan(1);
+    expect(await lease).not.to.equal(undefined);
+    expect(spec()).to.include({ leaseTransitions: 5 });
+  });
+
+  it('takes over a released Lease without a wait', async () => {
+    heldBy('');
+    const lease = await acquire();
+    expect(standbys).to.equal(0);
+    await lease?.release();
+    expect(spec()['holderIdentity']).to.equal('');
+  });
+
+  it('ends when another process holds the Lease', async () => {
+    const lease = await acquire();
+    heldBy('other');
+    await lease?.ended;
+    expect(spec()['holderIdentity']).to.equal('other');
+    await lease?.release();
+    expect(spec()['holderIdentity'], 'what is another’s is not given back').to.equal('other');
+  });
+
+  it('ends when the Lease cannot be renewed in time', async () => {
+    const lease = await acquire({ renewWithinMs: 100 });
+    api.failRequest = () => new ApiError(500, 'etcd is away');
+    await lease?.ended;
+  });
+
+  it('ends before a standby may take over, also when the API server fails slowly', async () => {
+    const renewWithinMs = 2_000;
+    const lease = await acquire({ renewWithinMs });
+    const othersMay = pause(1.5 * renewWithinMs, stop.signal).then(() => 'others may take it');
+    let requests = 0;
+    api.request = async ({ signal }) => {
+      // The first attempt uses most of the time, and the second gets no response.
+      const tooLong = requests++ === 0 ? timeoutSignal(0.9 * renewWithinMs, signal) : signal;
+      await pause(60_000, tooLong);
+      throw new ApiError(500, 'etcd is away');
+    };
+    expect(await Promise.race([lease?.ended, othersMay])).to.equal(undefined);
+  });
+
+  it('does not acquire the Lease by a response after its expiry', async () => {
+    const answer = api.request.bind(api);
+    let lateAnswers = 0;
+    api.request = async (request) => {
+      const answered = await answer(request);
+      if (request.method === 'GET' || lateAnswers++ > 0) return answered;
+      await pause(60_000, request.signal);
+      throw new ApiError(0, 'no answer');
+    };
+    expect(await acquire({ renewWithinMs: 50 })).not.to.equal(undefined);
+    expect(lateAnswers).to.be.greaterThan(1);
+  });
+
+  it('continues after short failures of the API server', async () => {
+    const lease = await acquire();
+    let failures = 0;
+    api.failRequest = () => (failures++ < 5 ? new ApiError(500, 'etcd is away') : undefined);
+    const first = spec()['renewTime'];
+    await until(() => failures > 5 && spec()['renewTime'] !== first);
+    let ended = false;
+    void lease?.ended.then(() => (ended = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).to.equal(false);
+  });
+
+  it('waits for the Lease until it is aborted', async () => {
+    api.failRequest = () => new ApiError(500, 'etcd is away');
+    const lease = acquire();
+    stop.abort();
+    expect(await lease).to.equal(undefined);
+  });
+
+  it('passes on the handover state, also over a holder that wrote none', async () => {
+    let state: string | undefined;
+    const first = await acquire({}, () => state);
+    expect(first?.handoverState).to.equal('');
+    state = 'state 7';
+    await until(() => storedState() === state);
+    state = undefined;
+    await first?.release();
+    const second = await acquire();
+    expect(second?.handoverState).to.equal('state 7');
+    const before = renewals;
+    await until(() => renewals > before + 1);
+    expect(storedState()).to.equal('state 7');
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * The annotations of an attachment: "<provider>.kubernetes.io/<suffix>". The pod-watcher stores only these of a Pod's annotations,
+ * and its planning and its projection name only these. docs/annotations.md describes each.
+ */
+export const attachmentSuffixes = [
+  'ip_address',
+  'mac_address',
+  'cidr',
+  'gateway',
+  'allocated',
+  'virtualmachine',
+  'ip_pool',
+  'ip_family',
+  'logical_switch',
+  'routes',
+  'default_route',
+  'ingress_rate',
+  'ingress_burst',
+  'egress_rate',
+  'egress_burst',
+] as const;
+
+export type AttachmentSuffix = (typeof attachmentSuffixes)[number];
+
+/** These may also end with an interface: "<provider>.kubernetes.io/ip_address.<interface>". */
+const suffixesWithInterface: readonly AttachmentSuffix[] = ['ip_address', 'mac_address'];
+
+const pattern = new RegExp(
+  `\\.kubernetes\\.io/(?:(?:${suffixesWithInterface.join('|')})\\..+|${attachmentSuffixes.join('|')})$`,
+);
+
+/** Whether a key is one of an attachment's annotations. The plain search rejects most keys before the regular expression runs. */
+export const isAttachmentKey = (key: string): boolean => key.includes('.kubernetes.io/') && pattern.test(key);

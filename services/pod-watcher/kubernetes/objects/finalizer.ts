@@ -1,0 +1,28 @@
+/** Patches that add and remove finalizers. A finalizer keeps a deleted object until the ledger has retired or released it. Pure. */
+import { finalizer, kubeOvnFinalizers } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+
+interface Finalized {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly finalizers: readonly string[];
+}
+
+/** Metadata of a merge patch that adds the finalizer; undefined when the object has it. */
+export function addFinalizerPatch({ finalizers }: Finalized): UntypedJson | undefined {
+  return finalizers.includes(finalizer) ? undefined : { finalizers: [...finalizers, finalizer] };
+}
+
+/**
+ * Metadata of a merge patch that removes our finalizer and those of Kube-OVN; undefined when the object has none of them.
+ * Kube-OVN's controller never runs beside the watcher, so it cannot remove its own.
+ */
+export function removeFinalizersPatch({ finalizers }: Finalized): UntypedJson | undefined {
+  const others = finalizers.filter((each) => each !== finalizer && !kubeOvnFinalizers.has(each));
+  return others.length === finalizers.length ? undefined : { finalizers: others };
+}
+
+/** Metadata with which the API server rejects a patch of another object of this name, or of another version. */
+export function versionPrecondition({ uid, resourceVersion }: Finalized): UntypedJson {
+  return { uid, resourceVersion };
+}

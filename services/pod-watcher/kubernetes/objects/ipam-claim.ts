@@ -1,0 +1,45 @@
+/** IPAMClaim: addresses that outlive the Pods that use them, as a virtual machine needs. */
+import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { claimLimits, textLimits } from '../../limits.ts';
+import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
+import { type CustomResource, customResourceOf } from './custom-resource.ts';
+import { SpecReader } from './spec-reader.ts';
+
+/** The spec follows k8snetworkplumbingwg/ipamclaims. The status is written, and never read. */
+export interface IpamClaimObject extends CustomResource {
+  readonly spec: {
+    /** The name of the network in its CNI configuration. */
+    readonly network: string;
+    /** The name of the interface; "" if Multus numbers it. */
+    readonly interface: string;
+    /** The requested addresses, with prefix lengths: at most one of each family. Empty: any address. */
+    readonly ipRequests: readonly string[];
+  };
+}
+
+export const ipamClaimApi = {
+  apiVersion: 'k8s.cni.cncf.io/v1alpha1',
+  kind: 'IPAMClaim',
+  plural: 'ipamclaims',
+} as const;
+
+export const ipamClaims: ResourceKind<IpamClaimObject> = {
+  path: `/apis/${ipamClaimApi.apiVersion}/${ipamClaimApi.plural}`,
+  mayBeMissing: true,
+  parse: (raw) => {
+    const { metadata, spec, status } = asRecord(raw);
+    const reader = new SpecReader(asRecord(spec));
+    return {
+      ...customResourceOf(asRecord(metadata), status),
+      spec: {
+        network: reader.strictText('network', textLimits.nameLength),
+        interface: reader.strictText('interface', textLimits.nameLength),
+        ipRequests: reader.strictList('ipRequests', { most: claimLimits.ipRequests, unit: 'addresses' }),
+      },
+      problems: reader.problems,
+    };
+  },
+};
+
+/** The Pod that an IPAMClaim shows as its user; "" for none. */
+export const ownerPodOf = (status: UntypedJson): string => asText(asRecord(status['ownerPod'])['name']);

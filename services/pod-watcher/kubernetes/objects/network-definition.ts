@@ -1,0 +1,32 @@
+/** NetworkAttachmentDefinition: the CNI configuration of a network. */
+import { asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import { networkLimits, textLimits, tooLong } from '../../limits.ts';
+import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
+import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
+
+export interface NetworkDefinition extends ObjectMeta {
+  /** The CNI configuration, as JSON text; "" if it is absent, or over its limit. */
+  readonly config: string;
+  /** Which limit `config` exceeds. */
+  readonly problem?: string;
+  /** The device plugin's resource that its NICs come from. */
+  readonly resource?: string;
+}
+
+const resourceAnnotation = 'k8s.v1.cni.cncf.io/resourceName';
+
+export const networkDefinitions: ResourceKind<NetworkDefinition> = {
+  path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+  parse: (raw) => {
+    const { metadata, spec } = asRecord(raw);
+    const meta = asRecord(metadata);
+    const resource = asText(asRecord(meta['annotations'])[resourceAnnotation]);
+    const config = asText(asRecord(spec)['config']);
+    const problem = tooLong('its spec.config', config, networkLimits.configLength);
+    return {
+      ...objectMetaOf(meta),
+      ...(problem === undefined ? { config } : { config: '', problem }),
+      ...(resource !== '' && resource.length <= textLimits.nameLength && { resource }),
+    };
+  },
+};

@@ -1,0 +1,196 @@
+/** Pod: the few fields that pod-watcher uses. The rest is dropped on arrival, so that a large cluster fits in memory. */
+import {
+  claimedMachineOf,
+  type Controller,
+  controllerOf,
+  podIdentityOf,
+} from '../../../../lib/kubernetes/pod-identity.ts';
+import { sharedText, SharedValues } from '../../../../lib/shared-values.ts';
+import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
+import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
+import { isAttachmentKey } from './attachment-suffixes.ts';
+import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
+import { ovn4nfvAnnotations } from '../../../../lib/ovn4nfv/annotations.ts';
+
+export interface Pod extends ObjectMeta {
+  /** Its name in the ledger: its own name; for a virtual machine's launcher the name of the machine. */
+  readonly ledgerName: string;
+  /** Its uid in the ledger: its own uid; for a static Pod the hash of its manifest; for a launcher the uid of its machine. */
+  readonly ledgerUid: string;
+  /** The virtual machine whose launcher it claims to be; undefined for other Pods. */
+  readonly claimedMachine: Controller | undefined;
+  /** Why that claim is rejected; "" while it is accepted or not verified yet (launcher-verifier.ts). */
+  readonly claimRefusal: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly node: string;
+  readonly hostNetwork: boolean;
+  readonly restartPolicy: string;
+  readonly phase: string;
+  readonly reason: string;
+  /** RFC 3339, "" unless it is terminating. */
+  readonly deletionTimestamp: string;
+  /** Grace period of its deletion once it is terminating; before, the one of its spec. */
+  readonly graceSeconds: number;
+  readonly controller: Controller | undefined;
+  /** The annotations about attachments that are within their limits. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Fields that are over their limit, and were left out. A Pod with problems gets no allocation. */
+  readonly problems: readonly string[];
+}
+
+export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
+/** The name of `networksAnnotation` before it was standardized. It is read if that is absent. */
+export const earlyNetworksAnnotation = 'kubernetes.v1.cni.cncf.io/networks';
+export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
+
+/** Names a Vip whose addresses the Pod requests. */
+export const vipAnnotation = 'ovn.kubernetes.io/vip';
+
+/** These select networks, and may be long. */
+const networkKeys = new Set<string>([
+  networksAnnotation,
+  earlyNetworksAnnotation,
+  defaultNetworkAnnotation,
+  ...ovn4nfvAnnotations,
+]);
+
+const attachmentKeys = new Set<string>([...networkKeys, vipAnnotation]);
+
+/** The annotation that selects the Pod's networks, and its value; "" if it selects none. */
+export function networksAnnotationOf({ annotations }: Pick<Pod, 'annotations'>): [key: string, value: string] {
+  const key = annotations[networksAnnotation] === undefined ? earlyNetworksAnnotation : networksAnnotation;
+  const value = annotations[key]?.trim() ?? '';
+  return [value === '' ? networksAnnotation : key, value];
+}
+
+export const pods: ResourceKind<Pod> = { path: '/api/v1/pods', parse: toPod };
+
+/** @throws Error for an object without name or uid */
+export function toPod(raw: unknown): Pod {
+  const object = asRecord(raw);
+  const [metadata, spec, status] = [asRecord(object['metadata']), asRecord(object['spec']), asRecord(object['status'])];
+  const meta = objectMetaOf(metadata);
+  const annotations = asRecord(metadata['annotations']);
+  const attachments = readAttachmentAnnotations(annotations);
+  const owner = readController(metadata['ownerReferences']);
+  const { controller } = owner;
+  const { name: ledgerName, uid } = podIdentityOf({ ...meta, annotations });
+  // A Pod without a request has no use for a problem with its owner.
+  const ownerProblems = Object.keys(attachments.annotations).length === 0 ? [] : [owner.problem];
+  return {
+    ...meta,
+    ledgerName,
+    ledgerUid: uid,
+    claimedMachine: claimedMachineOf({ ...meta, controller }),
+    claimRefusal: '',
+    createdAt: asText(metadata['creationTimestamp']),
+    node: sharedText(asText(spec['nodeName'])),
+    hostNetwork: spec['hostNetwork'] === true,
+    restartPolicy: asText(spec['restartPolicy']),
+    phase: asText(status['phase']),
+    reason: asText(status['reason']),
+    deletionTimestamp: asText(metadata['deletionTimestamp']),
+    graceSeconds: graceSecondsOf(metadata, spec),
+    controller: controller && controllers.share(JSON.stringify(controller), controller),
+    annotations: attachments.annotations,
+    problems: [...attachments.problems, ...ownerProblems.filter((each) => each !== undefined)],
+  };
+}
+
+/** The Pods of a controller share it. */
+const controllers = new SharedValues<Controller>();
+
+/** Each DELETE sets its own grace period; the final DELETE of a kubelet sets 0. The one of the spec applies before. */
+const graceSecondsOf = (metadata: UntypedJson, spec: UntypedJson): number =>
+  asNumber(metadata['deletionGracePeriodSeconds']) ?? asNumber(spec['terminationGracePeriodSeconds']) ?? 30;
+
+/** The controller of the Pod; undefined where the references are over their limits. */
+function readController(references: unknown): { controller: Controller | undefined; problem?: string } {
+  const all: unknown[] = Array.isArray(references) ? references : [];
+  const many = tooMany('metadata.ownerReferences', all, { most: podLimits.ownerReferences, unit: 'entries' });
+  if (many !== undefined) return { controller: undefined, problem: many };
+  const controller = controllerOf(references);
+  for (const [field, value] of Object.entries(controller ?? {})) {
+    const long = tooLong(
+      `${field} of the controller in metadata.ownerReferences`,
+      value as string,
+      textLimits.nameLength,
+    );
+    if (long !== undefined) return { controller: undefined, problem: long };
+  }
+  return { controller };
+}
+
+/** Annotations over their limit that are reported. */
+const maxProblems = 3;
+
+function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 'problems'> {
+  const annotations: Record<string, string> = {};
+  const problems: string[] = [];
+  const entries = Object.entries(all).filter(([key]) => attachmentKeys.has(key) || isAttachmentKey(key));
+  const unit = 'annotations about attachments';
+  const many = tooMany('the Pod', entries, { most: podLimits.annotations, unit });
+  if (many !== undefined) return { annotations, problems: [many] };
+  const excess = totalExcess(entries);
+  if (excess !== undefined) return { annotations, problems: [excess] };
+  for (const [key, value] of entries) {
+    if (typeof value !== 'string') continue;
+    const long = tooLong(`annotation ${key}`, value, maxLengthOf(key));
+    if (long === undefined) annotations[key] = isOwnValue(key) ? value : sharedText(value);
+    else if (problems.length < maxProblems) problems.push(long);
+  }
+  return { annotations, problems };
+}
+
+/** Limits of all annotations together. Each may be within its own limit while their total is too large for planning. */
+function totalExcess(entries: readonly [key: string, value: unknown][]): string | undefined {
+  const texts = entries.map(([key, value]) => [key, asText(value)] as const);
+  const fitting = texts.filter(([key, { length }]) => length <= maxLengthOf(key));
+  const addresses = fitting
+    .filter(([key]) => isPoolAnnotation(key))
+    .reduce((sum, [, value]) => sum + countEntries(value), 0);
+  if (addresses > podLimits.poolAddresses)
+    return limitExceeded('the Pod', {
+      has: addresses,
+      most: podLimits.poolAddresses,
+      unit: 'addresses in all its ip_pool annotations',
+      remedy: 'shorten them, or name an IPPool in them',
+    });
+  const characters = fitting.reduce((sum, [, { length }]) => sum + length, 0);
+  if (characters <= podLimits.annotationsLength) return undefined;
+  return limitExceeded('the Pod', {
+    has: characters,
+    most: podLimits.annotationsLength,
+    unit: 'characters in all its annotations about attachments',
+    remedy: 'shorten or remove some',
+  });
+}
+
+const isPoolAnnotation = (key: string): boolean => key.endsWith('.kubernetes.io/ip_pool');
+
+function countEntries(value: string): number {
+  let count = 1;
+  for (const character of value) if (character === ';' || character === ',') count += 1;
+  return count;
+}
+
+/** Whether no other Pod has this value: its addresses. */
+const isOwnValue = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
+
+function maxLengthOf(key: string): number {
+  if (networkKeys.has(key)) return podLimits.networksLength;
+  if (isPoolAnnotation(key)) return podLimits.poolLength;
+  return key.endsWith('.kubernetes.io/routes') ? podLimits.routesLength : podLimits.annotationLength;
+}
+
+/** Whether the Pod has terminated: its containers do not start again. */
+export const isTerminated = ({ phase }: Pick<Pod, 'phase'>): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+/** Whether the annotations show an allocation of any attachment. */
+export function hasAllocatedAnnotation(annotations: Readonly<Record<string, string>>): boolean {
+  return Object.entries(annotations).some(
+    ([key, value]) => key.endsWith('.kubernetes.io/allocated') && value === 'true',
+  );
+}

@@ -1,0 +1,42 @@
+/** Vip: an address that several Pods may share. */
+import { asRecord, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { textLimits } from '../../limits.ts';
+import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
+import { type CustomResource, customResourceOf } from './custom-resource.ts';
+import { SpecReader } from './spec-reader.ts';
+
+export interface VipObject extends CustomResource {
+  readonly labels: UntypedJson;
+  readonly spec: {
+    /** The namespace whose Pods may use it; "": all namespaces. */
+    readonly namespace: string;
+    readonly subnet: string;
+    readonly type: string;
+    readonly v4ip: string;
+    readonly v6ip: string;
+    readonly macAddress: string;
+  };
+}
+
+export const vips: ResourceKind<VipObject> = {
+  path: '/apis/kubeovn.io/v1/vips',
+  parse: (raw) => {
+    const { metadata, spec, status } = asRecord(raw);
+    const meta = asRecord(metadata);
+    const reader = new SpecReader(asRecord(spec));
+    const { nameLength, addressLength } = textLimits;
+    return {
+      ...customResourceOf(meta, status),
+      labels: asRecord(meta['labels']),
+      spec: {
+        namespace: reader.closedText('namespace', nameLength),
+        subnet: reader.text('subnet', nameLength),
+        type: reader.text('type', nameLength),
+        v4ip: reader.text('v4ip', addressLength),
+        v6ip: reader.text('v6ip', addressLength),
+        macAddress: reader.text('macAddress', addressLength),
+      },
+      problems: reader.problems,
+    };
+  },
+};

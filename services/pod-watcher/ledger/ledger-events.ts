@@ -1,0 +1,241 @@
+/** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { sharedText, SharedValues } from '../../../lib/shared-values.ts';
+import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
+import type {
+  AddressRecord,
+  Allocation,
+  AssignedAddress,
+  Attachment,
+  Event,
+  Owner,
+  PoolSpec,
+  SourceObject,
+  SubnetSpec,
+} from '../../../proto/generated/ipledger.ts';
+
+/** An allocation that a Pod holds. */
+export interface HeldAllocation {
+  /** The number of the event that made it; identifies the allocation. */
+  readonly seq: number;
+  readonly namespace: string;
+  readonly pod: string;
+  /** The uid of the Pod in the ledger. */
+  readonly uid: string;
+  readonly provider: string;
+  readonly ordinal: number;
+  readonly subnet: string;
+  /** IPv4 first. */
+  readonly addresses: readonly AssignedAddress[];
+  readonly mac: string;
+  /** As requested, or as bound; "" while unknown. */
+  readonly interface: string;
+  /** The Node of the binding, else the Node of the Pod at allocation; "" while unknown. */
+  readonly node: string;
+  /** The controller of the Pod at allocation; undefined without one. */
+  readonly owner: Owner | undefined;
+}
+
+/** The configuration of a subnet in the ledger. */
+export interface AppliedSubnet {
+  readonly name: string;
+  readonly spec: SubnetSpec;
+  /** The Kubernetes object that configured it; undefined when an operator did. */
+  readonly source: SourceObject | undefined;
+}
+
+/** The configuration of a pool in the ledger. */
+export interface AppliedPool {
+  readonly name: string;
+  readonly spec: PoolSpec;
+  /** The Kubernetes object that configured it; undefined when an operator did. */
+  readonly source: SourceObject | undefined;
+}
+
+/** One reserved address. */
+export interface ReservedAddress {
+  /** The number of the event that reserved it. */
+  readonly seq: number;
+  readonly subnet: string;
+  readonly address: string;
+  /** "pod/<namespace>/<pod>/<provider>", or another owner, as "vip/web". */
+  readonly reservedFor: string;
+  readonly reason: string;
+  readonly mac: string;
+}
+
+export type LedgerEvent =
+  | { readonly kind: 'allocated'; readonly allocation: HeldAllocation }
+  | {
+      readonly kind: 'released';
+      readonly seq: number;
+      readonly subnet: string;
+      readonly namespace: string;
+      readonly pod: string;
+      readonly uid: string;
+      /** The released addresses; empty after a transfer to another uid. */
+      readonly addresses: readonly string[];
+    }
+  | { readonly kind: 'bound'; readonly seq: number; readonly interface: string; readonly node: string }
+  /** A container of this Pod has ended. Addresses that were released before may be available now. */
+  | {
+      readonly kind: 'unbound';
+      readonly subnet: string;
+      readonly namespace: string;
+      readonly pod: string;
+      readonly addresses: readonly string[];
+    }
+  | { readonly kind: 'subnet-configured'; readonly subnet: AppliedSubnet }
+  | { readonly kind: 'subnet-retired'; readonly subnet: string }
+  | { readonly kind: 'pool-configured'; readonly pool: AppliedPool }
+  /** All Pods of the subnet may get its addresses again. */
+  | { readonly kind: 'pool-retired'; readonly pool: string; readonly subnet: string }
+  /** One event for each address. */
+  | { readonly kind: 'reserved'; readonly reserved: ReservedAddress }
+  | {
+      readonly kind: 'unreserved';
+      readonly subnet: string;
+      readonly address: string;
+      readonly reservedFor: string;
+    }
+  | { readonly kind: 'quarantined' | 'unquarantined'; readonly subnet: string; readonly address: string };
+
+/** Converts an allocation of a list. */
+export function heldAllocationOf(allocation: Allocation): HeldAllocation {
+  // An older binding is of the previous Pod, from which the address was transferred.
+  const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
+  return {
+    seq: allocation.seq,
+    ...attachmentOf(allocation.attachment),
+    uid: allocation.podUid,
+    subnet: sharedText(allocation.subnet),
+    addresses: allocation.addresses.map(sharedAddress),
+    mac: allocation.mac,
+    interface: sharedText(bound?.interface ?? allocation.interface),
+    node: sharedText(bound?.node ?? allocation.node),
+    owner: sharedOwner(allocation.owner),
+  };
+}
+
+/** An event of an unknown type. Without it the watcher's state would be wrong, so it must not be skipped. */
+export class UnknownEvent extends Error {
+  override readonly name = 'UnknownEvent';
+}
+
+/** Converts an event; one event of the ledger may become none or several. @throws UnknownEvent */
+export function ledgerEventsOf(event: Event): LedgerEvent[] {
+  const events = applyEventTable(ledgerEvents, event);
+  if (events) return events;
+  throw new UnknownEvent(
+    `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: upgrade it to the allocator's version`,
+  );
+}
+
+const nothing = (): LedgerEvent[] => [];
+
+/** What the pod-watcher acts on, for each event type. */
+const ledgerEvents: EventTable<LedgerEvent[]> = {
+  addressAllocated: (allocated, event) => [{ kind: 'allocated', allocation: allocationOf(event, allocated) }],
+  addressTransferred: (transferred, event) => [
+    releasedEvent(event, { ...transferred, addresses: [] }, transferred.fromUid),
+    { kind: 'allocated', allocation: allocationOf(event, transferred) },
+  ],
+  addressReleased: (released, event) => [releasedEvent(event, released, released.uid)],
+  addressBound: ({ alloc, interface: name, node }) => [{ kind: 'bound', seq: alloc, interface: name, node }],
+  addressUnbound: ({ attachment, addresses }, { subnet }) => {
+    const { namespace, pod } = attachmentOf(attachment);
+    return [{ kind: 'unbound', subnet, namespace, pod, addresses }];
+  },
+  subnetConfigured: ({ spec, source }, { subnet: name }) => [
+    { kind: 'subnet-configured', subnet: { name, spec: present(spec), source: sourceOf(source) } },
+  ],
+  subnetRetired: (_, { subnet }) => [{ kind: 'subnet-retired', subnet }],
+  poolConfigured: ({ pool: name, spec, source }) => [
+    { kind: 'pool-configured', pool: { name, spec: present(spec), source: sourceOf(source) } },
+  ],
+  poolRetired: ({ pool }, { subnet }) => [{ kind: 'pool-retired', pool, subnet }],
+  addressReserved: ({ addresses, reservedFor, reason, mac }, { seq, subnet }) =>
+    addresses.map((address) => ({ kind: 'reserved', reserved: { seq, subnet, address, reservedFor, reason, mac } })),
+  reservationCancelled: ({ addresses, reservedFor }, { subnet }) =>
+    addresses.map((address) => ({ kind: 'unreserved', subnet, address, reservedFor })),
+  addressQuarantined: ({ address }, { subnet }) => [{ kind: 'quarantined', subnet, address }],
+  quarantineLifted: ({ address }, { subnet }) => [{ kind: 'unquarantined', subnet, address }],
+  ledgerCreated: nothing,
+  allocationRefused: nothing,
+  claimsDropped: nothing,
+  segmentSealed: nothing,
+  ledgerRestored: nothing,
+  keyRotated: nothing,
+};
+
+/** Converts a reservation of a list. */
+export function reservedAddressOf({ subnet, address, reservation }: AddressRecord): ReservedAddress {
+  if (!reservation) throw new IpledgerError('BUG', `${address} of subnet ${subnet} is listed without reservation`);
+  const { seq, reservedFor, reason, mac } = reservation;
+  return { seq, subnet, address, reservedFor, reason, mac };
+}
+
+/** Returns undefined for a source without uid: an operator configured the subnet or pool. */
+export function sourceOf(source: SourceObject | undefined): SourceObject | undefined {
+  return source === undefined || source.uid === '' ? undefined : source;
+}
+
+interface AllocationData {
+  readonly attachment?: Attachment;
+  readonly uid: string;
+  readonly owner?: Owner;
+  readonly node: string;
+  readonly addresses: AssignedAddress[];
+  readonly mac: string;
+  readonly interface: string;
+}
+
+function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocation {
+  const { uid, owner, node, addresses, mac, interface: name } = data;
+  return {
+    seq,
+    ...attachmentOf(data.attachment),
+    uid,
+    subnet: sharedText(subnet),
+    addresses: addresses.map(sharedAddress),
+    mac,
+    interface: sharedText(name),
+    node: sharedText(node),
+    owner: sharedOwner(owner),
+  };
+}
+
+function releasedEvent(
+  { subnet }: Event,
+  { alloc, attachment, addresses }: { alloc: number; attachment?: Attachment; addresses: readonly string[] },
+  uid: string,
+): LedgerEvent {
+  const { namespace, pod } = attachmentOf(attachment);
+  return { kind: 'released', seq: alloc, subnet, namespace, pod, uid, addresses };
+}
+
+function attachmentOf(
+  attachment: Attachment | undefined,
+): Pick<HeldAllocation, 'namespace' | 'pod' | 'provider' | 'ordinal'> {
+  if (!attachment) throw new IpledgerError('BUG', 'an allocation without attachment');
+  const { namespace, pod, provider, ordinal } = attachment;
+  return { namespace: sharedText(namespace), pod, provider: sharedText(provider), ordinal };
+}
+
+/** The addresses of a Subnet share all but their own text. */
+const sharedAddress = ({ address, cidr, gateway }: AssignedAddress): AssignedAddress => ({
+  address,
+  cidr: sharedText(cidr),
+  gateway: sharedText(gateway),
+});
+
+const owners = new SharedValues<Owner>();
+
+/** The Pods of an owner share it. */
+const sharedOwner = (owner: Owner | undefined): Owner | undefined =>
+  owner && owners.share(JSON.stringify(owner), owner);
+
+function present<Spec>(spec: Spec | undefined): Spec {
+  if (spec === undefined) throw new IpledgerError('BUG', 'a configuration without spec');
+  return spec;
+}

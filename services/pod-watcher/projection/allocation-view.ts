@@ -1,0 +1,159 @@
+/** The present allocations of the ledger, by Pod and by name of the IP object. It reports which objects an event affects. */
+import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
+import type { LedgerEvent, HeldAllocation, AppliedPool, AppliedSubnet } from '../ledger/ledger-events.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
+import { SeqIndex } from './seq-index.ts';
+
+export interface AffectedObjects {
+  /** "namespace/name" */
+  readonly pods: ReadonlySet<string>;
+  /** Names of IP objects. */
+  readonly ips: ReadonlySet<string>;
+  /** Subnets whose counts changed. */
+  readonly subnets: ReadonlySet<string>;
+  /** IPPools of Subnets whose counts changed. */
+  readonly pools: ReadonlySet<string>;
+}
+
+export class AllocationView implements LedgerSubscriber {
+  readonly #onAffected: (affected: AffectedObjects) => void;
+  readonly #bySeq = new Map<number, HeldAllocation>();
+  readonly #byPod = new SeqIndex();
+  readonly #byIp = new SeqIndex();
+  readonly #subnets = new Map<string, AppliedSubnet>();
+  readonly #pools = new Map<string, AppliedPool>();
+  #seq = 0;
+
+  constructor(onAffected: (affected: AffectedObjects) => void) {
+    this.#onAffected = onAffected;
+  }
+
+  /** The last event that the view contains. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** The allocations of all Pods with this name, in order of their attachments. */
+  allocationsOfPod(pod: string): HeldAllocation[] {
+    const allocations = this.#all(this.#byPod.of(pod));
+    return allocations.sort((a, b) =>
+      a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1,
+    );
+  }
+
+  /** The allocation that the IP object of this name shows: the older one, if two have the same object name. */
+  allocationOfIp(name: string): HeldAllocation | undefined {
+    return this.#all(this.#byIp.of(name)).sort((a, b) => a.seq - b.seq)[0];
+  }
+
+  subnet(name: string): AppliedSubnet | undefined {
+    return this.#subnets.get(name);
+  }
+
+  pool(name: string): AppliedPool | undefined {
+    return this.#pools.get(name);
+  }
+
+  /** All objects of the view. */
+  all(): AffectedObjects {
+    return {
+      pods: new Set(this.#byPod.keys()),
+      ips: new Set(this.#byIp.keys()),
+      subnets: new Set(this.#subnets.keys()),
+      pools: new Set(this.#pools.keys()),
+    };
+  }
+
+  onSnapshot({ seq, allocations, subnets, pools }: LedgerSnapshot): void {
+    const before = this.all();
+    for (const index of [this.#bySeq, this.#byPod, this.#byIp, this.#subnets, this.#pools]) index.clear();
+    for (const allocation of allocations) this.#put(allocation);
+    for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
+    for (const pool of pools) this.#pools.set(pool.name, pool);
+    this.#seq = seq;
+    const after = this.all();
+    this.#onAffected({
+      pods: new Set([...before.pods, ...after.pods]),
+      ips: new Set([...before.ips, ...after.ips]),
+      subnets: new Set([...before.subnets, ...after.subnets]),
+      pools: new Set([...before.pools, ...after.pools]),
+    });
+  }
+
+  onEvents(events: readonly LedgerEvent[], seq: number): void {
+    const [pods, ips, subnets] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    const addAffected = (allocation: HeldAllocation | undefined): void => {
+      if (!allocation) return;
+      pods.add(podKeyOf(allocation));
+      ips.add(ipObjectName(allocation));
+    };
+    for (const event of events) {
+      if (event.kind === 'allocated') addAffected(this.#put(event.allocation));
+      else if (event.kind === 'released') addAffected(this.#remove(event.seq));
+      else if (event.kind === 'bound') addAffected(this.#bind(event));
+      else if (event.kind === 'subnet-configured') this.#subnets.set(event.subnet.name, event.subnet);
+      else if (event.kind === 'subnet-retired') this.#subnets.delete(event.subnet);
+      else if (event.kind === 'pool-configured') this.#pools.set(event.pool.name, event.pool);
+      else if (event.kind === 'pool-retired') this.#pools.delete(event.pool);
+      const subnet = subnetOf(event);
+      if (subnet !== undefined) subnets.add(subnet);
+    }
+    this.#seq = seq;
+    const affectedPools = [...this.#pools.values()].filter(({ spec }) => subnets.has(spec.subnet));
+    this.#onAffected({ pods, ips, subnets, pools: new Set(affectedPools.map(({ name }) => name)) });
+  }
+
+  #all(seqs: readonly number[]): HeldAllocation[] {
+    return seqs.flatMap((seq) => this.#bySeq.get(seq) ?? []);
+  }
+
+  #put(allocation: HeldAllocation): HeldAllocation {
+    this.#bySeq.set(allocation.seq, allocation);
+    this.#byPod.add(podKeyOf(allocation), allocation.seq);
+    this.#byIp.add(ipObjectName(allocation), allocation.seq);
+    return allocation;
+  }
+
+  #remove(seq: number): HeldAllocation | undefined {
+    const allocation = this.#bySeq.get(seq);
+    if (!allocation) return undefined;
+    this.#bySeq.delete(seq);
+    this.#byPod.remove(podKeyOf(allocation), seq);
+    this.#byIp.remove(ipObjectName(allocation), seq);
+    return allocation;
+  }
+
+  #bind({ seq, node, interface: name }: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
+    const allocation = this.#bySeq.get(seq);
+    return allocation && this.#put({ ...allocation, node, interface: name });
+  }
+}
+
+function podKeyOf({ namespace, pod }: HeldAllocation): string {
+  return keyOf({ namespace, name: pod });
+}
+
+function subnetOf(event: LedgerEvent): string | undefined {
+  switch (event.kind) {
+    case 'allocated':
+      return event.allocation.subnet;
+    case 'released':
+    case 'subnet-retired':
+      return event.subnet;
+    case 'subnet-configured':
+      return event.subnet.name;
+    case 'pool-configured':
+      return event.pool.spec.subnet;
+    case 'reserved':
+      return event.reserved.subnet;
+    case 'pool-retired':
+    case 'unreserved':
+    case 'quarantined':
+    case 'unquarantined':
+      return event.subnet;
+    case 'bound':
+    case 'unbound':
+      return undefined;
+  }
+}

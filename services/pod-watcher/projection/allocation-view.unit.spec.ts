@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { heldAllocation, appliedSubnet } from '../testing/fakes.ts';
+import type { LedgerEvent } from '../ledger/ledger-events.ts';
+import { type AffectedObjects, AllocationView } from './allocation-view.ts';
+
+const ended = (seq: number): LedgerEvent => ({
+  kind: 'released',
+  seq,
+  subnet: 'macvlan',
+  namespace: 'default',
+  pod: 'a',
+  uid: 'uid-a',
+  addresses: ['10.0.0.2'],
+});
+const allocated = (seq: number, ordinal = 0): LedgerEvent => ({
+  kind: 'allocated',
+  allocation: heldAllocation('a', { seq, ordinal }),
+});
+
+function watched() {
+  const affected: AffectedObjects[] = [];
+  const view = new AllocationView((each) => affected.push(each));
+  const last = () => {
+    const { pods, ips, subnets } = affected.at(-1) ?? { pods: [], ips: [], subnets: [] };
+    return { pods: [...pods], ips: [...ips], subnets: [...subnets] };
+  };
+  return { view, last };
+}
+
+describe('Allocation view', () => {
+  it('finds allocations by Pod and by IP object, in order of the attachments', () => {
+    const { view, last } = watched();
+    view.onEvents([allocated(8, 1), allocated(7)], 8);
+    expect(view.allocationsOfPod('default/a').map(({ seq }) => seq)).to.deep.equal([7, 8]);
+    expect(view.allocationOfIp('a.default.macvlan.default.1')?.seq).to.equal(8);
+    expect(last()).to.deep.equal({
+      pods: ['default/a'],
+      ips: ['a.default.macvlan.default.1', 'a.default.macvlan.default'],
+      subnets: ['macvlan'],
+    });
+    expect(view.seq).to.equal(8);
+  });
+
+  it('is unchanged by a repeated event', () => {
+    const { view } = watched();
+    view.onSnapshot({
+      seq: 8,
+      allocations: [heldAllocation('a', { seq: 8 })],
+      subnets: [appliedSubnet('macvlan')],
+      pools: [],
+      reservations: [],
+    });
+    view.onEvents([allocated(7)], 7);
+    view.onEvents([ended(7)], 8);
+    view.onEvents([allocated(8)], 8);
+    expect(view.allocationsOfPod('default/a').map(({ seq }) => seq)).to.deep.equal([8]);
+  });
+
+  it('has interface and Node after a binding', () => {
+    const { view, last } = watched();
+    view.onEvents([allocated(7)], 7);
+    view.onEvents([{ kind: 'bound', seq: 7, interface: 'net1', node: 'node-1' }], 8);
+    expect(view.allocationsOfPod('default/a')[0]).to.include({ interface: 'net1', node: 'node-1' });
+    expect(last().subnets).to.deep.equal([]);
+    view.onEvents([{ kind: 'bound', seq: 99, interface: 'net1', node: 'node-1' }], 9);
+    expect(last()).to.deep.equal({ pods: [], ips: [], subnets: [] });
+  });
+
+  it('reports all objects before and after a new snapshot as affected', () => {
+    const { view, last } = watched();
+    view.onSnapshot({
+      seq: 5,
+      allocations: [heldAllocation('old', { seq: 1 })],
+      subnets: [appliedSubnet('retired')],
+      pools: [],
+      reservations: [],
+    });
+    view.onSnapshot({
+      seq: 9,
+      allocations: [heldAllocation('new', { seq: 9 })],
+      subnets: [appliedSubnet('macvlan')],
+      pools: [],
+      reservations: [],
+    });
+    expect(last()).to.deep.equal({
+      pods: ['default/old', 'default/new'],
+      ips: ['old.default.macvlan.default', 'new.default.macvlan.default'],
+      subnets: ['retired', 'macvlan'],
+    });
+    expect(view.allocationsOfPod('default/old')).to.deep.equal([]);
+  });
+
+  it('returns the older of two allocations with the same IP object name', () => {
+    const { view } = watched();
+    const other = heldAllocation('a', { seq: 3, uid: 'old' });
+    view.onEvents([allocated(7), { kind: 'allocated', allocation: other }], 7);
+    expect(view.allocationOfIp('a.default.macvlan.default')?.seq).to.equal(3);
+    view.onEvents([ended(3)], 8);
+    expect(view.allocationOfIp('a.default.macvlan.default')?.seq).to.equal(7);
+    view.onEvents([ended(7)], 9);
+    expect(view.allocationOfIp('a.default.macvlan.default')).to.equal(undefined);
+  });
+
+  it('has the configured subnets', () => {
+    const { view, last } = watched();
+    view.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }], 2);
+    expect(view.subnet('macvlan')?.spec.provider).to.equal('macvlan.default');
+    view.onEvents([{ kind: 'unbound', subnet: 'macvlan', namespace: 'default', pod: 'a', addresses: ['10.0.0.2'] }], 3);
+    expect(view.subnet('macvlan')).not.to.equal(undefined);
+    view.onEvents([{ kind: 'subnet-retired', subnet: 'macvlan' }], 4);
+    expect(view.subnet('macvlan')).to.equal(undefined);
+    expect(last().subnets).to.deep.equal(['macvlan']);
+  });
+});

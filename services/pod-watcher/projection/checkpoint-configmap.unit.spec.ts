@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { FakeApi } from '../testing/fake-api.ts';
+import { silentLogger, until } from '../testing/fakes.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
+import { storeCheckpoints } from './checkpoint-configmap.ts';
+
+const path = '/api/v1/namespaces/kube-system/configmaps/ipledger-checkpoints';
+
+describe('ConfigMap of checkpoints', () => {
+  let api: FakeApi;
+  let stop: AbortController;
+  /** What the allocator signs next. */
+  let seq: number;
+  let day: number;
+  let requests: number;
+  beforeEach(() => {
+    api = new FakeApi();
+    stop = new AbortController();
+    [seq, day, requests] = [0, 1, 0];
+  });
+  afterEach(() => stop.abort());
+
+  const noteOf = (of: number): string =>
+    `ipledger/L\n${of}\nhash\nepoch 1\ntime 2026-01-${String(day).padStart(2, '0')}T08:00:00.000Z\n\n— k sig\n`;
+  const keep = (refusal?: () => IpledgerError | undefined): void =>
+    void storeCheckpoints({
+      api,
+      namespace: 'kube-system',
+      intervalMs: 1,
+      checkpoint: async () => {
+        requests++;
+        const error = refusal?.();
+        if (error) throw error;
+        return { position: { epoch: 1, seq, hash: '' }, note: noteOf(seq), verifierKey: 'k+id+key' };
+      },
+      log: silentLogger,
+      signal: stop.signal,
+    });
+  const entries = () => asRecord(api.objects.get(path)?.['data']);
+  const settled = async (of: number): Promise<void> => {
+    seq = of;
+    await until(() => entries()[String(of).padStart(16, '0')] !== undefined);
+  };
+
+  it('is created with the first checkpoint, and gets each new one', async () => {
+    seq = 3;
+    keep();
+    await settled(3);
+    await settled(7);
+    expect(entries()).to.deep.equal({ '0000000000000003': noteOf(3), '0000000000000007': noteOf(7) });
+    const annotations = asRecord(asRecord(api.objects.get(path)?.metadata)['annotations']);
+    expect(annotations).to.deep.equal({ 'ipledger.io/verifier-key': 'k+id+key' });
+  });
+
+  it('is not written while the ledger is unchanged', async () => {
+    keep();
+    await settled(3);
+    const { length } = api.writes;
+    const before = requests;
+    await until(() => requests > before + 5);
+    expect(api.writes).to.have.length(length);
+  });
+
+  it('keeps the latest checkpoints, and the last one of each earlier day', async () => {
+    const notes = Array.from({ length: 120 }, (_, index) => {
+      day = index < 60 ? 1 : 2;
+      return [String(index + 1).padStart(16, '0'), noteOf(index + 1)] as const;
+    });
+    api.put(path, { metadata: { name: 'ipledger-checkpoints' }, data: Object.fromEntries(notes) });
+    [day, seq] = [3, 121];
+    keep();
+    await settled(121);
+    const kept = Object.keys(entries()).map(Number);
+    expect(kept).to.have.length(100);
+    expect(kept.slice(-1)).to.deep.equal([121]);
+    expect(kept[0]).to.equal(22);
+
+    day = 4;
+    for (let each = 122; each <= 170; each++) await settled(each);
+    expect(Object.keys(entries()).map(Number).slice(0, 3)).to.deep.equal([60, 71, 72]);
+    expect(asText(Object.values(entries())[0])).to.contain('2026-01-01');
+  });
+
+  it('is written after failures of the allocator and of the API server', async () => {
+    let refused = 3;
+    keep(() => (refused-- > 0 ? new IpledgerError('NO_CHECKPOINT_KEY', 'no key') : undefined));
+    let failures = 3;
+    api.failRequest = () => (failures-- > 0 ? new ApiError(500, 'etcd is unavailable') : undefined);
+    await settled(3);
+    expect(requests).to.be.at.least(6);
+  });
+});

@@ -1,0 +1,93 @@
+/** The answer to a Pod's OVN4NFV request, as annotations in the form of the request. Pure. docs/ovn4nfv.md describes them. */
+import { ovn4nfvProvider } from '../../../lib/ovn4nfv/names.ts';
+import { ovnAnnotation, ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../lib/ovn4nfv/annotations.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import type { Ovn4nfvInterface } from '../../../lib/ovn4nfv/interface.ts';
+import { type Ovn4nfvForm, parseOvn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+
+/** One NIC, and what was requested for it. */
+interface AnsweredNic {
+  readonly allocation: HeldAllocation;
+  /** undefined for a Pod that requested its NIC without an annotation. */
+  readonly requested: Ovn4nfvInterface | undefined;
+  readonly isDefaultGateway: boolean;
+}
+
+/**
+ * Returns the annotation with the answer; {} while the Pod has not all NICs of its request, so that a part of them is never visible.
+ * @param own the allocations of the Pod's uid
+ */
+export function ovn4nfvAnswer(pod: Pod, own: readonly HeldAllocation[]): Record<string, string> {
+  const allocations = own
+    .filter(({ provider }) => provider === ovn4nfvProvider)
+    .sort((one, other) => one.ordinal - other.ordinal);
+  if (allocations.length === 0) return {};
+  const request = parseOvn4nfvRequest(pod);
+  // The annotation was edited after the NICs were allocated: the answer to the first request stays.
+  if (!request.ok) return {};
+  const { form, interfaces } = request.value ?? { form: 'ovn' as const, interfaces: [undefined] };
+  if (!isAnswerTo(allocations, interfaces)) return {};
+  const gatewayIndex = interfaces.findIndex((each) => each?.isDefaultGateway === true);
+  const nics = allocations.map((allocation, index) => ({
+    allocation,
+    requested: interfaces[index],
+    isDefaultGateway: index === gatewayIndex,
+  }));
+  const { key, value } = answers[form](nics);
+  return { [key]: JSON.stringify(value) };
+}
+
+/** Whether the allocations are those of these interfaces, one for each, in their order. */
+const isAnswerTo = (
+  allocations: readonly HeldAllocation[],
+  interfaces: readonly (Ovn4nfvInterface | undefined)[],
+): boolean =>
+  allocations.length === interfaces.length &&
+  allocations.every(({ ordinal, interface: name }, index) => {
+    const requested = interfaces[index]?.interface ?? '';
+    return ordinal === index && (requested === '' || requested === name);
+  });
+
+interface Answer {
+  readonly key: string;
+  readonly value: object;
+}
+
+const answers: Readonly<Record<Ovn4nfvForm, (nics: readonly AnsweredNic[]) => Answer>> = {
+  ovnNetwork: (nics) => ({
+    key: ovnIfaceListAnnotation,
+    value: nics.map((nic) => ({ ...addressesOf(nic), ...placeOf(nic) })),
+  }),
+  'nfn-network': (nics) => ({
+    key: ovnInterfacesAnnotation,
+    value: nics.map((nic) => ({
+      ip_address: cidrsOf(nic),
+      mac_address: nic.allocation.mac,
+      gateway_ip: gatewaysOf(nic),
+      ...placeOf(nic),
+    })),
+  }),
+  ovn: ([nic]) => ({ key: ovnAnnotation, value: nic ? addressesOf(nic) : {} }),
+};
+
+const addressesOf = (nic: AnsweredNic) => ({
+  ip_address: cidrsOf(nic).join(','),
+  mac_address: nic.allocation.mac,
+  gateway_ip: gatewaysOf(nic).join(','),
+});
+
+/** OVN4NFV's name of a NIC that the CNI ADD names is "*". */
+const placeOf = ({ allocation, isDefaultGateway }: AnsweredNic) => ({
+  defaultGateway: String(isDefaultGateway),
+  interface: allocation.interface === '' ? '*' : allocation.interface,
+});
+
+/** "address/length", IPv4 first. */
+const cidrsOf = ({ allocation }: AnsweredNic): string[] =>
+  allocation.addresses.map(({ address, cidr }) => `${address}/${cidr.split('/')[1] ?? ''}`);
+
+const gatewaysOf = ({ allocation, requested }: AnsweredNic): readonly string[] =>
+  requested && requested.gateways.length > 0
+    ? requested.gateways
+    : allocation.addresses.map(({ gateway }) => gateway).filter((gateway) => gateway !== '');

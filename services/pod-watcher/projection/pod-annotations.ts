@@ -1,0 +1,104 @@
+/**
+ * The annotations of a Pod that show its allocations, with Kube-OVN's keys, as one merge patch. Pure.
+ *
+ * Keys are "<provider>.kubernetes.io/<suffix>". The first attachment of a provider has the plain suffixes. A further one has
+ * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known. Several attachments of one Kube-OVN-type
+ * network also have "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
+ */
+import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
+import type { AttachmentSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { detachedAnnotationKeys } from './detached-annotations.ts';
+import { ovn4nfvAnswer } from './ovn4nfv-answer.ts';
+
+/** Values of annotations; null removes one. */
+export type Annotations = Record<string, string | null>;
+
+/** A merge patch of a Pod. With the uid, the API server rejects it when another Pod has the name. */
+export interface PodPatch {
+  readonly metadata: { readonly uid: string; readonly annotations: Annotations };
+}
+
+/**
+ * Returns the patch with all changes of the annotations; undefined without changes. Allocations of other uids are ignored. A
+ * terminated Pod keeps the annotations of its released allocations, so that users can see what it had.
+ * @param isOvnSubnet whether a Subnet belongs to Kube-OVN's own networks, by its provider
+ */
+export function podPatch(
+  pod: Pod,
+  allocations: readonly HeldAllocation[],
+  isOvnSubnet: (subnet: string) => boolean,
+): PodPatch | undefined {
+  const desired: Annotations = {};
+  const own = allocations.filter(({ uid }) => uid === pod.ledgerUid);
+  for (const allocation of own) {
+    Object.assign(desired, annotationsOf(allocation, pod, isOvnSubnet));
+    Object.assign(desired, interfaceAnnotations(allocation, own, { pod, isOvnSubnet }));
+  }
+  Object.assign(desired, ovn4nfvAnswer(pod, own));
+  for (const key of detachedAnnotationKeys(pod, desired)) desired[key] = null;
+  const changes = Object.entries(desired).filter(([key, value]) => (pod.annotations[key] ?? null) !== value);
+  if (changes.length === 0) return undefined;
+  return { metadata: { uid: pod.uid, annotations: Object.fromEntries(changes) } };
+}
+
+/** Whether a provider's name can be part of an annotation key. A Pod of a provider with a longer name has no annotations for it. */
+export function canBeAnnotated(provider: string): boolean {
+  return isDnsSubdomain(`${provider}.kubernetes.io`.toLowerCase());
+}
+
+function annotationsOf(allocation: HeldAllocation, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
+  const { provider, ordinal, addresses, interface: interfaceName } = allocation;
+  if (!canBeAnnotated(provider)) return {};
+  if (ordinal > 0) {
+    if (interfaceName === '') return {};
+    const ip = joined(addresses.map(({ address }) => address));
+    const prefix = `${provider.replace(/\.ovn$/, '')}.kubernetes.io`;
+    const [ipKey, macKey] = [`${prefix}/ip_address.${interfaceName}`, `${prefix}/mac_address.${interfaceName}`];
+    return { [ipKey]: ip, [macKey]: macOf(allocation, pod.annotations[macKey]) };
+  }
+  return attachmentAnnotations(allocation, provider, { pod, isOvnSubnet });
+}
+
+/** Several NICs of one Kube-OVN-type network have keys with their interface, as in Kube-OVN. */
+function interfaceAnnotations(
+  allocation: HeldAllocation,
+  all: readonly HeldAllocation[],
+  context: Context,
+): Annotations {
+  const { provider, interface: name } = allocation;
+  const hasSeveral = all.filter((other) => other.provider === provider).length > 1;
+  if (!hasSeveral || name === '' || !isOvnProvider(provider) || !canBeAnnotated(`${provider}.${name}`)) return {};
+  return attachmentAnnotations(allocation, `${provider}.${name}`, context);
+}
+
+interface Context {
+  readonly pod: Pod;
+  readonly isOvnSubnet: (subnet: string) => boolean;
+}
+
+function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod, isOvnSubnet }: Context): Annotations {
+  const { provider, addresses, subnet } = allocation;
+  const key = (suffix: AttachmentSuffix): string => `${prefix}.kubernetes.io/${suffix}`;
+  return {
+    [key('ip_address')]: joined(addresses.map(({ address }) => address)),
+    [key('mac_address')]: macOf(allocation, pod.annotations[key('mac_address')]),
+    [key('cidr')]: joined(addresses.map(({ cidr }) => cidr)),
+    [key('gateway')]: joined(addresses.map(({ gateway }) => gateway)),
+    [key('allocated')]: 'true',
+    ...(pod.ledgerName !== pod.name && { [key('virtualmachine')]: pod.ledgerName }),
+    ...(isOvnProvider(provider) || isOvnSubnet(subnet) ? { [key('logical_switch')]: subnet } : {}),
+  };
+}
+
+/** The ledger has MACs in lower case. An annotation with the same MAC in upper case stays as it is. */
+function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {
+  if (mac === '') return null;
+  return present?.toLowerCase() === mac.toLowerCase() ? present : mac;
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(',');
+}

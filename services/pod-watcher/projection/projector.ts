@@ -1,0 +1,295 @@
+/**
+ * Projector: writes the state of the ledger to Pod annotations, IP objects, the status of Subnets and IPPools, and labels of Vips.
+ * Each object is a key in one work queue. It is level-triggered: it compares the desired with the actual state and writes the
+ * difference. So it converges from any state, after a crash, and after manual changes.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import type { PodEvent } from '../kubernetes/event-recorder.ts';
+import { type LedgerPods, ledgerKeyOf } from '../kubernetes/ledger-pods.ts';
+import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import type { IpObject } from '../kubernetes/objects/ip.ts';
+import { ipPools, type PoolObject } from '../kubernetes/objects/ip-pool.ts';
+import { type SubnetObject, subnets as subnetKind } from '../kubernetes/objects/subnet.ts';
+import { type VipObject, vips as vipKind } from '../kubernetes/objects/vip.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import { mergePatch, objectPath, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
+import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import type { PodTraces } from '../pod-traces.ts';
+import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
+import { ThrottledWarnings } from './throttled-warnings.ts';
+import { type Counts, usageCounts, poolFieldNames, hasCounts, statusPatch, subnetFieldNames } from './usage-counts.ts';
+import { nodeMismatch } from './node-mismatch.ts';
+import { canBeAnnotated, podPatch } from './pod-annotations.ts';
+import { syncIpObject } from './ip-object-sync.ts';
+import { type AffectedObjects, AllocationView } from './allocation-view.ts';
+import { userLabel, VipUsers } from './vip-users.ts';
+
+export interface ProjectorOptions {
+  readonly api: Api;
+  readonly allocator: Pick<WatcherLedgerClient, 'getPool' | 'getSubnet'>;
+  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>;
+  /** The index of `pods`. Create it before the projector, which finds it up to date. */
+  readonly ledgerPods: LedgerPods;
+  readonly ips: Pick<Informer<IpObject>, 'objects' | 'subscribe'>;
+  readonly subnets: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
+  readonly pools: Pick<Informer<PoolObject>, 'objects' | 'subscribe'>;
+  readonly vips: Pick<Informer<VipObject>, 'objects' | 'subscribe'>;
+  /** Records a Kubernetes Event about a Pod. */
+  readonly recordEvent: (pod: Pod, event: PodEvent) => void;
+  /** Absent: no spans. */
+  readonly traces?: Pick<PodTraces, 'startWrite' | 'onAnnotated'> | undefined;
+  /** How long the IP object of a Pod without a Node is delayed. Default: 500 ms. */
+  readonly schedulingWaitMs?: number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Concurrent writes to the API server. */
+const concurrency = 16;
+const firstBackoffMs = 200;
+const maxBackoffMs = 30_000;
+/** A rejected write usually needs an operator. After some attempts it is retried at long intervals, or when something changes. */
+const maxRejectedTries = 4;
+const rejectedRetryMs = 300_000;
+/** Each Pod changes the counts of a Subnet. Its status is written once, this time after the first change. */
+const statusDelayMs = 1_000;
+/** A Pod gets its addresses before its Node, and its IP object shows the Node. A short delay avoids a second write. */
+const defaultSchedulingWaitMs = 500;
+
+export class Projector {
+  readonly view: AllocationView;
+  readonly vipUsers: VipUsers;
+  readonly #options: ProjectorOptions;
+  readonly #pods: LedgerPods;
+  readonly #queue: WorkQueue;
+  readonly #warnings: ThrottledWarnings;
+  /** Reported Node mismatches, by uid of the Pod. */
+  readonly #reportedMismatches = new Map<string, string>();
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options;
+    const { log, signal } = options;
+    this.#warnings = new ThrottledWarnings(log);
+    this.#pods = options.ledgerPods;
+    this.view = new AllocationView((affected) => this.#onAffected(affected));
+    this.vipUsers = new VipUsers((vips) => {
+      for (const vip of vips) this.#queue.add(`vip:${vip}`);
+    });
+    this.#queue = new WorkQueue({
+      concurrency,
+      firstBackoffMs,
+      maxBackoffMs,
+      work: (key) => this.#project(key),
+      // A container start waits for the annotations of its Pod, and never for an IP object.
+      canWait: (key) => key.startsWith('ip:'),
+      log,
+      signal,
+    });
+    options.pods.subscribe((change) => this.#onPod(change));
+    options.ips.subscribe((change) => this.#onObject('ip', change));
+    options.subnets.subscribe((change) => this.#onObject('subnet', change));
+    options.pools.subscribe((change) => this.#onObject('pool', change));
+    options.vips.subscribe((change) => this.#onObject('vip', change));
+  }
+
+  /** Projects all objects, then all changes. The informers and the ledger's snapshot must be complete. */
+  start(): void {
+    const { ips, subnets, pools, vips } = this.#options;
+    this.#onAffected(this.view.all());
+    for (const name of ips.objects.keys()) this.#queue.add(`ip:${name}`);
+    for (const name of subnets.objects.keys()) this.#queue.add(`subnet:${name}`);
+    for (const name of pools.objects.keys()) this.#queue.add(`pool:${name}`);
+    for (const name of vips.objects.keys()) this.#queue.add(`vip:${name}`);
+    this.#queue.start();
+  }
+
+  #onAffected({ pods, ips, subnets, pools }: AffectedObjects): void {
+    for (const pod of pods) this.#queue.add(`pod:${pod}`);
+    for (const ip of ips) this.#enqueueIp(ip);
+    for (const subnet of subnets) this.#queue.addAfter(`subnet:${subnet}`, statusDelayMs);
+    for (const pool of pools) this.#queue.addAfter(`pool:${pool}`, statusDelayMs);
+  }
+
+  #enqueueIp(name: string): void {
+    const { ips, schedulingWaitMs = defaultSchedulingWaitMs } = this.#options;
+    const allocation = this.view.allocationOfIp(name);
+    const awaitsNode = allocation !== undefined && !ips.objects.has(name) && this.#nodeOf(allocation) === '';
+    if (awaitsNode) this.#queue.addAfter(`ip:${name}`, schedulingWaitMs);
+    else this.#queue.add(`ip:${name}`);
+  }
+
+  #onPod(change: ObjectChange<Pod>): void {
+    if (change.kind === 'listed') return;
+    if (change.kind === 'gone') this.#reportedMismatches.delete(change.object.uid);
+    const key = ledgerKeyOf(change.object);
+    const allocations = this.view.allocationsOfPod(key);
+    if (allocations.length === 0) return;
+    this.#queue.add(`pod:${key}`);
+    // An IP object shows the Node of its Pod, and a machine may have another launcher now.
+    const { object } = change;
+    const nodeMayChange =
+      change.kind === 'present'
+        ? change.before?.node !== object.node || change.before.ledgerName !== object.ledgerName
+        : this.#pods.has(key);
+    if (nodeMayChange) for (const allocation of allocations) this.#queue.add(`ip:${ipObjectName(allocation)}`);
+  }
+
+  #onObject(
+    kind: 'ip' | 'subnet' | 'pool' | 'vip',
+    change: ObjectChange<IpObject | SubnetObject | PoolObject | VipObject>,
+  ): void {
+    if (change.kind !== 'listed') this.#queue.add(`${kind}:${change.object.name}`);
+  }
+
+  async #project(key: string): Promise<Outcome> {
+    const colon = key.indexOf(':');
+    const [kind, name] = [key.slice(0, colon), key.slice(colon + 1)];
+    try {
+      if (kind === 'pod') await this.#annotate(name);
+      else if (kind === 'ip') await this.#syncIpObject(name);
+      else if (kind === 'subnet') await this.#projectSubnet(name);
+      else if (kind === 'vip') await this.#projectVip(name);
+      else await this.#projectPool(name);
+      return 'done';
+    } catch (error) {
+      return this.#handleError(error, key);
+    }
+  }
+
+  /** If the object does not exist, its deletion will be reported. All other errors are retried. */
+  #handleError(error: unknown, key: string): Outcome {
+    if (!(error instanceof ApiError)) throw error;
+    const { reaction, message: reason } = error;
+    if (reaction === 'absent') return 'done';
+    if (reaction === 'changed' || reaction === 'later') {
+      this.#options.log.debug({ reason, key }, 'projection: write failed, retrying');
+      return 'again';
+    }
+    const [kind = ''] = key.split(':', 1);
+    this.#warnings.log(`${kind} ${error.status}`, { reason, key }, 'projection: the API server rejected a write');
+    if (this.#queue.tries(key) < maxRejectedTries) return 'again';
+    this.#queue.addAfter(key, rejectedRetryMs);
+    return 'done';
+  }
+
+  /** During a live migration, both launchers show the allocations of the machine. */
+  async #annotate(key: string): Promise<void> {
+    const allocations = this.view.allocationsOfPod(key);
+    for (const pod of this.#pods.all(key)) await this.#annotateOne(pod, allocations);
+  }
+
+  async #annotateOne(pod: Pod, allocations: readonly HeldAllocation[]): Promise<void> {
+    const { api, signal, traces } = this.#options;
+    this.#reportNodeMismatch(pod, allocations);
+    for (const { provider } of allocations)
+      if (!canBeAnnotated(provider))
+        this.#warnings.log(
+          provider,
+          { provider, pod: keyOf(pod) },
+          'projection: the provider name is too long for an annotation key',
+        );
+    const body = podPatch(pod, allocations, (subnet) => this.#isOvnSubnet(subnet));
+    if (!body) return;
+    const own = allocations.filter(({ uid }) => uid === pod.ledgerUid);
+    const span = traces?.startWrite(pod, 'annotate Pod', own);
+    try {
+      await mergePatch(api, { path: podPath(pod.namespace, pod.name), body, signal });
+      span?.end();
+      traces?.onAnnotated(pod, own);
+    } catch (error) {
+      span?.end('WRITE_FAILED');
+      // Another Pod has the name, and its own changes will be reported.
+      if (!(error instanceof ApiError && error.reaction === 'changed')) throw error;
+    }
+  }
+
+  #reportNodeMismatch(pod: Pod, allocations: readonly HeldAllocation[]): void {
+    const message = nodeMismatch(pod, allocations);
+    if (message === undefined || this.#reportedMismatches.get(pod.uid) === message) return;
+    this.#reportedMismatches.set(pod.uid, message);
+    this.#options.log.warn({ pod: keyOf(pod), reason: message }, 'projection: bound on another Node');
+    this.#options.recordEvent(pod, { type: 'Warning', reason: 'BoundOnAnotherNode', message });
+  }
+
+  #isOvnSubnet(name: string): boolean {
+    const subnet = this.view.subnet(name);
+    return subnet !== undefined && isOvnProvider(subnet.spec.provider);
+  }
+
+  async #syncIpObject(name: string): Promise<void> {
+    const allocation = this.view.allocationOfIp(name);
+    const { traces } = this.#options;
+    const owner = allocation && this.#ownersOf(allocation)[0];
+    const span = allocation && traces?.startWrite(owner, 'write IP object', [allocation]);
+    const assignment = allocation && { allocation, node: this.#nodeOf(allocation) };
+    const isWritten = await syncIpObject(name, assignment, this.#options);
+    if (isWritten) span?.end();
+  }
+
+  /** The Pod of an allocation, or the launchers of its machine: the newest first. */
+  #ownersOf({ namespace, pod, uid }: HeldAllocation): readonly Pod[] {
+    return this.#pods.all(keyOf({ namespace, name: pod })).filter(({ ledgerUid }) => ledgerUid === uid);
+  }
+
+  /**
+   * The Node of the Pod. Of two launchers it is that of the last binding: creation times are in seconds, so the newest of two may
+   * be unknown.
+   */
+  #nodeOf(allocation: HeldAllocation): string {
+    const nodes = this.#ownersOf(allocation).flatMap(({ node }) => node || []);
+    return nodes.find((node) => node === allocation.node) ?? nodes[0] ?? allocation.node;
+  }
+
+  async #projectSubnet(name: string): Promise<void> {
+    const { allocator, subnets, signal } = this.#options;
+    if (!subnets.objects.has(name) || !this.view.subnet(name)) return;
+    const reply = await undefinedIfRetired(() => allocator.getSubnet(name, this.view.seq, signal));
+    const object = subnets.objects.get(name);
+    if (!reply?.subnet || !object) return;
+    await this.#projectCounts(object, subnetKind.path, usageCounts(reply.subnet.usage, subnetFieldNames));
+  }
+
+  async #projectPool(name: string): Promise<void> {
+    const { allocator, pools, signal } = this.#options;
+    if (!pools.objects.has(name) || !this.view.pool(name)) return;
+    const reply = await undefinedIfRetired(() => allocator.getPool(name, this.view.seq, signal));
+    const object = pools.objects.get(name);
+    if (!reply?.pool || !object) return;
+    await this.#projectCounts(object, ipPools.path, usageCounts(reply.pool.usage, poolFieldNames));
+  }
+
+  async #projectVip(name: string): Promise<void> {
+    const { api, vips, signal } = this.#options;
+    const user = this.vipUsers.userOf(name);
+    const labels = vips.objects.get(name)?.labels;
+    if (!labels || (labels[userLabel] ?? '') === user) return;
+    await mergePatch(api, {
+      path: objectPath(vipKind.path, name),
+      body: { metadata: { labels: { [userLabel]: user } } },
+      signal,
+    });
+  }
+
+  async #projectCounts({ name, status }: SubnetObject | PoolObject, path: string, counts: Counts): Promise<void> {
+    const { api, signal } = this.#options;
+    if (hasCounts(status, counts)) return;
+    await mergePatch(api, { path: `${objectPath(path, name)}/status`, body: statusPatch(counts), signal });
+  }
+}
+
+/** A retired Subnet or IPPool has an event of its own. */
+async function undefinedIfRetired<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const { code } = IpledgerError.from(error);
+    if (code === 'SUBNET_UNKNOWN' || code === 'POOL_UNKNOWN') return undefined;
+    throw error;
+  }
+}

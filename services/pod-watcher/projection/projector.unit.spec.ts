@@ -1,0 +1,424 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Usage } from '../../../proto/generated/ipledger.ts';
+import { FakeApi } from '../testing/fake-api.ts';
+import {
+  FakeInformer,
+  heldAllocation,
+  appliedSubnet,
+  launcher,
+  podNamed,
+  silentLogger,
+  subnetNamed,
+  until,
+} from '../testing/fakes.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import type { PodEvent } from '../kubernetes/event-recorder.ts';
+import { LedgerPods } from '../kubernetes/ledger-pods.ts';
+import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
+import { type IpObject, ips as ipKind } from '../kubernetes/objects/ip.ts';
+import { ipPools, type PoolObject } from '../kubernetes/objects/ip-pool.ts';
+import { type SubnetObject, toSubnet } from '../kubernetes/objects/subnet.ts';
+import { type VipObject, vips as vipKind } from '../kubernetes/objects/vip.ts';
+import { type Pod, toPod } from '../kubernetes/objects/pod.ts';
+import type { HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
+import { ipManifest } from './ip-object.ts';
+import { Projector } from './projector.ts';
+
+const usage: Usage = {
+  family: 4,
+  total: '253',
+  inUse: '1',
+  available: '252',
+  inUseRange: '10.0.0.2',
+  availableRange: '',
+  cooldown: '0',
+  reserved: '0',
+  reservedRange: '',
+};
+const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
+const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
+const subnetAt = '/apis/kubeovn.io/v1/subnets/macvlan';
+
+describe('Projector', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  /** The informers follow the writes to the API server, as a watch does. */
+  function world(
+    allocations: readonly HeldAllocation[],
+    { log = silentLogger, schedulingWaitMs = 0, reservations = [] as ReservedAddress[] } = {},
+  ) {
+    const api = new FakeApi();
+    const pods = new FakeInformer<Pod>();
+    const ips = new FakeInformer<IpObject>();
+    const subnets = new FakeInformer<SubnetObject>();
+    const pools = new FakeInformer<PoolObject>();
+    const vips = new FakeInformer<VipObject>();
+    const requestedSeqs: number[] = [];
+    const ledger = { usage: [usage], error: undefined as Error | undefined };
+    const allocator = {
+      getSubnet: (name: string, minSeq: number) => {
+        requestedSeqs.push(minSeq);
+        if (ledger.error) return Promise.reject(ledger.error);
+        return Promise.resolve({
+          position: { epoch: 1, seq: minSeq, hash: '' },
+          subnet: { name, usage: ledger.usage, fenced: [] },
+        });
+      },
+      getPool: (name: string, minSeq: number) =>
+        Promise.resolve({ position: { epoch: 1, seq: minSeq, hash: '' }, pool: { name, usage: ledger.usage } }),
+    };
+    api.onWrite = (path, object) => {
+      if (path.includes('/vips/')) return vips.put(vipKind.parse(object));
+      if (path.includes('/ippools/')) return pools.put(ipPools.parse(object));
+      if (path.includes('/pods/')) pods.put(withAnnotationsOf(toPod(object)));
+      else if (path.includes('/subnets/')) subnets.put(toSubnet(object));
+      else if (object) ips.put(ipKind.parse(object));
+      else ips.drop(ips.objects.get(path.slice(path.lastIndexOf('/') + 1)) as IpObject);
+    };
+    /** A verified launcher keeps its identity. */
+    const withAnnotationsOf = (pod: Pod): Pod => ({
+      ...pod,
+      ...pods.objects.get(keyOf(pod)),
+      annotations: pod.annotations,
+    });
+    const recorded: { pod: string; event: PodEvent }[] = [];
+    const recordEvent = (pod: Pod, event: PodEvent): void => void recorded.push({ pod: pod.name, event });
+    const options = {
+      api,
+      allocator,
+      pods,
+      ledgerPods: new LedgerPods(pods),
+      ips,
+      subnets,
+      pools,
+      vips,
+      recordEvent,
+      schedulingWaitMs,
+      log,
+      signal: stop.signal,
+    };
+    const projector = new Projector(options);
+    const addPod = (pod: Pod): void => {
+      api.put(podAt(pod.name), {
+        metadata: { name: pod.name, namespace: 'default', uid: pod.uid, annotations: pod.annotations },
+      });
+      pods.objects.set(keyOf(pod), pod);
+    };
+    const addIp = (manifest: object): void => {
+      const path = ipAt((manifest as { metadata: { name: string } }).metadata.name);
+      api.put(path, manifest as Record<string, unknown>);
+      const object = ipKind.parse(api.objects.get(path));
+      ips.objects.set(object.name, object);
+    };
+    const snapshot = {
+      seq: 50,
+      allocations: allocations,
+      subnets: [appliedSubnet('macvlan')],
+      pools: [],
+      reservations,
+    };
+    for (const reader of [projector.view, projector.vipUsers]) reader.onSnapshot(snapshot);
+    const quiet = async (): Promise<void> => {
+      for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
+        writes = api.writes.length;
+    };
+    return { api, pods, ips, subnets, pools, vips, requestedSeqs, ledger, recorded, projector, addPod, addIp, quiet };
+  }
+
+  it('labels a Vip with the IP object of the Pod that uses it', async () => {
+    const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
+    const { api, vips, projector, addPod } = world([heldAllocation('a')], { reservations: [reserved] });
+    addPod(podNamed('a'));
+    const path = '/apis/kubeovn.io/v1/vips/web';
+    api.put(path, {
+      metadata: { name: 'web', uid: 'uid-web', labels: { 'ovn.kubernetes.io/ip_reserved': '' } },
+      spec: {},
+    });
+    vips.put(vipKind.parse(api.objects.get(path)));
+    projector.start();
+    const label = () => (api.objects.get(path)?.metadata['labels'] as object | undefined) ?? {};
+    await until(() => 'ovn.kubernetes.io/ip_reserved' in label() && api.writes.includes(`PATCH ${path}`));
+    expect(label()).to.include({ 'ovn.kubernetes.io/ip_reserved': 'a.default.macvlan.default' });
+  });
+
+  it('writes annotations to both launchers and one IP object during a live migration', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+    const { api, pods, projector, addPod, quiet } = world([heldAllocation('vm1', { owner })]);
+    for (const suffix of ['a', 'b']) {
+      addPod(launcher(suffix));
+      pods.put(launcher(suffix));
+    }
+    projector.start();
+    await until(() => api.writes.length === 3);
+    await quiet();
+    const ip = 'vm1.default.macvlan.default';
+    for (const suffix of ['a', 'b'])
+      expect(api.objects.get(podAt(`virt-launcher-vm1-${suffix}`))?.metadata['annotations']).to.include({
+        'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      });
+    expect(api.objects.get(ipAt(ip))?.['spec']).to.include({ podName: 'vm1', podType: 'VirtualMachine' });
+  });
+
+  it('shows the Node of the last binding while two launchers of the same second have the address', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
+    const metadata = { creationTimestamp: '2026-01-31T08:00:00Z' };
+    const { api, pods, projector } = world([heldAllocation('vm1', { owner, node: 'node-2' })]);
+    for (const [index, suffix] of ['source', 'target'].entries())
+      pods.put(launcher(suffix, { metadata, spec: { nodeName: `node-${index + 1}` } }));
+    projector.start();
+    const ip = ipAt('vm1.default.macvlan.default');
+    await until(() => api.objects.has(ip));
+    expect(api.objects.get(ip)?.['spec']).to.include({ podName: 'vm1', nodeName: 'node-2' });
+  });
+
+  it('writes the annotations and the IP object of an allocation once', async () => {
+    const { api, projector, addPod, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 2);
+    await quiet();
+    expect(api.writes).to.have.members([`PATCH ${podAt('a')}`, 'POST /apis/kubeovn.io/v1/ips']);
+    expect(api.objects.get(podAt('a'))?.metadata['annotations']).to.include({
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+    });
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.deep.include({
+      spec: ipManifest(heldAllocation('a'), '').spec,
+    });
+  });
+
+  it('delays the IP object of a Pod without a Node, and writes it once', async () => {
+    const { api, pods, projector, addPod, quiet } = world([heldAllocation('a')], { schedulingWaitMs: 60_000 });
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 1);
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${podAt('a')}`]);
+    pods.put({ ...(pods.objects.get('default/a') as Pod), node: 'node-1' });
+    await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
+    await quiet();
+    expect(api.writes).to.have.length(2);
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))).to.have.nested.property('spec.nodeName', 'node-1');
+  });
+
+  it('writes the IP object after the delay when the Pod still has no Node', async () => {
+    const { api, projector, addPod } = world([heldAllocation('a')], { schedulingWaitMs: 20 });
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
+  });
+
+  it('writes nothing when all objects are up to date', async () => {
+    const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
+    const annotations = {
+      'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
+      'macvlan.default.kubernetes.io/gateway': '10.0.0.1',
+      'macvlan.default.kubernetes.io/allocated': 'true',
+    };
+    addPod(podNamed('a', { annotations }));
+    addIp(ipManifest(heldAllocation('a'), ''));
+    projector.start();
+    await quiet();
+    expect(api.writes).to.deep.equal([]);
+  });
+
+  it('restores objects that were changed or deleted manually', async () => {
+    const { api, pods, ips, projector, addPod, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.length === 2);
+    const name = 'a.default.macvlan.default';
+    api.objects.delete(ipAt(name));
+    ips.drop(ips.objects.get(name) as IpObject);
+    await until(() => api.objects.has(ipAt(name)));
+    const edited = podNamed('a', { annotations: { 'macvlan.default.kubernetes.io/ip_address': '9.9.9.9' } });
+    addPod(edited);
+    pods.put(edited);
+    await quiet();
+    expect(pods.objects.get('default/a')?.annotations['macvlan.default.kubernetes.io/ip_address']).to.equal('10.0.0.2');
+  });
+
+  it('deletes the IP object of a released allocation, and leaves the annotations of the Pod', async () => {
+    const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'macvlan' } }));
+    addIp(ipManifest(heldAllocation('a'), ''));
+    projector.start();
+    await quiet();
+    projector.view.onEvents(
+      [{ kind: 'released', seq: 7, subnet: 'macvlan', namespace: 'default', pod: 'a', uid: 'uid-a', addresses: [] }],
+      51,
+    );
+    await until(() => !api.objects.has(ipAt('a.default.macvlan.default')));
+    await quiet();
+    expect(api.writes.at(-1)).to.equal(`DELETE ${ipAt('a.default.macvlan.default')}`);
+    expect(api.objects.get(podAt('a'))?.metadata['annotations']).to.have.property(
+      'macvlan.default.kubernetes.io/allocated',
+    );
+  });
+
+  it('deletes own IP objects without an allocation at the start, and no others', async () => {
+    const { api, projector, addIp, quiet } = world([]);
+    addIp(ipManifest(heldAllocation('gone'), ''));
+    addIp({ metadata: { name: 'node-1' }, spec: { subnet: 'join' } });
+    projector.start();
+    await quiet();
+    expect([...api.objects.keys()]).to.deep.equal([ipAt('node-1')]);
+  });
+
+  it('replaces the IP object when its name has another allocation', async () => {
+    const { api, projector, addIp, quiet } = world([heldAllocation('a', { seq: 9, uid: 'new' })]);
+    addIp(ipManifest(heldAllocation('a', { seq: 7, uid: 'old' }), ''));
+    projector.start();
+    await quiet();
+    const name = 'a.default.macvlan.default';
+    expect(api.writes).to.deep.equal([`DELETE ${ipAt(name)}`, 'POST /apis/kubeovn.io/v1/ips']);
+    expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.deep.equal({ 'ipledger.io/allocation': '9' });
+  });
+
+  it('writes the Node of the Pod to the IP object once it is scheduled', async () => {
+    const { api, pods, projector, addPod, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    projector.start();
+    await quiet();
+    pods.put(
+      podNamed('a', { spec: { nodeName: 'node-1' }, annotations: { ...pods.objects.get('default/a')?.annotations } }),
+    );
+    await until(() => api.writes.includes(`PATCH ${ipAt('a.default.macvlan.default')}`));
+    expect(api.objects.get(ipAt('a.default.macvlan.default'))?.['spec']).to.include({ nodeName: 'node-1' });
+  });
+
+  it('does not patch another Pod of the same name', async () => {
+    const { api, projector, addPod, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    api.put(podAt('a'), { metadata: { name: 'a', namespace: 'default', uid: 'new' } });
+    projector.start();
+    await quiet();
+    expect(api.objects.get(podAt('a'))?.metadata).not.to.have.property('annotations');
+    expect(api.writes.filter((write) => write.includes('/pods/'))).to.have.length(1);
+  });
+
+  it('retries failed writes', async () => {
+    const { api, projector, addPod } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    let failures = 0;
+    api.failRequest = () => (failures++ < 4 ? new ApiError(failures % 2 ? 500 : 429, 'trouble') : undefined);
+    projector.start();
+    await until(() => api.writes.length === 2);
+  });
+
+  it('logs a rejection of many objects once, and writes them when the API server accepts them', async () => {
+    const allocations = Array.from({ length: 30 }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
+    const lines: string[] = [];
+    const { api, projector, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });
+    for (const { pod } of allocations) addPod(podNamed(pod));
+    let requestedSeqs = 0;
+    api.failRequest = ({ path }) =>
+      path.includes('/ips') && ++requestedSeqs <= 60 ? new ApiError(403, 'forbidden') : undefined;
+    projector.start();
+    await until(() => api.writes.length === 60);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
+      'projection: the API server rejected a write',
+    ]);
+  });
+
+  it('reports once that a Pod was bound on another Node', async () => {
+    const { pods, recorded, projector, addPod, quiet } = world([
+      heldAllocation('a', { node: 'node-2' }),
+      heldAllocation('b', { seq: 8 }),
+    ]);
+    const [a, b] = ['a', 'b'].map((name) => podNamed(name, { spec: { nodeName: 'node-1' } })) as [Pod, Pod];
+    for (const pod of [a, b]) addPod(pod);
+    projector.start();
+    await quiet();
+    pods.put(a);
+    projector.view.onEvents([{ kind: 'bound', seq: 8, interface: 'net1', node: 'node-1' }], 51);
+    await quiet();
+    expect(recorded.map(({ pod, event }) => [pod, event.reason])).to.deep.equal([['a', 'BoundOnAnotherNode']]);
+    expect(recorded[0]?.event.message).to.equal(
+      "the agent of node node-2 bound the Pod's address of macvlan.default, but the Pod is on node node-1: start that agent with the name of its own Node",
+    );
+  });
+
+  it('writes the counts of a Subnet together, as of the latest event, and only when they change', async () => {
+    const { api, subnets, requestedSeqs, ledger, projector, quiet } = world([]);
+    api.put(subnetAt, { metadata: { name: 'macvlan', uid: 'uid-macvlan' }, spec: {} });
+    subnets.objects.set('macvlan', subnetNamed('macvlan'));
+    projector.start();
+    await until(() => api.writes.length === 1);
+    expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 1, v4availableIPs: 252, v6usingIPs: 0 });
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${subnetAt}/status`]);
+    ledger.usage = [{ ...usage, inUse: '20' }];
+    for (let seq = 51; seq <= 70; seq++) {
+      projector.view.onEvents([{ kind: 'allocated', allocation: heldAllocation(`p${seq}`, { seq }) }], seq);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    const statuses = (): string[] => api.writes.filter((write) => write.endsWith('/status'));
+    await until(() => statuses().length === 2);
+    expect(requestedSeqs.at(-1)).to.equal(70);
+    expect(requestedSeqs.length, 'reads of the ledger').to.be.lessThan(12);
+    expect(api.objects.get(subnetAt)?.['status']).to.include({ v4usingIPs: 20 });
+  });
+
+  it('writes the counts of an IPPool with its field names when its Subnet changes', async () => {
+    const { api, pools, projector, quiet } = world([]);
+    const path = `${ipPools.path}/web`;
+    api.put(path, { metadata: { name: 'web' }, spec: { subnet: 'macvlan', ips: ['10.0.0.2'] } });
+    pools.objects.set('web', ipPools.parse(api.objects.get(path)));
+    projector.start();
+    const spec = { subnet: 'macvlan', ips: ['10.0.0.2'], namespaces: [] };
+    projector.view.onEvents([{ kind: 'pool-configured', pool: { name: 'web', spec, source: undefined } }], 51);
+    await until(() => api.writes.length > 0);
+    await quiet();
+    expect(api.writes).to.deep.equal([`PATCH ${path}/status`]);
+    expect(pools.objects.get('web')?.status).to.include({
+      v4UsingIPs: 1,
+      v4AvailableIPs: 252,
+      v4UsingIPRange: '10.0.0.2',
+      v6UsingIPs: 0,
+    });
+  });
+
+  it('replaces an IP object that another client created for another address', async () => {
+    const { api, addPod, addIp, projector, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    const name = 'a.default.macvlan.default';
+    addIp({ metadata: { name }, spec: { ...ipManifest(heldAllocation('a'), '').spec, v4IpAddress: '10.0.0.9' } });
+    projector.start();
+    await until(() => api.writes.length > 2);
+    await quiet();
+    expect(api.writes.filter((write) => write.includes('/ips'))).to.deep.equal([
+      `DELETE ${ipAt(name)}`,
+      `POST ${ipKind.path}`,
+    ]);
+  });
+
+  it('removes Kube-OVN’s finalizer of a deleted IP object, and creates the object again', async () => {
+    const { api, ips, addPod, addIp, projector, quiet } = world([heldAllocation('a')]);
+    addPod(podNamed('a'));
+    const manifest = ipManifest(heldAllocation('a'), '');
+    const finalizers = ['kubeovn.io/kube-ovn-controller'];
+    const name = 'a.default.macvlan.default';
+    addIp({ ...manifest, metadata: { ...manifest.metadata, finalizers, deletionTimestamp: '2026-11-17T14:05:00Z' } });
+    projector.start();
+    await until(() => ips.objects.get(name)?.finalizers.length === 0);
+    api.objects.delete(ipAt(name));
+    ips.drop(ips.objects.get(name) as IpObject);
+    await until(() => ips.objects.has(name));
+    await quiet();
+    expect(ips.objects.get(name)).to.include({ deleting: false });
+  });
+
+  it('writes no counts of a retired Subnet', async () => {
+    const { api, subnets, ledger, projector, quiet } = world([]);
+    ledger.error = new IpledgerError('SUBNET_UNKNOWN', 'no subnet macvlan is configured');
+    subnets.objects.set('macvlan', subnetNamed('macvlan'));
+    projector.start();
+    await quiet();
+    expect(api.writes).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,338 @@
+/** Connects the controllers and the projector to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
+import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
+import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
+import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
+import { Alarms } from '../alarms.ts';
+import { ClaimController } from '../controllers/claims/claim-controller.ts';
+import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
+import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
+import { NodeController } from '../controllers/nodes/node-controller.ts';
+import { AllocationCache } from '../controllers/pods/allocation-cache.ts';
+import { PodController } from '../controllers/pods/pod-controller.ts';
+import { PoolCache } from '../controllers/pools/pool-cache.ts';
+import { PoolController } from '../controllers/pools/pool-controller.ts';
+import {
+  appliedIpFields,
+  desiredIpReservation,
+  ipReservationDifferences,
+  ipReservationReasons,
+  isIpReservation,
+} from '../controllers/reservations/ip-reservation.ts';
+import { ReservationController } from '../controllers/reservations/reservation-controller.ts';
+import { VipAddressCache } from '../controllers/reservations/vip-address-cache.ts';
+import {
+  appliedVipFields,
+  desiredVipReservation,
+  vipDifferences,
+  vipReasons,
+} from '../controllers/reservations/vip-reservation.ts';
+import { NetworkController } from '../controllers/ovn4nfv/network-controller.ts';
+import { SubnetCache } from '../controllers/subnets/subnet-cache.ts';
+import { SubnetController } from '../controllers/subnets/subnet-controller.ts';
+import { createLookups, type Lookups } from '../kubernetes/client/lookups.ts';
+import { EventRecorder } from '../kubernetes/event-recorder.ts';
+import { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
+import { LedgerPods } from '../kubernetes/ledger-pods.ts';
+import { ipPools } from '../kubernetes/objects/ip-pool.ts';
+import { type IpObject, ips } from '../kubernetes/objects/ip.ts';
+import { type NamespaceObject, namespaces } from '../kubernetes/objects/namespace.ts';
+import { nodes } from '../kubernetes/objects/node.ts';
+import { pods } from '../kubernetes/objects/pod.ts';
+import { subnets } from '../kubernetes/objects/subnet.ts';
+import { type VipObject, vips } from '../kubernetes/objects/vip.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import type { LedgerSubscriber } from '../ledger/ledger-follower.ts';
+import { PodTraces } from '../pod-traces.ts';
+import { Projector } from '../projection/projector.ts';
+import type { Informers, VerifiedInformers, WiringOptions } from './inputs.ts';
+import { claimAccess, deletionLister, networkAccess, objectAccess, podEventRecorder } from './object-access.ts';
+
+/** What the functions of this file share. */
+interface Context {
+  readonly options: WiringOptions;
+  readonly informers: VerifiedInformers;
+  readonly ledgerPods: LedgerPods;
+  readonly lookups: Lookups;
+  readonly events: EventRecorder;
+  readonly alarms: Alarms;
+  /** Absent: no spans. */
+  readonly traces: PodTraces | undefined;
+}
+
+/** What the controllers know of the ledger. */
+interface Caches {
+  readonly subnets: SubnetCache;
+  readonly allocations: AllocationCache;
+  readonly pools: PoolCache;
+  readonly vipAddresses: VipAddressCache;
+}
+
+/** The subscribers are in order: a cache precedes the controllers that read it. */
+export function wireControllers(options: WiringOptions, watched: Informers) {
+  const { api, allocator, lease, tracer, log, signal } = options;
+  const lookups = createLookups(api);
+  const { lookUpMachines } = lookups;
+  const informers = { ...watched, pods: new LauncherVerifier({ pods: watched.pods, lookUpMachines, log, signal }) };
+  // The first subscriber of the Pods: all others find it up to date
+  const ledgerPods = new LedgerPods(informers.pods);
+  const traces = tracer && new PodTraces(tracer, informers.pods);
+  const events = new EventRecorder(api, log, signal);
+  const alarms = new Alarms(log, (event) =>
+    events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event),
+  );
+  const context: Context = { options, informers, ledgerPods, lookups, events, alarms, traces };
+  const caches: Caches = {
+    subnets: new SubnetCache(informers.subnets.objects),
+    allocations: new AllocationCache(),
+    pools: new PoolCache((name) => isEmptyPool(informers.pools.objects.get(name)?.status)),
+    vipAddresses: new VipAddressCache(informers.vips.objects),
+  };
+  const claimController = createClaimController(context, caches, (topic) => podController.wakeWaiters(topic));
+  const podController = createPodController(context, caches, claimController);
+  wakeOnChange(informers, podController);
+  const subnetController = createSubnetController(context, caches, podController);
+  const networkController = createNetworkController(context, caches);
+  const poolController = createPoolController(context, caches);
+  const reservationControllers = createReservationControllers(context, caches);
+  const namespaceController = createNamespaceController(context, caches);
+  const recordEvent = podEventRecorder(events);
+  const projector = new Projector({ api, allocator, log, signal, recordEvent, ledgerPods, traces, ...informers });
+  const nodeController = createNodeController(context, projector);
+  const subscribers: LedgerSubscriber[] = [
+    caches.subnets,
+    caches.allocations,
+    caches.pools,
+    caches.vipAddresses,
+    claimController,
+    subnetController,
+    poolController,
+    ...reservationControllers,
+    namespaceController,
+    podController,
+    projector.view,
+    projector.vipUsers,
+    nodeController,
+  ];
+  return {
+    podController,
+    subnetController,
+    networkController,
+    poolController,
+    reservationControllers,
+    claimController,
+    namespaceController,
+    nodeController,
+    projector,
+    alarms,
+    subscribers,
+  };
+}
+
+/** @param wakeWaiters called after the Pod controller was made */
+function createClaimController(
+  { options, informers, ledgerPods, events }: Context,
+  caches: Caches,
+  wakeWaiters: (topic: string) => void,
+): ClaimController {
+  const { api, allocator, log, signal } = options;
+  return new ClaimController({
+    allocator,
+    log,
+    signal,
+    objects: informers.claims,
+    pods: informers.pods,
+    ledgerPods,
+    quota: { subnets: caches.subnets, allocations: caches.allocations },
+    namespacesOfPool: caches.pools.clusterView.namespacesOf,
+    wakeWaiters,
+    ...claimAccess(api, events),
+  });
+}
+
+function createPodController(
+  { options, informers, ledgerPods, lookups, events, alarms, traces }: Context,
+  caches: Caches,
+  claims: ClaimController,
+): PodController {
+  const { api, allocator, acceptMassDeletion, garbageIntervalMs, handoverState, log, signal } = options;
+  const { lookUpPod, lookUpStatefulSet, lookUpMachines } = lookups;
+  return new PodController({
+    allocator,
+    acceptMassDeletion,
+    garbageIntervalMs,
+    log,
+    signal,
+    pods: informers.pods,
+    ledgerPods,
+    statefulSets: informers.statefulSets,
+    networks: informers.networks,
+    subnets: caches.subnets,
+    clusterView: {
+      pools: caches.pools.clusterView,
+      vip: caches.vipAddresses.get,
+      claim: claims.view,
+      namespaceOf: (name) => informers.namespaces.objects.get(name),
+    },
+    allocations: caches.allocations,
+    claims,
+    traces,
+    recordEvent: podEventRecorder(events),
+    lookUpPod,
+    lookUpStatefulSet,
+    lookUpMachines,
+    ...deletionLister(api, pods, handoverState.pods),
+    missingBefore: handoverState.vanishedPods,
+    alarm: alarms.setterFor('MassPodDeletion'),
+  });
+}
+
+/** Reconciles Pods again when their namespace gets another primary network, or a Vip another namespace. */
+function wakeOnChange(informers: VerifiedInformers, podController: PodController): void {
+  informers.namespaces.subscribe((change) => {
+    if (change.kind === 'present' && primaryNetworkChanged(change)) podController.enqueueNamespace(change.object.name);
+  });
+  informers.vips.subscribe((change) => {
+    if (change.kind === 'present' && change.before?.spec.namespace !== change.object.spec.namespace)
+      podController.wakeWaiters(`vip:${change.object.name}`);
+  });
+}
+
+type PrimaryNetwork = Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'>;
+
+function primaryNetworkChanged(change: { object: NamespaceObject; before: NamespaceObject | undefined }): boolean {
+  const textOf = ({ subnets: names, pools, labels, problems }: PrimaryNetwork): string =>
+    JSON.stringify([names, pools, labels, problems]);
+  return textOf(change.object) !== textOf(change.before ?? { subnets: [], pools: [], labels: {} });
+}
+
+function createSubnetController(
+  { options, informers, events }: Context,
+  caches: Caches,
+  podController: PodController,
+): SubnetController {
+  const { api, allocator, log, signal } = options;
+  return new SubnetController({
+    allocator,
+    log,
+    signal,
+    objects: informers.subnets,
+    networks: informers.networks,
+    subnets: caches.subnets,
+    clusterAddresses: () => ({
+      apiServer: process.env['KUBERNETES_SERVICE_HOST'] ?? '',
+      nodes: informers.nodes.objects,
+    }),
+    wakeWaiters: (topic) => podController.wakeWaiters(topic),
+    ...objectAccess(api, events, 'Subnet', subnets),
+  });
+}
+
+function createNetworkController({ options, informers, events }: Context, { subnets: cache }: Caches) {
+  const { api, log, signal } = options;
+  return new NetworkController({
+    log,
+    signal,
+    objects: informers.ovn4nfvNetworks,
+    subnetObjects: informers.subnets,
+    subnets: cache,
+    ...networkAccess(api, events),
+  });
+}
+
+function createPoolController({ options, informers, events }: Context, caches: Caches): PoolController {
+  const { api, allocator, log, signal } = options;
+  return new PoolController({
+    allocator,
+    log,
+    signal,
+    objects: informers.pools,
+    cache: caches.pools,
+    ...objectAccess(api, events, 'IPPool', ipPools),
+  });
+}
+
+/** Whether the status of an IPPool shows no available address. Without these fields: false. */
+function isEmptyPool(status: UntypedJson | undefined): boolean {
+  return status?.['v4AvailableIPs'] === 0 && status['v6AvailableIPs'] === 0;
+}
+
+/** The controllers of IP objects that reserve an address, and of Vips. */
+function createReservationControllers({ options, informers, events }: Context, caches: Caches) {
+  const { api, allocator, log, signal } = options;
+  const access = {
+    subnets: caches.subnets,
+    namespaceOf: (name: string) => informers.namespaces.objects.get(name),
+  };
+  const shared = {
+    allocator,
+    log,
+    signal,
+    subnetAccessRefusal: (subnet: string, namespace: string) => subnetAccessRefusal(subnet, namespace, access),
+  };
+  const ipController = new ReservationController<IpObject>({
+    ...shared,
+    objects: informers.ips,
+    isRelevant: isIpReservation,
+    reasonPrefix: 'IP object ',
+    desired: (object) => desiredIpReservation(object, (subnet) => caches.subnets.providerOf(subnet)),
+    appliedFields: appliedIpFields,
+    differences: ipReservationDifferences,
+    reasons: ipReservationReasons,
+    ...objectAccess(api, events, 'IP', ips),
+    writeStatus: () => Promise.resolve(), // IP objects have no status; they get Events only
+  });
+  const vipController = new ReservationController<VipObject>({
+    ...shared,
+    objects: informers.vips,
+    reasonPrefix: 'Vip object ',
+    desired: desiredVipReservation,
+    appliedFields: appliedVipFields,
+    differences: vipDifferences,
+    reasons: vipReasons,
+    ...objectAccess(api, events, 'Vip', vips),
+  });
+  return [ipController, vipController] as const;
+}
+
+function createNamespaceController({ options, informers }: Context, caches: Caches): NamespaceController {
+  const { api, log, signal } = options;
+  return new NamespaceController({
+    log,
+    signal,
+    namespaces: informers.namespaces,
+    subnetObjects: informers.subnets,
+    subnets: caches.subnets,
+    pools: caches.pools,
+    write: ({ name, uid }, annotations, callSignal) => {
+      const body = { metadata: { uid, annotations } };
+      return mergePatch(api, { path: objectPath(namespaces.path, name), body, signal: callSignal });
+    },
+  });
+}
+
+function createNodeController(
+  { options, informers, lookups, alarms }: Context,
+  { view }: Pick<Projector, 'view'>,
+): NodeController {
+  const { api, allocator, acceptMassDeletion, handoverState, log, signal } = options;
+  const podKeyOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;
+  return new NodeController({
+    allocator,
+    acceptMassDeletion,
+    log,
+    signal,
+    nodes: informers.nodes,
+    isAddressHeld: (binding) =>
+      view.allocationsOfPod(podKeyOf(binding)).some((allocation) => isBindingOf(binding, allocation)),
+    nodeExists: lookups.nodeExists,
+    ...deletionLister(api, nodes, handoverState.nodes),
+    missingBefore: handoverState.vanishedNodes,
+    alarm: alarms.setterFor('MassNodeDeletion'),
+  });
+}
+
+/** An address that was transferred to a new Pod of the same name has another allocation. allocationSeq 0: unknown. */
+const isBindingOf = ({ subnet, addresses, allocationSeq }: SandboxBinding, allocation: HeldAllocation): boolean =>
+  allocation.subnet === subnet &&
+  (allocationSeq === 0 || allocationSeq === allocation.seq) &&
+  allocation.addresses.some(({ address }) => addresses.includes(address));

@@ -1,0 +1,58 @@
+/** What the active watcher is made from: its options, and the informers of all watched kinds. */
+import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { Tracer } from '../../../lib/tracing/tracer.ts';
+import type { HandoverState } from '../handover-state.ts';
+import { Informer } from '../../../lib/kubernetes/client/informer.ts';
+import type { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
+import { ipPools } from '../kubernetes/objects/ip-pool.ts';
+import { ipamClaims } from '../kubernetes/objects/ipam-claim.ts';
+import { ips } from '../kubernetes/objects/ip.ts';
+import { namespaces } from '../kubernetes/objects/namespace.ts';
+import { networkDefinitions } from '../kubernetes/objects/network-definition.ts';
+import { nodes } from '../kubernetes/objects/node.ts';
+import { ovn4nfvNetworks } from '../kubernetes/objects/ovn4nfv-network.ts';
+import { pods } from '../kubernetes/objects/pod.ts';
+import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
+import { subnets } from '../kubernetes/objects/subnet.ts';
+import { vips } from '../kubernetes/objects/vip.ts';
+import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
+
+export interface WiringOptions {
+  readonly api: Api;
+  readonly allocator: WatcherLedgerClient;
+  /** Release allocations even when most Pods or Nodes were deleted together. */
+  readonly acceptMassDeletion: boolean;
+  /** The interval of the garbage collector; 0: it does not run. */
+  readonly garbageIntervalMs: number;
+  /** The Lease that this watcher holds. Alarms become Events of this Lease. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** From the previous active watcher. */
+  readonly handoverState: HandoverState;
+  /** Absent: no spans. */
+  readonly tracer?: Tracer | undefined;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export type Informers = ReturnType<typeof createInformers>;
+
+/** Informers whose Pods have the identity of their virtual machine, once it is verified. */
+export type VerifiedInformers = Omit<Informers, 'pods'> & { readonly pods: LauncherVerifier };
+
+/** Not started. */
+export function createInformers({ api, log }: Pick<WiringOptions, 'api' | 'log'>) {
+  return {
+    pods: new Informer(api, pods, log),
+    networks: new Informer(api, networkDefinitions, log),
+    subnets: new Informer(api, subnets, log),
+    statefulSets: new Informer(api, statefulSets, log),
+    namespaces: new Informer(api, namespaces, log),
+    ips: new Informer(api, ips, log),
+    pools: new Informer(api, ipPools, log),
+    vips: new Informer(api, vips, log),
+    claims: new Informer(api, ipamClaims, log),
+    ovn4nfvNetworks: new Informer(api, ovn4nfvNetworks, log),
+    nodes: new Informer(api, nodes, log),
+  };
+}

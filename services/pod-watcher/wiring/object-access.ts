@@ -1,0 +1,92 @@
+/** How controllers write to objects, record Events about them, and list their past deletions. */
+import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import { createObject, deleteObject, mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
+import { asRecord, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
+import type { SubnetManifest } from '../controllers/ovn4nfv/network-subnet.ts';
+import type { ClaimDemand } from '../controllers/pods/planning/claim-request.ts';
+import { deletedSince } from '../kubernetes/client/deletion-history.ts';
+import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
+import type { EventRecorder, PodEvent } from '../kubernetes/event-recorder.ts';
+import type { CustomResource } from '../kubernetes/objects/custom-resource.ts';
+import { ipamClaimApi, type IpamClaimObject } from '../kubernetes/objects/ipam-claim.ts';
+import { type Ovn4nfvNetwork, ovn4nfvNetworkApi } from '../kubernetes/objects/ovn4nfv-network.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import { type SubnetObject, subnets } from '../kubernetes/objects/subnet.ts';
+
+interface Access {
+  readonly api: Api;
+  readonly events: EventRecorder;
+}
+
+interface KindOfObject<T> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly pathOf: (object: T) => string;
+}
+
+/** Writes to objects of one kind, and records Events about them. */
+function accessTo<T extends CustomResource>({ api, events }: Access, { apiVersion, kind, pathOf }: KindOfObject<T>) {
+  return {
+    write: (object: T, body: object, signal: AbortSignal) => mergePatch(api, { path: pathOf(object), body, signal }),
+    writeStatus: (object: T, status: object, signal: AbortSignal) =>
+      mergePatch(api, { path: `${pathOf(object)}/status`, body: { status }, signal }),
+    recordEvent: (object: T, event: PodEvent) => events.record({ apiVersion, kind, ...nameOf(object) }, event),
+  };
+}
+
+/** Access to objects of one kind of Kube-OVN, which are not namespaced. */
+export const objectAccess = <T extends CustomResource>(
+  api: Api,
+  events: EventRecorder,
+  kind: string,
+  { path }: ResourceKind<T>,
+) => accessTo<T>({ api, events }, { apiVersion: 'kubeovn.io/v1', kind, pathOf: ({ name }) => objectPath(path, name) });
+
+/** Access to IPAMClaims, which are namespaced and which the watcher also creates. */
+export function claimAccess(api: Api, events: EventRecorder) {
+  const { apiVersion, kind, plural } = ipamClaimApi;
+  const collectionOf = (namespace: string): string =>
+    `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+  const pathOf = ({ namespace, name }: IpamClaimObject): string => objectPath(collectionOf(namespace), name);
+  return {
+    ...accessTo<IpamClaimObject>({ api, events }, { apiVersion, kind, pathOf }),
+    create: ({ claim, network, interface: nic }: ClaimDemand, signal: AbortSignal) => {
+      const [namespace = '', name = ''] = claim.split('/');
+      const body = { apiVersion, kind, metadata: { namespace, name }, spec: { network, interface: nic } };
+      return createObject(api, { path: collectionOf(namespace), body, signal });
+    },
+  };
+}
+
+/** Access to the Networks of OVN4NFV, which are namespaced, and to the Subnets that are made for them. */
+export function networkAccess(api: Api, events: EventRecorder) {
+  const { apiVersion, kind, plural } = ovn4nfvNetworkApi;
+  const pathOf = ({ namespace, name }: Ovn4nfvNetwork): string =>
+    objectPath(`/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`, name);
+  const { path } = subnets;
+  return {
+    ...accessTo<Ovn4nfvNetwork>({ api, events }, { apiVersion, kind, pathOf }),
+    createSubnet: (manifest: SubnetManifest, signal: AbortSignal) =>
+      createObject(api, { path, body: { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', ...manifest }, signal }),
+    patchSubnet: ({ name, uid }: SubnetObject, body: UntypedJson, signal: AbortSignal) => {
+      const metadata = { ...asRecord(body['metadata']), uid };
+      return mergePatch(api, { path: objectPath(path, name), body: { ...body, metadata }, signal });
+    },
+    deleteSubnet: ({ name, uid }: SubnetObject, signal: AbortSignal) =>
+      deleteObject(api, objectPath(path, name), uid, signal),
+  };
+}
+
+export const podEventRecorder =
+  (events: EventRecorder) =>
+  (pod: Pod, event: PodEvent): void =>
+    events.record({ apiVersion: 'v1', kind: 'Pod', ...nameOf(pod) }, event);
+
+/** Lists the deletions since the version up to which the previous active watcher worked; nothing without such a version. */
+export function deletionLister<T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, version: string) {
+  return version !== '' && { listDeleted: (signal: AbortSignal) => deletedSince(api, kind, { version, signal }) };
+}
+
+function nameOf({ namespace, name, uid }: { namespace: string; name: string; uid: string }) {
+  return { namespace, name, uid };
+}

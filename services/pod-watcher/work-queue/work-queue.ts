@@ -1,0 +1,192 @@
+/**
+ * A work queue of keys. A key that is added again while it waits is in the queue once; a key that is added while it is processed
+ * is processed again afterwards; no key is processed twice at a time. So the work must read the current state by itself.
+ * The queue is bounded by the number of distinct keys.
+ *
+ * The queue is fair: a processed key goes behind all waiting keys. Slow work is logged with its key. After some milliseconds of
+ * work the queue yields to the event loop.
+ */
+import { backoffMs } from '../../../lib/process/abortable.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
+import { workQueueLimits } from '../limits.ts';
+import { UniqueFifo } from './unique-fifo.ts';
+
+/** 'again' processes the key again after a backoff, which grows until 'done'. An error counts as 'again' and is logged. */
+export type Outcome = 'done' | 'again';
+
+export interface WorkQueueOptions {
+  readonly concurrency: number;
+  readonly firstBackoffMs: number;
+  readonly maxBackoffMs: number;
+  readonly work: (key: string) => Promise<Outcome>;
+  /** Which keys have low priority: they wait until no other key is ready. Default: none. */
+  readonly canWait?: (key: string) => boolean;
+  /** The clock for the duration of work, in milliseconds. Default: performance.now(). */
+  readonly now?: () => number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const triesBetweenWarnings = 20;
+/** While all work is slow, for example without an allocator, it is logged at this interval. */
+const slowLogEveryMs = 10_000;
+
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #ready = new UniqueFifo();
+  readonly #lowPriority = new UniqueFifo();
+  readonly #working = new Set<string>();
+  /** Keys added while they were processed. */
+  readonly #dirty = new Set<string>();
+  readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
+  readonly #tries = new Map<string, number>();
+  /** When work started in this iteration of the event loop; undefined without work. */
+  #sliceStart: number | undefined;
+  #slow = { loggedAt: -Infinity, unlogged: 0 };
+  #started = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#clear(), { once: true });
+  }
+
+  /** Starts to process keys. Keys added before wait. */
+  start(): void {
+    this.#started = true;
+    this.#pump();
+  }
+
+  /** Processes `key` as soon as possible, without the rest of its backoff. */
+  add(key: string): void {
+    if (this.#options.signal.aborted) return;
+    this.#cancelTimer(key);
+    if (this.#working.has(key)) this.#dirty.add(key);
+    else this.#fifoOf(key).add(key);
+    this.#pump();
+  }
+
+  /** Processes `key` in `ms` milliseconds, or at an earlier time that is planned already. */
+  addAfter(key: string, ms: number): void {
+    if (this.#options.signal.aborted || this.#fifoOf(key).has(key) || this.#dirty.has(key)) return;
+    const dueAt = performance.now() + ms;
+    const planned = this.#timers.get(key);
+    if (planned && planned.dueAt <= dueAt) return;
+    this.#cancelTimer(key);
+    // Node's timers are limited to 2^31 ms. A key with a longer delay is processed early.
+    const timer = setTimeout(() => this.add(key), Math.min(ms, 86_400_000));
+    this.#timers.set(key, { timer, dueAt });
+  }
+
+  /** How many times in a row `key` has ended in 'again'. */
+  tries(key: string): number {
+    return this.#tries.get(key) ?? 0;
+  }
+
+  /** The keys whose last result was 'again'. */
+  retryingKeys(): string[] {
+    return [...this.#tries.keys()];
+  }
+
+  /** Whether no key is ready or being processed. Keys in backoff do not count. */
+  get isIdle(): boolean {
+    return this.#ready.size === 0 && this.#lowPriority.size === 0 && this.#working.size === 0;
+  }
+
+  #fifoOf(key: string): UniqueFifo {
+    return this.#options.canWait?.(key) ? this.#lowPriority : this.#ready;
+  }
+
+  #pump(): void {
+    if (!this.#started) return;
+    while (this.#working.size < this.#options.concurrency && !this.#options.signal.aborted) {
+      if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
+      const key = this.#ready.take() ?? this.#lowPriority.take();
+      if (key === undefined) return;
+      this.#working.add(key);
+      void this.#run(key);
+    }
+  }
+
+  /** Work that only computes must not block the process. After a time slice, the next iteration of the event loop continues. */
+  #isSliceOver(): boolean {
+    const now = (this.#options.now ?? (() => performance.now()))();
+    if (this.#sliceStart === undefined) {
+      this.#sliceStart = now;
+      setImmediate(() => {
+        this.#sliceStart = undefined;
+        this.#pump();
+      });
+    }
+    return now - this.#sliceStart > workQueueLimits.sliceMs;
+  }
+
+  async #run(key: string): Promise<void> {
+    const now = this.#options.now ?? (() => performance.now());
+    const startedAt = now();
+    const outcome = await this.#try(key);
+    this.#logSlow(key, now() - startedAt, now());
+    this.#working.delete(key);
+    const tries = outcome === 'done' ? 0 : this.tries(key) + 1;
+    if (tries === 0) this.#tries.delete(key);
+    else this.#tries.set(key, tries);
+    if (this.#dirty.delete(key)) this.add(key);
+    else if (tries > 0)
+      this.addAfter(key, backoffMs(tries - 1, this.#options.firstBackoffMs, this.#options.maxBackoffMs));
+    this.#pump();
+  }
+
+  #logSlow(key: string, tookMs: number, now: number): void {
+    if (tookMs <= workQueueLimits.slowMs) return;
+    const { loggedAt, unlogged } = this.#slow;
+    if (now - loggedAt < slowLogEveryMs) {
+      this.#slow.unlogged += 1;
+      return;
+    }
+    this.#slow = { loggedAt: now, unlogged: 0 };
+    const others = unlogged > 0 && { otherSlowWork: unlogged };
+    this.#options.log.warn(
+      { key, tookMs: Math.round(tookMs), ...others },
+      'slow work: the key goes behind all waiting keys',
+    );
+  }
+
+  async #try(key: string): Promise<Outcome> {
+    try {
+      return await this.#options.work(key);
+    } catch (error) {
+      if (!this.#options.signal.aborted) this.#logFailure(error, key);
+      return 'again';
+    }
+  }
+
+  /**
+   * The watch of the allocator or of the API server logs once that it is unavailable, so this does not log it for each key. An
+   * error that a retry does not fix is logged at first, and then every 20 attempts.
+   */
+  #logFailure(error: unknown, key: string): void {
+    const tries = this.tries(key);
+    const level = tries % triesBetweenWarnings === 0 ? levelOf(error) : 'debug';
+    const details = level === 'error' ? { err: error } : { reason: errorMessage(error) };
+    this.#options.log[level]({ ...details, key, tries }, 'work failed, retrying');
+  }
+
+  #cancelTimer(key: string): void {
+    clearTimeout(this.#timers.get(key)?.timer);
+    this.#timers.delete(key);
+  }
+
+  #clear(): void {
+    for (const key of this.#timers.keys()) this.#cancelTimer(key);
+    this.#ready.clear();
+    this.#lowPriority.clear();
+    this.#dirty.clear();
+  }
+}
+
+function levelOf(error: unknown): 'debug' | 'warn' | 'error' {
+  if (error instanceof ApiError) return error.reaction === 'later' ? 'debug' : 'warn';
+  if (!(error instanceof IpledgerError) || error.kind === 'bug') return 'error';
+  return error.kind === 'transient' ? 'debug' : 'warn';
+}

@@ -1,0 +1,126 @@
+import { pino } from 'pino';
+import { expect } from 'chai';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { WatchReply } from '../../proto/generated/ipledger.ts';
+import { fakeEvent, podLifeEvents, fakePosition, watchReply, temporaryFile } from './testing/fake-events.ts';
+import { followLedger } from './follow-ledger.ts';
+import { ReadModel } from './read-model.ts';
+import { emptyPosition } from './store/database-file.ts';
+
+interface LogLine {
+  readonly breaks?: number;
+}
+
+describe('followLedger', () => {
+  let place: ReturnType<typeof temporaryFile>;
+  let model: ReadModel;
+  let logged: LogLine[];
+  beforeEach(() => {
+    logged = [];
+    place = temporaryFile();
+    model = new ReadModel(place.file);
+  });
+  afterEach(() => {
+    model.close();
+    place.remove();
+  });
+
+  /** Follows these streams in turn until each ends or fails. Returns the first event that each was opened at. */
+  async function follow(...streams: (WatchReply | IpledgerError)[][]): Promise<number[]> {
+    const openedAt: number[] = [];
+    const done = new AbortController();
+    const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line) as LogLine) });
+    async function* watch(fromSeq: number): AsyncGenerator<WatchReply> {
+      const replies = streams.shift();
+      if (!replies) return done.abort();
+      openedAt.push(fromSeq);
+      for (const each of replies) {
+        if (each instanceof IpledgerError) throw each;
+        yield each;
+      }
+    }
+    await followLedger({ model, from: 1, watch, log, signal: done.signal });
+    return openedAt;
+  }
+  const keepalive = (seq: number): WatchReply => watchReply([], fakePosition(seq));
+
+  it('stores events, and continues after them on reconnect', async () => {
+    const [given, bound, released, unbound] = podLifeEvents(1) as [never, never, never, never];
+    const openedAt = await follow(
+      [keepalive(4), watchReply([given, bound]), new IpledgerError('UNAVAILABLE', 'away')],
+      [keepalive(4), watchReply([released, unbound])],
+    );
+    expect(openedAt).to.deep.equal([1, 3]);
+    expect(model.position).to.deep.equal(fakePosition(4));
+    expect(model.store.event(4)).to.deep.equal(unbound);
+  });
+
+  it('rejects queries until it reaches the head of the start', async () => {
+    expect(model.notReadyReason).to.equal('the read model has no connection to the ledger yet');
+    const [given, bound] = podLifeEvents(1) as [never, never];
+    await follow([keepalive(2), watchReply([given], fakePosition(1))]);
+    expect(model.notReadyReason).to.equal('the read model has read 1 of 2 events so far');
+    expect(() => model.store)
+      .to.throw(IpledgerError)
+      .with.property('code', 'UNAVAILABLE');
+    await follow([keepalive(2), watchReply([bound])]);
+    expect(model.notReadyReason).to.equal(undefined);
+  });
+
+  it('splits transactions only between commands', async () => {
+    const events = Array.from({ length: 250 }, (_, index) =>
+      fakeEvent(index + 1, index >= 90 && index < 110 ? { part: index - 89, parts: 20 } : {}),
+    );
+    const positions: number[] = [];
+    const append = model.append.bind(model);
+    model.append = (part, at) => {
+      positions.push(at.seq);
+      append(part, at);
+    };
+    await follow([keepalive(0), watchReply(events)]);
+    expect(positions).to.deep.equal([110, 210, 250]);
+  });
+
+  it('stores a reply in one transaction while it catches up', async () => {
+    const events = Array.from({ length: 250 }, (_, index) => fakeEvent(index + 1));
+    const positions: number[] = [];
+    const append = model.append.bind(model);
+    model.append = (part, at) => {
+      positions.push(at.seq);
+      append(part, at);
+    };
+    await follow([keepalive(300), watchReply(events)]);
+    expect(positions).to.deep.equal([250]);
+  });
+
+  for (const [what, broken] of [
+    ['with a head before the stored position', [keepalive(1)]],
+    ['with another event at the stored position', [watchReply([], { ...fakePosition(2), hash: 'another' })]],
+    ['with another event before the next one', [keepalive(5), watchReply([{ ...fakeEvent(3), prev: 'another' }])]],
+    ['that ends before the stored position', [new IpledgerError('POSITION_GONE', 'event 3 is beyond the ledger')]],
+  ] as const)
+    it(`rebuilds the store for a ledger ${what}`, async () => {
+      await follow([keepalive(2), watchReply(podLifeEvents(1).slice(0, 2))]);
+      const openedAt = await follow([...broken], [keepalive(1), watchReply([fakeEvent(1, { type: 'LedgerCreated' })])]);
+      expect(openedAt).to.deep.equal([3, 1]);
+      expect(model.position).to.deep.equal(fakePosition(1));
+      expect(model.store.event(1).type).to.equal('LedgerCreated');
+    });
+
+  it('keeps the store when an event is missing in the stream', async () => {
+    const openedAt = await follow(
+      [keepalive(4), watchReply([fakeEvent(1)]), watchReply([fakeEvent(3)])],
+      [keepalive(4)],
+    );
+    expect(openedAt).to.deep.equal([1, 2]);
+    expect(model.position).to.deep.equal(fakePosition(1));
+  });
+
+  it('retries with backoff when the first event is sealed', async () => {
+    const gone = new IpledgerError('POSITION_GONE', 'event 1 is sealed: the first live one is event 900');
+    const stream = [keepalive(950), gone];
+    expect(await follow(stream, stream, stream)).to.deep.equal([1, 1, 1]);
+    expect(model.position).to.deep.equal(emptyPosition);
+    expect(logged.map(({ breaks }) => breaks)).to.deep.equal([0, 1, 2]);
+  });
+});

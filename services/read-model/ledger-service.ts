@@ -1,0 +1,144 @@
+/** The handlers of the read model: Ledger.Why, and Ledger.History except of addresses. */
+import { timeoutSignal } from '../../lib/process/abortable.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import {
+  type HistorySubject,
+  type PageRequest,
+  resolvePageSize,
+  type Period,
+  readHistory,
+  readInstant,
+  readSeqToken,
+  requireField,
+} from '../../lib/grpc/server/read-request.ts';
+import type { CallContext, Handlers } from '../../lib/grpc/server/serve.ts';
+import type { MessageInput } from '../../proto/codec.ts';
+import type {
+  Allocation,
+  HistoryReply,
+  LedgerService,
+  NextAllocationsReply,
+  NextAllocationsRequest,
+  Position,
+  WhyReply,
+  WhyRequest,
+} from '../../proto/generated/ipledger.ts';
+import type { ReadModel } from './read-model.ts';
+import { firstSeqSince, searchEvents, type SearchCriteria } from './store/event-search.ts';
+import type { EventStore } from './store/event-store.ts';
+
+/** Why waits this long for the newest events to arrive. */
+const maxWaitMs = 10_000;
+const maxOwners = 1_000;
+
+/** Lists the current allocations of a Pod at the allocator. */
+export type ListPodAllocations = (
+  pod: { readonly namespace: string; readonly pod: string },
+  signal: AbortSignal,
+) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
+
+export function ledgerHandlers(
+  model: ReadModel,
+  listPodAllocations: ListPodAllocations,
+): Handlers<typeof LedgerService> {
+  return {
+    history: (request) => {
+      const { about, period, page } = readHistory(request);
+      return history(model, { about, period, page });
+    },
+    nextAllocations: (request) => nextAllocations(model, request),
+    why: (request, context) => why(model, listPodAllocations, request, context),
+  };
+}
+
+interface HistoryQuery {
+  readonly about: HistorySubject;
+  readonly period: Period;
+  readonly page: PageRequest;
+}
+
+async function history(model: ReadModel, { about, period, page }: HistoryQuery): Promise<MessageInput<HistoryReply>> {
+  const { store } = model;
+  const { position } = store;
+  if (about.address !== '')
+    throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index addresses: call an allocator');
+  const last = period.until === Infinity ? position.seq : firstSeqSince(store, period.until) - 1;
+  const first = period.since === -Infinity ? store.firstSeq : firstSeqSince(store, period.since);
+  return { position, ...(await searchPage(store, criteriaFor(store, about), { last, first, page })) };
+}
+
+const maxNextAllocations = 2;
+
+async function nextAllocations(
+  { store }: ReadModel,
+  request: NextAllocationsRequest,
+): Promise<MessageInput<NextAllocationsReply>> {
+  const [address, subnet] = [requireField('address', request.address), requireField('subnet', request.subnet)];
+  const after = readInstant('after', requireField('after', request.after)) ?? 0;
+  return { seqs: store.allocationsFrom({ subnet, address }, firstSeqSince(store, after + 1), maxNextAllocations) };
+}
+
+async function why(
+  model: ReadModel,
+  listPodAllocations: ListPodAllocations,
+  request: WhyRequest,
+  { signal }: CallContext,
+): Promise<MessageInput<WhyReply>> {
+  const namespace = requireField('namespace', request.namespace);
+  const pod = requireField('pod', request.pod);
+  const page = { token: request.pageToken, size: resolvePageSize(request.pageSize, 100, 1_000) };
+  const { allocations, position } = await listPodAllocations({ namespace, pod }, signal);
+  await waitUntilCaughtUp(model, position.seq, signal);
+  const { store } = model;
+  const criteria = { anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
+  const found = await searchPage(store, criteria, { last: position.seq, first: store.firstSeq, page });
+  return { position, allocations, ...found };
+}
+
+async function waitUntilCaughtUp(model: ReadModel, seq: number, signal: AbortSignal): Promise<void> {
+  const { store } = model;
+  try {
+    await model.waitForSeq(seq, timeoutSignal(maxWaitMs, signal));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const message = `the read model has read the events up to ${store.position.seq}, and event ${seq} did not arrive in time: call an allocator, or try again later`;
+    throw new IpledgerError('UNAVAILABLE', message, { cause: error });
+  }
+}
+
+interface PageRange {
+  readonly last: number;
+  readonly first: number;
+  readonly page: PageRequest;
+}
+
+/** Searches one page. A page token before the first event of the store is an error: older events are not in the read model. */
+async function searchPage(store: EventStore, criteria: SearchCriteria, { last, first, page }: PageRange) {
+  const from = page.token === '' ? last : Math.min(last, readSeqToken(page.token));
+  const { firstSeq } = store;
+  const isCut = firstSeq > 1 && first === firstSeq;
+  if (isCut && from < firstSeq)
+    throw new IpledgerError(
+      'POSITION_GONE',
+      `the read model begins with event ${firstSeq} and does not contain event ${from}: call an allocator`,
+    );
+  const { events, searched, more } = await searchEvents(store, criteria, { last: from, first, limit: page.size });
+  return { events, searchedDownToSeq: searched, nextPageToken: more || isCut ? String(searched - 1) : '' };
+}
+
+/** An unknown Pod, node, owner or Subnet matches no event. */
+function criteriaFor(store: EventStore, { subnet, namespace, pod, node, owner }: HistorySubject): SearchCriteria {
+  const subnets = subnet === '' ? undefined : store.findKeys('subnets', { name: subnet }, 1);
+  const inSubnet = subnets && { subnet: subnets[0] ?? -1 };
+  if (pod !== '') return { ...inSubnet, anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
+  if (node !== '') return { ...inSubnet, anyOf: keysOf('node', store.findKeys('nodes', { name: node }, 1)) };
+  if (owner.uid + owner.kind + owner.name !== '') {
+    const keys = store.findKeys('owners', { ...owner, namespace }, maxOwners + 1);
+    if (keys.length <= maxOwners) return { ...inSubnet, anyOf: keysOf('owner', keys) };
+    throw new IpledgerError('INVALID_REQUEST', `more than ${maxOwners} owners match: name one, or set its uid`);
+  }
+  return subnets ? { anyOf: keysOf('subnet', subnets) } : {};
+}
+
+const keysOf = (column: 'pod' | 'node' | 'owner' | 'subnet', keys: readonly number[]) =>
+  keys.map((key) => ({ column, key }));

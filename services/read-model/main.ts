@@ -1,0 +1,144 @@
+/**
+ * The read model: follows the ledger into a SQLite file and answers history queries by Pod, owner, node and Subnet. It is optional:
+ * the allocator answers the same queries, only slower. The file can be deleted at any time; the read model rebuilds it from the log.
+ */
+import { Server } from '@grpc/grpc-js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { HealthImplementation } from 'grpc-health-check';
+import { pause } from '../../lib/process/abortable.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import { startHealthServer } from '../../lib/process/health-server.ts';
+import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
+import { createLogger } from '../../lib/process/log.ts';
+import { version } from '../../lib/process/version.ts';
+import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
+import { authorizationInterceptor } from '../../lib/grpc/server/authorization.ts';
+import { maxRequestBytes } from '../../lib/grpc/server/request-limits.ts';
+import { insecureOption, serverTls } from '../../lib/grpc/server/insecure.ts';
+import { listen } from '../../lib/grpc/server/listen.ts';
+import { addReflection } from '../../lib/grpc/server/reflection.ts';
+import { addGrpcService } from '../../lib/grpc/server/serve.ts';
+import type { Tls } from '../../lib/tls/credentials.ts';
+import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
+import { ledgerHandlers, type ListPodAllocations } from './ledger-service.ts';
+import { followLedger } from './follow-ledger.ts';
+import { readModelMetrics } from './metrics.ts';
+import { ReadModel } from './read-model.ts';
+import { watchWithBytes } from './watch-replies.ts';
+
+interface Options {
+  readonly allocator: string;
+  readonly file: string;
+  readonly from: number;
+  readonly listen: string;
+  readonly insecure?: boolean;
+  readonly healthListen: string;
+}
+
+const options = new Command('read-model')
+  .description('answers history queries by Pod, owner, node and time')
+  .version(version)
+  .addOption(
+    new Option('--allocator <host:port>', 'allocator to follow; several replicas separated by commas')
+      .env('IPLEDGER_ENDPOINT')
+      .default('127.0.0.1:7411'),
+  )
+  .addOption(
+    new Option('--file <path>', 'SQLite file of the read model')
+      .env('IPLEDGER_READ_MODEL_FILE')
+      .default('ipledger-read-model.sqlite'),
+  )
+  .addOption(
+    new Option('--from <seq>', 'first event to read, if the events before it are deleted')
+      .env('IPLEDGER_READ_MODEL_FROM')
+      .argParser(readSeq)
+      .default(1),
+  )
+  .addOption(
+    new Option('--listen <host:port>', 'address of the gRPC API').env('IPLEDGER_LISTEN').default('127.0.0.1:7412'),
+  )
+  .addOption(insecureOption())
+  .addOption(
+    new Option('--health-listen <host:port>', 'address of HTTP /livez, /readyz and /metrics; none if empty')
+      .env('IPLEDGER_HEALTH_LISTEN')
+      .default(''),
+  )
+  .parse()
+  .opts<Options>();
+
+const log = createLogger('read-model');
+const healthIntervalMs = 100;
+const callTimeoutMs = 10_000;
+/** The allocator sends a keepalive every few seconds. A longer silence is a broken stream. */
+const watchSilenceMs = 20_000;
+
+await runProgram(log, async (life) => {
+  const tls = serverTls(options, process.env, log);
+  const connection = connect(options.allocator, tls);
+  const model = new ReadModel(options.file);
+  const following = followLedger({
+    model,
+    from: options.from,
+    watch: (fromSeq, signal) => stream(connection, watchWithBytes, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
+    log,
+    signal: life.signal,
+  });
+  life.onStop(async () => {
+    await following;
+    model.close();
+    connection.close();
+  });
+  log.info({ file: options.file, seq: model.position.seq }, 'database opened');
+
+  const ready = (): boolean | string => model.notReadyReason ?? true;
+  if (options.healthListen !== '') {
+    const metrics = readModelMetrics(model);
+    const health = await startHealthServer({ listen: options.healthListen, ready, metrics, log });
+    life.onStop(() => health.close());
+  }
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  const port = await startServer({ model, listPodAllocations: allocationLister(connection), health, tls }, life);
+  log.info({ listen: options.listen, port }, 'listening');
+  for (; !life.signal.aborted; await pause(healthIntervalMs, life.signal))
+    health.setStatus('', model.notReadyReason === undefined ? 'SERVING' : 'NOT_SERVING');
+});
+
+function readSeq(text: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('Expected the number of an event, from 1 on.');
+  return Number(text);
+}
+
+/** A Pod has at most 24 attachments, so one page contains all. */
+function allocationLister(connection: Connection): ListPodAllocations {
+  return async ({ namespace, pod }, signal) => {
+    const timeoutMs = callTimeoutMs;
+    const { allocations, position } = await call(
+      connection,
+      IpamService.listAllocations,
+      { namespace, pod },
+      { timeoutMs, signal },
+    );
+    if (!position) throw new IpledgerError('BUG', 'the reply has no position');
+    return { allocations, position };
+  };
+}
+
+interface ServerParts {
+  readonly model: ReadModel;
+  readonly listPodAllocations: ListPodAllocations;
+  readonly health: HealthImplementation;
+  readonly tls: Tls;
+}
+
+/** Starts the gRPC server: History and Why, health and reflection. Resolves to the port. */
+function startServer({ model, listPodAllocations, health, tls }: ServerParts, life: Lifecycle): Promise<number> {
+  const server = new Server({
+    'grpc.max_receive_message_length': maxRequestBytes,
+    'grpc.keepalive_time_ms': 30_000,
+    interceptors: tls ? [authorizationInterceptor(log)] : [],
+  });
+  addGrpcService(server, LedgerService, ledgerHandlers(model, listPodAllocations), { log, stopping: life.signal });
+  health.addToServer(server);
+  addReflection(server);
+  return listen(server, { listen: options.listen, tls }, life);
+}

@@ -1,0 +1,18 @@
+/** The Prometheus metrics of the read model. docs/metrics.md describes each. */
+import { createRegistry, addGauge, type Registry, booleanReading } from '../../lib/process/metrics.ts';
+import type { ReadModel } from './read-model.ts';
+
+export function readModelMetrics(model: Pick<ReadModel, 'position' | 'notReadyReason'>): Registry {
+  const registry = createRegistry();
+  addGauge(registry, {
+    name: 'ipledger_read_model_seq',
+    help: 'The last event in the read model.',
+    read: () => [{ value: model.position.seq }],
+  });
+  addGauge(registry, {
+    name: 'ipledger_read_model_caught_up',
+    help: 'Whether the read model has caught up with the ledger since its start.',
+    read: () => booleanReading(model.notReadyReason === undefined),
+  });
+  return registry;
+}

@@ -1,0 +1,64 @@
+/** The read model: its event store, and whether the store has caught up with the ledger. */
+import { EventEmitter, once } from 'node:events';
+import { IpledgerError } from '../../lib/errors.ts';
+import type { Event, Position } from '../../proto/generated/ipledger.ts';
+import { removeDatabase } from './store/database-file.ts';
+import { EventStore } from './store/event-store.ts';
+
+export class ReadModel {
+  readonly #file: string;
+  readonly #advanced = new EventEmitter().setMaxListeners(0);
+  #store: EventStore;
+  /** The head of the ledger at the start. Queries are rejected until the store reaches it. */
+  #catchUpSeq: number | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#store = new EventStore(file);
+  }
+
+  get position(): Position {
+    return this.#store.position;
+  }
+
+  /** Why queries are rejected; undefined when they are answered. */
+  get notReadyReason(): string | undefined {
+    if (this.#catchUpSeq === undefined) return 'the read model has no connection to the ledger yet';
+    const { seq } = this.position;
+    return seq < this.#catchUpSeq ? `the read model has read ${seq} of ${this.#catchUpSeq} events so far` : undefined;
+  }
+
+  /** The store, for queries. @throws IpledgerError UNAVAILABLE until the store has caught up. */
+  get store(): EventStore {
+    if (this.notReadyReason !== undefined)
+      throw new IpledgerError('UNAVAILABLE', `${this.notReadyReason}: call an allocator, or try again later`);
+    return this.#store;
+  }
+
+  /** Records the head of the ledger. */
+  recordLedgerHead(seq: number): void {
+    this.#catchUpSeq ??= seq;
+  }
+
+  append(events: readonly Event[], position: Position): void {
+    this.#store.append(events, position);
+    this.#advanced.emit('advanced');
+  }
+
+  /** Resolves when the store contains an event. @throws AbortError with the signal. */
+  async waitForSeq(seq: number, signal: AbortSignal): Promise<void> {
+    while (this.position.seq < seq) await once(this.#advanced, 'advanced', { signal });
+  }
+
+  /** Deletes the file. The log is read from its first event again. */
+  reset(): void {
+    this.#store.close();
+    removeDatabase(this.#file);
+    this.#store = new EventStore(this.#file);
+    this.#catchUpSeq = undefined;
+  }
+
+  close(): void {
+    this.#store.close();
+  }
+}

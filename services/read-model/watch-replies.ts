@@ -1,0 +1,37 @@
+/** Ledger.Watch for the read model: keeps the bytes of each received event, which the store writes as they are. */
+import protobuf from 'protobufjs/minimal.js';
+import { encode } from '../../proto/codec.ts';
+import { type Event, LedgerService, type WatchReply } from '../../proto/generated/ipledger.ts';
+
+/** Field 2 of WatchReply: a length and the bytes of one event. */
+const eventTag = (2 << 3) | 2;
+
+const receivedBytes = new WeakMap<Event, Uint8Array>();
+
+/** The method, for `stream`. */
+export const watchWithBytes: typeof LedgerService.watch = {
+  ...LedgerService.watch,
+  responseDeserialize: (bytes) => {
+    const reply = LedgerService.watch.responseDeserialize(bytes);
+    keepBytes(reply, bytes);
+    return reply;
+  },
+};
+
+function keepBytes({ events }: WatchReply, bytes: Uint8Array): void {
+  const reader = protobuf.Reader.create(bytes);
+  for (let index = 0; reader.pos < reader.len;) {
+    const tag = reader.uint32();
+    if (tag !== eventTag) {
+      reader.skipType(tag & 7);
+      continue;
+    }
+    const length = reader.uint32();
+    const event = events[index++];
+    if (event) receivedBytes.set(event, bytes.subarray(reader.pos, reader.pos + length));
+    reader.skip(length);
+  }
+}
+
+/** An event as bytes: as it was received, or encoded. */
+export const encodedEvent = (event: Event): Uint8Array => receivedBytes.get(event) ?? encode('Event', event);

@@ -1,0 +1,35 @@
+/** The environment of the demo: its servers, a terminal that reaches them, and the cleanup. */
+import { join } from 'node:path';
+import { type Capability, probeMacvlan } from '../harness/network/network-namespaces.ts';
+import { cacheFolder } from '../harness/paths.ts';
+import { findPrograms } from '../harness/programs/find-program.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { demoTools } from '../harness/up/client-access.ts';
+import { listPrograms } from '../harness/up/start.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+/** Not the folder of `make up`: the demo does not change the ledger of an operator. */
+export const demoFolder = join(cacheFolder, 'demo');
+
+export interface DemoEnvironment {
+  readonly terminal: Terminal;
+  readonly run: Run;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Whether this machine can create interfaces for Pods. */
+  readonly macvlan: Capability;
+}
+
+/** Finds or builds all programs first, which may take minutes: no later step waits for a build. */
+export async function openDemoEnvironment(signal: AbortSignal): Promise<DemoEnvironment> {
+  await findPrograms(listPrograms(demoTools, true), signal);
+  const macvlan = await probeMacvlan();
+  const run = openRun();
+  // The servers run in the background: if the demo is killed, the janitor stops them
+  run.cleanUpWith([process.execPath, join(import.meta.dirname, 'stop-servers.ts'), demoFolder]);
+  // cnitool keeps the results of ADD in files until DEL
+  const removeResults = 'grep -ls "$0" /var/lib/cni/results/* | xargs -r rm -f';
+  run.cleanUpWith(['sh', '-c', removeResults, `/ipledger-${run.id}-`]);
+  const terminal = openTerminal(join(run.folder, 'kubectl-cache'), signal);
+  return { terminal, run, signal, macvlan };
+}

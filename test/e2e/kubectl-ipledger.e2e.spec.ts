@@ -1,0 +1,164 @@
+/**
+ * `kubectl ipledger` by the kubeconfig alone: a real API server authorizes the port-forward, and a process in place of the kubelet
+ * forwards it to a real allocator with TLS.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadTls } from '../../lib/tls/credentials.ts';
+import { call, connect } from '../../lib/grpc/client.ts';
+import { SubnetsService } from '../../proto/generated/ipledger.ts';
+import { eventually } from './support/eventually.ts';
+import {
+  applyChartRoles,
+  createPerson,
+  createToken,
+  installed,
+  permitConnecting,
+  writeUserKubeconfig,
+} from './support/people.ts';
+import { openAuthority } from '../harness/certificates/certificate-authority.ts';
+import { certificateFolder, type CertificateFolder, makeCertificates } from '../harness/certificates/certificates.ts';
+import { startEtcd } from '../harness/etcd.ts';
+import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
+import { addForwardingNode } from '../harness/kubernetes/port-forward-kubelet.ts';
+import { root } from '../harness/paths.ts';
+import { type CommandResult, runCommand } from '../harness/processes/command.ts';
+import { childEnvironment } from '../harness/processes/launch.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { type AllocatorServer, startAllocator, tlsVariables } from '../harness/services.ts';
+
+const labels = { 'app.kubernetes.io/name': 'ipledger', 'app.kubernetes.io/component': 'allocator' };
+const lan = { provider: 'lan.default', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' };
+const secretName = 'ipledger-agent-authority';
+const reserve = ['reserve', '--subnet', 'lan', '--for', 'vip/web', '--reason', 'a test'];
+
+describe('kubectl ipledger', function () {
+  this.timeout(180_000);
+  let run: Run;
+  let cluster: Cluster;
+  let certificates: CertificateFolder;
+  let allocator: AllocatorServer;
+
+  before(async () => {
+    run = openRun();
+    const folder = join(run.folder, 'certificates');
+    const [started, etcd] = await Promise.all([
+      startCluster(run, { nodes: [], controllers: false, crds: false }),
+      startEtcd(run),
+      makeCertificates({ folder, allocators: ['allocator'], nodes: [], operators: ['test'] }),
+    ]);
+    cluster = started;
+    certificates = certificateFolder(folder);
+    await applyChartRoles(cluster);
+    const kubeconfig = await cluster.kubeconfigFor(`system:serviceaccount:${installed}:ipledger-allocator`);
+    const tokenReview = { kubeconfig, account: `${installed}/ipledger-node-agent`, users: true };
+    allocator = await startAllocator(run, { etcd, tls: certificates.allocator('allocator'), tokenReview });
+    await addForwardingNode(run, cluster, 'node-a');
+    await createPerson(cluster, 'alice', ['ipledger-operator']);
+    await permitConnecting(cluster, 'alice');
+    await applyAllocator(certificates.watcher.ca);
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    const patch = ['--subresource=status', '-p', JSON.stringify({ status })];
+    await cluster.kubectl(['patch', 'pod', 'allocator', '-n', installed, ...patch]);
+    const operator = connect(allocator.endpoint, loadTls(certificates.operator('test')));
+    await call(operator, SubnetsService.applySubnet, { name: 'lan', spec: lan }, { timeoutMs: 20_000 });
+    operator.close();
+  });
+  after(() => run?.end());
+
+  /** Service, Pod and authority, as the chart creates them. */
+  const applyAllocator = (authority: string): Promise<void> => {
+    const inNamespace = (name: string, more: object = {}) => ({ name, namespace: installed, ...more });
+    const annotations = { 'ipledger.io/authority-secret': secretName };
+    const port = { name: 'grpc', containerPort: Number(allocator.endpoint.split(':')[1]) };
+    const items = [
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: inNamespace('ipledger-allocator', { annotations }),
+        spec: { selector: labels, ports: [{ name: 'grpc', port: 7411, targetPort: 'grpc' }] },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: inNamespace(secretName),
+        stringData: { 'ca.crt': readFileSync(authority, 'utf8') },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: inNamespace('allocator', { labels }),
+        spec: { nodeName: 'node-a', containers: [{ name: 'allocator', image: 'ipledger', ports: [port] }] },
+      },
+    ];
+    return cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  };
+  const kubeconfigOf = (user: object): string =>
+    writeUserKubeconfig(cluster, join(run.folder, 'user.kubeconfig'), user);
+  const kubectlIpledger = (args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandResult> =>
+    runCommand(join(root, 'cli', 'kubectl-ipledger'), args, {
+      env: childEnvironment({ HOME: '', ...env }),
+      signal: run.signal,
+    });
+  const historyOf = async (kubeconfig: string, address: string): Promise<string> =>
+    (await kubectlIpledger(['history', address, '-o', 'wide'], { KUBECONFIG: kubeconfig })).stdout;
+
+  it('reaches the allocator with the token of the kubeconfig, and the event names the user', async () => {
+    const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
+    const reserved = await kubectlIpledger([...reserve, '10.9.0.20'], { KUBECONFIG: kubeconfig });
+    expect(reserved.stderr).to.equal('');
+    expect(await historyOf(kubeconfig, '10.9.0.20')).to.contain('kubernetes:system:serviceaccount:people:alice');
+  });
+
+  it('runs the program that the kubeconfig names for a token', async () => {
+    const status = { token: await createToken(cluster, 'alice') };
+    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
+    const args = ['-c', `echo '${JSON.stringify(credential)}'`];
+    const exec = { apiVersion: credential.apiVersion, command: 'sh', args, interactiveMode: 'Never' };
+    const answer = await kubectlIpledger(['subnets'], { KUBECONFIG: kubeconfigOf({ exec }) });
+    expect(answer.stderr).to.equal('');
+    expect(answer.stdout).to.contain('10.9.0.0/24');
+  });
+
+  it('uses the certificate of an operator, if there is one, with any kubeconfig that may forward ports', async () => {
+    const env = { KUBECONFIG: cluster.kubeconfig, ...tlsVariables(certificates.operator('test')) };
+    expect((await kubectlIpledger(['status'], env)).stderr).to.equal('');
+  });
+
+  it('prints a complete export', async () => {
+    const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
+    const { stderr, stdout } = await kubectlIpledger(['export'], { KUBECONFIG: kubeconfig });
+    expect(stderr).to.equal('');
+    expect(stdout.trim().split('\n')).to.have.length.greaterThan(1);
+  });
+
+  it('names the permission that a user lacks for the port-forward', async () => {
+    await createPerson(cluster, 'bob', ['ipledger-reader']);
+    const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'bob') });
+    const status = (): Promise<CommandResult> => kubectlIpledger(['status'], { KUBECONFIG: kubeconfig });
+    const first = await status();
+    expect(first).to.include({ code: 3 });
+    expect(first.stderr).to.match(/services "ipledger-allocator" is forbidden/);
+    const role = ['create', 'role', 'almost', '-n', installed, '--verb=get,list', '--resource=pods,services,secrets'];
+    await cluster.kubectl(role);
+    const subject = '--serviceaccount=people:bob';
+    await cluster.kubectl(['create', 'rolebinding', 'almost', '-n', installed, '--role=almost', subject]);
+    await eventually(async () => {
+      const second = await status();
+      expect(second.stderr).to.contain(
+        'needs the verbs get and create on pods/portforward in namespace ipledger-system',
+      );
+      expect(second).to.include({ code: 3 });
+    });
+  });
+
+  it('sends no token to an allocator of another authority', async () => {
+    const stranger = await openAuthority(join(run.folder, 'strangers'), 'strangers');
+    await applyAllocator(stranger.cert);
+    const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
+    const answer = await kubectlIpledger(['status'], { KUBECONFIG: kubeconfig });
+    expect(answer).to.include({ code: 3 });
+    expect(answer.stderr).to.contain('its certificate is of no authority that is trusted here');
+  });
+});

@@ -1,0 +1,134 @@
+/** IPAMClaims: addresses that stay from one Pod to the next until the claim is deleted. */
+import { expect } from 'chai';
+import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
+import { readLastEvent } from '../support/attachments.ts';
+import { eventually } from '../support/eventually.ts';
+import type { KubeObject } from '../support/kubernetes-client.ts';
+import {
+  makeNetworkAndSubnet,
+  makePod,
+  networksAnnotation,
+  openTestEnvironment,
+  type TestEnvironment,
+  waitForAddress,
+  waitForEvent,
+} from '../support/test-environment.ts';
+
+describe('an IPAMClaim', function () {
+  this.timeout(180_000);
+  let scene: TestEnvironment;
+  before(async () => {
+    scene = await openTestEnvironment();
+    for (const definition of virtualMachineCrds) await scene.kubernetes.create(definition);
+    await makeNetworkAndSubnet(scene, 'lan', '10.21.0.0/24');
+  });
+  after(() => scene?.run.end());
+
+  const selection = (claim: string): string => JSON.stringify([{ name: 'lan', 'ipam-claim-reference': claim }]);
+  const makeClaimant = (name: string, claim: string) => makePod(scene, name, selection(claim));
+
+  /** Waits until the status of a claim has these addresses and this Pod; "" for no Pod. */
+  const waitForStatus = (claim: string, ips: readonly string[], ownerPod: string): Promise<KubeObject> =>
+    eventually(async () => {
+      const object = await scene.kubernetes.get('IPAMClaim', claim);
+      const { status = {} } = object;
+      expect(status['ips']).to.deep.equal(ips);
+      expect(status['ownerPod'] ?? { name: '' }).to.deep.equal({ name: ownerPod });
+      return object;
+    });
+
+  const conditionOf = ({ status = {} }: KubeObject) => (status['conditions'] as Record<string, unknown>[])[0];
+
+  it('keeps its address while Pods come and go, and releases it when it is deleted', async () => {
+    await makeClaimant('first', 'vm1');
+    const address = await waitForAddress(scene, 'first', 'lan');
+    const claim = await waitForStatus('vm1', [`${address}/24`], 'first');
+    expect(claim.spec).to.deep.equal({ network: 'lan', interface: '' });
+    expect(claim.metadata.finalizers).to.deep.equal(['ipledger.io/ledger']);
+    expect(conditionOf(claim)).to.include({ type: 'IPsAllocated', status: 'True', reason: 'SuccessfulAllocation' });
+
+    await scene.kubernetes.remove('Pod', 'first');
+    await waitForStatus('vm1', [`${address}/24`], '');
+    await makePod(scene, 'thief', 'lan', { 'lan.default.kubernetes.io/ip_address': address });
+    await waitForEvent(scene, 'thief', 'AcquireAddressFailed', /reserved for ipamclaim\/default\/vm1/);
+    await makeClaimant('second', 'vm1');
+    expect(await waitForAddress(scene, 'second', 'lan')).to.equal(address);
+
+    await makeClaimant('third', 'vm1');
+    await waitForEvent(scene, 'third', 'AcquireAddressFailed', /is in use by Pod default\/second/);
+    await scene.kubernetes.patch(
+      'IPAMClaim',
+      'vm1',
+      { status: { ips: ['10.21.0.99/24'], ownerPod: { name: 'thief' } } },
+      'status',
+    );
+    await waitForStatus('vm1', [`${address}/24`], 'second');
+    await scene.kubernetes.remove('Pod', 'second');
+    expect(await waitForAddress(scene, 'third', 'lan')).to.equal(address);
+
+    await scene.kubernetes.remove('IPAMClaim', 'vm1');
+    await waitForEvent(scene, 'vm1', 'IPAMClaimInUse', /Pod third uses/);
+    await scene.kubernetes.remove('Pod', 'third');
+    expect(await waitForAddress(scene, 'thief', 'lan')).to.equal(address);
+    await waitForEvent(scene, 'vm1', 'Released', /the claim was deleted/);
+    await eventually(async () => expect(await scene.kubernetes.list('IPAMClaim')).to.deep.equal([]));
+  });
+
+  it('gets the addresses of its spec.ipRequests', async () => {
+    const spec = { network: 'lan', interface: 'net1', ipRequests: ['10.21.0.77/24'] };
+    await scene.kubernetes.create({ kind: 'IPAMClaim', metadata: { name: 'fixed' }, spec });
+    await makeClaimant('fixed-pod', 'fixed');
+    expect(await waitForAddress(scene, 'fixed-pod', 'lan')).to.equal('10.21.0.77');
+    await waitForStatus('fixed', ['10.21.0.77/24'], 'fixed-pod');
+  });
+
+  it('records in the ledger why its address was released', async () => {
+    await makeClaimant('short', 'short');
+    const address = await waitForAddress(scene, 'short', 'lan');
+    await waitForStatus('short', [`${address}/24`], 'short');
+    await scene.kubernetes.remove('Pod', 'short');
+    await waitForStatus('short', [`${address}/24`], '');
+    await scene.kubernetes.remove('IPAMClaim', 'short');
+    await eventually(async () => {
+      const event = await readLastEvent(scene, 'lan', address);
+      expect(JSON.stringify(event)).to.contain('IPAMClaim default/short was deleted');
+    });
+  });
+
+  it('of another namespace cannot be named', async () => {
+    await makeClaimant('foreign', 'other/vm1');
+    await waitForEvent(scene, 'foreign', 'ValidatePodNetworkFailed', /name of an IPAMClaim in the Pod's namespace/);
+  });
+
+  it('serves both Pods of a virtual machine that migrates, and its next start', async () => {
+    const start = () =>
+      eventually(() => scene.kubernetes.create({ kind: 'VirtualMachineInstance', metadata: { name: 'vm' }, spec: {} }));
+    await eventually(() => scene.kubernetes.create({ kind: 'VirtualMachine', metadata: { name: 'vm' }, spec: {} }));
+    const launch = (suffix: string, { metadata }: KubeObject) => {
+      const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: metadata.uid };
+      return scene.kubernetes.create({
+        kind: 'Pod',
+        metadata: {
+          name: `virt-launcher-vm-${suffix}`,
+          annotations: { [networksAnnotation]: selection('vm.lan') },
+          ownerReferences: [{ ...owner, controller: true }],
+        },
+        spec: { nodeName: 'node-1', restartPolicy: 'Never', containers: [{ name: 'compute', image: 'compute' }] },
+      });
+    };
+    const instance = await start();
+    await launch('source', instance);
+    const address = await waitForAddress(scene, 'virt-launcher-vm-source', 'lan');
+    await waitForStatus('vm.lan', [`${address}/24`], 'virt-launcher-vm-source');
+    await launch('target', instance);
+    expect(await waitForAddress(scene, 'virt-launcher-vm-target', 'lan')).to.equal(address);
+    await scene.kubernetes.remove('Pod', 'virt-launcher-vm-source');
+    await waitForStatus('vm.lan', [`${address}/24`], 'virt-launcher-vm-target');
+
+    await scene.kubernetes.remove('Pod', 'virt-launcher-vm-target');
+    await scene.kubernetes.remove('VirtualMachineInstance', 'vm');
+    await waitForStatus('vm.lan', [`${address}/24`], '');
+    await launch('again', await start());
+    expect(await waitForAddress(scene, 'virt-launcher-vm-again', 'lan')).to.equal(address);
+  });
+});

@@ -1,0 +1,96 @@
+/** Two pod-watchers, one active by a Kubernetes Lease. When it fails, the other takes over. */
+import { expect } from 'chai';
+import { printProgress } from '../../harness/progress.ts';
+import { startWatcher, type WatcherServer } from '../../harness/services.ts';
+import { expectConsistency } from '../support/consistency.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  waitForAddress,
+  makeNetworkAndSubnet,
+  makePod,
+  openTestEnvironment,
+  type TestEnvironment,
+} from '../support/test-environment.ts';
+
+describe('Two pod-watchers', function () {
+  this.timeout(180_000);
+  let scene: TestEnvironment;
+  let first: WatcherServer;
+  let second: WatcherServer;
+  before(async () => {
+    scene = await openTestEnvironment();
+    await makeNetworkAndSubnet(scene, 'lan', '10.8.0.0/24');
+    const { allocator, cluster, watcher } = scene.stack;
+    first = watcher;
+    second = await startWatcher(scene.run, { allocator, cluster, name: 'pod-watcher-2' });
+  });
+  after(() => scene?.run.end());
+  afterEach(() => expectConsistency(scene.stack));
+
+  /** The holder of the Lease, and the number of transitions. */
+  async function readLease(): Promise<{ holder: string; transitions: number }> {
+    const [found] = await scene.kubernetes.list('Lease', 'fieldSelector=metadata.name=ipledger-pod-watcher');
+    const { holderIdentity = '', leaseTransitions = 0 } = (found?.spec ?? {}) as {
+      holderIdentity?: string;
+      leaseTransitions?: number;
+    };
+    return { holder: holderIdentity, transitions: leaseTransitions };
+  }
+  const ips = async (): Promise<string[]> => (await scene.kubernetes.list('IP')).map(({ metadata }) => metadata.name);
+
+  it('are one active and one standby, and serve a Pod once', async () => {
+    await makePod(scene, 'before', 'lan');
+    await waitForAddress(scene, 'before', 'lan');
+    expect(await readLease()).to.have.property('transitions', 0);
+    // The watcher writes the IP object after the Pod's annotations.
+    await eventually(async () => expect(await ips()).to.deep.equal(['before.default.lan.default']));
+  });
+
+  it('serve a Pod that is created while the active one is killed, and release the address of a deleted Pod', async () => {
+    const before = await readLease();
+    await makePod(scene, 'stays', 'lan');
+    const address = await waitForAddress(scene, 'stays', 'lan');
+    const killedAt = performance.now();
+    await first.kill();
+    await makePod(scene, 'between', 'lan');
+    await scene.kubernetes.remove('Pod', 'before');
+    await waitForAddress(scene, 'between', 'lan');
+    printProgress(`watcher killed: a new Pod had its address after ${Math.round(performance.now() - killedAt)} ms`);
+    await eventually(async () =>
+      expect(await ips()).to.have.members(['stays', 'between'].map((pod) => `${pod}.default.lan.default`)),
+    );
+    expect(await waitForAddress(scene, 'stays', 'lan')).to.equal(address);
+    const current = await readLease();
+    expect(current.transitions).to.equal(before.transitions + 1);
+    expect(current.holder).to.not.equal(before.holder);
+  });
+
+  it('keep the active one when the killed one starts again, and hand over when the active one is stopped', async () => {
+    const before = await readLease();
+    await first.start();
+    expect(await readLease(), 'the active watcher stays active').to.deep.equal(before);
+    const stoppedAt = performance.now();
+    await second.stop();
+    await makePod(scene, 'after', 'lan');
+    await waitForAddress(scene, 'after', 'lan');
+    printProgress(`watcher stopped: a new Pod had its address after ${Math.round(performance.now() - stoppedAt)} ms`);
+    const current = await readLease();
+    expect(current.holder).to.not.be.oneOf([before.holder, '']);
+    await second.start();
+    expect((await readLease()).holder).to.equal(current.holder);
+  });
+
+  it('have a suspended one step down after its Lease has expired, and the other serves the Pods', async () => {
+    const before = await readLease();
+    first.freeze();
+    await makePod(scene, 'suspended', 'lan');
+    await waitForAddress(scene, 'suspended', 'lan');
+    const current = await readLease();
+    expect(current.holder).to.not.equal(before.holder);
+    first.resume();
+    await scene.kubernetes.remove('Pod', 'suspended');
+    await makePod(scene, 'later', 'lan');
+    await waitForAddress(scene, 'later', 'lan');
+    expect((await readLease()).holder).to.equal(current.holder);
+  });
+});

@@ -1,0 +1,88 @@
+/** The TLS Secrets of a namespace as files, as the kubelet mounts them: one rename of a link replaces all files of a Secret. */
+import { X509Certificate } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import type { TlsFiles } from '../../../lib/tls/certificates.ts';
+import type { Run } from '../../harness/run.ts';
+
+/** The API server ends a watch earlier. */
+const silenceMs = 3_600_000;
+
+export interface MountedSecrets {
+  /** The files of a Secret. They exist some time after the Secret does. */
+  filesOf(secret: string): TlsFiles;
+  /** The first certificate in tls.crt now. @throws Error before the Secret is mounted */
+  certificateOf(secret: string): X509Certificate;
+}
+
+interface SecretChange {
+  readonly type: string;
+  readonly object: {
+    readonly type: string;
+    readonly metadata: { readonly name: string };
+    readonly data?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Mounts each Secret with a certificate, and follows its changes until the run ends. A deleted Secret keeps its files. */
+export function mountSecrets(run: Run, kubeconfig: string, namespace: string): MountedSecrets {
+  const folder = join(run.folder, 'secrets');
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = connectApi(config);
+  const follow = async (): Promise<void> => {
+    while (!run.signal.aborted)
+      for await (const line of api.stream(`/api/v1/namespaces/${namespace}/secrets?watch=1`, {
+        silenceMs,
+        signal: run.signal,
+      })) {
+        const { type, object } = line as SecretChange;
+        if (/^(ADDED|MODIFIED)$/.test(type) && object.type === 'kubernetes.io/tls')
+          replaceVolume(join(folder, object.metadata.name), object.data ?? {});
+      }
+  };
+  let failure: unknown;
+  const ended = follow().catch((error: unknown) => {
+    if (!run.signal.aborted) failure = error;
+  });
+  run.onEnd(() => ended);
+
+  const filesOf = (secret: string): TlsFiles => {
+    const path = (file: string): string => join(folder, secret, file);
+    return { ca: path('ca.crt'), cert: path('tls.crt'), key: path('tls.key') };
+  };
+  return {
+    filesOf,
+    certificateOf(secret) {
+      if (failure !== undefined) throw new Error('the Secrets are not followed', { cause: failure });
+      return new X509Certificate(readFileSync(filesOf(secret).cert));
+    },
+  };
+}
+
+/** Writes a volume as the kubelet does. @param data the files, in base64 */
+export function replaceVolume(folder: string, data: Readonly<Record<string, string>>): void {
+  mkdirSync(folder, { recursive: true });
+  const fresh = mkdtempSync(join(folder, '..new_'));
+  for (const [name, content] of Object.entries(data))
+    writeFileSync(join(fresh, name), Buffer.from(content, 'base64'), { mode: 0o440 });
+  const link = join(folder, '..data');
+  const old = existsSync(link) ? readlinkSync(link) : undefined;
+  symlinkSync(basename(fresh), `${link}_tmp`);
+  renameSync(`${link}_tmp`, link);
+  for (const name of Object.keys(data))
+    if (!existsSync(join(folder, name))) symlinkSync(join('..data', name), join(folder, name));
+  if (old !== undefined) rmSync(join(folder, old), { recursive: true });
+}

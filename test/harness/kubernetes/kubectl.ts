@@ -1,0 +1,41 @@
+/** Runs kubectl against one cluster. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mustRun } from '../processes/command.ts';
+import { childEnvironment } from '../processes/launch.ts';
+import { crdFolder } from '../paths.ts';
+import { findProgram } from '../programs/find-program.ts';
+
+/** Runs kubectl with arguments and stdin. Returns its stdout. @throws Error with its stderr if the exit status is not 0. */
+export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
+
+/**
+ * @param kubeconfig one file, or several as the variable KUBECONFIG lists them.
+ * @param cacheFolder kubectl caches API discovery by address for hours. Another server can use the same port later, so
+ *   each cluster has its own cache.
+ */
+export function kubectlFor(kubeconfig: string, cacheFolder: string, signal: AbortSignal): Kubectl {
+  const env = childEnvironment({ KUBECONFIG: kubeconfig, KUBECACHEDIR: cacheFolder });
+  return async (args, input) => mustRun(await findProgram('kubectl'), args, { env, input, signal });
+}
+
+/** The CustomResourceDefinition files of the project. @throws Error if there are none. */
+export function crdFiles(): string[] {
+  const files = existsSync(crdFolder) ? readdirSync(crdFolder).filter((name) => /\.ya?ml$/.test(name)) : [];
+  if (files.length === 0) throw new Error(`no CustomResourceDefinitions in ${crdFolder}`);
+  return files.sort().map((name) => join(crdFolder, name));
+}
+
+/** Applies CustomResourceDefinitions, by default those of the project. Resolves when they are established. */
+export async function applyCrds(kubectl: Kubectl, crds: readonly string[] = crdFiles()): Promise<void> {
+  const files = crds.flatMap((file) => ['-f', file]);
+  await kubectl(['apply', '--server-side', '--force-conflicts', ...files]);
+  await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...files]);
+}
+
+/** Creates Node objects. Without a Node object, the Pod garbage collector deletes the Pods of the node. */
+export async function addNodes(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const nodes = names.map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
+  await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: nodes }));
+}

@@ -1,0 +1,20 @@
+/** Finds the programs of a node that Debian packages provide (see ../prerequisites). */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export type PackagedProgram = 'busybox' | 'containerd' | 'ctr' | 'runc';
+
+/** Returns the path of a program. @throws Error with the command that installs it */
+export function packagedProgram(name: PackagedProgram): string {
+  // /usr/sbin is not on the PATH of every user
+  for (const folder of [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin']) {
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // try the next folder
+    }
+  }
+  throw new Error(`${name} is not installed: run \`sh test/harness/prerequisites node\``);
+}

@@ -1,0 +1,74 @@
+/** Starts a Kubernetes cluster of workers, on which ipledger can be installed. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
+import type { Run } from '../run.ts';
+import { buildPodImage } from './pod-image.ts';
+import { startScheduler } from './scheduler.ts';
+import { ledgerHandler, startWorker, type Worker, workerAddress } from './worker.ts';
+
+export interface WorkerCluster {
+  readonly cluster: Cluster;
+  readonly workers: readonly Worker[];
+}
+
+export interface WorkerClusterSettings {
+  readonly names: readonly string[];
+  /** As for a worker. */
+  readonly provider: string;
+  /** OCI archives besides the image of Pods. */
+  readonly images: readonly string[];
+}
+
+/** Starts the cluster without CustomResourceDefinitions. Resolves when all workers are Ready. */
+export async function startWorkerCluster(run: Run, settings: WorkerClusterSettings): Promise<WorkerCluster> {
+  const { names, provider, images } = settings;
+  const folder = join(run.folder, 'image');
+  mkdirSync(folder);
+  const [cluster, podImage] = await Promise.all([
+    startCluster(run, { nodes: [], kubelets: true, crds: false }),
+    buildPodImage(folder),
+  ]);
+  await cluster.apply(
+    clusterObjects(names.length, Number(new URL(cluster.url).port))
+      .map(toDocument)
+      .join(''),
+  );
+  const users = {
+    proxy: await cluster.kubeconfigFor('system:kube-proxy'),
+    dns: await cluster.kubeconfigFor('cluster-dns', ['system:masters']),
+  };
+  const start = (name: string, index: number): Promise<Worker> => {
+    const place = { name, number: index + 1, workers: names.length };
+    return startWorker(run, { ...place, cluster, users, provider, images: [podImage, ...images] });
+  };
+  const [, ...workers] = await Promise.all([startScheduler(run, cluster), ...names.map(start)]);
+  for (const state of ['create', 'condition=Ready'])
+    await cluster.kubectl(['wait', `--for=${state}`, '--timeout=120s', ...names.map((name) => `node/${name}`)]);
+  return { cluster, workers };
+}
+
+const toDocument = (object: object): string => `---\n${stringify(object)}`;
+
+/** The endpoints of the Kubernetes API for Pods, and the runtime class. */
+function clusterObjects(workers: number, port: number): object[] {
+  const addresses = Array.from({ length: workers }, (_, index) => workerAddress(index + 1));
+  const labels = { 'kubernetes.io/service-name': 'kubernetes' };
+  return [
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'kubernetes', namespace: 'default', labels },
+      addressType: 'IPv4',
+      ports: [{ name: 'https', port, protocol: 'TCP' }],
+      endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    },
+    {
+      apiVersion: 'node.k8s.io/v1',
+      kind: 'RuntimeClass',
+      metadata: { name: ledgerHandler },
+      handler: ledgerHandler,
+    },
+  ];
+}
