@@ -79,6 +79,18 @@ e2e-tls: SPEC = test/e2e/{cert-manager,agent-tokens,tls}.e2e.spec.ts
 e2e-tls: cni programs ## certificates of cert-manager are renewed without a restart; agents with tokens of other nodes are refused (part of test)
 	@$(specs)
 
+.PHONY: alerts
+alerts: SPEC = test/monitoring/alerts.*.spec.ts
+alerts: node_modules ## each alert fires on its condition only, and has a runbook (promtool; part of test)
+	@sh test/harness/prerequisites monitoring
+	@$(specs)
+
+.PHONY: dashboards
+dashboards: SPEC = test/monitoring/dashboards.*.spec.ts
+dashboards: cni programs ## every query of the dashboards and alerts on a real Prometheus that scrapes real programs (part of test)
+	@sh test/harness/prerequisites monitoring
+	@$(specs)
+
 .PHONY: e2e-ovn
 e2e-ovn: SPEC = {test/ovn,services/ovn-projector,services/node-agent/data-path,services/node-agent/underlay}/**/*.e2e.spec.ts
 e2e-ovn: cni programs node-packages ovn-packages ## NICs that OVN connects, on two nodes with kubelet: traffic, ownership, faults, OVN4NFV (root; part of test; CHAOS=1: 20 kills of each program, 1,000 ADDs)
@@ -89,10 +101,49 @@ chaos: SPEC = test/{faults,scale,queries}/*.e2e.spec.ts
 chaos: cni programs ## the fault and scale tests for hours: longer outages, more Pods, more rounds (ROUNDS=n, FAULT_SEED=n, SPEC=glob)
 	@CHAOS=1 JOBS=1 $(specs)
 
+.PHONY: chart
+chart: programs ## render deploy/single and deploy/ha from deploy/chart
+	@$(own_cluster) node test/chart/render.ts
+
+.PHONY: chart-check
+chart-check: SPEC = test/chart/*.spec.ts
+chart-check: programs ## the Helm chart: lint, values, manifests on a real API server, permissions (part of test)
+	@$(specs)
+
+# It needs programs and images that no other target needs, and about ten minutes: not part of test.
+.PHONY: e2e-chart
+e2e-chart: images ## install, upgrade, roll back and remove the chart on three nodes with real Pods, under load (root; not part of test)
+	@sh test/harness/prerequisites chart
+	@node test/harness/prepare.ts e2e-chart
+	@SPEC=test/chart/installation/installation.check.spec.ts JOBS=1 $(specs)
+
+.PHONY: images
+images: build-packages node_modules cni ## the container images, as OCI archives in dist/ (IMAGE_PREFIX=registry/folder, SOURCE_DATE_EPOCH)
+	@node build/images/images.ts
+
+.PHONY: images-check
+images-check: images programs ## build the images again and compare; size, user, SBOM, and each program on a read-only root (root)
+	@SPEC='test/images/*.spec.ts' $(specs)
+
+.PHONY: pack
+pack: build-packages node_modules ## the command line as npm package, archive with Node and krew manifest, in dist/ (RELEASE_URL=folder of the archive)
+	@node build/packages/packages.ts
+
+.PHONY: pack-check
+pack-check: pack programs ## build the packages again and compare; install each into an empty folder and run it
+	@SPEC='test/packages/*.spec.ts' $(specs)
+
+# ---- what they need ------------------------------------------------------------------------------------------------
+
 .PHONY: prerequisites
 prerequisites: ## Debian packages: install them as root, or list the missing ones
 	@sh test/harness/prerequisites
 
+.PHONY: build-packages
+build-packages:
+	@sh test/harness/prerequisites build
+
+# Without them, the tests that need them are skipped and log the reason.
 .PHONY: node-packages
 node-packages:
 	@sh test/harness/prerequisites node || true
@@ -133,7 +184,7 @@ clean: ## stop what `up` started and remove what was built (PURGE=1: up's data, 
 
 # ---- checks: format, lint, types, import directions, generated code ------------------------------------------------
 
-folders := proto lib ledger services cli deploy test
+folders := proto lib ledger services cli build deploy test
 
 .PHONY: check
 check: prerequisites node_modules ## format, lint and import directions, types, generated code, words, the Go plugin
@@ -144,6 +195,7 @@ check: prerequisites node_modules ## format, lint and import directions, types, 
 	node test/checks/documented-names.ts
 	node test/docs/check-prose.ts
 	node proto/generate.ts --check
+	node deploy/monitoring/generate.ts --check
 	@test -z "$$(gofmt -l cni test/tools)" || { gofmt -d cni test/tools; exit 1; }
 	cd cni && go vet ./...
 
@@ -159,3 +211,4 @@ lint: node_modules ## lint and import directions alone; repairs what it can
 .PHONY: generate
 generate: node_modules ## generate code from proto/ipledger.proto, and alerts and dashboards from deploy/monitoring
 	node proto/generate.ts
+	node deploy/monitoring/generate.ts

@@ -1,0 +1,51 @@
+/** Node, and the libraries that its executable contains. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Part } from './part.ts';
+
+/** The libraries of `process.versions`, with the licenses of Node's LICENSE file. */
+const licenses: Readonly<Record<string, string>> = {
+  acorn: 'MIT',
+  ada: 'Apache-2.0 OR MIT',
+  amaro: 'MIT',
+  ares: 'MIT',
+  brotli: 'MIT',
+  cldr: 'Unicode-3.0',
+  icu: 'Unicode-3.0',
+  llhttp: 'MIT',
+  merve: 'Apache-2.0 OR MIT',
+  nbytes: 'MIT',
+  ncrypto: 'MIT',
+  nghttp2: 'MIT',
+  nghttp3: 'MIT',
+  ngtcp2: 'MIT',
+  openssl: 'Apache-2.0',
+  simdjson: 'Apache-2.0',
+  simdutf: 'MIT',
+  sqlite: 'blessing',
+  tz: 'LicenseRef-public-domain',
+  undici: 'MIT',
+  unicode: 'Unicode-3.0',
+  uv: 'MIT',
+  uvwasi: 'MIT',
+  v8: 'BSD-3-Clause',
+  zlib: 'Zlib',
+  zstd: 'BSD-3-Clause',
+};
+
+/** Numbers of interfaces, not libraries. */
+const interfaces = new Set(['node', 'modules', 'napi']);
+
+/** The parts of the Node that runs this code. The notice of Node includes those of its libraries. */
+export function readNodeParts(): Part[] {
+  const { node: version } = process.versions;
+  const notice = readFileSync(join(import.meta.dirname, `license-texts/node-${version}.txt`), 'utf8').trim();
+  const libraries = Object.entries(process.versions).filter(([name, value]) => !interfaces.has(name) && value);
+  return [
+    { kind: 'node', name: 'node', version, license: 'MIT', purl: `pkg:generic/node@${version}`, notice },
+    ...libraries.map(([name, value = '']): Part => {
+      const purl = `pkg:generic/${name}@${value}?in=node`;
+      return { kind: 'node', name, version: value, license: licenses[name] ?? '', purl, notice: '' };
+    }),
+  ];
+}

@@ -1,0 +1,31 @@
+/** What a build writes into its results beside the files: version, revision and time. Equal sources give equal values. */
+import { execFileSync } from 'node:child_process';
+import { version } from '../lib/process/version.ts';
+import { root } from './bundle/bundle-programs.ts';
+
+export interface Release {
+  readonly version: string;
+  /** Commit of the sources; '' outside of git. */
+  readonly revision: string;
+  /** Seconds since 1970: SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch), or the time of the commit. */
+  readonly createdAt: number;
+}
+
+/** This machine's, as OCI and krew name it. */
+export const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+
+export function readRelease(env: NodeJS.ProcessEnv): Release {
+  const [revision = '', time = '0'] = git('log', '-1', '--format=%H %ct').split(' ');
+  const epoch = env['SOURCE_DATE_EPOCH'] || time;
+  if (!/^\d{1,11}$/.test(epoch)) throw new Error(`SOURCE_DATE_EPOCH is ${epoch}: set it to seconds since 1970`);
+  return { version, revision, createdAt: Number(epoch) };
+}
+
+/** An archive of the sources has no repository. */
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '';
+  }
+}

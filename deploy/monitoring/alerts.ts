@@ -1,0 +1,164 @@
+/**
+ * The alerts: the source of generated/alerts.yaml, generated/prometheus-rule.yaml and the table in docs/metrics.md. Each alert has a runbook in
+ * docs/runbooks.md under its name.
+ */
+
+/** `critical`: Pods get no address, or the record is damaged. `warning`: an operator has hours to act. */
+export type Severity = 'critical' | 'warning';
+
+export interface Alert {
+  readonly name: string;
+  readonly severity: Severity;
+  /** PromQL. It contains no `|`, because docs/metrics.md shows it in a table. */
+  readonly expression: string;
+  /** How long the expression holds before the alert fires. Without it, the alert fires at the first evaluation. */
+  readonly for?: string;
+  /** One sentence with the labels of the series. */
+  readonly summary: string;
+}
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'IpledgerNoWriter',
+    severity: 'critical',
+    expression: '(sum(ipledger_is_leader) or vector(0)) != 1',
+    for: '1m',
+    summary: '{{ $value }} allocators are the writer, instead of one.',
+  },
+  {
+    name: 'IpledgerNoActivePodWatcher',
+    severity: 'critical',
+    expression: '(sum(ipledger_watcher_active) or vector(0)) != 1',
+    for: '1m',
+    summary: '{{ $value }} pod-watchers are active, instead of one.',
+  },
+  {
+    name: 'IpledgerAlarm',
+    severity: 'critical',
+    expression: 'ipledger_alarms > 0',
+    summary: 'The pod-watcher has {{ $value }} problems that need a decision of the operator.',
+  },
+  {
+    name: 'IpledgerFencedAddresses',
+    severity: 'critical',
+    expression: 'ipledger_fenced_addresses > 0',
+    summary: 'Another program changed the keys of {{ $value }} addresses in etcd.',
+  },
+  {
+    name: 'IpledgerVerificationFailed',
+    severity: 'critical',
+    expression: 'ipledger_verification_failures > 0',
+    summary: '{{ $value }} events or keys of the ledger failed verification.',
+  },
+  {
+    name: 'IpledgerBug',
+    severity: 'critical',
+    expression: 'increase(ipledger_calls_total{code="BUG"}[5m]) > 0',
+    summary: 'Calls of {{ $labels.method }} failed with the code BUG.',
+  },
+  {
+    name: 'IpledgerSubnetFull',
+    severity: 'warning',
+    expression: 'increase(ipledger_calls_total{code="SUBNET_FULL"}[5m]) > 0',
+    summary: 'A Pod got no address, because its Subnet is full.',
+  },
+  {
+    name: 'IpledgerSubnetNearlyFull',
+    severity: 'warning',
+    expression: 'subnet_available_ip_count < 10',
+    for: '5m',
+    summary: 'Subnet {{ $labels.subnet_name }} has {{ $value }} available addresses.',
+  },
+  {
+    name: 'IpledgerPodsWaiting',
+    severity: 'warning',
+    expression: 'ipledger_waiting_pods > 0',
+    for: '5m',
+    summary: '{{ $value }} Pods wait for addresses.',
+  },
+  {
+    name: 'IpledgerProjectionBehind',
+    severity: 'warning',
+    // The head of a minute ago: under load the pod-watcher is always some events behind the present one
+    expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_projected_seq)) > 0',
+    for: '5m',
+    summary: 'The pod-watcher has not processed the last {{ $value }} events of the ledger.',
+  },
+  {
+    name: 'IpledgerClockJumped',
+    severity: 'warning',
+    expression: 'increase(ipledger_clock_jumps_total[5m]) > 0',
+    summary: 'The clock of the machine of allocator {{ $labels.instance }} jumped forward.',
+  },
+  {
+    name: 'IpledgerEtcdNearQuota',
+    severity: 'warning',
+    expression: 'ipledger_etcd_bytes > ignoring(kind) group_left() (0.75 * ipledger_etcd_quota_bytes)',
+    for: '5m',
+    summary:
+      'The database of etcd ({{ $labels.kind }}) has {{ $value | humanize1024 }}B, more than three quarters of its quota.',
+  },
+  {
+    name: 'IpledgerSealingStopped',
+    severity: 'warning',
+    expression: 'ipledger_live_events > ipledger_live_events_limit',
+    for: '10m',
+    summary: '{{ $value }} events in etcd are not sealed into the archive.',
+  },
+  {
+    name: 'IpledgerAgentRateLimited',
+    severity: 'warning',
+    expression: 'rate(ipledger_calls_total{code="RATE_LIMITED"}[5m]) > 0',
+    summary: 'An agent sends more {{ $labels.method }} calls than its rate allows.',
+  },
+  {
+    name: 'IpledgerOvnNoActiveProjector',
+    severity: 'critical',
+    // Without OVN there is no such series, and no alert. A projector that was scraped within a day counts as 0 when it is gone
+    expression:
+      '(sum(ipledger_ovn_projector_active) or 0 * count(last_over_time(ipledger_ovn_projector_active[1d]))) != 1',
+    for: '1m',
+    summary: '{{ $value }} OVN projectors are active, instead of one.',
+  },
+  {
+    name: 'IpledgerOvnNorthboundUnreachable',
+    severity: 'critical',
+    expression: 'ipledger_ovn_northbound_connected == 0',
+    for: '1m',
+    summary: 'The OVN projector has no connection to the northbound database.',
+  },
+  {
+    name: 'IpledgerOvnPortsDown',
+    severity: 'warning',
+    expression: 'ipledger_ovn_ports{state="down"} > 0',
+    for: '5m',
+    summary: '{{ $value }} logical ports are not up, although containers have them.',
+  },
+  {
+    name: 'IpledgerOvnProjectionBehind',
+    severity: 'warning',
+    // As IpledgerProjectionBehind
+    expression: '(max(ipledger_head_seq offset 1m) - max(ipledger_ovn_applied_seq)) > 0',
+    for: '5m',
+    summary: 'The OVN projector has not processed the last {{ $value }} events of the ledger.',
+  },
+  {
+    name: 'IpledgerOvnConflict',
+    severity: 'warning',
+    expression: 'ipledger_ovn_conflicts > 0',
+    for: '5m',
+    summary: '{{ $value }} rows of other programs in OVN have names of ipledger.',
+  },
+  {
+    name: 'IpledgerProviderNetworkRefused',
+    severity: 'warning',
+    expression: 'ipledger_provider_networks{state="refused"} > 0',
+    for: '5m',
+    summary: 'Node {{ $labels.node }} cannot serve {{ $value }} ProviderNetworks.',
+  },
+];
+
+/** The runbook of an alert: its heading in docs/runbooks.md. */
+export function runbookUrl({ name }: Alert, runbooks: string): string {
+  return `${runbooks}#${name.toLowerCase()}`;
+}

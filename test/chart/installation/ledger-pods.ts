@@ -1,0 +1,48 @@
+/** Pods of a network of ipledger on workers, and what their kubelets report of them. */
+import type { KubeObject, KubernetesClient, Manifest } from '../../e2e/support/kubernetes-client.ts';
+import { daemonSocket } from '../../harness/node/containerd.ts';
+import { podImage } from '../../harness/node/pod-image.ts';
+import { ledgerHandler } from '../../harness/node/worker.ts';
+
+/** The network, its Subnet, and the provider of both. */
+export const network = 'lan';
+export const provider = `${network}.default`;
+
+/** The objects of the network. */
+export function networkObjects(): Manifest[] {
+  const ipam = { type: 'kube-ovn', server_socket: daemonSocket, provider };
+  const config = JSON.stringify({ cniVersion: '1.0.0', type: 'macvlan', master: 'eth1', mode: 'bridge', ipam });
+  return [
+    { kind: 'NetworkAttachmentDefinition', metadata: { name: network }, spec: { config } },
+    {
+      kind: 'Subnet',
+      metadata: { name: network },
+      spec: { provider, protocol: 'Dual', cidrBlock: '10.9.0.0/24,fd00:9::/64', cooldownSeconds: 0 },
+    },
+  ];
+}
+
+/** A Pod of the network on a node. */
+export const ledgerPod = (name: string, node: string): Manifest => ({
+  kind: 'Pod',
+  metadata: { name, annotations: { 'v1.multus-cni.io/default-network': `default/${network}` } },
+  spec: {
+    nodeName: node,
+    runtimeClassName: ledgerHandler,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    containers: [{ name: 'box', image: podImage }],
+  },
+});
+
+/** The Events of ADDs that failed, one line each. */
+export async function listFailedAdds(kubernetes: KubernetesClient): Promise<string[]> {
+  const events = await kubernetes.list('Event', 'fieldSelector=reason=FailedCreatePodSandBox');
+  return events.map((event) => {
+    const { involvedObject, message } = event as KubeObject & {
+      readonly involvedObject: { readonly name: string };
+      readonly message: string;
+    };
+    return `${involvedObject.name}: ${message}`;
+  });
+}

@@ -1,0 +1,169 @@
+/** The manifests of the chart on a real API server, and the programs with the permissions that they give. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { eventually } from '../e2e/support/eventually.ts';
+import { runIpledger } from '../harness/ipledger-cli.ts';
+import { applyCertManagerCrds } from '../harness/kubernetes/cert-manager.ts';
+import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
+import { applyCrds } from '../harness/kubernetes/kubectl.ts';
+import { root } from '../harness/paths.ts';
+import { findFreePort } from '../harness/processes/free-ports.ts';
+import { startServer } from '../harness/processes/server.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { type AllocatorServer, watcherLaunch } from '../harness/services.ts';
+import { startLedger } from '../harness/stack.ts';
+import { findPrometheusOperatorCrds } from './prometheus-operator-crds.ts';
+import { type Manifest, namespace, parseManifests, renderChart, renderedFolders } from './render-chart.ts';
+import { valueFiles } from './value-files.ts';
+
+const asText = (manifests: readonly Manifest[]): string => manifests.map((each) => stringify(each)).join('---\n');
+const accountGroups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+const accountOf = (name: string): string => `system:serviceaccount:${namespace}:${name}`;
+
+describe('The chart on a real API server', function () {
+  this.timeout(300_000);
+  let run: Run;
+  let cluster: Cluster;
+  let allocator: AllocatorServer;
+  before(async () => {
+    run = openRun();
+    // It gets further CustomResourceDefinitions, so no other spec can use it
+    [cluster, [, allocator]] = await Promise.all([startCluster(run, { controllers: false }), startLedger(run)]);
+    await cluster.apply(stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }));
+    await applyCertManagerCrds(cluster.kubectl);
+    await applyCrds(cluster.kubectl, await findPrometheusOperatorCrds());
+    const manifests = parseManifests(
+      await renderChart([join(root, 'deploy', 'ha', 'values.yaml'), join(root, 'test/chart/values/ovn.yaml')]),
+    );
+    const kinds = /^(ServiceAccount|(Cluster)?Role(Binding)?)$/;
+    await cluster.apply(asText(manifests.filter(({ kind }) => kinds.test(kind))));
+    for (const role of ['reader', 'recoverer', 'uninstaller'])
+      await cluster.kubectl(['create', 'clusterrolebinding', role, `--clusterrole=ipledger-${role}`, `--user=${role}`]);
+  });
+  after(() => run.end());
+
+  for (const file of valueFiles)
+    it(`has valid manifests with ${file.slice(root.length + 1)}`, async () => {
+      const manifests = parseManifests(await renderChart([file]));
+      const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'];
+      const answer = await cluster.kubectl(args, asText(manifests));
+      expect(answer.trim().split('\n')).to.have.length(manifests.length);
+    });
+  for (const name of renderedFolders)
+    it(`accepts kubectl apply -k deploy/${name}`, async () => {
+      const folder = join(root, 'deploy', name);
+      const answer = await cluster.kubectl([
+        'apply',
+        '--server-side',
+        '--force-conflicts',
+        '--dry-run=server',
+        '-k',
+        folder,
+      ]);
+      expect(answer).to.contain('daemonset.apps/ipledger-node-agent serverside-applied (server dry run)');
+    });
+
+  const isAllowed = async (user: string, verb: string, resource: string, flags: string[] = []): Promise<boolean> => {
+    const groups = user.startsWith('system:') ? accountGroups : [];
+    const identity = [`--as=${user}`, ...groups.map((group) => `--as-group=${group}`)];
+    // `kubectl auth can-i` exits with 1 for "no"
+    const review = cluster.kubectl(['auth', 'can-i', verb, resource, ...identity, ...flags]);
+    return review.then(
+      () => true,
+      () => false,
+    );
+  };
+
+  it('lets the pod-watcher serve a Pod and become the active one', async () => {
+    const kubeconfig = await cluster.kubeconfigFor(accountOf('ipledger-pod-watcher'), accountGroups);
+    const healthListen = `127.0.0.1:${await findFreePort()}`;
+    const launch = watcherLaunch({ name: 'pod-watcher', allocator: allocator.endpoint, kubeconfig, healthListen });
+    const watcher = await startServer(run, { ...launch, env: { ...launch.env, IPLEDGER_NAMESPACE: namespace } });
+    const spec = { protocol: 'IPv4', cidrBlock: '10.8.0.0/24', gateway: '10.8.0.1', provider: 'lan.default' };
+    const config = JSON.stringify({
+      cniVersion: '1.0.0',
+      type: 'macvlan',
+      ipam: { type: 'kube-ovn', provider: 'lan.default' },
+    });
+    const nad = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' };
+    await cluster.apply(
+      [
+        { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 'lan' }, spec },
+        { ...nad, metadata: { name: 'lan', namespace: 'default' }, spec: { config } },
+        {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'first', namespace: 'default', annotations: { 'k8s.v1.cni.cncf.io/networks': 'lan' } },
+          spec: { containers: [{ name: 'c', image: 'none' }] },
+        },
+      ]
+        .map((object) => stringify(object))
+        .join('---\n'),
+    );
+    await eventually(async () => {
+      const pod = (await cluster.get(['pod', 'first'])) as { metadata: { annotations: Record<string, string> } };
+      expect(pod.metadata.annotations['lan.default.kubernetes.io/ip_address']).to.match(/^10\.8\.0\./);
+    });
+    const lease = await cluster.get(['lease', '-n', namespace, 'ipledger-pod-watcher']);
+    expect(lease).to.have.nested.property('spec.holderIdentity');
+    expect(readFileSync(watcher.log, 'utf8')).not.to.match(/forbidden/i);
+  });
+
+  it('lets a reader run check and why', async () => {
+    const kubeconfig = await cluster.kubeconfigFor('reader');
+    // The watcher writes the status of the Subnet after the annotations of the Pod.
+    await eventually(async () => {
+      const check = await runIpledger(['check'], { allocator, kubeconfig });
+      expect([check.code, check.stderr], check.stdout).to.deep.equal([0, '']);
+    });
+    const why = await runIpledger(['why', 'default/first'], { allocator, kubeconfig });
+    expect([why.code, why.stderr], why.stdout).to.deep.equal([0, '']);
+  });
+
+  it('gives each account and person no more than its role', async () => {
+    const [watcher, agent] = [accountOf('ipledger-pod-watcher'), accountOf('ipledger-node-agent')];
+    const [allocatorAccount, projector] = [accountOf('ipledger-allocator'), accountOf('ipledger-ovn-projector')];
+    const programs = [accountOf('ipledger-etcd'), accountOf('ipledger-read-model')];
+    const refused: readonly (readonly [user: string, verb: string, resource: string, flags?: string[]])[] = [
+      ...[watcher, agent, allocatorAccount, projector, ...programs].flatMap(
+        (user): [string, string, string, string[]][] => [
+          [user, 'get', 'secrets', ['-n', namespace]],
+          [user, 'create', 'pods', ['-n', namespace]],
+          [user, 'create', 'serviceaccounts/token', ['-n', namespace]],
+          [user, 'update', 'clusterroles', []],
+        ],
+      ),
+      [agent, 'patch', 'provider-networks.kubeovn.io'],
+      [watcher, 'delete', 'pods'],
+      [watcher, 'delete', 'vips.kubeovn.io'],
+      [watcher, 'update', 'leases.coordination.k8s.io/another', ['-n', namespace]],
+      [watcher, 'get', 'configmaps/kube-root-ca.crt', ['-n', namespace]],
+      [agent, 'list', 'pods', ['-A']],
+      [agent, 'patch', 'pods'],
+      [agent, 'patch', 'nodes'],
+      [allocatorAccount, 'get', 'pods'],
+      [projector, 'patch', 'pods'],
+      [projector, 'patch', 'subnets.kubeovn.io'],
+      [projector, 'update', 'leases.coordination.k8s.io/ipledger-pod-watcher', ['-n', namespace]],
+      [agent, 'create', 'tokenreviews.authentication.k8s.io'],
+      ['reader', 'patch', 'subnets.kubeovn.io'],
+      ['reader', 'delete', 'ips.kubeovn.io'],
+      ['recoverer', 'delete', 'subnets.kubeovn.io'],
+      ['recoverer', 'patch', 'pods'],
+      ['uninstaller', 'delete', 'customresourcedefinitions.apiextensions.k8s.io'],
+    ];
+    const permitted: string[] = [];
+    for (const [user, verb, resource, flags] of refused)
+      if (await isAllowed(user, verb, resource, flags)) permitted.push(`${user} ${verb} ${resource}`);
+    expect(permitted).to.deep.equal([]);
+    // The same question with another answer: the reviews above do not fail for another reason
+    expect(await isAllowed(agent, 'get', 'pods')).to.be.true;
+    expect(await isAllowed(agent, 'list', 'provider-networks.kubeovn.io')).to.be.true;
+    expect(await isAllowed(agent, 'get', 'subnets.kubeovn.io')).to.be.true;
+    expect(await isAllowed(allocatorAccount, 'create', 'tokenreviews.authentication.k8s.io')).to.be.true;
+    expect(await isAllowed(projector, 'watch', 'vlans.kubeovn.io')).to.be.true;
+    expect(await isAllowed('recoverer', 'delete', 'ips.kubeovn.io')).to.be.true;
+  });
+});

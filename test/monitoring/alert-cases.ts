@@ -1,0 +1,242 @@
+/**
+ * One or more cases for each alert. The series have the values of `before` for ten minutes, just below the condition, and then
+ * those of `after`. The alert must fire after its `for`, and not earlier.
+ */
+
+export interface AlertSeries {
+  readonly series: string;
+  readonly before: number;
+  /** `stale`: the series ends. */
+  readonly after: number | 'stale';
+}
+
+export interface AlertCase {
+  readonly alert: string;
+  readonly when: string;
+  readonly series: readonly AlertSeries[];
+  /** Labels of the alert, without alertname and severity. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly summary: string;
+  /** Minutes from the change of the series until the condition holds. */
+  readonly delayMinutes?: number;
+}
+
+const steady = (series: string, value: number): AlertSeries => ({ series, before: value, after: value });
+
+export const alertCases: readonly AlertCase[] = [
+  {
+    alert: 'IpledgerNoWriter',
+    when: 'the writer stops',
+    series: [
+      { series: 'ipledger_is_leader{instance="a"}', before: 1, after: 0 },
+      steady('ipledger_is_leader{instance="b"}', 0),
+    ],
+    labels: {},
+    summary: '0 allocators are the writer, instead of one.',
+  },
+  {
+    alert: 'IpledgerNoWriter',
+    when: 'no allocator is scraped',
+    series: [{ series: 'ipledger_is_leader{instance="a"}', before: 1, after: 'stale' }],
+    labels: {},
+    summary: '0 allocators are the writer, instead of one.',
+  },
+  {
+    alert: 'IpledgerNoWriter',
+    when: 'two allocators report that they are the writer',
+    series: [
+      steady('ipledger_is_leader{instance="a"}', 1),
+      { series: 'ipledger_is_leader{instance="b"}', before: 0, after: 1 },
+    ],
+    labels: {},
+    summary: '2 allocators are the writer, instead of one.',
+  },
+  {
+    alert: 'IpledgerNoActivePodWatcher',
+    when: 'all pod-watchers are standbys',
+    series: [{ series: 'ipledger_watcher_active{instance="a"}', before: 1, after: 0 }],
+    labels: {},
+    summary: '0 pod-watchers are active, instead of one.',
+  },
+  {
+    alert: 'IpledgerNoActivePodWatcher',
+    when: 'no pod-watcher is scraped',
+    series: [{ series: 'ipledger_watcher_active{instance="a"}', before: 1, after: 'stale' }],
+    labels: {},
+    summary: '0 pod-watchers are active, instead of one.',
+  },
+  {
+    alert: 'IpledgerAlarm',
+    when: 'there is an alarm',
+    series: [{ series: 'ipledger_alarms{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: 'The pod-watcher has 1 problems that need a decision of the operator.',
+  },
+  {
+    alert: 'IpledgerFencedAddresses',
+    when: 'an address is fenced',
+    series: [{ series: 'ipledger_fenced_addresses{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: 'Another program changed the keys of 1 addresses in etcd.',
+  },
+  {
+    alert: 'IpledgerVerificationFailed',
+    when: 'a key fails verification',
+    series: [{ series: 'ipledger_verification_failures{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: '1 events or keys of the ledger failed verification.',
+  },
+  {
+    alert: 'IpledgerBug',
+    when: 'a call fails with BUG',
+    series: [
+      { series: 'ipledger_calls_total{instance="a",method="Bind",code="BUG"}', before: 0, after: 1 },
+      steady('ipledger_calls_total{instance="a",method="Wait",code="BUG"}', 0),
+      { series: 'ipledger_calls_total{instance="a",method="Bind",code="OK"}', before: 0, after: 7 },
+    ],
+    labels: { instance: 'a', method: 'Bind', code: 'BUG' },
+    summary: 'Calls of Bind failed with the code BUG.',
+  },
+  {
+    alert: 'IpledgerSubnetFull',
+    when: 'an allocation is refused',
+    series: [
+      { series: 'ipledger_calls_total{instance="a",method="Allocate",code="SUBNET_FULL"}', before: 0, after: 1 },
+      { series: 'ipledger_calls_total{instance="a",method="Allocate",code="ADDRESS_IN_USE"}', before: 0, after: 7 },
+    ],
+    labels: { instance: 'a', method: 'Allocate', code: 'SUBNET_FULL' },
+    summary: 'A Pod got no address, because its Subnet is full.',
+  },
+  {
+    alert: 'IpledgerSubnetNearlyFull',
+    when: 'a Subnet has 9 available addresses',
+    series: [
+      { series: 'subnet_available_ip_count{subnet_name="lan"}', before: 10, after: 9 },
+      steady('subnet_available_ip_count{subnet_name="wan"}', 10),
+    ],
+    labels: { subnet_name: 'lan' },
+    summary: 'Subnet lan has 9 available addresses.',
+  },
+  {
+    alert: 'IpledgerPodsWaiting',
+    when: 'a Pod waits',
+    series: [{ series: 'ipledger_waiting_pods{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: '1 Pods wait for addresses.',
+  },
+  {
+    alert: 'IpledgerProjectionBehind',
+    when: 'the pod-watcher does not process an event',
+    series: [
+      { series: 'ipledger_head_seq{instance="a"}', before: 100, after: 101 },
+      steady('ipledger_projected_seq{instance="b"}', 100),
+    ],
+    labels: {},
+    summary: 'The pod-watcher has not processed the last 1 events of the ledger.',
+    delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerClockJumped',
+    when: 'a clock jumps',
+    series: [
+      { series: 'ipledger_clock_jumps_total{instance="a"}', before: 0, after: 1 },
+      steady('ipledger_clock_jumps_total{instance="b"}', 0),
+    ],
+    labels: { instance: 'a' },
+    summary: 'The clock of the machine of allocator a jumped forward.',
+  },
+  {
+    alert: 'IpledgerEtcdNearQuota',
+    when: 'the file of etcd passes three quarters of its quota',
+    series: [
+      { series: 'ipledger_etcd_bytes{instance="a",kind="allocated"}', before: 3_072, after: 3_584 },
+      steady('ipledger_etcd_bytes{instance="a",kind="in_use"}', 3_072),
+      steady('ipledger_etcd_quota_bytes{instance="a"}', 4_096),
+    ],
+    labels: { instance: 'a', kind: 'allocated' },
+    summary: 'The database of etcd (allocated) has 3.5kiB, more than three quarters of its quota.',
+  },
+  {
+    alert: 'IpledgerSealingStopped',
+    when: 'there are more unsealed events than the limit',
+    series: [
+      { series: 'ipledger_live_events{instance="a"}', before: 120_000, after: 120_001 },
+      steady('ipledger_live_events_limit{instance="a"}', 120_000),
+      { series: 'ipledger_live_events{instance="without-archive"}', before: 120_000, after: 9_000_000 },
+    ],
+    labels: { instance: 'a' },
+    summary: '120001 events in etcd are not sealed into the archive.',
+  },
+  {
+    alert: 'IpledgerAgentRateLimited',
+    when: 'a call is rejected',
+    series: [
+      { series: 'ipledger_calls_total{instance="a",method="Bind",code="RATE_LIMITED"}', before: 0, after: 1 },
+      { series: 'ipledger_calls_total{instance="a",method="Bind",code="OK"}', before: 0, after: 7 },
+    ],
+    labels: { instance: 'a', method: 'Bind', code: 'RATE_LIMITED' },
+    summary: 'An agent sends more Bind calls than its rate allows.',
+  },
+  {
+    alert: 'IpledgerOvnNoActiveProjector',
+    when: 'all projectors are standbys',
+    series: [{ series: 'ipledger_ovn_projector_active{instance="a"}', before: 1, after: 0 }],
+    labels: {},
+    summary: '0 OVN projectors are active, instead of one.',
+  },
+  {
+    alert: 'IpledgerOvnNoActiveProjector',
+    when: 'no projector is scraped any more',
+    series: [
+      { series: 'ipledger_ovn_projector_active{instance="a"}', before: 1, after: 'stale' },
+      { series: 'ipledger_ovn_projector_active{instance="b"}', before: 0, after: 'stale' },
+    ],
+    labels: {},
+    summary: '0 OVN projectors are active, instead of one.',
+  },
+  {
+    alert: 'IpledgerOvnNorthboundUnreachable',
+    when: 'the active projector loses its connection',
+    series: [{ series: 'ipledger_ovn_northbound_connected{instance="a"}', before: 1, after: 0 }],
+    labels: { instance: 'a' },
+    summary: 'The OVN projector has no connection to the northbound database.',
+  },
+  {
+    alert: 'IpledgerOvnPortsDown',
+    when: 'a port with a container is not up',
+    series: [
+      { series: 'ipledger_ovn_ports{instance="a",state="down"}', before: 0, after: 1 },
+      steady('ipledger_ovn_ports{instance="a",state="present"}', 7),
+    ],
+    labels: { instance: 'a', state: 'down' },
+    summary: '1 logical ports are not up, although containers have them.',
+  },
+  {
+    alert: 'IpledgerOvnProjectionBehind',
+    when: 'the projector does not process an event',
+    series: [
+      { series: 'ipledger_head_seq{instance="a"}', before: 100, after: 101 },
+      steady('ipledger_ovn_applied_seq{instance="b"}', 100),
+    ],
+    labels: {},
+    summary: 'The OVN projector has not processed the last 1 events of the ledger.',
+    delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerOvnConflict',
+    when: 'another program has a row with a name of ipledger',
+    series: [{ series: 'ipledger_ovn_conflicts{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: '1 rows of other programs in OVN have names of ipledger.',
+  },
+  {
+    alert: 'IpledgerProviderNetworkRefused',
+    when: 'a NIC cannot be used',
+    series: [
+      { series: 'ipledger_provider_networks{node="node-1",state="refused"}', before: 0, after: 1 },
+      steady('ipledger_provider_networks{node="node-1",state="served"}', 2),
+    ],
+    labels: { node: 'node-1', state: 'refused' },
+    summary: 'Node node-1 cannot serve 1 ProviderNetworks.',
+  },
+];
