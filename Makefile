@@ -117,6 +117,26 @@ e2e-chart: images ## install, upgrade, roll back and remove the chart on three n
 	@node test/harness/prepare.ts e2e-chart
 	@SPEC=test/chart/installation/installation.check.spec.ts JOBS=1 $(specs)
 
+.PHONY: bench
+bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)
+	@node test/bench/main.ts
+
+.PHONY: profile
+profile: export PROFILE_FOLDER = $(CURDIR)/.cache/profile
+profile: cni programs ## a row of the bench with CPU profiles and flame graphs of all programs, in .cache/profile (ROW=a)
+	@rm -rf $(PROFILE_FOLDER)
+	@node test/bench/main.ts
+
+.PHONY: bench-ovn
+bench-ovn: programs ovn-packages ## how long OVN takes to follow 1,000 allocations, beside raw transactions of the same rows (PODS=n, ROUNDS=n)
+	@$(own_cluster) node test/bench/ovn.ts
+
+.PHONY: sizing
+sizing: cni programs ## memory of each program with 100, 1,000 and 10,000 Pods, and of an agent with 110 Pods (PODS=n,n,n)
+	@$(own_cluster) node test/bench/sizing.ts
+
+# ---- images and packages -------------------------------------------------------------------------------------------
+
 .PHONY: images
 images: build-packages node_modules cni ## the container images, as OCI archives in dist/ (IMAGE_PREFIX=registry/folder, SOURCE_DATE_EPOCH)
 	@node build/images/images.ts

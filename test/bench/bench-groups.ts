@@ -1,0 +1,23 @@
+/** All groups of rows, in the order in which they run. */
+import type { BenchGroup } from './bench-row.ts';
+import { addRows } from './rows/add/add-rows.ts';
+import { allocateRows } from './rows/allocate/allocate-rows.ts';
+import { commandLineRows } from './rows/command-line.ts';
+import { historyRows } from './rows/history/history-rows.ts';
+import { podBurstRows } from './rows/pods/pod-rows.ts';
+import { podPopulationRows } from './rows/pods/population-rows.ts';
+import { startRows } from './rows/start/start-rows.ts';
+
+export const benchGroups: readonly BenchGroup[] = [
+  allocateRows,
+  addRows,
+  podBurstRows,
+  podPopulationRows,
+  commandLineRows,
+  historyRows,
+  startRows,
+];
+
+/** The names of all rows. */
+export const rowNames = (size: 'smoke' | 'normal' | 'long'): string[] =>
+  benchGroups.flatMap(({ rows, longRows = [] }) => [...rows, ...(size === 'long' ? longRows : [])]);

@@ -1,0 +1,26 @@
+/** A smoke test of the bench: each row runs with its smallest input, and reports a figure. It checks no speed. */
+import { expect } from 'chai';
+import { openRun } from '../harness/run.ts';
+import { benchGroups } from './bench-groups.ts';
+import type { Measurement } from './measurement.ts';
+
+describe('The bench', function () {
+  this.timeout(300_000);
+  for (const group of benchGroups)
+    it(`measures ${group.rows.join(', ')}`, async () => {
+      const run = openRun();
+      const measured: Measurement[] = [];
+      const record = (measurement: Measurement): void => void measured.push(measurement);
+      try {
+        await group.measure({ run, rounds: 1, rows: new Set(group.rows), size: 'smoke', record });
+      } finally {
+        await run.end();
+      }
+      const names = new Set(measured.map(({ name }) => name.split(' ')[0]));
+      expect([...names]).to.have.members(group.rows);
+      for (const { name, ours, figure } of measured) {
+        expect(ours, name).to.be.above(0);
+        expect(figure, name).to.be.finite;
+      }
+    });
+});

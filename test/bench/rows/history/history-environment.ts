@@ -1,0 +1,115 @@
+/** The environment of the bench: a real etcd with a long history, and an allocator. */
+import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
+import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
+import { prefixEnd, logPrefix, keyPrefix } from '../../../../ledger/log/store/keys.ts';
+import type { StoredKey } from '../../../../ledger/log/store/ledger.ts';
+import { type Etcd, startEtcd } from '../../../harness/etcd.ts';
+import { printProgress } from '../../../harness/progress.ts';
+import type { Run } from '../../../harness/run.ts';
+import {
+  type AllocatorServer,
+  type ReadModelServer,
+  startAllocator,
+  startReadModel,
+} from '../../../harness/services.ts';
+import { buildHistory } from '../../../history/build-history.ts';
+import { measureTime } from '../../measurement.ts';
+
+export interface HistoryEnvironment {
+  readonly run: Run;
+  readonly etcd: Etcd;
+  readonly ledger: EtcdLedger;
+  readonly allocator: AllocatorServer;
+  readonly events: number;
+}
+
+/** Enough for ten million events and the keys beside the log. */
+const quotaBytes = 32 * 2 ** 30;
+const eventsPerProgress = 50_000;
+/** Limit of compaction and defragmentation, which read the complete database. */
+const maintenanceMs = 30 * 60_000;
+
+interface HistoryOptions {
+  /** Pods that exist at a time. Default: 500. */
+  readonly livePods?: number | undefined;
+  /** Of the etcd server, if a run has several. */
+  readonly name?: string | undefined;
+}
+
+/** Builds the history, compacts etcd and starts the allocator. */
+export async function openHistoryEnvironment(
+  run: Run,
+  events: number,
+  { livePods, name = 'etcd' }: HistoryOptions = {},
+): Promise<HistoryEnvironment> {
+  const etcd = await startEtcd(run, { name, quotaBytes });
+  let [printedAt, compactedAt] = [0, eventsPerProgress];
+  const onProgress = (seq: number): void => {
+    if (seq < printedAt + eventsPerProgress) return;
+    printedAt = seq;
+    printProgress(`  ${seq} events`);
+    // Each compaction reads the complete database, so the interval doubles.
+    if (seq < 2 * compactedAt) return;
+    compactedAt = seq;
+    void compact(etcd).catch(() => undefined); // the next compaction repeats it
+  };
+  const { ms, result: seq } = await measureTime(() =>
+    buildHistory({ etcd, events, livePods, signal: run.signal, onProgress }),
+  );
+  printProgress(`  ${seq} events built, ${Math.round(seq / (ms / 1_000))} per second`);
+  await compact(etcd, '--physical');
+  await etcd.etcdctl(['defrag'], { timeoutMs: maintenanceMs });
+  const client = connectEtcd([etcd.endpoint]);
+  run.onEnd(() => client.close());
+  return { run, etcd, ledger: new EtcdLedger(client), allocator: await startAllocator(run, { etcd }), events: seq };
+}
+
+/** A read model that has all events, and how long it took from its start. */
+export interface IndexedReadModel {
+  readonly model: ReadModelServer;
+  readonly indexMs: number;
+}
+
+const readModels = new WeakMap<HistoryEnvironment, Promise<IndexedReadModel>>();
+
+/** Starts a read model with an empty file, once for all rows. */
+export function startIndexedReadModel(environment: HistoryEnvironment): Promise<IndexedReadModel> {
+  const { run, allocator } = environment;
+  const started =
+    readModels.get(environment) ??
+    measureTime(() => startReadModel(run, { allocator })).then(({ ms, result }) => ({ model: result, indexMs: ms }));
+  readModels.set(environment, started);
+  return started;
+}
+
+interface Status {
+  readonly header: { readonly revision: number };
+  readonly dbSizeInUse: number;
+}
+
+/** Reads the status of etcd. */
+export async function readEtcdStatus(etcd: Etcd): Promise<Status> {
+  const [{ Status: status }] = JSON.parse(await etcd.etcdctl(['endpoint', 'status', '-w', 'json'])) as [
+    { readonly Status: Status },
+  ];
+  return status;
+}
+
+/** Compacts old revisions, as etcd's auto-compaction does. With `--physical` it waits until they are removed from the file. */
+async function compact(etcd: Etcd, ...flags: readonly '--physical'[]): Promise<void> {
+  const { header } = await readEtcdStatus(etcd);
+  await etcd.etcdctl(['compact', ...flags, String(header.revision)], { timeoutMs: maintenanceMs });
+}
+
+const everyKey = { from: keyPrefix, end: prefixEnd(keyPrefix) };
+const everyEvent = { from: logPrefix, end: prefixEnd(logPrefix) };
+
+/** The floor: reads the keys of the log, or all keys, page by page, and parses each value. Calls `each` with every key. */
+export async function readAndParse(
+  { ledger, run }: Pick<HistoryEnvironment, 'ledger' | 'run'>,
+  which: 'log' | 'all',
+  each: (key: StoredKey, value: unknown) => void = () => undefined,
+): Promise<void> {
+  for await (const { keys } of ledger.keys(which === 'log' ? everyEvent : everyKey, run.signal))
+    for (const key of keys) each(key, JSON.parse(key.text));
+}

@@ -1,0 +1,24 @@
+/** The rows that read a long history: one etcd, whose log has a million events (LONG=1: ten million; EVENTS=n). */
+import type { BenchGroup } from '../../bench-row.ts';
+import { printProgress } from '../../../harness/progress.ts';
+import { openHistoryEnvironment } from './history-environment.ts';
+import { measureReadModel } from './read-model.ts';
+import { measureStorageSize } from './storage-size.ts';
+import { measureReplay, measureVerify } from './verify-and-replay.ts';
+import { measureWhoHad } from './who-had.ts';
+
+const eventCounts = { smoke: 12_000, normal: 1_000_000, long: 10_000_000 };
+
+export const historyRows: BenchGroup = {
+  rows: ['storage', 'verify', 'who-had', 'replay', 'index'],
+  async measure({ run, rounds, rows, size, record }) {
+    const events = Number(process.env['EVENTS'] || eventCounts[size]);
+    printProgress(`building a history of ${events} events in etcd:`);
+    const environment = await openHistoryEnvironment(run, events);
+    if (rows.has('storage')) for (const each of await measureStorageSize(environment)) record(each);
+    if (rows.has('verify')) for (const each of await measureVerify(environment, rounds)) record(each);
+    if (rows.has('who-had')) for (const each of await measureWhoHad(environment, rounds)) record(each);
+    if (rows.has('replay')) record(await measureReplay(environment));
+    if (rows.has('index')) for (const each of await measureReadModel(environment, rounds)) record(each);
+  },
+};

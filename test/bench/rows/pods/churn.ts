@@ -1,0 +1,55 @@
+/** Pods that are created at a steady rate, live for some seconds, and are deleted. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPods, deletePods } from '../../../scale/pod-batch.ts';
+import { type Cost, measureCost } from '../../../scale/process-costs.ts';
+import { namespace, networkNames, type PodEnvironment } from './pod-environment.ts';
+import type { PodTimes } from './pod-times.ts';
+
+export interface ChurnPlan {
+  readonly podsPerSecond: number;
+  readonly networks: number;
+  readonly seconds: number;
+  readonly lifetimeSeconds: number;
+}
+
+export interface ChurnResult {
+  /** Milliseconds from the creation of each Pod to its annotations. */
+  readonly latencies: readonly number[];
+  /** Pods without addresses, one reading for each second. */
+  readonly waiting: readonly number[];
+  readonly allocations: number;
+  readonly cost: Cost;
+}
+
+/** Resolves when all Pods of the churn are deleted, with their IP objects. */
+export async function runChurn(environment: PodEnvironment, times: PodTimes, plan: ChurnPlan): Promise<ChurnResult> {
+  const { podsPerSecond, networks, seconds } = plan;
+  const objectsBefore = times.ipNames.size;
+  const latencies: number[] = [];
+  const waiting: number[] = [];
+  let withoutAddress = 0;
+  const live = async (index: number): Promise<void> => {
+    const batch = { namespace, names: [`churn-${index}`], networks: networkNames(networks) };
+    const createdAt = performance.now();
+    withoutAddress += 1;
+    await createPods(environment.api, batch, environment.run.signal);
+    await times.until(() => times.annotatedAt.has(`churn-${index}`));
+    withoutAddress -= 1;
+    latencies.push((times.annotatedAt.get(`churn-${index}`) ?? Number.NaN) - createdAt);
+    await sleep(plan.lifetimeSeconds * 1_000);
+    await deletePods(environment.api, batch, environment.run.signal);
+  };
+  const total = podsPerSecond * seconds;
+  const cost = await measureCost(environment.stack, async () => {
+    const startedAt = performance.now();
+    const lives: Promise<void>[] = [];
+    for (let index = 0; index < total; index++) {
+      await sleep(Math.max(0, startedAt + (index * 1_000) / podsPerSecond - performance.now()));
+      if (index % podsPerSecond === 0) waiting.push(withoutAddress);
+      lives.push(live(index));
+    }
+    await Promise.all(lives);
+    await times.until(() => times.ipNames.size <= objectsBefore);
+  });
+  return { latencies, waiting, allocations: total * networks, cost };
+}

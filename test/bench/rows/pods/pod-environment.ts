@@ -1,0 +1,39 @@
+/** The environment of the rows about Pods: a complete stack with its own Kubernetes API, and an observer of Pods and IP objects. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { type Api, connectApi } from '../../../../lib/kubernetes/client/kubernetes-api.ts';
+import { createKubernetesClient } from '../../../e2e/support/kubernetes-client.ts';
+import { makeNetworkAndSubnet } from '../../../e2e/support/test-environment.ts';
+import { printProgress } from '../../../harness/progress.ts';
+import type { Run } from '../../../harness/run.ts';
+import { type Stack, startStack } from '../../../harness/stack.ts';
+import { type PodObserver, startPodObserver } from '../../../scale/pod-observer.ts';
+
+export const namespace = 'default';
+
+/** The names of `count` networks; the Subnet of each has the same name. */
+export const networkNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `lan${index + 1}`);
+
+export interface PodEnvironment {
+  readonly run: Run;
+  readonly stack: Stack;
+  readonly api: Api;
+  readonly observer: PodObserver;
+}
+
+/** Starts the stack, with this number of networks. */
+export async function openPodEnvironment(run: Run, networks: number): Promise<PodEnvironment> {
+  printProgress('starting a stack with its own Kubernetes API:');
+  const stack = await startStack(run, { ownCluster: true });
+  const configFolder = join(run.folder, 'net.d');
+  mkdirSync(configFolder);
+  const { kubeconfig } = stack.cluster;
+  const scene = { run, stack, kubernetes: createKubernetesClient(kubeconfig, run.signal), configFolder };
+  for (const [index, network] of networkNames(networks).entries())
+    await makeNetworkAndSubnet(scene, network, `10.${10 + index}.0.0/16`);
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = connectApi(config);
+  return { run, stack, api, observer: await startPodObserver(api, namespace, run.signal) };
+}

@@ -1,0 +1,107 @@
+/** The rows of a pod-watcher that holds many Pods: its start, a steady churn beside them, and its memory. */
+import { createPods } from '../../../scale/pod-batch.ts';
+import { enableHeapProbes } from '../../../scale/heap.ts';
+import { residentMiB } from '../../../scale/resource-usage.ts';
+import { waitForAgreement } from '../../../scale/three-views.ts';
+import { printProgress } from '../../../harness/progress.ts';
+import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
+import { createMeasurement, quantile } from '../../measurement.ts';
+import { type ChurnPlan, type ChurnResult, runChurn } from './churn.ts';
+import { namespace, networkNames, openPodEnvironment, type PodEnvironment } from './pod-environment.ts';
+import { followPodTimes, type PodTimes } from './pod-times.ts';
+import { measureWatcherStart } from './watcher-start.ts';
+
+interface Plan {
+  /** Pods with one address: the heap is compared between these two numbers. */
+  readonly pods: readonly [few: number, many: number];
+  /** Allocations during the churn that precedes the memory rows. */
+  readonly allocations: number;
+  readonly churn: ChurnPlan;
+}
+
+const rate = Number(process.env['RATE'] || 50);
+const churnPlan = (seconds: number): ChurnPlan => ({ podsPerSecond: rate, networks: 3, seconds, lifetimeSeconds: 10 });
+const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
+  smoke: {
+    pods: [10, 50],
+    allocations: 56,
+    churn: { podsPerSecond: 4, networks: 3, seconds: 3, lifetimeSeconds: 1 },
+  },
+  normal: { pods: [2_000, 10_000], allocations: 15_000, churn: churnPlan(60) },
+  // A million events: one for each allocation and one for each release.
+  long: { pods: [2_000, 10_000], allocations: 15_000, churn: churnPlan(Math.ceil(1_000_000 / (2 * 3 * rate))) },
+};
+
+export const podPopulationRows: BenchGroup = {
+  rows: ['memory-watcher', 'watcher-start', 'churn', 'rss-allocator', 'rss-watcher'],
+  async measure({ run, rounds, rows, size, record }) {
+    const plan = plans[size];
+    const heaps = enableHeapProbes();
+    run.onEnd(() => heaps.end());
+    const environment = await openPodEnvironment(run, 3);
+    const times = await followPodTimes(environment.api, namespace, run.signal);
+    const { stack } = environment;
+    const [few, many] = plan.pods;
+    const hasMemoryRow = rows.has('rss-allocator') || rows.has('rss-watcher');
+    if (rows.has('memory-watcher') || rows.has('watcher-start') || hasMemoryRow) {
+      await populate(environment, times, { prefix: 'few', pods: few, networks: 1 });
+      const before = await heaps.liveBytes(stack.watcher);
+      await populate(environment, times, { prefix: 'many', pods: many - few, networks: 1 });
+      const grown = (await heaps.liveBytes(stack.watcher)) - before;
+      // A heap with few objects may shrink.
+      const slope = Math.max(1, grown) / (many - few);
+      const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
+      if (rows.has('memory-watcher'))
+        record(createMeasurement({ name: 'memory-watcher', what, ours: [slope], goal: { atMost: 400 } }));
+    }
+    if (rows.has('watcher-start')) {
+      const what = `ms from exec until ${many} Pods with nothing to change are compared`;
+      const values = await measureWatcherStart(environment, times, { pods: many, rounds });
+      record(createMeasurement({ name: 'watcher-start', what, ...values, goal: { atMost: 1.5 } }));
+    }
+    if (hasMemoryRow) {
+      const pods = Math.ceil((plan.allocations - times.ipNames.size) / 3);
+      await populate(environment, times, { prefix: 'wide', pods, networks: 3 });
+    }
+    if (!rows.has('churn') && !hasMemoryRow) return;
+    const result = await runChurn(environment, times, plan.churn);
+    if (rows.has('churn')) recordChurn(result, record);
+    for (const [name, server] of [
+      ['allocator', stack.allocator],
+      ['watcher', stack.watcher],
+    ] as const) {
+      const what = `resident MiB with ${times.ipNames.size} allocations, after ${result.allocations} in a churn`;
+      const ours = [residentMiB(server.pid)];
+      if (rows.has(`rss-${name}`))
+        record(createMeasurement({ name: `rss-${name}`, what, ours, goal: { atMost: 200 } }));
+    }
+    await waitForAgreement(stack, run.signal);
+  },
+};
+
+/** Creates Pods, and waits until each of them is annotated and each address has its IP object. */
+async function populate(
+  { api, run }: PodEnvironment,
+  times: PodTimes,
+  { prefix, pods, networks }: { readonly prefix: string; readonly pods: number; readonly networks: number },
+): Promise<void> {
+  const [annotated, objects] = [times.annotatedAt.size + pods, times.ipNames.size + pods * networks];
+  const names = Array.from({ length: pods }, (_, index) => `${prefix}-${index}`);
+  await createPods(api, { namespace, names, networks: networkNames(networks) }, run.signal);
+  await times.until(() => times.annotatedAt.size === annotated && times.ipNames.size === objects);
+  printProgress(`  ${objects} allocations`);
+}
+
+function recordChurn({ latencies, waiting, allocations, cost }: ChurnResult, record: BenchOptions['record']): void {
+  const goal = { atMost: 10 };
+  const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)];
+  const what = 'ms from the creation of a Pod to its annotations: p99 beside p50';
+  record(createMeasurement({ name: 'churn', what, ours: [p99], floor: [p50], goal }));
+  const third = Math.ceil(waiting.length / 3);
+  const meanOf = (part: readonly number[]): number => 1 + part.reduce((sum, each) => sum + each, 0) / part.length;
+  const [early, late] = [[meanOf(waiting.slice(0, third))], [meanOf(waiting.slice(-third))]];
+  const queue = '1 + Pods without addresses, in the last third beside the first third';
+  record(createMeasurement({ name: 'churn queue', what: queue, ours: late, floor: early, goal: { atMost: 2 } }));
+  for (const [name, seconds] of cost.cpu)
+    printProgress(`  ${name}: ${((seconds * 1e6) / allocations).toFixed(0)} CPU-ms for 1,000 allocations and releases`);
+}

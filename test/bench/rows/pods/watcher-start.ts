@@ -1,0 +1,48 @@
+/**
+ * The start of a pod-watcher beside many Pods with nothing to change: from exec to the IP object of one Pod that was created before,
+ * and that the watcher reaches after all others.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createPods } from '../../../scale/pod-batch.ts';
+import { countSince, readRequestCounts } from '../../../scale/api-requests.ts';
+import { type Alternated, alternate, measureTime } from '../../measurement.ts';
+import { namespace, networkNames, type PodEnvironment } from './pod-environment.ts';
+import type { PodTimes } from './pod-times.ts';
+
+const run = promisify(execFile);
+
+/** @param pods the number of Pods that have one address each. @throws Error when a started watcher changed any other object */
+export async function measureWatcherStart(
+  { stack, api, run: { signal } }: PodEnvironment,
+  times: PodTimes,
+  { pods, rounds }: { readonly pods: number; readonly rounds: number },
+): Promise<Alternated> {
+  const ours = async (round: number): Promise<number> => {
+    const names = [`zz-${round}`];
+    await stack.watcher.stop();
+    const before = await readRequestCounts(stack.cluster);
+    await createPods(api, { namespace, names, networks: networkNames(1) }, signal);
+    const isServed = (): boolean => times.ipNames.has(`zz-${round}.${namespace}.lan1.${namespace}`);
+    const started = stack.watcher.start();
+    const { ms } = await measureTime(() => times.until(isServed));
+    await started;
+    const after = await readRequestCounts(stack.cluster);
+    const writes = ['PATCH pods', 'POST ips', 'PATCH ips', 'DELETE ips'].map((kind) => countSince(before, after, kind));
+    if (writes.join() !== '1,1,0,0')
+      throw new Error(`a started watcher sent writes without a change: ${writes.join()}`);
+    return ms;
+  };
+  const floor = async (): Promise<number> => {
+    await stack.watcher.stop();
+    const script = join(import.meta.dirname, 'list-and-parse.ts');
+    const env = { ...process.env, NODE_OPTIONS: '', KUBECONFIG: stack.cluster.kubeconfig };
+    const args = [script, stack.allocator.endpoint, String(3 * pods)];
+    const { ms } = await measureTime(() => run(process.execPath, args, { env }));
+    return ms;
+  };
+  const values = await alternate(rounds, ours, floor);
+  if (!stack.watcher.isAlive) await stack.watcher.start();
+  return values;
+}

@@ -1,0 +1,117 @@
+/** The rows about an allocator with many live allocations: its start, and the memory of its state. */
+import { call, connect } from '../../../../lib/grpc/client.ts';
+import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
+import { mustRun } from '../../../harness/processes/command.ts';
+import { printProgress } from '../../../harness/progress.ts';
+import { type AllocatorServer, startAllocator } from '../../../harness/services.ts';
+import { residentMiB } from '../../../scale/resource-usage.ts';
+import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
+import { alternate, createMeasurement, measureTime } from '../../measurement.ts';
+import { type HistoryEnvironment, openHistoryEnvironment } from '../history/history-environment.ts';
+import { measureStorageSize } from '../history/storage-size.ts';
+
+interface Size {
+  readonly live: number;
+  readonly events: number;
+}
+
+const sizes: Readonly<Record<BenchOptions['size'], Size>> = {
+  smoke: { live: 300, events: 1_500 },
+  normal: { live: 150_000, events: 1_000_000 },
+  long: { live: 150_000, events: 1_000_000 },
+};
+const longSize: Size = { live: 1_000_000, events: 2_500_000 };
+/** The smaller state of the memory row has this part of the allocations. */
+const smallPart = 10;
+const timeoutMs = 600_000;
+
+export const startRows: BenchGroup = {
+  rows: ['start-150k', 'memory'],
+  longRows: ['live-1m'],
+  async measure(options) {
+    const { rows, size } = options;
+    const { live, events } = sizes[size];
+    if (rows.has('start-150k') || rows.has('memory')) {
+      const environment = await openLive(options, {
+        live: Number(process.env['LIVE'] || live),
+        events: Number(process.env['EVENTS'] || events),
+      });
+      if (rows.has('start-150k')) await measureStart(environment, options);
+      if (rows.has('memory')) await measureMemory(environment, options);
+    }
+    if (rows.has('live-1m')) await measureLongStart(await openLive(options, longSize, 'etcd-1m'), options);
+  },
+};
+
+interface LiveEnvironment extends HistoryEnvironment {
+  readonly live: number;
+}
+
+/** An etcd with live allocations, and no allocator. */
+async function openLive({ run }: BenchOptions, { live, events }: Size, name?: string): Promise<LiveEnvironment> {
+  printProgress(`building ${live} live allocations, ${events} events:`);
+  const environment = await openHistoryEnvironment(run, events, { livePods: live, name });
+  await environment.allocator.stop();
+  return { ...environment, live };
+}
+
+/** Starts an allocator, and compares its counts with the ledger. Returns it and the milliseconds from exec to ready. */
+async function startAndCheck({ run, etcd }: LiveEnvironment): Promise<{ ms: number; allocator: AllocatorServer }> {
+  const { ms, result: allocator } = await measureTime(() => startAllocator(run, { etcd }));
+  const connection = connect(allocator.endpoint, undefined);
+  try {
+    const { subnets } = await call(connection, SubnetsService.listSubnets, {}, { timeoutMs });
+    const held = subnets.flatMap(({ usage }) => usage).reduce((sum, { inUse }) => sum + Number(inUse), 0);
+    const inLedger = await readSnapshot({ etcd });
+    if (held !== inLedger) throw new Error(`the allocator has ${held} allocations, and the ledger ${inLedger}`);
+  } finally {
+    connection.close();
+  }
+  return { ms, allocator };
+}
+
+async function measureStart(environment: LiveEnvironment, { rounds, record }: BenchOptions): Promise<void> {
+  const ours = async (): Promise<number> => {
+    const { ms, allocator } = await startAndCheck(environment);
+    await allocator.stop();
+    return ms;
+  };
+  const floor = async (): Promise<number> => (await measureTime(() => readSnapshot(environment))).ms;
+  const measured = await alternate(rounds, ours, floor);
+  record(createMeasurement({ name: 'start-150k', what: 'ms from exec to ready', ...measured, goal: { atMost: 1.5 } }));
+}
+
+/** The floor. Returns the number of addresses that a Pod holds. */
+const readSnapshot = async ({ etcd }: Pick<LiveEnvironment, 'etcd'>): Promise<number> =>
+  Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
+
+/** Bytes for one more live allocation: the difference between two states, divided by the difference of their allocations. */
+async function measureMemory(environment: LiveEnvironment, options: BenchOptions): Promise<void> {
+  const { live } = environment;
+  const few = Math.max(100, Math.floor(live / smallPart));
+  const small = await openLive(options, { live: few, events: 3 * few }, 'etcd-small');
+  const program = [`${import.meta.dirname}/state-memory.ts`, small.etcd.endpoint, environment.etcd.endpoint];
+  const text = await mustRun(process.execPath, ['--expose-gc', ...program], { timeoutMs });
+  const [one, other] = JSON.parse(text) as [StateSize, StateSize];
+  const slope = (other.bytes - one.bytes) / (other.live - one.live);
+  const what = 'bytes for one more live allocation';
+  options.record(createMeasurement({ name: 'memory allocator', what, ours: [slope], goal: { atMost: 300 } }));
+}
+
+interface StateSize {
+  readonly live: number;
+  readonly bytes: number;
+}
+
+async function measureLongStart(environment: LiveEnvironment, { record }: BenchOptions): Promise<void> {
+  const floor = await measureTime(() => readSnapshot(environment));
+  const { ms, allocator } = await startAndCheck(environment);
+  const what = 'ms from exec to ready';
+  record(createMeasurement({ name: 'live-1m ready', what, ours: [ms], goal: { atMost: 20_000 } }));
+  record(createMeasurement({ name: 'live-1m start', what, ours: [ms], floor: [floor.ms], goal: { atMost: 1.5 } }));
+  const resident = residentMiB(allocator.pid);
+  record(createMeasurement({ name: 'live-1m rss', what: 'MiB resident', ours: [resident], goal: { atMost: 700 } }));
+  for (const each of await measureStorageSize(environment))
+    record({ ...each, name: each.name.replace('storage', 'live-1m'), goal: { atMost: 1.3 }, met: each.figure <= 1.3 });
+  await allocator.stop();
+}
