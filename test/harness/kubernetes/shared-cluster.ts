@@ -3,15 +3,12 @@
  * two files a tenth of a second. The cleanup deletes the keys in etcd: the API server sees normal deletions, and no
  * finalizer delays them.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Etcd3 } from 'etcd3';
 import { type Cluster, startCluster } from './cluster.ts';
+import { type Content, type ContentStore, readStableContent, restoreContent } from './cluster-content.ts';
 import { addNodes } from './kubectl.ts';
 import { probeHttp } from '../processes/readiness-probes.ts';
 import { openRun, type Run } from '../run.ts';
-
-/** The objects in etcd, by key. */
-type Content = ReadonlyMap<string, Buffer>;
 
 interface Shared {
   readonly run: Run;
@@ -20,14 +17,11 @@ interface Shared {
   readonly pristine: Content;
 }
 
-const settleMs = 200;
 const answerWithinMs = 5_000;
 
 /** Keys that the servers write at any time. The controllers need their ServiceAccounts. */
 const ownKeys =
   /^\/registry\/((masterleases\/|ranges\/|leases\/kube-system\/apiserver-)|(serviceaccounts|configmaps)\/(kube-[^/]+|default)\/)/;
-/** The API server derives its paths from these keys. A cluster in which they changed is not used again. */
-const schemaKeys = /^\/registry\/(apiextensions|apiregistration)/;
 
 /** The clusters that no run uses now, by whether controllers run in them. */
 const idle = new Map<boolean, Shared>();
@@ -82,51 +76,26 @@ async function isServing({ apiServer, etcd, controllerManager, url }: Cluster): 
 async function startShared(controllers: boolean): Promise<Shared> {
   const run = openRun();
   const cluster = await startCluster(run, { controllers });
-  let pristine = await read(cluster);
-  // The controllers still create the default objects of a new cluster
-  for (;;) {
-    await sleep(settleMs);
-    const now = await read(cluster);
-    if (now.size === pristine.size) return { run, cluster, pristine: now };
-    pristine = now;
-  }
+  return { run, cluster, pristine: await withStore(cluster, (store) => readStableContent(store)) };
 }
 
 /** Restores the pristine content. Returns false if that is impossible. */
-async function restore({ cluster, pristine }: Shared): Promise<boolean> {
-  const etcd = clientOf(cluster);
+const restore = ({ cluster, pristine }: Shared): Promise<boolean> =>
+  withStore(cluster, (store) => restoreContent(store, pristine));
+
+/** Connects to the cluster's etcd for the time of `work`. */
+async function withStore<T>({ etcd }: Cluster, work: (store: ContentStore) => Promise<T>): Promise<T> {
+  const client = new Etcd3({ hosts: etcd.endpoint });
   try {
-    // Controllers may still react to deleted objects: repeat until nothing changes
-    for (let isQuiet = false; !isQuiet;) {
-      const now = await contentOf(etcd);
-      const added = [...now.keys()].filter((key) => !pristine.has(key));
-      const changed = [...pristine].filter(([key, value]) => now.get(key)?.equals(value) !== true);
-      if ([...added, ...changed.map(([key]) => key)].some((key) => schemaKeys.test(key))) return false;
-      await Promise.all([
-        ...added.map((key) => etcd.delete().key(key).exec()),
-        ...changed.map(([key, value]) => etcd.put(key).value(value).exec()),
-      ]);
-      isQuiet = added.length + changed.length === 0;
-      if (!isQuiet) await sleep(settleMs);
-    }
-    return true;
+    return await work({
+      async read() {
+        const all = await client.getAll().prefix('/registry/').buffers();
+        return new Map(Object.entries(all).filter(([key]) => !ownKeys.test(key)));
+      },
+      put: (key, value) => client.put(key).value(value).exec(),
+      delete: (key) => client.delete().key(key).exec(),
+    });
   } finally {
-    etcd.close();
+    client.close();
   }
-}
-
-async function read(cluster: Cluster): Promise<Content> {
-  const etcd = clientOf(cluster);
-  try {
-    return await contentOf(etcd);
-  } finally {
-    etcd.close();
-  }
-}
-
-const clientOf = ({ etcd }: Cluster): Etcd3 => new Etcd3({ hosts: etcd.endpoint });
-
-async function contentOf(etcd: Etcd3): Promise<Content> {
-  const all = await etcd.getAll().prefix('/registry/').buffers();
-  return new Map(Object.entries(all).filter(([key]) => !ownKeys.test(key)));
 }
