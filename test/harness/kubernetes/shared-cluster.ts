@@ -21,7 +21,7 @@ const answerWithinMs = 5_000;
 
 /** Keys that the servers write at any time. The controllers need their ServiceAccounts. */
 const ownKeys =
-  /^\/registry\/((masterleases\/|ranges\/|leases\/kube-system\/apiserver-)|(serviceaccounts|configmaps)\/(kube-[^/]+|default)\/)/;
+  /^\/registry\/((masterleases\/|peerserverleases\/|ranges\/|leases\/kube-system\/apiserver-)|(serviceaccounts|configmaps)\/(kube-[^/]+|default)\/)/;
 
 /** The clusters that no run uses now, by whether controllers run in them. */
 const idle = new Map<boolean, Shared>();
