@@ -2,6 +2,7 @@
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { mappingsKey, parseMappings } from '../ovs/bridge-mappings.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import { DataPathError } from './data-path-error.ts';
 
@@ -46,7 +47,8 @@ export function overlayMtu(ovs: OvsRows, mtuOf: AddressMtu): number {
  * @throws DataPathError settings
  */
 export function underlayMtu(ovs: OvsRows, network: string): number {
-  const bridgeName = bridgeOf(network, textMap(ovs.root()?.row['external_ids']).get('ovn-bridge-mappings') ?? '');
+  const mappings = parseMappings(textMap(ovs.root()?.row['external_ids']).get(mappingsKey) ?? '');
+  const bridgeName = mappings.find((mapping) => mapping.network === network)?.bridge;
   const bridge = bridgeName === undefined ? undefined : ovs.named('Bridge', bridgeName);
   if (!bridge)
     throw new DataPathError(
@@ -65,10 +67,3 @@ export function underlayMtu(ovs: OvsRows, network: string): number {
     `the MTU is unknown: bridge ${bridgeName} of ProviderNetwork ${network} has no NIC. Set spec.mtu of the Subnet`,
   );
 }
-
-/** The bridge of a network in `network:bridge,network:bridge`. */
-const bridgeOf = (network: string, mappings: string): string | undefined =>
-  mappings
-    .split(',')
-    .map((mapping) => mapping.trim().split(':'))
-    .find(([mapped]) => mapped === network)?.[1];

@@ -1,5 +1,6 @@
 /** The settings of a NIC that the ledger does not hold: those of its Subnet and Vlan, and the annotations of its Pod. */
 import * as z from 'zod';
+import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
 import { DataPathError } from './data-path-error.ts';
@@ -58,10 +59,9 @@ export async function readNicSettings(
   { request, subnet, signal }: SettingsOptions,
 ): Promise<NicSettings> {
   const { podNamespace, podName } = request;
-  const podPath = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
   const [subnetObject, pod] = await Promise.all([
     read(kubeOvnPath('subnets', subnet), `get subnet ${subnet}`, signal),
-    read(podPath, `get pod ${podNamespace}/${podName}`, signal),
+    read(podPath(podNamespace, podName), `get pod ${podNamespace}/${podName}`, signal),
   ]);
   const { spec } = parse(subnetSchema, subnetObject, `Subnet ${subnet}`);
   const { annotations } = parse(podSchema, pod, `Pod ${podNamespace}/${podName}`).metadata;

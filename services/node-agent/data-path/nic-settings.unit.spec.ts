@@ -70,7 +70,7 @@ describe('The MTU of a NIC', () => {
 
   it('on a physical network is that of the smallest NIC in its bridge', () => {
     const bridge = {
-      ...root({ 'ovn-bridge-mappings': 'other:br-x, net-a:br-a' }),
+      ...root({ 'ovn-bridge-mappings': 'other:br-x,net-a:br-a' }),
       Bridge: { b: { name: 'br-a', ports: new Set(['p1', 'p2', 'p3']) } },
       Port: { p1: { interfaces: new Set(['i1']) }, p2: { interfaces: 'i2' }, p3: { interfaces: new Set(['i3']) } },
       Interface: { i1: { type: 'internal', mtu: 1_200 }, i2: { type: '', mtu: 1_450 }, i3: { type: '', mtu: 1_500 } },

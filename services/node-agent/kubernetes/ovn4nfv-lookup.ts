@@ -1,6 +1,7 @@
 /** Reads the OVN4NFV request of a Pod from the Kubernetes API. */
 import * as z from 'zod';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import { ovn4nfvAnnotations } from '../../../lib/ovn4nfv/annotations.ts';
 import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../lib/ovn4nfv/request.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
@@ -23,8 +24,7 @@ const maxAnnotationsLength = 65_536;
 export function createOvn4nfvLookup(read: ObjectReader): Ovn4nfvLookup {
   return async ({ podNamespace, podName }, signal) => {
     const action = `get pod ${podNamespace}/${podName}`;
-    const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
-    const pod = await read(path, action, signal);
+    const pod = await read(podPath(podNamespace, podName), action, signal);
     if (pod === undefined) throw new IpledgerError('NOT_ALLOCATED', `${action} failed pod "${podName}" not found`);
     const { annotations } = podSchema.parse(pod).metadata;
     const { own, length } = ownAnnotations(annotations);

@@ -1,6 +1,7 @@
 /** Looks up a Pod in the Kubernetes API, to find its name and uid in the ledger when the CNI request has no Pod uid. */
 import * as z from 'zod';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import {
   type Controller,
   podIdentityOf,
@@ -47,8 +48,7 @@ export function createPodLookup(get: KubernetesGet): PodLookup {
   const read = createObjectReader(get);
   return async ({ podNamespace, podName }, signal) => {
     const action = `get pod ${podNamespace}/${podName}`;
-    const path = `/api/v1/namespaces/${encodeURIComponent(podNamespace)}/pods/${encodeURIComponent(podName)}`;
-    const pod = await read(path, action, signal);
+    const pod = await read(podPath(podNamespace, podName), action, signal);
     if (pod === undefined) throw new IpledgerError('NOT_ALLOCATED', `${action} failed pod "${podName}" not found`);
     const { uid, annotations, ownerReferences } = podSchema.parse(pod).metadata;
     const controller = ownerReferences.find((each) => each.controller === true);

@@ -1,6 +1,7 @@
 /** What Open vSwitch of the node has: its bridges with their ports, and the networks that OVN finds on them. */
 import { vendor } from '../../../lib/ovn/names.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
+import { type BridgeMapping, mappingsKey, parseMappings } from '../ovs/bridge-mappings.ts';
 import type { OvsRow, OvsTable } from '../ovs/ovs-database.ts';
 
 export interface PresentPort {
@@ -17,19 +18,10 @@ export interface PresentBridge {
   readonly ports: readonly PresentPort[];
 }
 
-/** The bridge on which OVN finds a network. */
-export interface BridgeMapping {
-  readonly network: string;
-  readonly bridge: string;
-}
-
 export interface PresentUnderlay {
   readonly bridges: readonly PresentBridge[];
   readonly mappings: readonly BridgeMapping[];
 }
-
-/** The key of Open_vSwitch.external_ids that holds the mappings (ovn-controller(8)). */
-export const mappingsKey = 'ovn-bridge-mappings';
 
 /** Reads the rows below the only row of table Open_vSwitch. */
 export function presentUnderlay(root: OvsRow, rows: (table: OvsTable) => ReadonlyMap<string, Row>): PresentUnderlay {
@@ -50,18 +42,3 @@ function presentPort(uuid: string, row: Row | undefined): PresentPort[] {
 }
 
 const isOurs = (row: Row): boolean => textMap(row['external_ids']).get('vendor') === vendor;
-
-/** Parses `network:bridge,…`. What has another form stays as a mapping without a bridge. */
-export function parseMappings(text: string): BridgeMapping[] {
-  return text
-    .split(',')
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      const at = entry.indexOf(':');
-      return at < 0 ? { network: entry, bridge: '' } : { network: entry.slice(0, at), bridge: entry.slice(at + 1) };
-    });
-}
-
-/** The inverse of `parseMappings`. */
-export const formatMappings = (mappings: readonly BridgeMapping[]): string =>
-  mappings.map(({ network, bridge }) => (bridge === '' ? network : `${network}:${bridge}`)).join(',');

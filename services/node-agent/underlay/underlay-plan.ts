@@ -6,7 +6,8 @@
  * end the traffic of Pods.
  */
 import type { NodeLink } from './node-links.ts';
-import type { BridgeMapping, PresentBridge, PresentPort, PresentUnderlay } from './present-underlay.ts';
+import type { BridgeMapping } from '../ovs/bridge-mappings.ts';
+import type { PresentBridge, PresentPort, PresentUnderlay } from './present-underlay.ts';
 import { bridgeOf, type ProviderNetwork } from './provider-network.ts';
 
 export interface UnderlayInput {
