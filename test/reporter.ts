@@ -1,8 +1,11 @@
 /**
- * Mocha's spec reporter with a summary as the last line of the log: "N passed, N failed", and ", N skipped" for skipped
- * tests.
+ * Mocha's spec reporter with a summary as the last lines of the log: one line for each failed test, and "N passed, N failed", with
+ * ", N skipped" for skipped tests.
  */
+import { relative } from 'node:path';
 import Mocha from 'mocha';
+
+type FailedTest = Pick<Mocha.Test, 'file' | 'err'> & { fullTitle(): string };
 
 /** Limit for a finished run to close its servers and sockets. */
 const lingerMs = 30_000;
@@ -13,6 +16,7 @@ export default class Reporter extends Mocha.reporters.Spec {
     // At the exit of the process: servers that stop may print until then
     process.once('exit', () => {
       const { passes, failures, pending } = this.stats;
+      for (const failed of this.failures) console.log(formatFailure(failed));
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
     });
     setTimeout(() => this.#endLingering(), lingerMs).unref();
@@ -28,4 +32,12 @@ export default class Reporter extends Mocha.reporters.Spec {
     process.on('exit', () => (process.exitCode = 1)); // after mocha's handler, which sets the number of failures
     process.exit();
   }
+}
+
+const maxMessageLength = 200;
+
+/** File, title and first line of the message. With many failures, the complete messages above may be out of sight. */
+function formatFailure(test: FailedTest): string {
+  const message = (test.err?.message ?? '').split('\n')[0]?.slice(0, maxMessageLength) ?? '';
+  return `failed: ${relative(process.cwd(), test.file ?? '')} › ${test.fullTitle()} › ${message}`;
 }
