@@ -26,10 +26,10 @@ interface Difference {
   readonly changed: readonly (readonly [string, Buffer])[];
 }
 
-function findDifference(now: Content, wanted: Content): Difference {
+function findDifference(now: Content, pristine: Content): Difference {
   return {
-    added: [...now.keys()].filter((key) => !wanted.has(key)),
-    changed: [...wanted].filter(([key, value]) => now.get(key)?.equals(value) !== true),
+    added: [...now.keys()].filter((key) => !pristine.has(key)),
+    changed: [...pristine].filter(([key, value]) => now.get(key)?.equals(value) !== true),
   };
 }
 
