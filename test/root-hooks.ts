@@ -7,7 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { Server, Socket } from 'node:net';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context, RootHookObject, Suite } from 'mocha';
+import type { Context, Hook, RootHookObject, Suite } from 'mocha';
 
 /** Limit for a file to close what it opened, after its last test. */
 const lingerMs = 30_000;
@@ -43,6 +43,18 @@ const fileOf = ({ file, suites }: Suite): string | undefined => file ?? suites.m
 /** Connections end with their servers, and an Immediate with the event loop's next iteration. */
 const transient: readonly string[] = ['TCPSocketWrap', 'Immediate'];
 
+/**
+ * Limit of a hook that starts servers. It is larger than the sum of the limits of the servers: the error of a failed start names the
+ * server, with the end of its log, and the error of a hook's limit does not.
+ */
+const startLimitMs = 600_000;
+
+/** Sets the limit of the `before` hooks of a suite and the suites in it. Mocha has no public list of hooks. */
+function limitStarts(suite: Suite): void {
+  for (const hook of Reflect.get(suite, '_beforeAll') as readonly Hook[]) hook.timeout(startLimitMs);
+  for (const each of suite.suites) limitStarts(each);
+}
+
 /** Resources that a file has opened and not closed: timers, servers, processes, pipes. */
 function listOpenResources(): string[] {
   const before = [...openBefore, 'Timeout']; // mocha's, for the hook
@@ -60,6 +72,7 @@ export const mochaHooks: RootHookObject = {
     startedAt = performance.now();
     inUnitSpec = isUnit(file);
     openBefore = process.getActiveResourcesInfo();
+    if (suite) limitStarts(suite);
   },
   beforeEach(this: Context) {
     inUnitSpec = isUnit(this.currentTest?.file);

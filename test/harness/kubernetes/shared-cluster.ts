@@ -17,7 +17,7 @@ interface Shared {
   readonly pristine: Content;
 }
 
-const answerWithinMs = 5_000;
+const answerWithinMs = 20_000;
 
 /** Keys that the servers write at any time. The controllers need their ServiceAccounts. */
 const ownKeys =
@@ -85,7 +85,8 @@ const restore = ({ cluster, pristine }: Shared): Promise<boolean> =>
 
 /** Connects to the cluster's etcd for the time of `work`. */
 async function withStore<T>({ etcd }: Cluster, work: (store: ContentStore) => Promise<T>): Promise<T> {
-  const client = new Etcd3({ hosts: etcd.endpoint });
+  const defaultCallOptions = () => ({ deadline: Date.now() + answerWithinMs });
+  const client = new Etcd3({ hosts: etcd.endpoint, defaultCallOptions });
   try {
     return await work({
       async read() {
