@@ -141,7 +141,7 @@ describe('Sandbox preparation in a network namespace (needs root)', () => {
   });
 
   it('serves more requests at the same time than it runs', async () => {
-    const preparations = Array.from({ length: 60 }, () =>
+    const preparations = Array.from({ length: 20 }, () =>
       nodeSandbox.prepare(preparation({ netns, ipv6: true }), signal),
     );
     await Promise.all(preparations);
