@@ -172,12 +172,7 @@ function readValue(owner: MessageType, { name, type }: Field, reader: protobuf.R
   if (type === 'string') return reader.string();
   if (type === 'bool') return reader.bool();
   if (type === 'uint32') return reader.uint32();
-  if (type === 'uint64') {
-    const value = reader.uint64();
-    const number = typeof value === 'number' ? value : (value.high >>> 0) * 2 ** 32 + (value.low >>> 0);
-    if (Number.isSafeInteger(number)) return number;
-    throw new RangeError(`${owner.name}.${name} is over 2^53 - 1: such a number is not exact`);
-  }
+  if (type === 'uint64') return readUint64(`${owner.name}.${name}`, reader);
   if (typeof type !== 'function') {
     const index = reader.uint32();
     return type[index] ?? index;
@@ -185,4 +180,12 @@ function readValue(owner: MessageType, { name, type }: Field, reader: protobuf.R
   const end = reader.uint32() + reader.pos;
   if (end > reader.len) throw new RangeError(`${owner.name}.${name} is cut off`);
   return readMessage(type(), reader, end);
+}
+
+/** @throws RangeError for a number beyond 2^53 - 1, with the name of the field */
+export function readUint64(field: string, reader: protobuf.Reader): number {
+  const value = reader.uint64();
+  const number = typeof value === 'number' ? value : (value.high >>> 0) * 2 ** 32 + (value.low >>> 0);
+  if (Number.isSafeInteger(number)) return number;
+  throw new RangeError(`${field} is over 2^53 - 1: such a number is not exact`);
 }

@@ -36,8 +36,18 @@ const callers = new WeakMap<Metadata, Identity>();
 /** Identities by connection, because decoding a certificate is expensive. */
 const peers = new WeakMap<object, Identity>();
 
+/** How to verify the callers with a token again, by metadata. */
+const verifications = new WeakMap<Metadata, () => Promise<unknown>>();
+
 /** The caller of the call with this metadata; undefined without TLS. */
 export const callerOf = (metadata: Metadata): Identity | undefined => callers.get(metadata);
+
+/**
+ * How to verify the caller of a long call again; undefined for a caller with a certificate, which is verified once for its connection.
+ * The function throws IpledgerError UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors when that
+ * could not be verified.
+ */
+export const verificationOf = (metadata: Metadata): (() => Promise<unknown>) | undefined => verifications.get(metadata);
 
 /**
  * Returns the identity of a client without a certificate.
@@ -82,9 +92,14 @@ export function authorizationInterceptor(log: Logger, tokens?: TokenAccess): Ser
         };
         try {
           const peer = authenticate(call, metadata, tokens);
-          if (peer instanceof Promise)
-            void peer.then((client) => authorizeTokenClient(client, metadata, path, tokens)).then(pass, reject);
-          else pass(authorizeClient(peer, metadata, path));
+          if (!(peer instanceof Promise)) {
+            pass(authorizeClient(peer, metadata, path));
+            return;
+          }
+          const authorize = (client: Identity | KubernetesUser): Promise<Identity> =>
+            authorizeTokenClient(client, metadata, path, tokens);
+          verifications.set(metadata, async () => authorize(await authenticate(call, metadata, tokens)));
+          void peer.then(authorize).then(pass, reject);
         } catch (error) {
           reject(error);
         }

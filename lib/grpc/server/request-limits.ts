@@ -4,10 +4,12 @@
  * Release, Unbind and Unreserve accept longer texts, because earlier versions recorded ids of up to 1,024 bytes.
  */
 import { IpledgerError } from '../../errors.ts';
-import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { type AllocateRequest, IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 
 /** A request of more bytes is rejected by gRPC itself, with RESOURCE_EXHAUSTED, before it is decoded. */
 export const maxRequestBytes = 1 << 20;
+/** The requests of one stream that are in progress at a time; also those in one message. */
+export const maxStreamRequests = 512;
 
 /** The limit of a text: its bytes. Of a list: the number of entries, and the limit of each. Of a message: those of its fields. */
 type Limit<Value> = Value extends readonly (infer Item)[]
@@ -63,24 +65,27 @@ const earlierSandbox = {
   interface: earlier,
 };
 
+const allocate: FieldLimits<AllocateRequest> = {
+  pod: { namespace, name, uid: id, node: name, owner },
+  attachments: [
+    24,
+    {
+      provider,
+      interface: networkInterface,
+      subnets: [24, name],
+      candidates: [256, { addresses: [2, address] }],
+      pool: name,
+      mac: word,
+      routes: [64, { dst: address, gw: address }],
+      ipFamily: word,
+      reservation: sentence,
+    },
+  ],
+};
+
 const ipam: Rows<typeof IpamService> = {
-  allocate: {
-    pod: { namespace, name, uid: id, node: name, owner },
-    attachments: [
-      24,
-      {
-        provider,
-        interface: networkInterface,
-        subnets: [24, name],
-        candidates: [256, { addresses: [2, address] }],
-        pool: name,
-        mac: word,
-        routes: [64, { dst: address, gw: address }],
-        ipFamily: word,
-        reservation: sentence,
-      },
-    ],
-  },
+  allocate,
+  allocateStream: { requests: [maxStreamRequests, { request: allocate, traceparent: word }] },
   release: { namespace: earlier, pod: earlier, podUid: earlier, evidence: sentence },
   wait: { ...sandbox, podUid: id },
   attach: { ...sandbox, podUid: id, node: name, bootId: id },

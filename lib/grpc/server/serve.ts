@@ -2,93 +2,52 @@
  * Makes a gRPC service of handlers. Each handler gets the caller's identity and a signal that ends with the call; its errors become
  * gRPC statuses. A method without a handler returns UNIMPLEMENTED.
  */
-import type { EventEmitter } from 'node:events';
-import {
-  Metadata,
-  type sendUnaryData,
-  type Server,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type ServiceDefinition,
-  type UntypedServiceImplementation,
+import type {
+  sendUnaryData,
+  Server,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { IpledgerError } from '../../errors.ts';
 import { waitForCallback } from '../../process/abortable.ts';
-import { type ErrorCode, errorCodeMetadata, IpledgerError } from '../../errors.ts';
-import type { Logger } from '../../process/log.ts';
-import type { Span } from '../../tracing/span.ts';
-import { parseTraceparent, traceparentKey } from '../../tracing/trace-context.ts';
-import type { Tracer } from '../../tracing/tracer.ts';
+import { traceparentKey } from '../../tracing/trace-context.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
-import { anonymous, callerOf } from './authorization.ts';
+import {
+  type AnyHandler,
+  type AnyMethod,
+  answerRequest,
+  notImplemented,
+  type Served,
+  type ServeOptions,
+} from './answer-request.ts';
+import { type CallContext, contextOf, endingOf, forwardedKey, startCallSpan } from './call-context.ts';
+import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
-import { type Abortable, CallEnding } from './call-ending.ts';
-import { statusDetails } from './status-details.ts';
+import { requestStreamCall } from './request-stream-call.ts';
 
-/** The context of one call. */
-export interface CallContext {
-  /** The authenticated identity of the caller. */
-  readonly actor: string;
-  /** The node of a caller that is an agent. The agent may not name another node. */
-  readonly ownNode?: string;
-  /** Aborted when the caller has disconnected or its deadline has passed. */
-  readonly signal: AbortSignal;
-  /** The same without a signal, which few calls need. Absent: read `signal`. */
-  readonly caller?: Abortable;
-  /** Time since the request arrived, at the standby that forwarded it if there is one. Absent: 0. */
-  readonly elapsedMs?: () => number;
-  /** Time until the caller's deadline; Infinity without one. Absent: Infinity. */
-  readonly remainingMs?: () => number;
-  /** The span of the call, if its caller sent a context of a sampled trace. */
-  readonly span?: Span | undefined;
-}
+export type { ForwardableCall, ServeOptions } from './answer-request.ts';
+export type { CallContext } from './call-context.ts';
 
-/** A call that may be forwarded to another replica. */
-export interface ForwardableCall {
-  readonly path: string;
-  /** The bytes that arrived. */
-  readonly request: Buffer;
-  readonly context: CallContext;
-  /** Whether another replica forwarded it. It is not forwarded again. */
-  readonly isForwarded: boolean;
-}
-
-export interface ServeOptions {
-  readonly log: Logger;
-  /** Handles a call here, or forwards it and returns the bytes of the reply. Absent: handles all here. */
-  readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
-  /** Called after each unary call with its path, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
-  readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
-  /** Records a span for each unary call with a context of a sampled trace. Absent: none. */
-  readonly tracer?: Tracer | undefined;
-  /** Ends all streams, so that their clients connect to another replica. */
-  readonly stopping?: AbortSignal;
-}
-
-/** The handlers of a service: a promise for one reply, an async iterable for many. */
+/**
+ * The handlers of a service: a promise for one reply, an async iterable for many. A stream of requests names the unary method whose
+ * requests it carries, and whose handler answers each.
+ */
 export type Handlers<Service> = {
   readonly [Name in keyof Service]?: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
     : Service[Name] extends Method<infer Request, infer Reply, 'serverStream'>
       ? (request: Request, context: CallContext) => AsyncIterable<MessageInput<Reply>>
-      : never;
+      : keyof Service;
 };
 
-type AnyMethod = Method<never, never>;
 type AnyMethods = Record<string, AnyMethod>;
-type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
-type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled' | 'getDeadline'>;
 type UnaryCall = ServerUnaryCall<object, unknown>;
-
-/** A status is sent in a header, and clients accept only some KiB of headers. */
-const maxDetailsLength = 2_000;
 
 /** The property of a request that has its bytes as they arrived. */
 const arrivedBytes = Symbol('arrivedBytes');
 type ArrivedRequest = object & { [arrivedBytes]?: Buffer };
-
-/** Metadata of a forwarded call: that it is forwarded, and how long the caller has waited. */
-export const forwardedKey = 'ipledger-forwarded';
-export const elapsedKey = 'ipledger-elapsed-ms';
 
 /** Adds a service to a server. */
 export function addGrpcService<Service extends object>(
@@ -99,14 +58,30 @@ export function addGrpcService<Service extends object>(
 ): void {
   const implementation: UntypedServiceImplementation = {};
   const definition: Record<string, AnyMethod> = {};
-  for (const [name, method] of Object.entries(service as AnyMethods)) {
-    const handler = (handlers as Record<string, AnyHandler | undefined>)[name];
-    implementation[name] =
-      method.kind === 'unary' ? unaryCall(method.path, handler, options) : streamCall(method.path, handler, options);
-    definition[name] = method.kind === 'unary' ? withRequestBytes(method) : method;
+  const methods = service as AnyMethods;
+  const served = (name: string): Served | undefined => {
+    const [method, handler] = [methods[name], (handlers as Record<string, AnyHandler | undefined>)[name]];
+    return method && { method, handler, options };
+  };
+  for (const [name, method] of Object.entries(methods)) {
+    const { handler } = served(name) ?? {};
+    if (method.kind === 'duplexStream') {
+      // The handler of a stream of requests is the name of the unary method.
+      implementation[name] = requestStreamCall(method.path, served(String(handler)), options);
+      definition[name] = { ...method, requestDeserialize: same, responseSerialize: same };
+    } else if (method.kind === 'unary') {
+      implementation[name] = unaryCall({ method, handler, options });
+      definition[name] = withRequestBytes(method);
+    } else {
+      implementation[name] = streamCall(method.path, handler, options);
+      definition[name] = method;
+    }
   }
   server.addService(definition as unknown as ServiceDefinition, implementation);
 }
+
+/** For messages that are bytes already. */
+const same = (bytes: unknown): never => bytes as never;
 
 /** Keeps the bytes of each request, and accepts replies that are bytes, so that calls can be forwarded unchanged. */
 function withRequestBytes(method: AnyMethod): AnyMethod {
@@ -123,56 +98,30 @@ function withRequestBytes(method: AnyMethod): AnyMethod {
   };
 }
 
-function unaryCall(path: string, handler: AnyHandler | undefined, options: ServeOptions) {
-  const { log, forward, onAnswered, tracer } = options;
+function unaryCall(served: Served) {
+  const { method, options } = served;
   return (call: UnaryCall, reply: sendUnaryData<unknown>): void => {
-    const answer = async (): Promise<void> => {
-      const span = tracer && startCallSpan(tracer, path, call);
-      try {
-        if (!handler) throw notImplemented(path);
-        refuseOversized(path, call.request);
-        const context = contextOf(call, span);
-        const here = () => handler(call.request, context);
-        reply(null, await (forward ? forward(forwardableCall(path, call, context), here) : here()));
-        onAnswered?.(path, 'OK');
-        span?.end();
-      } catch (error) {
-        reply(statusOf(path, error, log));
-        const { code } = IpledgerError.from(error);
-        onAnswered?.(path, code);
-        span?.end(code);
-      }
+    const span = options.tracer && startCallSpan(options.tracer, method.path, call.metadata.get(traceparentKey));
+    const arrived = {
+      request: () => call.request,
+      bytes: () => bytesOf(method.path, call.request),
+      context: contextOf(call, endingOf(call), span),
+      isForwarded: call.metadata.get(forwardedKey).length > 0,
     };
-    void answer();
+    void answerRequest(served, arrived, reply);
   };
 }
 
-/** The caller's context names the parent; whether the span is recorded is decided by this program's own ratio. */
-function startCallSpan(tracer: Tracer, path: string, { metadata }: Call): Span | undefined {
-  const [traceparent, ...others] = metadata.get(traceparentKey);
-  if (traceparent === undefined || others.length > 0) return undefined;
-  const name = path.slice(path.lastIndexOf('.') + 1); // "/ipledger.v1.Ipam/Allocate"
-  return tracer.start(name, parseTraceparent(traceparent), {
-    kind: 'server',
-    attributes: { 'rpc.system': 'grpc', 'rpc.method': path.slice(1) },
-  });
-}
-
-function forwardableCall(path: string, call: UnaryCall, context: CallContext): ForwardableCall {
-  const request = (call.request as ArrivedRequest)[arrivedBytes];
-  if (!request) throw new Error(`${path}: the request is not the one that arrived`);
-  return {
-    path,
-    request,
-    context,
-    isForwarded: call.metadata.get(forwardedKey).length > 0,
-  };
+function bytesOf(path: string, request: ArrivedRequest): Buffer {
+  const bytes = request[arrivedBytes];
+  if (!bytes) throw new Error(`${path}: the request is not the one that arrived`);
+  return bytes;
 }
 
 function streamCall(path: string, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const answer = async (): Promise<void> => {
-      const context = contextOf(call);
+      const context = contextOf(call, endingOf(call));
       const signal = stopping ? AbortSignal.any([context.signal, stopping]) : context.signal;
       try {
         if (!handler) throw notImplemented(path);
@@ -192,28 +141,6 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
   };
 }
 
-function contextOf(call: Call, span?: Span): CallContext {
-  const ending = new CallEnding();
-  call.on('cancelled', () => ending.end());
-  if (call.cancelled) ending.end();
-  const caller = callerOf(call.metadata);
-  const now = performance.now();
-  // The caller sent its deadline as a duration. The monotonic clock measures it from here.
-  const deadline = now + Number(call.getDeadline()) - Date.now();
-  const waitedMs = (): number => Math.max(0, Number(call.metadata.get(elapsedKey)[0] ?? 0) || 0);
-  return {
-    actor: caller?.uri ?? anonymous,
-    ...(caller?.kind === 'agent' && { ownNode: caller.name }),
-    caller: ending,
-    get signal() {
-      return ending.signal;
-    },
-    elapsedMs: () => performance.now() - now + waitedMs(),
-    remainingMs: () => deadline - performance.now(),
-    span,
-  };
-}
-
 /** Waits until a slow reader accepts more. It delays only its own stream. */
 function waitForDrain(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
   return waitForCallback(signal, (done) => {
@@ -221,20 +148,3 @@ function waitForDrain(call: ServerWritableStream<unknown, unknown>, signal: Abor
     return () => call.off('drain', done);
   });
 }
-
-function statusOf(path: string, thrown: unknown, log: Logger) {
-  const error = IpledgerError.from(thrown);
-  if (error.kind === 'bug') log.error({ err: error, path }, 'a call failed');
-  // While a ledger is frozen, every waiting Pod repeats this error: one line, without a stack.
-  if (error.kind === 'damaged') log.error({ code: error.code, reason: error.message, path }, 'a call was rejected');
-  const metadata = new Metadata();
-  metadata.set(errorCodeMetadata, error.code);
-  const details = statusDetails(error.message, maxDetailsLength);
-  return Object.assign(new Error(details), { code: error.grpcStatus, details, metadata });
-}
-
-const notImplemented = (path: string): IpledgerError =>
-  new IpledgerError(
-    'NOT_IMPLEMENTED',
-    `${path} is not served here (docs/architecture.md lists the services of each program)`,
-  );

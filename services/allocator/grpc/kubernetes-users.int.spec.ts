@@ -20,6 +20,7 @@ import {
   openAuthority,
 } from '../../../test/harness/certificates/certificate-authority.ts';
 import { addServices } from './services.ts';
+import { AllocateStream } from './testing/allocate-stream.ts';
 import {
   applyMacvlan,
   allocateRequest,
@@ -42,6 +43,8 @@ describe('A server that accepts Kubernetes users', () => {
   let server: Server;
   /** "user path" of each call that was reviewed. */
   let reviewed: string[];
+  /** Users whose token has expired. */
+  const expired = new Set<string>();
   const opened: { close(): void }[] = [];
 
   const identified = async (uri: string): Promise<NonNullable<Tls>> => {
@@ -76,7 +79,7 @@ describe('A server that accepts Kubernetes users', () => {
     const authenticate = (token: string): Promise<KubernetesUser> => {
       const username = Buffer.from(token, 'base64').toString();
       const identity = kubernetesIdentity(username);
-      if (!identity || username === 'stranger')
+      if (!identity || username === 'stranger' || expired.has(username))
         return Promise.reject(new IpledgerError('UNAUTHENTICATED', 'the token is rejected'));
       return Promise.resolve({ ...identity, kind: 'kubernetes-user', username, uid: '', groups: [], extra: {} });
     };
@@ -93,6 +96,7 @@ describe('A server that accepts Kubernetes users', () => {
   });
   beforeEach(() => {
     reviewed = [];
+    expired.clear();
   });
   afterEach(() => {
     for (const one of opened.splice(0)) one.close();
@@ -115,6 +119,21 @@ describe('A server that accepts Kubernetes users', () => {
   it('rejects what the review denies, and a token that the API server rejects', async () => {
     expect(await codeOf(withToken('bob'), reserve, reservation('172.17.0.201'))).to.equal('PERMISSION_DENIED');
     expect(await codeOf(withToken('stranger'), reserve, reservation('172.17.0.201'))).to.equal('UNAUTHENTICATED');
+  });
+
+  it('verifies token and permission again for each message of a stream, and ends it when they are rejected', async () => {
+    const stream = new AllocateStream(withToken('alice'));
+    await stream.allocate(allocateRequest('streamed'));
+    await stream.allocate(allocateRequest('streamed-too'));
+    expect(reviewed).to.deep.equal([
+      `alice ${IpamService.allocateStream.path}`,
+      `alice ${IpamService.allocateStream.path}`,
+    ]);
+    expired.add('alice');
+    expect((await failureOf(stream.allocate(allocateRequest('too-late')))).code).to.equal('UNAUTHENTICATED');
+    expect(await stream.ended).to.include({ code: 'UNAUTHENTICATED' });
+    const { allocations } = await served.call(IpamService.listAllocations, { pod: 'too-late' });
+    expect(allocations).to.deep.equal([]);
   });
 
   it('rejects a binding by a user, before any review', async () => {

@@ -12,7 +12,8 @@ import {
   SubnetsService,
 } from '../../../proto/generated/ipledger.ts';
 import { waitForRetries, failureOf, createLatch, never } from '../../../ledger/log/testing/running-writer.ts';
-import { type CallContext, elapsedKey, type Handlers, addGrpcService } from '../../../lib/grpc/server/serve.ts';
+import { elapsedKey } from '../../../lib/grpc/server/call-context.ts';
+import { type CallContext, type Handlers, addGrpcService } from '../../../lib/grpc/server/serve.ts';
 import { type ServedAllocator, serveAllocator } from './testing/served-allocator.ts';
 
 const services = { Ipam: IpamService, Subnets: SubnetsService, Ledger: LedgerService };
@@ -33,6 +34,7 @@ describe('The API', () => {
         method.responseDeserialize,
       );
       sent.on('error', (error) => resolve(IpledgerError.from(error)));
+      sent.on('end', () => resolve('served')); // a stream of requests without one has no reply
       sent.on('data', () => {
         resolve('served');
         sent.cancel();

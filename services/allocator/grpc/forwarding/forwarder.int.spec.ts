@@ -14,7 +14,8 @@ import { startTestServer, type TestServer } from '../../../../lib/grpc/testing/g
 import { waitForRetries, failureOf, createLatch, never } from '../../../../ledger/log/testing/running-writer.ts';
 import { onBehalfOfKey } from '../../../../lib/grpc/server/authorization.ts';
 import { Forwarder } from './forwarder.ts';
-import { elapsedKey, type ForwardableCall, forwardedKey } from '../../../../lib/grpc/server/serve.ts';
+import { elapsedKey, forwardedKey } from '../../../../lib/grpc/server/call-context.ts';
+import type { ForwardableCall } from '../../../../lib/grpc/server/serve.ts';
 import {
   allocate,
   applyMacvlan,

@@ -14,7 +14,8 @@ import { IpledgerError } from '../../../../lib/errors.ts';
 import { call, type Connection, callOutcome } from '../../../../lib/grpc/client.ts';
 import type { Method } from '../../../../proto/codec.ts';
 import { anonymous, onBehalfOfKey } from '../../../../lib/grpc/server/authorization.ts';
-import { elapsedKey, type ForwardableCall, forwardedKey } from '../../../../lib/grpc/server/serve.ts';
+import { elapsedKey, forwardedKey } from '../../../../lib/grpc/server/call-context.ts';
+import type { ForwardableCall } from '../../../../lib/grpc/server/serve.ts';
 
 /** A request waits this long for a writer: longer than a takeover. */
 const defaultWriterWaitMs = 8_000;

@@ -1,0 +1,78 @@
+/** Answers one request of a unary method, which arrived as a call or in a stream: limits, forwarding, status, count, span. */
+import type { Method } from '../../../proto/codec.ts';
+import { type ErrorCode, IpledgerError } from '../../errors.ts';
+import type { Logger } from '../../process/log.ts';
+import type { Tracer } from '../../tracing/tracer.ts';
+import type { CallContext } from './call-context.ts';
+import { type CallStatus, statusOf } from './call-status.ts';
+import { refuseOversized } from './request-limits.ts';
+
+/** A call that may be forwarded to another replica. */
+export interface ForwardableCall {
+  readonly path: string;
+  /** The bytes that arrived. */
+  readonly request: Buffer;
+  readonly context: CallContext;
+  /** Whether another replica forwarded it. It is not forwarded again. */
+  readonly isForwarded: boolean;
+}
+
+export interface ServeOptions {
+  readonly log: Logger;
+  /** Handles a call here, or forwards it and returns the bytes of the reply. Absent: handles all here. */
+  readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
+  /** Called after each unary call, and each request of a stream, with the path of the unary method, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
+  readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
+  /** Records a span for each unary call, and each request of a stream, with a context of a sampled trace. Absent: none. */
+  readonly tracer?: Tracer | undefined;
+  /** Ends all streams, so that their clients connect to another replica. */
+  readonly stopping?: AbortSignal;
+}
+
+export type AnyMethod = Method<never, never>;
+export type AnyHandler = (request: unknown, context: CallContext) => Promise<unknown> & AsyncIterable<unknown>;
+
+/** A unary method and what answers its requests. */
+export interface Served {
+  readonly method: AnyMethod;
+  readonly handler: AnyHandler | undefined;
+  readonly options: ServeOptions;
+}
+
+/** One request, of a unary call or of a stream. */
+export interface Arrived {
+  /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */
+  readonly request: () => object;
+  /** As they arrived. */
+  readonly bytes: () => Buffer;
+  readonly context: CallContext;
+  readonly isForwarded: boolean;
+}
+
+/** Answers one request within its limits, here or by forwarding it. Counts it, and ends its span. Never rejects. */
+export async function answerRequest(
+  { method: { path }, handler, options: { log, forward, onAnswered } }: Served,
+  { request: read, bytes, context, isForwarded }: Arrived,
+  send: (error: CallStatus | null, reply?: unknown) => void,
+): Promise<void> {
+  try {
+    if (!handler) throw notImplemented(path);
+    const request = read();
+    refuseOversized(path, request);
+    const here = () => handler(request, context);
+    send(null, await (forward ? forward({ path, request: bytes(), context, isForwarded }, here) : here()));
+    onAnswered?.(path, 'OK');
+    context.span?.end();
+  } catch (error) {
+    send(statusOf(path, error, log));
+    const { code } = IpledgerError.from(error);
+    onAnswered?.(path, code);
+    context.span?.end(code);
+  }
+}
+
+export const notImplemented = (path: string): IpledgerError =>
+  new IpledgerError(
+    'NOT_IMPLEMENTED',
+    `${path} is not served here (docs/architecture.md lists the services of each program)`,
+  );

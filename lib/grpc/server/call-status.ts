@@ -1,0 +1,26 @@
+/** The gRPC status of a failed call. */
+import { Metadata, type status } from '@grpc/grpc-js';
+import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
+import type { Logger } from '../../process/log.ts';
+import { statusDetails } from './status-details.ts';
+
+/** A status is sent in a header, and clients accept only some KiB of headers. */
+const maxDetailsLength = 2_000;
+
+export interface CallStatus extends Error {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+/** Converts what a handler threw, and logs what an operator must know. */
+export function statusOf(path: string, thrown: unknown, log: Logger): CallStatus {
+  const error = IpledgerError.from(thrown);
+  if (error.kind === 'bug') log.error({ err: error, path }, 'a call failed');
+  // While a ledger is frozen, every waiting Pod repeats this error: one line, without a stack.
+  if (error.kind === 'damaged') log.error({ code: error.code, reason: error.message, path }, 'a call was rejected');
+  const metadata = new Metadata();
+  metadata.set(errorCodeMetadata, error.code);
+  const details = statusDetails(error.message, maxDetailsLength);
+  return Object.assign(new Error(details), { code: error.grpcStatus, details, metadata });
+}
