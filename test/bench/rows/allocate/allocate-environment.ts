@@ -22,6 +22,10 @@ export interface AllocateEnvironment {
   /** To the allocator, and to the bare server: the same client. */
   readonly ours: Connection;
   readonly bare: Connection;
+  /** Of the bare server. */
+  readonly bareEtcd: Etcd;
+  /** Lengths of the values that an allocator writes, as variables of the bare server. */
+  readonly valueSizes: Readonly<Record<string, string>>;
   /** By the allocator, and by the bare server. */
   readonly acknowledged: Acknowledged;
   readonly bareAcknowledged: Acknowledged;
@@ -40,8 +44,11 @@ export async function openAllocateEnvironment(run: Run): Promise<AllocateEnviron
   await applyBenchSubnet(ours);
   const acknowledged: Acknowledged = new Map();
   await allocateOnce(ours, acknowledged);
-  const bare = openConnection(run, await startBareServer(run, await valueSizes(ledger, run.signal)));
-  return { run, etcd, ledger, allocator, ours, bare, acknowledged, bareAcknowledged: new Map() };
+  const sizes = await valueSizes(ledger, run.signal);
+  const bareEtcd = await startEtcd(run, { name: 'etcd-bare' });
+  const bare = openConnection(run, await startBareServer(run, bareEtcd, sizes));
+  const bareAcknowledged: Acknowledged = new Map();
+  return { run, etcd, ledger, allocator, ours, bare, bareEtcd, valueSizes: sizes, acknowledged, bareAcknowledged };
 }
 
 /** Applies the Subnet of all requests. */
@@ -71,8 +78,7 @@ async function valueSizes(ledger: EtcdLedger, signal: AbortSignal): Promise<Reco
   };
 }
 
-async function startBareServer(run: Run, sizes: Record<string, string>): Promise<string> {
-  const etcd = await startEtcd(run, { name: 'etcd-bare' });
+async function startBareServer(run: Run, etcd: Etcd, sizes: Record<string, string>): Promise<string> {
   const endpoint = `127.0.0.1:${await findFreePort()}`;
   await startServer(run, {
     name: 'bare-server',
