@@ -1,9 +1,12 @@
-/** Concurrent clients of several replicas. They record each reply and immediately verify it by reads. */
+/**
+ * Concurrent clients of several replicas. They allocate by calls and over streams, record each reply and immediately verify it by reads.
+ */
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
 import {
+  type AllocateReply,
   type Allocation,
   IpamService,
   type GetAddressReply,
@@ -16,6 +19,7 @@ import { emptyHead, advanceHead, parseEvent, type StoredEvent } from '../../../l
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { Etcd } from '../../harness/etcd.ts';
 import type { AllocatorServer } from '../../harness/services.ts';
+import { StreamClient } from './stream-client.ts';
 
 const maxAttempts = 300;
 const subnet = 'macvlan';
@@ -50,6 +54,7 @@ export function openWorkload(
   { random, timeoutMs }: WorkloadOptions,
 ): Workload {
   const connections = replicas.map(({ endpoint }) => connect(endpoint, undefined));
+  const streams = connections.map((connection) => new StreamClient(connection));
   const acknowledged = new Map<string, AcknowledgedPod>();
   const failures = new Map<string, number>();
   const writes: Write[] = [];
@@ -61,7 +66,7 @@ export function openWorkload(
       let done = 0;
       const work = async (own: SeededRandom): Promise<void> => {
         for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-          const client = new Client({ connections, random: own, timeoutMs, noteFailure, noteWrite });
+          const client = new Client({ connections, streams, random: own, timeoutMs, noteFailure, noteWrite });
           acknowledged.set(name, await client.runPod(name));
           done++;
           await after?.(done);
@@ -76,7 +81,7 @@ export function openWorkload(
       ),
     acknowledged,
     failures,
-    close: () => connections.forEach((connection) => connection.close()),
+    close: () => [...streams, ...connections].forEach((each) => each.close()),
   };
 }
 
@@ -87,6 +92,8 @@ interface Write {
 
 interface ClientOptions extends WorkloadOptions {
   readonly connections: readonly Connection[];
+  /** One for each connection. */
+  readonly streams: readonly StreamClient[];
   readonly noteFailure: (code: string) => void;
   readonly noteWrite: (write: Write) => void;
 }
@@ -98,13 +105,17 @@ class Client {
     this.#options = options;
   }
 
-  /** Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random replica. */
+  /**
+   * Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random replica. Of the two requests one is a
+   * call, and one is sent over a stream.
+   */
   async runPod(name: string): Promise<AcknowledgedPod> {
-    const first = await this.#write(IpamService.allocate, this.#allocateRequest(name));
+    const isStreamFirst = this.#options.random.nextBoolean(0.5);
+    const first = await this.#allocate(name, isStreamFirst);
     const [allocation] = first.allocations as [Allocation];
     const positions = [first.position as Position];
     await this.#expectHolder(allocation, first.position, allocation.podUid);
-    const again = await this.#write(IpamService.allocate, this.#allocateRequest(name));
+    const again = await this.#allocate(name, !isStreamFirst);
     expect(again.allocations, `${name}, repeated`).to.deep.equal([allocation]);
     positions.push(again.position as Position);
     if (this.#options.random.nextBoolean(0.6)) return { allocation, positions, released: false };
@@ -136,28 +147,38 @@ class Client {
     }
   }
 
-  async #write<Request, Reply>(
-    method: Method<Request, Reply, 'unary'>,
-    request: MessageInput<Request>,
-  ): Promise<Reply> {
+  #allocate(name: string, isStream: boolean): Promise<AllocateReply> {
+    const { streams, random, timeoutMs } = this.#options;
+    const request = this.#allocateRequest(name);
+    if (!isStream) return this.#write(IpamService.allocate, request);
+    return this.#timed(() => this.#repeat(() => random.pick(streams).allocate(request, timeoutMs)));
+  }
+
+  #write<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply> {
+    return this.#timed(() => this.#callAny(method, request));
+  }
+
+  async #timed<Reply>(write: () => Promise<Reply>): Promise<Reply> {
     const sentAt = performance.now();
-    const reply = await this.#callAny(method, request);
+    const reply = await write();
     this.#options.noteWrite({ sentAt, repliedAt: performance.now() });
     return reply;
   }
 
   /** Calls random replicas until one replies. */
-  async #callAny<Request, Reply>(
-    method: Method<Request, Reply, 'unary'>,
-    request: MessageInput<Request>,
-  ): Promise<Reply> {
-    const { connections, random, timeoutMs, noteFailure } = this.#options;
+  #callAny<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply> {
+    const { connections, random, timeoutMs } = this.#options;
+    return this.#repeat(() => call(random.pick(connections), method, request, { timeoutMs }));
+  }
+
+  /** Sends a request again after each failure that is transient. */
+  async #repeat<Reply>(send: () => Promise<Reply>): Promise<Reply> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await call(random.pick(connections), method, request, { timeoutMs });
+        return await send();
       } catch (error) {
         const { code, kind } = IpledgerError.from(error);
-        noteFailure(code);
+        this.#options.noteFailure(code);
         if (kind !== 'transient' || attempt === maxAttempts) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -24,6 +24,8 @@ export class AllocateStream {
   #isHalfClosed = false;
   /** All results, in the order of their arrival. */
   readonly results: api.AllocateResult[] = [];
+  /** With which the stream has ended. */
+  failure: IpledgerError | undefined;
   /** Resolves at the end of the stream: with its error, or undefined. */
   readonly ended: Promise<IpledgerError | undefined>;
 
@@ -43,6 +45,7 @@ export class AllocateStream {
     });
     call.on('error', (error) => {
       const reason = IpledgerError.from(error);
+      this.failure = reason;
       for (const { reject } of this.#outstanding.values()) reject(reason);
       ended.resolve(reason);
     });
