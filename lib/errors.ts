@@ -9,13 +9,13 @@
  *   damaged     an operator must act; do not retry
  *   bug         an error in ipledger
  */
-import { status } from '@grpc/grpc-js';
+import { type Status, status } from './grpc/status.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
 
 interface Meaning {
   readonly kind: ErrorKind;
-  readonly grpc: status;
+  readonly grpc: Status;
   /** The HTTP status on the daemon socket. Kube-OVN's wire format has only these two; the plugin maps both to CNI code 11. */
   readonly http: 400 | 500;
 }
@@ -87,7 +87,7 @@ export class IpledgerError extends Error {
     return meanings[this.code].kind;
   }
 
-  get grpcStatus(): status {
+  get grpcStatus(): Status {
     return meanings[this.code].grpc;
   }
 
@@ -113,7 +113,7 @@ export class IpledgerError extends Error {
 }
 
 interface SentStatus {
-  readonly code: status;
+  readonly code: number;
   readonly details: string;
   readonly message: string;
   readonly metadata?: { get(key: string): (string | Buffer)[] };
@@ -143,7 +143,7 @@ export async function undefinedIfGone<Value>(reading: Promise<Value>): Promise<V
 }
 
 /** The code of a status that grpc-js created itself, on the client or the server. */
-function codeOfStatus(code: status): ErrorCode {
+function codeOfStatus(code: number): ErrorCode {
   switch (code) {
     case status.UNAVAILABLE:
       return 'UNAVAILABLE';

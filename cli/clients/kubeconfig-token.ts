@@ -1,7 +1,7 @@
 /** The token of the kubeconfig's user: of a field, a file, or a program that the kubeconfig names. */
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
-import type { TokenSource } from '../../lib/tls/credentials.ts';
+import type { TokenSource } from '../../lib/tls/client-tls.ts';
 import { CliError } from '../program/cli-error.ts';
 
 const scheme = 'Bearer ';

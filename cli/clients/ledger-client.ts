@@ -1,9 +1,9 @@
 /** The CLI's connection to the allocator and the read model, and the message when neither answers. */
-import { Metadata } from '@grpc/grpc-js';
-import { errorCodeMetadata, IpledgerError } from '../../lib/errors.ts';
-import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
+import { IpledgerError } from '../../lib/errors.ts';
+import { call, callOutcome, type Connection, stream } from '../../lib/grpc/calls.ts';
+import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
-import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/credentials.ts';
+import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { connectCluster } from './cluster-connection.ts';
@@ -122,12 +122,9 @@ function connectTo({ kind }: Server, { endpoint, tokenFile }: LedgerTarget): Ope
   }
 }
 
-/** Whether the error is from grpc-js. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
-function neverAnswered({ code, cause }: IpledgerError): boolean {
-  if (code !== 'UNAVAILABLE' && code !== 'DEADLINE_PASSED') return false;
-  const sent = cause instanceof Error && 'metadata' in cause && cause.metadata instanceof Metadata;
-  return !(sent && (cause.metadata as Metadata).get(errorCodeMetadata).length > 0);
-}
+/** Whether the error is of the client. An error that the server sent, even UNAVAILABLE, has an error code in its metadata. */
+const neverAnswered = (error: IpledgerError): boolean =>
+  (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_PASSED') && callOutcome(error) !== 'refused';
 
 function unreachableError(
   { name, settings }: Server,

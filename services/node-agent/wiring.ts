@@ -1,12 +1,12 @@
 /** Wires the node agent's parts together and starts them. */
 import { readFileSync } from 'node:fs';
-import { connect } from '../../lib/grpc/client.ts';
+import { connect } from '../../lib/grpc/http2/connect.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { Registry } from '../../lib/process/metrics.ts';
 import { openTracing, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
-import { tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/credentials.ts';
+import { tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import { createBindingClient } from './bindings/binding-client.ts';
 import { openBindingFiles } from './bindings/binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './bindings/container-interface.ts';

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { Client } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { call, connect, Connection } from '../../lib/grpc/client.ts';
+import { call, connect, Connection, createChannel } from '../../lib/grpc/client.ts';
 import type { CertificateReloader } from '../../lib/tls/certificate-reloader.ts';
 import { clientCredentials, loadTls, type TlsFiles } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
@@ -35,7 +35,7 @@ const renewedWithinMs = 120_000;
 /** A busy machine may answer the keepalive of `connect` too late, which would close the connection. */
 const connectWithoutKeepalive = (endpoint: string, tls: CertificateReloader): Connection => {
   const options = { 'grpc.ssl_target_name_override': 'allocator' };
-  return new Connection([new Client(endpoint, clientCredentials(tls), options)], true, 'allocator');
+  return new Connection([createChannel(new Client(endpoint, clientCredentials(tls), options))], true, 'allocator');
 };
 
 describe('Certificates of cert-manager', function () {

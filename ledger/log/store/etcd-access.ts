@@ -9,7 +9,7 @@ import { type ChannelCredentials, type ChannelOptions, experimental } from '@grp
 import type { Etcd3, IOptions } from 'etcd3';
 import type { Logger } from '../../../lib/process/log.ts';
 import { CertificateReloader } from '../../../lib/tls/certificate-reloader.ts';
-import { filesFromEnvironment } from '../../../lib/tls/credentials.ts';
+import { filesFromEnvironment } from '../../../lib/tls/client-tls.ts';
 
 export interface EtcdAccess {
   /** For https:// endpoints: the client certificate, and the authorities of etcd's certificate. */

@@ -14,15 +14,22 @@ export type TestService = readonly [ServiceDefinition, UntypedServiceImplementat
 export interface TestServer extends AsyncDisposable {
   /** host:port on loopback. */
   readonly endpoint: string;
+  /** Resolves when the calls in progress have ended. New calls are refused. */
+  stop(): Promise<void>;
 }
 
 /** Serves on a free port of loopback until it is disposed of, which closes all connections. */
-export async function startTestServer(...services: readonly TestService[]): Promise<TestServer> {
+export const startTestServer = (...services: readonly TestService[]): Promise<TestServer> =>
+  startTestServerAt('127.0.0.1:0', ...services);
+
+/** Serves at "host:port" of loopback until it is disposed of. */
+export async function startTestServerAt(address: string, ...services: readonly TestService[]): Promise<TestServer> {
   const server = new Server();
   for (const [definition, handlers] of services) server.addService(definition, handlers);
-  const endpoint = await listenOnLoopback(server);
+  const endpoint = await listenOnLoopback(server, ServerCredentials.createInsecure(), address);
   return {
     endpoint,
+    stop: () => new Promise((resolve, reject) => server.tryShutdown((error) => (error ? reject(error) : resolve()))),
     [Symbol.asyncDispose]: () => {
       server.forceShutdown();
       return Promise.resolve();
@@ -30,13 +37,14 @@ export async function startTestServer(...services: readonly TestService[]): Prom
   };
 }
 
-/** Listens on a free port of loopback. Resolves to "host:port". */
+/** Listens on loopback, by default on a free port. Resolves to "host:port". */
 export async function listenOnLoopback(
   server: Server,
   credentials = ServerCredentials.createInsecure(),
+  address = '127.0.0.1:0',
 ): Promise<string> {
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+    server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
   });
   return `127.0.0.1:${port}`;
 }

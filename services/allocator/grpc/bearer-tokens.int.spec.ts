@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { HealthImplementation } from 'grpc-health-check';
 import { failureOf, silentLog } from '../../../ledger/log/testing/running-writer.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { call, connect, Connection } from '../../../lib/grpc/client.ts';
+import { call, connect, Connection, createChannel } from '../../../lib/grpc/client.ts';
 import { authorizationInterceptor, onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { addReflection } from '../../../lib/grpc/server/reflection.ts';
@@ -81,7 +81,7 @@ describe('A server that accepts tokens', () => {
       unchecked,
     );
     const client = new Client(endpoint, credentials, { 'grpc.ssl_target_name_override': 'allocator' });
-    const made = new Connection([client], true, 'allocator');
+    const made = new Connection([createChannel(client)], true, 'allocator');
     opened.push(made);
     return made;
   };

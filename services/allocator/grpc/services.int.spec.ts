@@ -1,4 +1,4 @@
-import { Metadata, Server, status } from '@grpc/grpc-js';
+import { ChannelCredentials, Client, Metadata, Server, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -27,12 +27,9 @@ describe('The API', () => {
 
   /** The outcome of a call with an empty request: "served", or its error. */
   function answerOf({ path, ...method }: Method<object, object>): Promise<'served' | IpledgerError> {
-    return new Promise((resolve) => {
-      const sent = served.client.current.makeBidiStreamRequest(
-        path,
-        method.requestSerialize,
-        method.responseDeserialize,
-      );
+    const client = new Client(served.endpoint, ChannelCredentials.createInsecure());
+    const answer = new Promise<'served' | IpledgerError>((resolve) => {
+      const sent = client.makeBidiStreamRequest(path, method.requestSerialize, method.responseDeserialize);
       sent.on('error', (error) => resolve(IpledgerError.from(error)));
       sent.on('end', () => resolve('served')); // a stream of requests without one has no reply
       sent.on('data', () => {
@@ -41,6 +38,7 @@ describe('The API', () => {
       });
       sent.end({});
     });
+    return answer.finally(() => client.close());
   }
 
   for (const [service, methods] of Object.entries(services))

@@ -1,6 +1,6 @@
 /** The agent's client of the allocator: five calls of its gRPC API. */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { call, callOutcome, type CallOptions, type Connection } from '../../../lib/grpc/client.ts';
+import { call, callOutcome, type CallOptions, type Connection } from '../../../lib/grpc/calls.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 import {
   type Allocation,

@@ -1,3 +1,4 @@
+import { ChannelCredentials, Client } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
@@ -186,9 +187,9 @@ describe('Three allocators on one ledger, called at random', function () {
   it('include each other’s writes in linearizable reads, and stream them', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `pod-${index}`);
     const streamed = replicas.map(({ endpoint }) => {
-      const connection = connect(endpoint, undefined);
+      const client = new Client(endpoint, ChannelCredentials.createInsecure());
       const seqs: number[] = [];
-      const calling = connection.current.makeServerStreamRequest(
+      const calling = client.makeServerStreamRequest(
         LedgerService.watch.path,
         LedgerService.watch.requestSerialize,
         LedgerService.watch.responseDeserialize,
@@ -196,7 +197,7 @@ describe('Three allocators on one ledger, called at random', function () {
       );
       calling.on('error', () => undefined);
       calling.on('data', ({ events }: { events: { seq: number }[] }) => seqs.push(...events.map(({ seq }) => seq)));
-      return { seqs, stop: () => (calling.cancel(), connection.close()) };
+      return { seqs, stop: () => (calling.cancel(), client.close()) };
     });
     await work.runPods(names, clients);
     const log = await readVerifiedLog(etcd);

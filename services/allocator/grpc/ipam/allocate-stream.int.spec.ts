@@ -11,7 +11,7 @@ import type { FinishedSpan } from '../../../../lib/tracing/span.ts';
 import { IpamService } from '../../../../proto/generated/ipledger.ts';
 import { createLatch, failureOf, never, silentLog } from '../../../../ledger/log/testing/running-writer.ts';
 import { addServices } from '../services.ts';
-import { AllocateStream } from '../testing/allocate-stream.ts';
+import { AllocateStream, currentClient } from '../testing/allocate-stream.ts';
 import {
   allocate,
   allocateRequest,
@@ -170,7 +170,7 @@ describe('Ipam.AllocateStream', () => {
   it('ends with INVALID_REQUEST for a message that cannot be decoded', async () => {
     const { path } = IpamService.allocateStream;
     const same = (bytes: Buffer): Buffer => bytes;
-    const sent = served.client.current.makeBidiStreamRequest(path, same, same);
+    const sent = currentClient(served.client).makeBidiStreamRequest(path, same, same);
     const code = new Promise((resolve) => {
       sent.on('error', (error: { readonly code?: number }) => resolve(error.code));
     });

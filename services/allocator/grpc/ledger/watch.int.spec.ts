@@ -1,3 +1,4 @@
+import { ChannelCredentials, Client } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { type Connection, stream } from '../../../../lib/grpc/client.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
@@ -188,7 +189,8 @@ describe('Ledger.Watch', () => {
   });
 
   it('delays no other client for a slow reader, which misses no event', async () => {
-    const slow = served.client.current.makeServerStreamRequest(
+    const client = new Client(served.endpoint, ChannelCredentials.createInsecure());
+    const slow = client.makeServerStreamRequest(
       LedgerService.watch.path,
       LedgerService.watch.requestSerialize,
       LedgerService.watch.responseDeserialize,
@@ -208,6 +210,7 @@ describe('Ledger.Watch', () => {
       if (seqs.length >= pods + 3) break;
     }
     slow.cancel();
+    client.close();
     expect(seqs).to.deep.equal(upTo(pods + 3));
   });
 

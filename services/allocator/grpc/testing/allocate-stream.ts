@@ -1,6 +1,6 @@
 /** Test support: a client of Ipam.AllocateStream, which sends the requests of one turn of the event loop in one message. */
-import { type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
-import type { Connection } from '../../../../lib/grpc/client.ts';
+import { type Client, type ClientDuplexStream, Metadata, type ServiceError } from '@grpc/grpc-js';
+import type { Connection, GrpcJsChannel } from '../../../../lib/grpc/client.ts';
 import { isErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import { IpamService } from '../../../../proto/generated/ipledger.ts';
@@ -14,6 +14,9 @@ interface Outstanding {
   readonly resolve: (reply: api.AllocateReply) => void;
   readonly reject: (error: IpledgerError) => void;
 }
+
+/** The client of the replica in use, of a connection on grpc-js. */
+export const currentClient = ({ current }: Connection): Client => (current as GrpcJsChannel).client;
 
 /** An open stream. */
 export class AllocateStream {
@@ -31,7 +34,7 @@ export class AllocateStream {
 
   constructor(connection: Connection, metadata = new Metadata()) {
     const { path, requestSerialize, responseDeserialize } = IpamService.allocateStream;
-    const call = connection.current.makeBidiStreamRequest<Requests, api.AllocateStreamReply>(
+    const call = currentClient(connection).makeBidiStreamRequest<Requests, api.AllocateStreamReply>(
       path,
       requestSerialize,
       responseDeserialize,
@@ -43,7 +46,7 @@ export class AllocateStream {
     call.on('data', ({ results }: api.AllocateStreamReply) => {
       for (const result of results) this.#settle(result);
     });
-    call.on('error', (error) => {
+    call.on('error', (error: ServiceError) => {
       const reason = IpledgerError.from(error);
       this.failure = reason;
       for (const { reject } of this.#outstanding.values()) reject(reason);

@@ -1,0 +1,4 @@
+import { describeClient } from '../testing/client.contract.ts';
+import { connect } from './connect.ts';
+
+describe('The client on HTTP/2 alone', () => describeClient(connect));

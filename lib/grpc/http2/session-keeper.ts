@@ -1,0 +1,158 @@
+/**
+ * The HTTP/2 connection to one replica. It is opened when a call needs it, and again after it has ended. Pings detect a replica that
+ * hangs. After a failed attempt calls fail immediately for a while, which doubles with each further failure.
+ */
+import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
+import { CertificateReloader } from '../../tls/certificate-reloader.ts';
+import { type ClientTls, serverMismatch, type ServerKind } from '../../tls/client-tls.ts';
+import { type CallFailure, channelLimits, isCallFailure, tlsServerName } from '../channel.ts';
+import { unsentFailure } from './failures.ts';
+
+const { reconnect } = channelLimits;
+/** A connection takes no longer, with TLS. */
+const connectMs = 20_000;
+
+/** A ping after each `keepaliveMs`; the connection ends without a reply within `keepaliveTimeoutMs`. */
+interface Keepalive {
+  readonly keepaliveMs: number;
+  readonly keepaliveTimeoutMs: number;
+}
+
+export class SessionKeeper {
+  readonly #endpoint: string;
+  readonly #tls: ClientTls;
+  readonly #server: ServerKind;
+  readonly #keepalive: Keepalive;
+  #opened: Promise<ClientHttp2Session> | undefined;
+  /** The one in use, and those on which calls finish after the server has ended them. */
+  readonly #sessions = new Set<ClientHttp2Session>();
+  #failures = 0;
+  #lastFailure: { readonly error: CallFailure; readonly retryAt: number } | undefined;
+  #isClosed = false;
+
+  /** @param endpoint "host:port", or "unix:" and the path of a socket */
+  constructor(endpoint: string, tls: ClientTls, server: ServerKind, keepalive: Keepalive = channelLimits) {
+    this.#keepalive = keepalive;
+    this.#endpoint = endpoint;
+    this.#tls = tls;
+    this.#server = server;
+  }
+
+  /** Resolves with the open connection, or a new one. @throws CallFailure, also without an attempt soon after a failed one */
+  open(): Promise<ClientHttp2Session> {
+    if (this.#opened) return this.#opened;
+    const opening = this.#connect();
+    this.#opened = opening;
+    opening.catch(() => {
+      if (this.#opened === opening) this.#opened = undefined;
+    });
+    return opening;
+  }
+
+  /** Ends the connection and its calls. */
+  close(): void {
+    this.#isClosed = true;
+    this.#opened = undefined;
+    for (const session of this.#sessions) session.destroy();
+    authoritiesOf(this.#tls)?.removeCaCertificateListener(this.#ignore);
+  }
+
+  /** Keeps the polling of the certificate files alive, which ends without a listener. New connections use `current`. */
+  readonly #ignore = (): void => undefined;
+
+  async #connect(): Promise<ClientHttp2Session> {
+    try {
+      if (this.#isClosed) throw unsentFailure('the connection was closed here');
+      if (this.#lastFailure && performance.now() < this.#lastFailure.retryAt) throw this.#lastFailure.error;
+      authoritiesOf(this.#tls)?.addCaCertificateListener(this.#ignore);
+      const session = connect(...this.#target());
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      await untilReady(session);
+      this.#failures = 0;
+      this.#lastFailure = undefined;
+      let isInUse = true;
+      const forget = (): void => {
+        if (isInUse) this.#opened = undefined;
+        isInUse = false;
+      };
+      session.once('close', forget).once('goaway', forget);
+      keepAlive(session, this.#keepalive);
+      return session;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): CallFailure {
+    if (isCallFailure(error)) return error;
+    if (this.#isClosed) return unsentFailure(reasonOf(error));
+    const waitMs = Math.min(reconnect.maxMs, reconnect.firstMs * 2 ** Math.min(this.#failures++, 10));
+    const failure = unsentFailure(reasonOf(error));
+    this.#lastFailure = { error: failure, retryAt: performance.now() + waitMs };
+    return failure;
+  }
+
+  #target(): [authority: string, options: SecureClientSessionOptions] {
+    const path = this.#endpoint.startsWith('unix:') ? this.#endpoint.slice('unix:'.length) : undefined;
+    const host = path === undefined ? this.#endpoint : 'localhost';
+    const options = { ...(path !== undefined && { path }), settings: { enablePush: false } };
+    if (!this.#tls) return [`http://${host}`, options];
+    return [`https://${host}`, { ...options, ...tlsOptions(this.#tls, this.#server) }];
+  }
+}
+
+/** The reloader of the trusted authorities. */
+const authoritiesOf = (tls: ClientTls) => (tls && 'authorities' in tls ? tls.authorities : tls);
+
+const tlsOptions = (tls: NonNullable<ClientTls>, server: ServerKind): SecureClientSessionOptions => ({
+  ...(tls instanceof CertificateReloader ? tls.current : { ca: tls.authorities.current }),
+  servername: tlsServerName,
+  checkServerIdentity: (_host, { subjectaltname }) => serverMismatch(server, subjectaltname),
+});
+
+/** Resolves when the server has sent its settings: then it speaks HTTP/2. Rejects with the reason of a failed connection. */
+function untilReady(session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => session.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
+      connectMs,
+    );
+    const end = (): void => clearTimeout(timer);
+    // The listener stays: an error of an open connection ends its calls, which report it.
+    session.on('error', reject);
+    session.once('close', () => reject(new Error('Connection closed before the server replied')));
+    session
+      .once('close', end)
+      .once('remoteSettings', end)
+      .once('remoteSettings', () => resolve());
+  });
+}
+
+/** Pings the server. Without a reply in time the connection ends with its calls. */
+function keepAlive(session: ClientHttp2Session, { keepaliveMs, keepaliveTimeoutMs }: Keepalive): void {
+  let timeout: NodeJS.Timeout | undefined;
+  const ping = (): void => {
+    if (session.destroyed) return;
+    timeout ??= setTimeout(
+      () => session.destroy(new Error('Connection dropped: no reply to a ping')),
+      keepaliveTimeoutMs,
+    );
+    timeout.unref();
+    session.ping(() => {
+      clearTimeout(timeout);
+      timeout = undefined;
+    });
+  };
+  const interval = setInterval(ping, keepaliveMs).unref();
+  session.once('close', () => {
+    clearInterval(interval);
+    clearTimeout(timeout);
+  });
+}
+
+/** With several addresses of one name there is one error for each. */
+function reasonOf(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error ? first.message : String(first);
+}
