@@ -22,9 +22,10 @@ export type ProgramName = keyof typeof sources;
 /**
  * The flags of Node for the bundled agent, which is on every node and does little: without the compiler of machine code and with a
  * small young generation it takes 10 MB less at rest, and 25 MB less after a burst of ADDs. Without that compiler Node has no
- * WebAssembly, which it needs to run the sources. The chart has the same flags: test/chart/chart.int.spec.ts compares them.
+ * WebAssembly, which it needs to run the sources. A collection after the start (services/node-agent/wiring.ts) and no public
+ * authorities (lib/tls/public-authorities.ts) save 4 MB. The chart has the same flags: test/chart/chart.int.spec.ts compares them.
  */
-export const agentFlags = ['--lite-mode', '--max-semi-space-size=1'] as const;
+export const agentFlags = ['--lite-mode', '--max-semi-space-size=1', '--expose-gc', '--use-openssl-ca'] as const;
 
 /** These packages load .proto files at run time, relative to their `__dirname`. */
 const protoPackages = ['etcd3', 'grpc-health-check', '@grpc/reflection'];

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Logger } from '../process/log.ts';
+import { trustPublicAuthorities } from '../tls/public-authorities.ts';
 import { Counter, type Registry } from '../process/metrics.ts';
 import type { OtlpOptions } from './otlp-exporter.ts';
 import type { FinishedSpan } from './span.ts';
@@ -63,6 +64,7 @@ export async function openTracing(program: TracedProgram): Promise<Tracer | unde
   });
   const { traceEndpoint: endpoint, traceRatio: ratio } = settings;
   if (endpoint === '' || ratio === 0) return undefined;
+  if (new URL(endpoint).protocol === 'https:') trustPublicAuthorities();
   const { createOtlpExporter } = await import('./otlp-exporter.ts');
   const exportSpans = createOtlpExporter({ endpoint, service, instance });
   const queue = new SpanQueue({ exportSpans, onDropped: (count) => dropped.inc(count), log });

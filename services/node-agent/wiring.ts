@@ -98,6 +98,8 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     }),
   );
 
+  // The start leaves 3 MiB behind, which V8 would keep for hours on a quiet node. The function exists with --expose-gc only.
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   await serve(options, { handleRequest, metrics }, life, log);
   log.info({ sockets: options.socket, node, allocator: options.allocator, bootId, ovsDb: ovs?.endpoint }, 'ready');
 

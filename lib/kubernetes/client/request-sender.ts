@@ -4,6 +4,7 @@ import https from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { trustPublicAuthorities } from '../../tls/public-authorities.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 export interface OutgoingRequest {
@@ -108,6 +109,7 @@ class Connections {
   async #read(): Promise<void> {
     const options: https.RequestOptions = {};
     await this.#config.applyToHTTPSOptions(options);
+    if (this.#isSecure && options.ca === undefined) trustPublicAuthorities();
     // The agent of a proxy comes with the options.
     if (this.#config.getCurrentCluster()?.proxyUrl !== undefined) this.#options = options;
     else {

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const file = JSON.stringify(join(import.meta.dirname, 'public-authorities.ts'));
+const program = `
+import tls from 'node:tls';
+import { trustPublicAuthorities } from ${file};
+const before = tls.getCACertificates('default').length;
+trustPublicAuthorities();
+trustPublicAuthorities();
+console.log(before, tls.getCACertificates('default').length - tls.rootCertificates.length);
+`;
+
+/** The default authorities before the call, and how many more than the public ones there are after it. */
+function countAuthorities(...flags: string[]): string {
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: '', NODE_OPTIONS: '' };
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '--eval', program], {
+    env,
+    encoding: 'utf8',
+  });
+  return stdout.trim() || stderr;
+}
+
+describe('trustPublicAuthorities', () => {
+  it('trusts the public authorities when Node has started without them', () => {
+    expect(countAuthorities('--use-openssl-ca')).to.equal('0 0');
+  });
+
+  it('changes nothing when Node has them', () => {
+    expect(countAuthorities()).to.match(/^[1-9]\d* 0$/);
+  });
+});
