@@ -12,7 +12,7 @@ const foreignFlags = new Set(
   (
     '--arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --clusterrole --data-dir --endpoints --field-selector --force ' +
     '--force-conflicts --grace-period --help --keys-only --manifest --mark-compacted --new-user-password --no-password --prefix ' +
-    '--expose-gc --from --lite-mode --max-old-space-size --max-semi-space-size --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --set --timeout --trusted-ca-file --use-openssl-ca --user --values'
+    '--expose-gc --from --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --set --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values'
   ).split(' '),
 );
 
