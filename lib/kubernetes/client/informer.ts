@@ -276,11 +276,15 @@ export class Informer<T extends ObjectMeta> {
     const key = keyOf(object);
     const before = this.objects.get(key);
     if (before?.uid === object.uid && before.resourceVersion === object.resourceVersion) return;
-    this.objects.set(key, object);
     if (before && before.uid !== object.uid) {
+      this.objects.delete(key);
       this.#notify({ kind: 'gone', object: before, witnessed: true });
+      this.objects.set(key, object);
       this.#notify({ kind: 'present', object, before: undefined });
-    } else this.#notify({ kind: 'present', object, before });
+      return;
+    }
+    this.objects.set(key, object);
+    this.#notify({ kind: 'present', object, before });
   }
 
   #drop(object: T): void {

@@ -43,9 +43,14 @@ export const asVirtualMachine = (pod: Pod): Pod =>
     ? { ...pod, ledgerName: pod.claimedMachine.name, ledgerUid: pod.claimedMachine.uid, claimRefusal: '' }
     : pod;
 
+/** Pods by "namespace/name", with their verified identity. */
+export type VerifiedPods = Pick<ReadonlyMap<string, Pod>, 'get' | 'keys'>;
+
 export class LauncherVerifier {
-  readonly objects = new Map<string, Pod>();
+  readonly objects: VerifiedPods;
   readonly #options: LauncherVerifierOptions;
+  /** The Pods whose identity or claim differs from that of their object. All others are in the informer only. */
+  readonly #changed = new Map<string, Pod>();
   readonly #queue: WorkQueue;
   readonly #listeners: ((change: ObjectChange<Pod>) => void)[] = [];
 
@@ -56,9 +61,13 @@ export class LauncherVerifier {
     const work = (key: string) => this.#verify(key);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
     this.#queue.start();
-    for (const pod of pods.objects.values()) this.#put(pod);
+    this.objects = {
+      get: (key) => this.#changed.get(key) ?? pods.objects.get(key),
+      keys: () => pods.objects.keys(),
+    };
+    for (const pod of pods.objects.values()) this.#put(pod, undefined);
     pods.subscribe((change) => {
-      if (change.kind === 'present') this.#put(change.object);
+      if (change.kind === 'present') this.#put(change.object, change.before);
       else if (change.kind === 'gone') this.#drop(change.object, change.witnessed);
       else this.#notify(change);
     });
@@ -69,27 +78,27 @@ export class LauncherVerifier {
     this.#listeners.push(listener);
   }
 
-  #put(object: Pod): void {
-    const known = this.objects.get(keyOf(object));
-    const pod = known?.uid === object.uid ? withIdentityOf(known, object) : object;
-    this.#set(pod);
+  #put(object: Pod, replaced: Pod | undefined): void {
+    const known = this.#changed.get(keyOf(object)) ?? replaced;
+    const before = known?.uid === object.uid ? known : undefined;
+    const pod = before ? withIdentityOf(before, object) : object;
+    this.#set(pod, { object, before });
     if (isUnverifiedLauncher(pod)) this.#queue.add(keyOf(pod));
   }
 
   /** The last change of a Pod has its verified identity. */
   #drop(object: Pod, witnessed: boolean): void {
-    const key = keyOf(object);
-    const known = this.objects.get(key);
-    if (known?.uid !== object.uid) return;
-    this.objects.delete(key);
-    this.#notify({ kind: 'gone', object: withIdentityOf(known, object), witnessed });
+    const known = this.#changed.get(keyOf(object));
+    this.#changed.delete(keyOf(object));
+    const pod = known?.uid === object.uid ? withIdentityOf(known, object) : object;
+    this.#notify({ kind: 'gone', object: pod, witnessed });
   }
 
-  #set(object: Pod): void {
-    const key = keyOf(object);
-    const before = this.objects.get(key);
-    this.objects.set(key, object);
-    this.#notify({ kind: 'present', object, before: before?.uid === object.uid ? before : undefined });
+  /** @param object the Pod as the informer has it; `before`: as it was known until now */
+  #set(pod: Pod, { object, before }: { readonly object: Pod | undefined; readonly before: Pod | undefined }): void {
+    if (pod === object) this.#changed.delete(keyOf(pod));
+    else this.#changed.set(keyOf(pod), pod);
+    this.#notify({ kind: 'present', object: pod, before });
   }
 
   async #verify(key: string): Promise<Outcome> {
@@ -106,10 +115,11 @@ export class LauncherVerifier {
     )
       return 'again';
     const claimRefusal = launcherMismatch(machines.VirtualMachineInstance, claimedMachine, pod)?.text ?? '';
-    if (claimRefusal === '') this.#set(asVirtualMachine(pod));
+    const verified = { object: undefined, before: pod };
+    if (claimRefusal === '') this.#set(asVirtualMachine(pod), verified);
     else if (claimRefusal !== pod.claimRefusal) {
       log.info({ pod: key, uid: pod.uid, reason: claimRefusal }, 'rejected the claim of a Pod to be a launcher');
-      this.#set({ ...pod, claimRefusal });
+      this.#set({ ...pod, claimRefusal }, verified);
     }
     return claimRefusal === '' ? 'done' : 'again';
   }
@@ -119,11 +129,14 @@ export class LauncherVerifier {
   }
 }
 
-/** A changed Pod, with the identity or the rejection that was decided before. */
+/** A changed Pod, with the identity or the rejection that was decided before: the Pod itself, if it has them. */
 function withIdentityOf(known: Pod, pod: Pod): Pod {
   const { claimedMachine, ledgerName, ledgerUid, claimRefusal } = known;
-  if (claimedMachine === undefined || isLauncher(known))
-    return { ...pod, claimedMachine, ledgerName, ledgerUid: ledgerUid, claimRefusal };
-  const isSameClaim = pod.claimedMachine?.name === claimedMachine.name && pod.claimedMachine.uid === claimedMachine.uid;
-  return isSameClaim ? { ...pod, claimRefusal } : pod;
+  const isSameClaim =
+    pod.claimedMachine?.name === claimedMachine?.name && pod.claimedMachine?.uid === claimedMachine?.uid;
+  const isDecided = claimedMachine === undefined || isLauncher(known);
+  if (!isDecided && !isSameClaim) return pod;
+  const isSame = pod.ledgerName === ledgerName && pod.ledgerUid === ledgerUid && pod.claimRefusal === claimRefusal;
+  if (isSame && isSameClaim) return pod;
+  return isDecided ? { ...pod, claimedMachine, ledgerName, ledgerUid, claimRefusal } : { ...pod, claimRefusal };
 }

@@ -3,7 +3,7 @@
  * migration there are two, and both show the same addresses.
  */
 import { SortedList } from '../sorted-list.ts';
-import { isLauncher, isUnverifiedLauncher } from './launcher-verifier.ts';
+import { isLauncher, isUnverifiedLauncher, type VerifiedPods } from './launcher-verifier.ts';
 import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';
 
@@ -22,16 +22,16 @@ interface Launchers {
 }
 
 export class LedgerPods {
-  readonly #pods: Pick<Informer<Pod>, 'objects'>;
+  readonly #pods: { readonly objects: VerifiedPods };
   /** By the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
-  /** All names of each namespace. */
+  /** The names of each namespace, without the namespace. */
   readonly #names = new Map<string, Set<string>>();
   /** Unverified launchers, by the claimed machine and their own name. */
   readonly #claims = new Map<string, Map<string, Pod>>();
 
   /** Create it before other subscribers of `pods`, so that they find it up to date. */
-  constructor(pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>) {
+  constructor(pods: Pick<Informer<Pod>, 'subscribe'> & { readonly objects: VerifiedPods }) {
     this.#pods = pods;
     pods.subscribe((change) => {
       if (change.kind !== 'listed') this.#onPod(change);
@@ -64,13 +64,13 @@ export class LedgerPods {
 
   /** All names in the ledger. */
   *keys(): Iterable<string> {
-    for (const [key, pod] of this.#pods.objects) if (!isLauncher(pod)) yield key;
+    for (const key of this.#pods.objects.keys()) if (this.#plain(key)) yield key;
     yield* this.#launchers.keys();
   }
 
   /** The names of one namespace. */
-  ofNamespace(namespace: string): Iterable<string> {
-    return this.#names.get(namespace) ?? [];
+  *ofNamespace(namespace: string): Iterable<string> {
+    for (const name of this.#names.get(namespace) ?? []) yield keyOf({ namespace, name });
   }
 
   has(key: string): boolean {
@@ -99,7 +99,7 @@ export class LedgerPods {
   #put(pod: Pod): void {
     const key = ledgerKeyOf(pod);
     const names = this.#names.get(pod.namespace) ?? new Set<string>();
-    this.#names.set(pod.namespace, names.add(key));
+    this.#names.set(pod.namespace, names.add(pod.ledgerName));
     if (!isLauncher(pod)) return;
     const { byName, inOrder } = this.#launchers.get(key) ?? {
       byName: new Map<string, Pod>(),
@@ -123,7 +123,7 @@ export class LedgerPods {
     }
     if (this.has(key)) return;
     const names = this.#names.get(pod.namespace);
-    names?.delete(key);
+    names?.delete(pod.ledgerName);
     if (names?.size === 0) this.#names.delete(pod.namespace);
   }
 }

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Cluster } from '../../../test/harness/kubernetes/cluster.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { heldAllocation, podNamed, silentLogger, until } from '../testing/fakes.ts';
-import { ipManifest } from '../projection/ip-object.ts';
+import { ipManifest, showsAllocation } from '../projection/ip-object.ts';
 import { podPatch } from '../projection/pod-annotations.ts';
 import { usageCounts, statusPatch, subnetFieldNames } from '../projection/usage-counts.ts';
 import { type Api, connectApi } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -208,7 +208,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     });
     await mergePatch(api, { path, body: ipManifest(heldAllocation('a'), 'node-1'), signal: stop.signal });
     const placed = ips.parse(await readObject(admin, path, stop.signal));
-    expect(placed.spec['nodeName']).to.equal('node-1');
+    expect(showsAllocation(placed, heldAllocation('a'), 'node-1')).to.equal(true);
     expect(await failure(deleteObject(api, path, 'another-uid', stop.signal))).to.include({ reaction: 'changed' });
     await deleteObject(api, path, object.uid, stop.signal);
     expect(await failure(deleteObject(api, path, object.uid, stop.signal))).to.include({ reaction: 'absent' });

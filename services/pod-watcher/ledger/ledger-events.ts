@@ -76,7 +76,14 @@ export type LedgerEvent =
       /** The released addresses; empty after a transfer to another uid. */
       readonly addresses: readonly string[];
     }
-  | { readonly kind: 'bound'; readonly seq: number; readonly interface: string; readonly node: string }
+  | {
+      readonly kind: 'bound';
+      readonly seq: number;
+      readonly namespace: string;
+      readonly pod: string;
+      readonly interface: string;
+      readonly node: string;
+    }
   /** A container of this Pod has ended. Addresses that were released before may be available now. */
   | {
       readonly kind: 'unbound';
@@ -141,7 +148,10 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
     { kind: 'allocated', allocation: allocationOf(event, transferred) },
   ],
   addressReleased: (released, event) => [releasedEvent(event, released, released.uid)],
-  addressBound: ({ alloc, interface: name, node }) => [{ kind: 'bound', seq: alloc, interface: name, node }],
+  addressBound: ({ alloc, attachment, interface: name, node }) => {
+    const { namespace, pod } = attachmentOf(attachment);
+    return [{ kind: 'bound', seq: alloc, namespace, pod, interface: sharedText(name), node: sharedText(node) }];
+  },
   addressUnbound: ({ attachment, addresses }, { subnet }) => {
     const { namespace, pod } = attachmentOf(attachment);
     return [{ kind: 'unbound', subnet, namespace, pod, addresses }];

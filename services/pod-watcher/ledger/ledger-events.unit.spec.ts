@@ -87,7 +87,7 @@ describe('Converting a ledger event', () => {
       bootId: '',
     };
     expect(ledgerEventsOf(event({ addressBound: bound }))).to.deep.equal([
-      { kind: 'bound', seq: 7, interface: 'net1', node: 'node-1' },
+      { kind: 'bound', seq: 7, namespace: 'default', pod: 'web-0', interface: 'net1', node: 'node-1' },
     ]);
     const spec = {
       cidrBlock: '10.0.0.0/24',

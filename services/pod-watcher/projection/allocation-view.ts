@@ -1,9 +1,9 @@
 /** The present allocations of the ledger, by Pod and by name of the IP object. It reports which objects an event affects. */
 import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
+import { AllocationIndex } from '../ledger/allocation-index.ts';
 import type { LedgerEvent, HeldAllocation, AppliedPool, AppliedSubnet } from '../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
-import { SeqIndex } from './seq-index.ts';
 
 export interface AffectedObjects {
   /** "namespace/name" */
@@ -18,9 +18,8 @@ export interface AffectedObjects {
 
 export class AllocationView implements LedgerSubscriber {
   readonly #onAffected: (affected: AffectedObjects) => void;
-  readonly #bySeq = new Map<number, HeldAllocation>();
-  readonly #byPod = new SeqIndex();
-  readonly #byIp = new SeqIndex();
+  readonly #byPod = new AllocationIndex(podKeyOf);
+  readonly #byIp = new AllocationIndex(ipObjectName);
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #pools = new Map<string, AppliedPool>();
   #seq = 0;
@@ -36,15 +35,21 @@ export class AllocationView implements LedgerSubscriber {
 
   /** The allocations of all Pods with this name, in order of their attachments. */
   allocationsOfPod(pod: string): HeldAllocation[] {
-    const allocations = this.#all(this.#byPod.of(pod));
-    return allocations.sort((a, b) =>
-      a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1,
-    );
+    return this.#byPod
+      .of(pod)
+      .toSorted((a, b) => (a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1));
   }
 
   /** The allocation that the IP object of this name shows: the older one, if two have the same object name. */
   allocationOfIp(name: string): HeldAllocation | undefined {
-    return this.#all(this.#byIp.of(name)).sort((a, b) => a.seq - b.seq)[0];
+    return this.#byIp.of(name).toSorted((a, b) => a.seq - b.seq)[0];
+  }
+
+  /** The allocation of an address. It reads all allocations: call it for rare events only. */
+  allocationAt({ subnet, address }: { readonly subnet: string; readonly address: string }): HeldAllocation | undefined {
+    for (const each of this.#byPod.values())
+      if (each.subnet === subnet && each.addresses.some((assigned) => assigned.address === address)) return each;
+    return undefined;
   }
 
   subnet(name: string): AppliedSubnet | undefined {
@@ -67,7 +72,7 @@ export class AllocationView implements LedgerSubscriber {
 
   onSnapshot({ seq, allocations, subnets, pools }: LedgerSnapshot): void {
     const before = this.all();
-    for (const index of [this.#bySeq, this.#byPod, this.#byIp, this.#subnets, this.#pools]) index.clear();
+    for (const index of [this.#byPod, this.#byIp, this.#subnets, this.#pools]) index.clear();
     for (const allocation of allocations) this.#put(allocation);
     for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
     for (const pool of pools) this.#pools.set(pool.name, pool);
@@ -90,7 +95,7 @@ export class AllocationView implements LedgerSubscriber {
     };
     for (const event of events) {
       if (event.kind === 'allocated') addAffected(this.#put(event.allocation));
-      else if (event.kind === 'released') addAffected(this.#remove(event.seq));
+      else if (event.kind === 'released') addAffected(this.#remove(event));
       else if (event.kind === 'bound') addAffected(this.#bind(event));
       else if (event.kind === 'subnet-configured') this.#subnets.set(event.subnet.name, event.subnet);
       else if (event.kind === 'subnet-retired') this.#subnets.delete(event.subnet);
@@ -104,33 +109,25 @@ export class AllocationView implements LedgerSubscriber {
     this.#onAffected({ pods, ips, subnets, pools: new Set(affectedPools.map(({ name }) => name)) });
   }
 
-  #all(seqs: readonly number[]): HeldAllocation[] {
-    return seqs.flatMap((seq) => this.#bySeq.get(seq) ?? []);
-  }
-
   #put(allocation: HeldAllocation): HeldAllocation {
-    this.#bySeq.set(allocation.seq, allocation);
-    this.#byPod.add(podKeyOf(allocation), allocation.seq);
-    this.#byIp.add(ipObjectName(allocation), allocation.seq);
+    this.#byPod.put(allocation);
+    this.#byIp.put(allocation);
     return allocation;
   }
 
-  #remove(seq: number): HeldAllocation | undefined {
-    const allocation = this.#bySeq.get(seq);
-    if (!allocation) return undefined;
-    this.#bySeq.delete(seq);
-    this.#byPod.remove(podKeyOf(allocation), seq);
-    this.#byIp.remove(ipObjectName(allocation), seq);
+  #remove({ seq, ...released }: Extract<LedgerEvent, { kind: 'released' }>): HeldAllocation | undefined {
+    const allocation = this.#byPod.remove(podKeyOf(released), seq);
+    if (allocation) this.#byIp.remove(ipObjectName(allocation), seq);
     return allocation;
   }
 
-  #bind({ seq, node, interface: name }: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
-    const allocation = this.#bySeq.get(seq);
+  #bind({ seq, node, interface: name, ...bound }: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
+    const allocation = this.#byPod.of(podKeyOf(bound)).find((each) => each.seq === seq);
     return allocation && this.#put({ ...allocation, node, interface: name });
   }
 }
 
-function podKeyOf({ namespace, pod }: HeldAllocation): string {
+function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
   return keyOf({ namespace, name: pod });
 }
 

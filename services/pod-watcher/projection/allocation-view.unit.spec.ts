@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { heldAllocation, appliedSubnet } from '../testing/fakes.ts';
+import { boundEvent, heldAllocation, appliedSubnet } from '../testing/fakes.ts';
 import type { LedgerEvent } from '../ledger/ledger-events.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
 
@@ -59,10 +59,10 @@ describe('Allocation view', () => {
   it('has interface and Node after a binding', () => {
     const { view, last } = watched();
     view.onEvents([allocated(7)], 7);
-    view.onEvents([{ kind: 'bound', seq: 7, interface: 'net1', node: 'node-1' }], 8);
+    view.onEvents([boundEvent('a', 7)], 8);
     expect(view.allocationsOfPod('default/a')[0]).to.include({ interface: 'net1', node: 'node-1' });
     expect(last().subnets).to.deep.equal([]);
-    view.onEvents([{ kind: 'bound', seq: 99, interface: 'net1', node: 'node-1' }], 9);
+    view.onEvents([boundEvent('a', 99)], 9);
     expect(last()).to.deep.equal({ pods: [], ips: [], subnets: [] });
   });
 
@@ -99,6 +99,14 @@ describe('Allocation view', () => {
     expect(view.allocationOfIp('a.default.macvlan.default')?.seq).to.equal(7);
     view.onEvents([ended(7)], 9);
     expect(view.allocationOfIp('a.default.macvlan.default')).to.equal(undefined);
+  });
+
+  it('finds the allocation of an address', () => {
+    const { view } = watched();
+    view.onEvents([allocated(7)], 7);
+    expect(view.allocationAt({ subnet: 'macvlan', address: '10.0.0.2' })?.seq).to.equal(7);
+    expect(view.allocationAt({ subnet: 'macvlan', address: '10.0.0.3' })).to.equal(undefined);
+    expect(view.allocationAt({ subnet: 'other', address: '10.0.0.2' })).to.equal(undefined);
   });
 
   it('has the configured subnets', () => {

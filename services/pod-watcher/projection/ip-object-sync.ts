@@ -12,6 +12,8 @@ import {
   belongsToOtherAllocation,
   reservedIpPatch,
   matchesManifest,
+  shownAllocation,
+  showsAllocation,
 } from './ip-object.ts';
 
 export interface IpSyncOptions {
@@ -34,6 +36,7 @@ export async function syncIpObject(
 ): Promise<boolean> {
   const { api, ips, signal } = options;
   const object = ips.objects.get(name);
+  if (object && assignment && showsAllocation(object, assignment.allocation, assignment.node)) return false;
   const path = objectPath(ipKind.path, name);
   const manifest = assignment && ipManifest(assignment.allocation, assignment.node);
   if (object?.finalizers.includes(finalizer)) return projectOnReservation(object, manifest, options);
@@ -41,13 +44,14 @@ export async function syncIpObject(
     await removeFinalizers(object, path, options);
     return false;
   }
-  if (!manifest) {
+  if (!manifest || !assignment) {
     // Only objects that the watcher created are deleted.
     if (object && object.allocation !== '') await deleteObject(api, path, object.uid, signal);
     return false;
   }
+  const shown = shownAllocation(assignment.allocation, assignment.node);
   // Its immutable fields are of another allocation: replace the object.
-  const isStale = object !== undefined && belongsToOtherAllocation(object, manifest);
+  const isStale = object !== undefined && belongsToOtherAllocation(object, manifest, shown);
   if (isStale) await deleteObject(api, path, object.uid, signal);
   if (!object || isStale) await createObject(api, { path: ipKind.path, body: manifest, signal });
   else if (object.allocation === '' || !matchesManifest(object, manifest))

@@ -2,16 +2,21 @@
  * The IP object of an allocation, in Kube-OVN's format. Pure. It has no finalizer: the watcher creates it again after a deletion.
  * It has no owner reference: Kubernetes' garbage collector deletes cluster-scoped objects that are owned by a Pod.
  */
-import { isIP } from 'node:net';
 import { ipObjectName, fullIpObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
-import type { IpObject } from '../kubernetes/objects/ip.ts';
+import { type IpObject, ShownIp } from '../kubernetes/objects/ip.ts';
+import {
+  coversContent,
+  ipLabels,
+  ipSpec,
+  type ShownAllocation,
+  shownDigest,
+} from '../kubernetes/objects/ip-content.ts';
 import { type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 
 const apiVersion = 'kubeovn.io/v1';
-const labelMaxLength = 63;
 
 /** Kube-OVN's names of owners that create a Pod of the same name again. */
 const podTypes: Readonly<Record<string, string>> = {
@@ -34,52 +39,37 @@ export interface IpManifest {
 /** The full name of the IP object where the object has a shortened name. */
 const nameAnnotation = 'ipledger.io/name';
 
-/**
- * Returns the object for an allocation.
- * @param node the Node of the Pod, "" while unknown
- */
+/** What the object of an allocation shows. @param node the Node of the Pod, "" while unknown */
+export function shownAllocation(allocation: HeldAllocation, node: string): ShownAllocation {
+  const { pod, namespace, subnet, addresses, mac, owner } = allocation;
+  const podType = podTypes[owner?.kind ?? ''] ?? '';
+  return { pod, namespace, subnet, addresses: addresses.map(({ address }) => address), mac, podType, node };
+}
+
+/** Returns the object for an allocation. @param node as for `shownAllocation` */
 export function ipManifest(allocation: HeldAllocation, node: string): IpManifest {
-  const { seq, pod, namespace, subnet, addresses, mac, owner } = allocation;
-  const texts = addresses.map(({ address }) => address);
+  const shown = shownAllocation(allocation, node);
   const [name, fullName] = [ipObjectName(allocation), fullIpObjectName(allocation)];
   return {
     apiVersion,
     kind: 'IP',
     metadata: {
       name,
-      labels: fittingLabels({
-        'ovn.kubernetes.io/subnet': subnet,
-        'ovn.kubernetes.io/node-name': node,
-        [subnet]: '',
-        'ovn.kubernetes.io/ip_reserved': 'false',
-      }),
-      annotations: { [allocationAnnotation]: String(seq), ...(name !== fullName && { [nameAnnotation]: fullName }) },
+      labels: ipLabels(shown),
+      annotations: {
+        [allocationAnnotation]: String(allocation.seq),
+        ...(name !== fullName && { [nameAnnotation]: fullName }),
+      },
     },
-    spec: {
-      podName: pod,
-      namespace,
-      subnet,
-      attachSubnets: [],
-      nodeName: node,
-      ipAddress: texts.join(','),
-      v4IpAddress: texts.find((text) => isIP(text) === 4) ?? '',
-      v6IpAddress: texts.find((text) => isIP(text) === 6) ?? '',
-      attachIps: [],
-      macAddress: mac,
-      attachMacs: [],
-      containerID: '',
-      podType: podTypes[owner?.kind ?? ''] ?? '',
-    },
+    spec: ipSpec(shown),
   };
 }
 
-/** Leaves out labels that are too long. The spec has their values. */
-function fittingLabels(labels: Record<string, string>): Record<string, string> {
-  const fitting = Object.entries(labels).filter(([key, value]) => {
-    const name = key.slice(key.lastIndexOf('/') + 1);
-    return name.length <= labelMaxLength && value.length <= labelMaxLength;
-  });
-  return Object.fromEntries(fitting);
+/** Whether an object is complete for an allocation: the usual case, which needs no manifest. */
+export function showsAllocation(object: IpObject, allocation: HeldAllocation, node: string): boolean {
+  if (!(object instanceof ShownIp) || object.allocation !== String(allocation.seq) || object.node !== node)
+    return false;
+  return object.digest === shownDigest(shownAllocation(allocation, node));
 }
 
 /** The fields that an object must show. */
@@ -102,19 +92,14 @@ export function reservedIpPatch({ metadata, spec }: IpManifest): RequiredFields 
 const immutableFields = ['subnet', 'namespace', 'podName', 'podType', 'macAddress', 'v4IpAddress', 'v6IpAddress'];
 
 /** Whether an object shows another allocation, so that it must be replaced. */
-export function belongsToOtherAllocation(object: IpObject, { metadata, spec }: IpManifest): boolean {
-  const { allocation } = object;
-  if (allocation !== '' && allocation !== metadata.annotations[allocationAnnotation]) return true;
-  return immutableFields.some((key) => (object.spec[key] ?? '') !== spec[key]);
+export function belongsToOtherAllocation(object: IpObject, manifest: IpManifest, shown: ShownAllocation): boolean {
+  const { allocation, content } = object;
+  if (allocation !== '' && allocation !== manifest.metadata.annotations[allocationAnnotation]) return true;
+  if (object instanceof ShownIp) return object.digest !== shownDigest(shown);
+  return immutableFields.some((key) => (content?.spec[key] ?? '') !== manifest.spec[key]);
 }
 
 /** Whether an object shows the required fields. Other clients may add fields. */
 export function matchesManifest(object: IpObject, { metadata, spec }: RequiredFields): boolean {
-  return covers(object.labels, metadata.labels) && covers(object.spec, spec);
-}
-
-function covers(present: UntypedJson, required: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(required).every(
-    ([key, value]) => present[key] === value || JSON.stringify(present[key]) === JSON.stringify(value),
-  );
+  return object.content !== undefined && coversContent(object.content, { labels: metadata.labels, spec });
 }

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { heldAllocation } from '../testing/fakes.ts';
-import { ips } from '../kubernetes/objects/ip.ts';
-import { ipManifest, matchesManifest } from './ip-object.ts';
+import { type IpObject, ips } from '../kubernetes/objects/ip.ts';
+import {
+  belongsToOtherAllocation,
+  ipManifest,
+  matchesManifest,
+  shownAllocation,
+  showsAllocation,
+} from './ip-object.ts';
 
 const asObject = (manifest: ReturnType<typeof ipManifest>, more: object = {}) =>
   ips.parse({ ...manifest, metadata: { ...manifest.metadata, uid: 'u', resourceVersion: '1', ...more } });
@@ -72,15 +78,58 @@ describe('IP object of an allocation', () => {
     expect(spec).to.include({ podName: pod, namespace: 'default' });
   });
 
-  it('is up to date when it has the required fields, also with additional ones', () => {
+  it('is complete with the required fields, also with additional ones', () => {
+    const allocation = heldAllocation('p');
+    const manifest = ipManifest(allocation, '');
+    const isComplete = (object: IpObject): boolean => showsAllocation(object, allocation, '');
+    const { labels } = manifest.metadata;
+    expect(isComplete(asObject(manifest))).to.equal(true);
+    expect(isComplete(asObject(manifest, { labels: { ...labels, more: 'x' } }))).to.equal(true);
+    expect(isComplete(asObject({ ...manifest, spec: { ...manifest.spec, more: 'x' } }))).to.equal(true);
+    expect(isComplete(asObject(ipManifest(allocation, 'node-1')))).to.equal(false);
+    expect(isComplete(asObject(ipManifest(heldAllocation('p', { seq: 8 }), '')))).to.equal(false);
+  });
+
+  for (const [what, edit] of [
+    ['a list', { attachIps: ['x'] }],
+    ['an immutable field', { macAddress: '02:00:00:00:00:09' }],
+    ['its addresses', { ipAddress: '10.0.0.9' }],
+    ['its Node', { nodeName: 'node-9' }],
+    ['an absent field', { podType: undefined }],
+  ] as const)
+    it(`is not complete when a user edited ${what}`, () => {
+      const manifest = ipManifest(heldAllocation('p'), '');
+      const object = asObject({ ...manifest, spec: { ...manifest.spec, ...edit } as never });
+      expect(showsAllocation(object, heldAllocation('p'), '')).to.equal(false);
+      expect(matchesManifest(object, manifest)).to.equal(false);
+      const shown = shownAllocation(heldAllocation('p'), '');
+      expect(belongsToOtherAllocation(object, manifest, shown)).to.equal(what === 'an immutable field');
+    });
+
+  it('is not complete when a user removed a label', () => {
     const manifest = ipManifest(heldAllocation('p'), '');
-    expect(
-      matchesManifest(asObject(manifest, { labels: { ...manifest.metadata.labels, more: 'x' } }), manifest),
-    ).to.equal(true);
-    expect(matchesManifest(asObject(manifest), ipManifest(heldAllocation('p'), 'node-1'))).to.equal(false);
-    expect(matchesManifest(asObject({ ...manifest, spec: { ...manifest.spec, attachIps: ['x'] } }), manifest)).to.equal(
-      false,
-    );
-    expect(matchesManifest(asObject(manifest, { labels: {} }), manifest)).to.equal(false);
+    const object = asObject(manifest, { labels: {} });
+    expect(showsAllocation(object, heldAllocation('p'), '')).to.equal(false);
+    expect(matchesManifest(object, manifest)).to.equal(false);
+  });
+
+  it('has all its fields while it is deleted, and when it is no allocation of the watcher', () => {
+    const manifest = ipManifest(heldAllocation('p'), '');
+    for (const more of [
+      { deletionTimestamp: '2026-01-31T08:00:00Z' },
+      { finalizers: ['example.com/other'] },
+      { annotations: {} },
+    ])
+      expect(asObject(manifest, more).content, JSON.stringify(more)).to.deep.include({ spec: manifest.spec });
+  });
+
+  it('is complete with labels left out and addresses of both families', () => {
+    const allocation = heldAllocation('p', {
+      subnet: 's'.repeat(64),
+      addresses: ['10.0.0.2', 'fd00::2'].map((address) => ({ address, cidr: '', gateway: '' })),
+      owner: { kind: 'StatefulSet', name: 'web', uid: 'o' },
+    });
+    const node = `n${'.long'.repeat(20)}`;
+    expect(showsAllocation(asObject(ipManifest(allocation, node)), allocation, node)).to.equal(true);
   });
 });

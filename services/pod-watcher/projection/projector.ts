@@ -33,7 +33,7 @@ import { userLabel, VipUsers } from './vip-users.ts';
 export interface ProjectorOptions {
   readonly api: Api;
   readonly allocator: Pick<WatcherLedgerClient, 'getPool' | 'getSubnet'>;
-  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>;
+  readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The index of `pods`. Create it before the projector, which finds it up to date. */
   readonly ledgerPods: LedgerPods;
   readonly ips: Pick<Informer<IpObject>, 'objects' | 'subscribe'>;
@@ -78,9 +78,10 @@ export class Projector {
     this.#warnings = new ThrottledWarnings(log);
     this.#pods = options.ledgerPods;
     this.view = new AllocationView((affected) => this.#onAffected(affected));
-    this.vipUsers = new VipUsers((vips) => {
+    const onVipsAffected = (vips: Iterable<string>): void => {
       for (const vip of vips) this.#queue.add(`vip:${vip}`);
-    });
+    };
+    this.vipUsers = new VipUsers(onVipsAffected, (place) => this.view.allocationAt(place));
     this.#queue = new WorkQueue({
       concurrency,
       firstBackoffMs,

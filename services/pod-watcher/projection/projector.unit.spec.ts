@@ -4,6 +4,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Usage } from '../../../proto/generated/ipledger.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import {
+  boundEvent,
   FakeInformer,
   heldAllocation,
   appliedSubnet,
@@ -326,16 +327,14 @@ describe('Projector', () => {
   });
 
   it('reports once that a Pod was bound on another Node', async () => {
-    const { pods, recorded, projector, addPod, quiet } = world([
-      heldAllocation('a', { node: 'node-2' }),
-      heldAllocation('b', { seq: 8 }),
-    ]);
+    const held = [heldAllocation('a', { node: 'node-2' }), heldAllocation('b', { seq: 8 })];
+    const { pods, recorded, projector, addPod, quiet } = world(held);
     const [a, b] = ['a', 'b'].map((name) => podNamed(name, { spec: { nodeName: 'node-1' } })) as [Pod, Pod];
     for (const pod of [a, b]) addPod(pod);
     projector.start();
     await quiet();
     pods.put(a);
-    projector.view.onEvents([{ kind: 'bound', seq: 8, interface: 'net1', node: 'node-1' }], 51);
+    projector.view.onEvents([boundEvent('b', 8)], 51);
     await quiet();
     expect(recorded.map(({ pod, event }) => [pod, event.reason])).to.deep.equal([['a', 'BoundOnAnotherNode']]);
     expect(recorded[0]?.event.message).to.equal(

@@ -9,7 +9,7 @@ const prefix = 'vip/';
 export const userLabel = 'ovn.kubernetes.io/ip_reserved';
 const labelMaxLength = 63;
 
-interface Place {
+export interface Place {
   readonly subnet: string;
   readonly address: string;
 }
@@ -21,29 +21,37 @@ export class VipUsers implements LedgerSubscriber {
   readonly #vips = new Map<string, string>();
   /** The reverse. */
   readonly #placesOf = new Map<string, Set<string>>();
-  /** Allocations by "subnet/address". */
-  readonly #allocations = new Map<string, HeldAllocation>();
-  /** "subnet/address" by the number of the allocation. */
-  readonly #places = new Map<number, readonly string[]>();
+  /** The allocations of these addresses, by "subnet/address". */
+  readonly #users = new Map<string, HeldAllocation>();
+  /** "subnet/address" by the number of such an allocation. */
+  readonly #placesUsedBy = new Map<number, readonly string[]>();
+  readonly #allocationAt: (place: Place) => HeldAllocation | undefined;
 
-  /** @param onAffected called with the Vips whose users may have changed */
-  constructor(onAffected: (vips: Iterable<string>) => void) {
+  /**
+   * @param onAffected called with the Vips whose users may have changed
+   * @param allocationAt finds the present allocation of an address; it has the events already that this class receives
+   */
+  constructor(
+    onAffected: (vips: Iterable<string>) => void,
+    allocationAt: (place: Place) => HeldAllocation | undefined,
+  ) {
     this.#onAffected = onAffected;
+    this.#allocationAt = allocationAt;
   }
 
   /** The value of a Vip's label: the name of an IP object, "true" if that name is too long for a label, "" without a user. */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
-      const allocation = this.#allocations.get(place);
+      const allocation = this.#users.get(place);
       if (allocation) return ipObjectName(allocation).length <= labelMaxLength ? ipObjectName(allocation) : 'true';
     }
     return '';
   }
 
   onSnapshot({ allocations, reservations }: LedgerSnapshot): void {
-    for (const index of [this.#vips, this.#placesOf, this.#allocations, this.#places]) index.clear();
-    for (const allocation of allocations) this.#addAllocation(allocation);
+    for (const index of [this.#vips, this.#placesOf, this.#users, this.#placesUsedBy]) index.clear();
     for (const reserved of reservations) this.#reserve(reserved);
+    for (const allocation of allocations) this.#addAllocation(allocation);
     this.#onAffected(new Set(this.#vips.values()));
   }
 
@@ -55,7 +63,7 @@ export class VipUsers implements LedgerSubscriber {
   #apply(event: LedgerEvent): string[] {
     if (event.kind === 'allocated') return this.#vipsAt(this.#addAllocation(event.allocation));
     if (event.kind === 'released') return this.#vipsAt(this.#removeAllocation(event.seq));
-    if (event.kind === 'reserved') return this.#reserve(event.reserved);
+    if (event.kind === 'reserved') return this.#reserveUsed(event.reserved);
     if (event.kind === 'unreserved') this.#unreserve(placeKey(event));
     return [];
   }
@@ -64,18 +72,30 @@ export class VipUsers implements LedgerSubscriber {
     return places.flatMap((place) => this.#vips.get(place) ?? []);
   }
 
+  /** Returns those of its addresses that Vips have reserved. */
   #addAllocation(allocation: HeldAllocation): readonly string[] {
-    const places = allocation.addresses.map(({ address }) => placeKey({ subnet: allocation.subnet, address }));
-    this.#places.set(allocation.seq, places);
-    for (const place of places) this.#allocations.set(place, allocation);
+    const { seq, subnet, addresses } = allocation;
+    const places = addresses
+      .map(({ address }) => placeKey({ subnet, address }))
+      .filter((place) => this.#vips.has(place));
+    if (places.length > 0) this.#placesUsedBy.set(seq, places);
+    for (const place of places) this.#users.set(place, allocation);
     return places;
   }
 
   #removeAllocation(seq: number): readonly string[] {
-    const places = this.#places.get(seq) ?? [];
-    this.#places.delete(seq);
-    for (const place of places) if (this.#allocations.get(place)?.seq === seq) this.#allocations.delete(place);
+    const places = this.#placesUsedBy.get(seq) ?? [];
+    this.#placesUsedBy.delete(seq);
+    for (const place of places) if (this.#users.get(place)?.seq === seq) this.#users.delete(place);
     return places;
+  }
+
+  /** A Pod may have the address already. */
+  #reserveUsed(reserved: ReservedAddress): string[] {
+    const vips = this.#reserve(reserved);
+    const user = vips.length > 0 ? this.#allocationAt(reserved) : undefined;
+    if (user) this.#addAllocation(user);
+    return vips;
   }
 
   #reserve(reserved: ReservedAddress): string[] {
@@ -91,6 +111,10 @@ export class VipUsers implements LedgerSubscriber {
   #unreserve(place: string): void {
     const name = this.#vips.get(place) ?? '';
     this.#vips.delete(place);
+    const user = this.#users.get(place);
+    this.#users.delete(place);
+    if (user && user.addresses.every(({ address }) => !this.#users.has(placeKey({ subnet: user.subnet, address }))))
+      this.#placesUsedBy.delete(user.seq);
     const places = this.#placesOf.get(name);
     places?.delete(place);
     if (places?.size === 0) this.#placesOf.delete(name);

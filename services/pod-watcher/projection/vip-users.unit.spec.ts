@@ -15,7 +15,10 @@ const reserved = (address: string, reservedFor = 'vip/web'): ReservedAddress => 
 describe('User of a Vip', () => {
   function world(held = [] as ReturnType<typeof heldAllocation>[], reservations = [reserved('10.0.0.2')]) {
     const touched: string[][] = [];
-    const users = new VipUsers((vips) => touched.push([...vips]));
+    const users = new VipUsers(
+      (vips) => touched.push([...vips]),
+      ({ address }) => held.find(({ addresses }) => addresses.some((each) => each.address === address)),
+    );
     users.onSnapshot({ seq: 50, allocations: held, subnets: [], pools: [], reservations });
     return { users, touched };
   }
@@ -45,6 +48,15 @@ describe('User of a Vip', () => {
     ).to.equal('');
     const { users } = world([heldAllocation('a')]);
     users.onEvents([{ kind: 'unreserved', subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web' }]);
+    expect(users.userOf('web')).to.equal('');
+  });
+
+  it('is the Pod that had the address when the Vip reserved it', () => {
+    const { users } = world([heldAllocation('a')], []);
+    users.onEvents([{ kind: 'reserved', reserved: reserved('10.0.0.2') }]);
+    expect(users.userOf('web')).to.equal('a.default.macvlan.default');
+    users.onEvents([{ kind: 'unreserved', subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web' }]);
+    users.onEvents([{ kind: 'reserved', reserved: reserved('10.0.0.3') }]);
     expect(users.userOf('web')).to.equal('');
   });
 

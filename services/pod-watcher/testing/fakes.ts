@@ -7,7 +7,7 @@ import { type ObjectChange, keyOf, type ObjectMeta } from '../../../lib/kubernet
 import { type SubnetObject, toSubnet } from '../kubernetes/objects/subnet.ts';
 import { asVirtualMachine } from '../kubernetes/launcher-verifier.ts';
 import { type Pod, toPod } from '../kubernetes/objects/pod.ts';
-import type { HeldAllocation, AppliedSubnet } from '../ledger/ledger-events.ts';
+import type { HeldAllocation, AppliedSubnet, LedgerEvent } from '../ledger/ledger-events.ts';
 
 export const silentLogger = pino({ level: 'silent' });
 
@@ -107,6 +107,11 @@ export function heldAllocation(pod: string, parts: Partial<HeldAllocation> = {})
     owner: undefined,
     ...parts,
   };
+}
+
+/** The event that a container of a Pod of namespace default uses an allocation. */
+export function boundEvent(pod: string, seq: number, node = 'node-1'): LedgerEvent {
+  return { kind: 'bound', seq, namespace: 'default', pod, interface: 'net1', node };
 }
 
 /** An allocator that accepts all requests and records them; `refuse` returns the error of a rejection. */

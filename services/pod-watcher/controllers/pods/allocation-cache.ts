@@ -6,25 +6,29 @@
  */
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import { AllocationIndex } from '../../ledger/allocation-index.ts';
 import type { LedgerEvent, HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
 
-interface UidEntry {
+/** What is known of a uid beside its allocations. Nearly all uids have none, or only an owner for a moment. */
+interface UidState {
   readonly uid: string;
-  /** One for each attachment. Lists take less memory than maps, and a Pod has few attachments. */
-  allocations: HeldAllocation[];
   /** Whether a request was sent whose outcome is unknown. */
-  isUncertain: boolean;
+  readonly isUncertain: boolean;
   /** The log position of the last reply to a release; 0 if there was none. */
-  releasedAt: number;
+  readonly releasedAt: number;
   /** The owner of the Pod when it was deleted. */
-  lastOwner: { readonly owner: Owner | undefined } | undefined;
+  readonly lastOwner: { readonly owner: Owner | undefined } | undefined;
 }
 
+const initialState: Omit<UidState, 'uid'> = { isUncertain: false, releasedAt: 0, lastOwner: undefined };
+
 export class AllocationCache implements LedgerSubscriber {
-  /** By the Pod's "namespace/name": several uids while a new Pod of the same name replaces an earlier one. */
-  readonly #pods = new Map<string, UidEntry[]>();
-  /** Names that end in a number, by the part before it: "namespace/web-0" under "namespace/web". */
+  /** By the Pod's "namespace/name": those of several uids while a new Pod of the same name replaces an earlier one. */
+  readonly #held = new AllocationIndex(podKeyOf);
+  /** By the same key. A uid that is not uncertain and has no allocations has none. */
+  readonly #states = new Map<string, readonly UidState[]>();
+  /** Names of Pods with allocations that end in a number, by the part before it: "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
@@ -37,10 +41,9 @@ export class AllocationCache implements LedgerSubscriber {
 
   /** Whether a uid of this name holds one of these addresses of a subnet. */
   holdsAny(pod: string, subnet: string, addresses: readonly string[]): boolean {
-    const held = this.uids(pod).flatMap((uid) => this.allocationsOf(pod, uid));
-    return held.some(
-      (each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)),
-    );
+    return this.#held
+      .of(pod)
+      .some((each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)));
   }
 
   get uidCount(): number {
@@ -48,45 +51,47 @@ export class AllocationCache implements LedgerSubscriber {
   }
 
   /** The names of all Pods that hold allocations or may hold some. */
-  podKeys(): Iterable<string> {
-    return this.#pods.keys();
+  *podKeys(): Iterable<string> {
+    yield* this.#held.keys();
+    for (const pod of this.#states.keys()) if (this.#held.of(pod).length === 0) yield pod;
   }
 
   /** Those of these names that members of the StatefulSet "namespace/name" have. */
-  membersOf(set: string): Iterable<string> {
-    return this.#members.get(set) ?? [];
+  *membersOf(set: string): Iterable<string> {
+    const namespace = set.slice(0, set.indexOf('/'));
+    for (const name of this.#members.get(set) ?? []) yield keyOf({ namespace, name });
+    for (const pod of this.#states.keys()) if (stemOf(pod) === set && this.#held.of(pod).length === 0) yield pod;
   }
 
   uids(pod: string): string[] {
-    return (this.#pods.get(pod) ?? []).map(({ uid }) => uid);
+    const uncertain = this.#states.get(pod)?.filter(({ isUncertain }) => isUncertain) ?? [];
+    return [...new Set([...this.#held.of(pod), ...uncertain].map(({ uid }) => uid))];
   }
 
   /** The allocations that the ledger has confirmed. */
   allocationsOf(pod: string, uid: string): HeldAllocation[] {
-    return [...(this.#find(pod, uid)?.allocations ?? [])];
+    return this.#held.of(pod).filter((each) => each.uid === uid);
   }
 
   /** The Pod of this uid was deleted, and had this owner. */
   recordLastOwner(pod: string, uid: string, owner: Owner | undefined): void {
-    const entry = this.#find(pod, uid);
-    if (entry) entry.lastOwner = { owner };
+    if (this.#isKnown(pod, uid)) this.#change(pod, uid, { lastOwner: { owner } });
   }
 
   /** The owner of this uid when it was deleted; if that was not observed, when it requested its addresses. */
   lastOwner(pod: string, uid: string): Owner | undefined {
-    const last = this.#find(pod, uid)?.lastOwner;
+    const last = this.#stateOf(pod, uid)?.lastOwner;
     return last ? last.owner : this.allocationsOf(pod, uid)[0]?.owner;
   }
 
   /** Whether this uid has confirmed allocations and no request with an unknown outcome. */
   isSettled(pod: string, uid: string): boolean {
-    const entry = this.#find(pod, uid);
-    return entry !== undefined && !entry.isUncertain && entry.allocations.length > 0;
+    return this.#stateOf(pod, uid)?.isUncertain !== true && this.allocationsOf(pod, uid).length > 0;
   }
 
   /** A request for addresses is about to be sent. */
   markRequested(pod: string, uid: string): void {
-    this.#entryOf(pod, uid).isUncertain = true;
+    this.#change(pod, uid, { isUncertain: true });
   }
 
   /** The request was granted, as of position `seq`. Later changes come with the ledger's events. */
@@ -95,16 +100,13 @@ export class AllocationCache implements LedgerSubscriber {
     uid: string,
     { allocated, seq }: { readonly allocated: readonly HeldAllocation[]; readonly seq: number },
   ): void {
-    const entry = this.#entryOf(pod, uid);
-    entry.isUncertain = false;
-    if (seq > this.#seq) for (const each of allocated) putAllocation(entry, each);
-    this.#removeIfEmpty(pod, uid);
+    if (seq > this.#seq) for (const each of allocated) this.#put(each);
+    this.#change(pod, uid, { isUncertain: false });
   }
 
   /** The request was refused. */
   markRefused(pod: string, uid: string): void {
-    this.#entryOf(pod, uid).isUncertain = false;
-    this.#removeIfEmpty(pod, uid);
+    this.#change(pod, uid, { isUncertain: false });
   }
 
   /**
@@ -112,25 +114,24 @@ export class AllocationCache implements LedgerSubscriber {
    * fenced address.
    */
   markReleased(pod: string, uid: string, seq: number): void {
-    const entry = this.#entryOf(pod, uid);
-    entry.isUncertain = false;
-    entry.releasedAt = seq;
-    this.#removeIfEmpty(pod, uid);
+    this.#change(pod, uid, { isUncertain: false, releasedAt: seq });
   }
 
   /** Whether a release succeeded whose events have not arrived yet. */
   isReleasing(pod: string, uid: string): boolean {
-    return (this.#find(pod, uid)?.releasedAt ?? 0) > this.#seq;
+    return (this.#stateOf(pod, uid)?.releasedAt ?? 0) > this.#seq;
   }
 
   onSnapshot({ seq, allocations }: LedgerSnapshot): void {
-    for (const [pod, entries] of this.#pods) {
-      for (const entry of entries) {
-        entry.allocations = [];
-        entry.releasedAt = 0;
-        this.#removeIfEmpty(pod, entry.uid);
-      }
-    }
+    this.#held.clear();
+    this.#members.clear();
+    const uncertain = [...this.#states].map(
+      ([pod, states]) => [pod, states.filter(({ isUncertain }) => isUncertain)] as const,
+    );
+    this.#states.clear();
+    this.#count = 0;
+    for (const [pod, states] of uncertain)
+      for (const { uid, ...state } of states) this.#change(pod, uid, { ...state, releasedAt: 0 });
     for (const allocation of allocations) this.#put(allocation);
     this.#seq = seq;
   }
@@ -139,64 +140,75 @@ export class AllocationCache implements LedgerSubscriber {
     for (const event of events) {
       if (event.kind === 'allocated') this.#put(event.allocation);
       else if (event.kind === 'released') {
-        const pod = keyOf({ namespace: event.namespace, name: event.pod });
-        const entry = this.#find(pod, event.uid);
-        const ended = entry?.allocations.find(({ seq: each }) => each === event.seq);
-        if (entry && ended) entry.allocations = entry.allocations.filter((each) => each !== ended);
-        this.#removeIfEmpty(pod, event.uid);
+        const ended = this.#remove(podKeyOf(event), event);
         if (ended) for (const listener of this.#listeners) listener(ended);
       }
     }
     this.#seq = seq;
   }
 
+  /** An attachment of a uid has one allocation: the one that was reported last. */
   #put(allocation: HeldAllocation): void {
-    const { namespace, pod, uid } = allocation;
-    putAllocation(this.#entryOf(keyOf({ namespace, name: pod }), uid), allocation);
+    const { uid, provider, ordinal, seq } = allocation;
+    const pod = podKeyOf(allocation);
+    if (!this.#isKnown(pod, uid)) this.#count += 1;
+    for (const other of this.allocationsOf(pod, uid))
+      if (other.provider === provider && other.ordinal === ordinal && other.seq !== seq)
+        this.#held.remove(pod, other.seq);
+    this.#held.put(allocation);
+    const stem = stemOf(pod);
+    if (stem !== undefined) this.#members.set(stem, (this.#members.get(stem) ?? new Set()).add(allocation.pod));
   }
 
-  #find(pod: string, uid: string): UidEntry | undefined {
-    return this.#pods.get(pod)?.find((entry) => entry.uid === uid);
-  }
-
-  #entryOf(pod: string, uid: string): UidEntry {
-    const known = this.#find(pod, uid);
-    if (known) return known;
-    const entry: UidEntry = { uid, allocations: [], isUncertain: false, releasedAt: 0, lastOwner: undefined };
-    const others = this.#pods.get(pod);
-    this.#pods.set(pod, others ? others.concat(entry) : [entry]);
-    const stem = others ? undefined : stemOf(pod);
-    if (stem !== undefined) this.#members.set(stem, (this.#members.get(stem) ?? new Set()).add(pod));
-    this.#count += 1;
-    return entry;
-  }
-
-  #removeIfEmpty(pod: string, uid: string): void {
-    const entry = this.#find(pod, uid);
-    if (!entry || entry.isUncertain || entry.allocations.length > 0) return;
-    const others = (this.#pods.get(pod) ?? []).filter((each) => each !== entry);
-    this.#count -= 1;
-    if (others.length > 0) this.#pods.set(pod, others);
-    else this.#forget(pod);
-  }
-
-  #forget(pod: string): void {
-    this.#pods.delete(pod);
-    const stem = stemOf(pod) ?? '';
+  #remove(pod: string, { seq, uid }: Pick<HeldAllocation, 'seq' | 'uid'>): HeldAllocation | undefined {
+    const isOfUid = this.allocationsOf(pod, uid).some((each) => each.seq === seq);
+    const removed = isOfUid ? this.#held.remove(pod, seq) : undefined;
+    if (!removed) return undefined;
+    if (!this.#isKnown(pod, uid)) this.#forget(pod, uid);
+    const stem = this.#held.of(pod).length === 0 ? stemOf(pod) : undefined;
+    if (stem === undefined) return removed;
     const members = this.#members.get(stem);
-    members?.delete(pod);
+    members?.delete(removed.pod);
     if (members?.size === 0) this.#members.delete(stem);
+    return removed;
+  }
+
+  #isKnown(pod: string, uid: string): boolean {
+    return this.#stateOf(pod, uid)?.isUncertain === true || this.allocationsOf(pod, uid).length > 0;
+  }
+
+  #stateOf(pod: string, uid: string): UidState | undefined {
+    return this.#states.get(pod)?.find((state) => state.uid === uid);
+  }
+
+  #change(pod: string, uid: string, changes: Partial<UidState>): void {
+    const wasKnown = this.#isKnown(pod, uid);
+    const others = this.#states.get(pod)?.filter((state) => state.uid !== uid) ?? [];
+    const state = { ...initialState, ...this.#stateOf(pod, uid), ...changes, uid };
+    this.#states.set(pod, [...others, state]);
+    if (!wasKnown) this.#count += 1;
+    if (!this.#isKnown(pod, uid)) this.#forget(pod, uid);
+    else if (isInitial(state)) this.#dropState(pod, uid);
+  }
+
+  #forget(pod: string, uid: string): void {
+    this.#count -= 1;
+    this.#dropState(pod, uid);
+  }
+
+  #dropState(pod: string, uid: string): void {
+    const others = this.#states.get(pod)?.filter((state) => state.uid !== uid) ?? [];
+    if (others.length > 0) this.#states.set(pod, others);
+    else this.#states.delete(pod);
   }
 }
+
+function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
+  return keyOf({ namespace, name: pod });
+}
+
+const isInitial = ({ isUncertain, releasedAt, lastOwner }: UidState): boolean =>
+  !isUncertain && releasedAt === 0 && lastOwner === undefined;
 
 /** The StatefulSet whose member the Pod may be. */
 const stemOf = (pod: string): string | undefined => /^(.+)-\d{1,9}$/.exec(pod)?.[1];
-
-/** An attachment of a uid has one allocation: the one that was reported last. */
-function putAllocation(entry: UidEntry, allocation: HeldAllocation): void {
-  const others = entry.allocations.filter(
-    ({ seq, provider, ordinal }) =>
-      seq !== allocation.seq && (provider !== allocation.provider || ordinal !== allocation.ordinal),
-  );
-  entry.allocations = others.length === 0 ? [allocation] : others.concat(allocation);
-}

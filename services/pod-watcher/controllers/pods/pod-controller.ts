@@ -27,7 +27,7 @@ export interface PodControllerOptions
     Omit<PodTerminationOptions, 'pods' | 'statefulSets' | 'lifecycles'>,
     Pick<PodAllocatorOptions, 'allocations' | 'recordEvent' | 'claims' | 'traces'> {
   readonly allocator: PodAllocatorOptions['allocator'] & PodReleaserOptions['allocator'];
-  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>;
+  readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The index of `pods`. Create it before this controller, which finds it up to date. */
   readonly ledgerPods: LedgerPods;
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects' | 'subscribe'>;

@@ -31,9 +31,10 @@ export function isIpReservation({ finalizers, allocation }: IpObject): boolean {
  * @throws IpledgerError
  */
 export function desiredIpReservation(
-  { name, spec }: IpObject,
+  { name, content }: IpObject,
   providerOf: (subnet: string) => string,
 ): DesiredReservation | undefined {
+  const spec = content?.spec ?? {};
   const [subnet, podType, pod, namespace] = ['subnet', 'podType', 'podName', 'namespace'].map((key) =>
     asText(spec[key]),
   );
@@ -72,7 +73,8 @@ export function appliedIpFields(_object: IpObject, addresses: readonly string[])
   return { ipAddress: addresses.join(','), v4IpAddress: of(4), v6IpAddress: of(6) };
 }
 
-export function ipReservationDifferences({ labels, spec }: IpObject, desired: UntypedJson): Differences {
+export function ipReservationDifferences({ content }: IpObject, desired: UntypedJson): Differences {
+  const { labels, spec } = content ?? { labels: {}, spec: {} };
   const subnet = asText(spec['subnet']);
   // A name that is too long for a label is in the spec only.
   const selectable = subnet.length <= labelMaxLength && { 'ovn.kubernetes.io/subnet': subnet, [subnet]: '' };

@@ -14,7 +14,7 @@ export interface CustomResource extends ObjectMeta {
 }
 
 /** Shared by all objects without finalizers. */
-const none: readonly string[] = Object.freeze([]);
+export const noFinalizers: readonly string[] = Object.freeze([]);
 
 /** @throws Error for an object without name or uid */
 export function customResourceOf(metadata: UntypedJson, status: unknown): Omit<CustomResource, 'problems'> {
@@ -23,7 +23,7 @@ export function customResourceOf(metadata: UntypedJson, status: unknown): Omit<C
     ...objectMetaOf(metadata),
     generation: asNumber(metadata['generation']) ?? 0,
     deleting: asText(metadata['deletionTimestamp']) !== '',
-    finalizers: Array.isArray(finalizers) ? finalizers.map(asText) : none,
+    finalizers: Array.isArray(finalizers) ? finalizers.map(asText) : noFinalizers,
     status: asRecord(status),
   };
 }

@@ -1,16 +1,18 @@
 /** IP: shows one allocation, or reserves an address. */
 import { allocationAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import { sharedText } from '../../../../lib/shared-values.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { ipLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
-import { type CustomResource, customResourceOf } from './custom-resource.ts';
+import { type CustomResource, customResourceOf, noFinalizers } from './custom-resource.ts';
+import { type IpContent, shownAllocationOf, shownDigest } from './ip-content.ts';
 import { SpecReader } from './spec-reader.ts';
 
 export interface IpObject extends CustomResource {
   /** The number of the event that made the allocation; "" if pod-watcher did not write this object. */
   readonly allocation: string;
-  readonly labels: UntypedJson;
-  readonly spec: UntypedJson;
+  /** Labels and spec; undefined for a `ShownIp`, which has a digest of them. */
+  readonly content: IpContent | undefined;
 }
 
 export const ips: ResourceKind<IpObject> = {
@@ -21,12 +23,76 @@ export const ips: ResourceKind<IpObject> = {
     const reader = new SpecReader(asRecord(spec));
     const boundedSpec = reader.bounded(ipLimits.specLength);
     reader.text('ipAddress', ipLimits.addressesLength);
-    return {
+    const object = {
       ...customResourceOf(meta, undefined),
       allocation: asText(asRecord(meta['annotations'])[allocationAnnotation]),
-      labels: asRecord(meta['labels']),
-      spec: boundedSpec,
+      content: { labels: asRecord(meta['labels']), spec: boundedSpec },
       problems: reader.problems,
     };
+    return ShownIp.from(object) ?? object;
   },
 };
+
+const nothing: UntypedJson = Object.freeze({});
+
+/**
+ * An IP object of the watcher that shows an allocation completely, as nearly all do. It has a digest in place of labels and spec, so
+ * that a large cluster fits in memory. An edit arrives as a complete object, which is not a `ShownIp` then or has another digest.
+ */
+export class ShownIp implements IpObject {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly allocation: string;
+  /** Of the allocation that labels and spec show (`shownDigest`). */
+  readonly digest: string;
+  /** The Node that they show. */
+  readonly node: string;
+
+  /** Returns undefined for any other object: a reservation, one that is being deleted, and one that was edited. */
+  static from(object: IpObject): ShownIp | undefined {
+    const { namespace, allocation, content, deleting, finalizers, problems } = object;
+    const isOwn = allocation !== '' && finalizers.length === 0 && !deleting && namespace === '';
+    if (!isOwn || !content || problems.length > 0) return undefined;
+    const shown = shownAllocationOf(content);
+    return shown && new ShownIp(object, shownDigest(shown), sharedText(shown.node));
+  }
+
+  private constructor({ name, uid, resourceVersion, allocation }: IpObject, digest: string, node: string) {
+    this.name = name;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.allocation = allocation;
+    this.digest = digest;
+    this.node = node;
+  }
+
+  get namespace(): string {
+    return '';
+  }
+
+  /** Not kept: only reservations use it. */
+  get generation(): number {
+    return 0;
+  }
+
+  get deleting(): boolean {
+    return false;
+  }
+
+  get finalizers(): readonly string[] {
+    return noFinalizers;
+  }
+
+  get status(): UntypedJson {
+    return nothing;
+  }
+
+  get problems(): readonly string[] {
+    return noFinalizers;
+  }
+
+  get content(): undefined {
+    return undefined;
+  }
+}

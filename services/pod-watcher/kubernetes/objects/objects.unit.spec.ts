@@ -92,7 +92,7 @@ describe('Parsing an object', () => {
     });
     expect(pod).to.include({ node: '', phase: '', graceSeconds: 30, controller: undefined });
     expect(networkDefinitions.parse({ metadata, spec: { config: {} } }).config).to.equal('');
-    expect(ips.parse({ metadata, spec: 'x' })).to.deep.include({ allocation: '', spec: {} });
+    expect(ips.parse({ metadata, spec: 'x' })).to.deep.include({ allocation: '', content: { labels: {}, spec: {} } });
   });
 
   it('fails without name or uid', () => {

@@ -77,15 +77,17 @@ export function toPod(raw: unknown): Pod {
   const owner = readController(metadata['ownerReferences']);
   const { controller } = owner;
   const { name: ledgerName, uid } = podIdentityOf({ ...meta, annotations });
+  const createdAt = asText(metadata['creationTimestamp']);
   // A Pod without a request has no use for a problem with its owner.
   const ownerProblems = Object.keys(attachments.annotations).length === 0 ? [] : [owner.problem];
+  const problems = [...attachments.problems, ...ownerProblems.filter((each) => each !== undefined)];
   return {
     ...meta,
     ledgerName,
     ledgerUid: uid,
     claimedMachine: claimedMachineOf({ ...meta, controller }),
     claimRefusal: '',
-    createdAt: asText(metadata['creationTimestamp']),
+    createdAt: creationTimes.share(createdAt, createdAt),
     node: sharedText(asText(spec['nodeName'])),
     hostNetwork: spec['hostNetwork'] === true,
     restartPolicy: asText(spec['restartPolicy']),
@@ -95,9 +97,15 @@ export function toPod(raw: unknown): Pod {
     graceSeconds: graceSecondsOf(metadata, spec),
     controller: controller && controllers.share(JSON.stringify(controller), controller),
     annotations: attachments.annotations,
-    problems: [...attachments.problems, ...ownerProblems.filter((each) => each !== undefined)],
+    problems: problems.length === 0 ? none : problems,
   };
 }
+
+/** Shared by all Pods without problems. */
+const none: readonly string[] = Object.freeze([]);
+
+/** Times are in seconds: the Pods of a burst share them. */
+const creationTimes = new SharedValues<string>(512);
 
 /** The Pods of a controller share it. */
 const controllers = new SharedValues<Controller>();

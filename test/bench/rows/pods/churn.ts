@@ -1,6 +1,8 @@
 /** Pods that are created at a steady rate, live for some seconds, and are deleted. */
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPods, deletePods } from '../../../scale/pod-batch.ts';
+import { busySeconds } from '../../../scale/resource-usage.ts';
 import { type Cost, measureCost } from '../../../scale/process-costs.ts';
 import { namespace, networkNames, type PodEnvironment } from './pod-environment.ts';
 import type { PodTimes } from './pod-times.ts';
@@ -15,8 +17,10 @@ export interface ChurnPlan {
 export interface ChurnResult {
   /** Milliseconds from the creation of each Pod to its annotations. */
   readonly latencies: readonly number[];
-  /** Pods without addresses, one reading for each second. */
+  /** Pods without addresses, one reading for each second from the first deletion: before, the load is lower. */
   readonly waiting: readonly number[];
+  /** The part of the machine's CPU that was idle while Pods were created. Without idle CPU a queue must grow. */
+  readonly idle: number;
   readonly allocations: number;
   readonly cost: Cost;
 }
@@ -40,16 +44,20 @@ export async function runChurn(environment: PodEnvironment, times: PodTimes, pla
     await deletePods(environment.api, batch, environment.run.signal);
   };
   const total = podsPerSecond * seconds;
+  let idle = 0;
   const cost = await measureCost(environment.stack, async () => {
-    const startedAt = performance.now();
+    const [startedAt, busyBefore] = [performance.now(), busySeconds()];
     const lives: Promise<void>[] = [];
     for (let index = 0; index < total; index++) {
       await sleep(Math.max(0, startedAt + (index * 1_000) / podsPerSecond - performance.now()));
-      if (index % podsPerSecond === 0) waiting.push(withoutAddress);
+      const hasDeletions = index >= podsPerSecond * plan.lifetimeSeconds;
+      if (hasDeletions && index % podsPerSecond === 0) waiting.push(withoutAddress);
       lives.push(live(index));
     }
+    const capacity = (availableParallelism() * (performance.now() - startedAt)) / 1_000;
+    idle = Math.max(0, 1 - (busySeconds() - busyBefore) / capacity);
     await Promise.all(lives);
     await times.until(() => times.ipNames.size <= objectsBefore);
   });
-  return { latencies, waiting, allocations: total * networks, cost };
+  return { latencies, waiting, idle, allocations: total * networks, cost };
 }

@@ -19,6 +19,9 @@ interface Plan {
   readonly churn: ChurnPlan;
 }
 
+type HeapProbes = ReturnType<typeof enableHeapProbes>;
+const heapReadings = 5;
+
 const rate = Number(process.env['RATE'] || 50);
 const churnPlan = (seconds: number): ChurnPlan => ({ podsPerSecond: rate, networks: 3, seconds, lifetimeSeconds: 10 });
 const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
@@ -45,9 +48,9 @@ export const podPopulationRows: BenchGroup = {
     const hasMemoryRow = rows.has('rss-allocator') || rows.has('rss-watcher');
     if (rows.has('memory-watcher') || rows.has('watcher-start') || hasMemoryRow) {
       await populate(environment, times, { prefix: 'few', pods: few, networks: 1 });
-      const before = await heaps.liveBytes(stack.watcher);
+      const before = await settledHeap(heaps, stack.watcher);
       await populate(environment, times, { prefix: 'many', pods: many - few, networks: 1 });
-      const grown = (await heaps.liveBytes(stack.watcher)) - before;
+      const grown = (await settledHeap(heaps, stack.watcher)) - before;
       // A heap with few objects may shrink.
       const slope = Math.max(1, grown) / (many - few);
       const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
@@ -79,6 +82,13 @@ export const podPopulationRows: BenchGroup = {
   },
 };
 
+/** The smallest of several readings: what the last requests still use is no part of the state. */
+async function settledHeap(heaps: HeapProbes, program: { readonly pid: number }): Promise<number> {
+  const readings: number[] = [];
+  for (let reading = 0; reading < heapReadings; reading++) readings.push(await heaps.liveBytes(program));
+  return Math.min(...readings);
+}
+
 /** Creates Pods, and waits until each of them is annotated and each address has its IP object. */
 async function populate(
   { api, run }: PodEnvironment,
@@ -92,7 +102,10 @@ async function populate(
   printProgress(`  ${objects} allocations`);
 }
 
-function recordChurn({ latencies, waiting, allocations, cost }: ChurnResult, record: BenchOptions['record']): void {
+function recordChurn(
+  { latencies, waiting, idle, allocations, cost }: ChurnResult,
+  record: BenchOptions['record'],
+): void {
   const goal = { atMost: 10 };
   const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)];
   const what = 'ms from the creation of a Pod to its annotations: p99 beside p50';
@@ -100,7 +113,7 @@ function recordChurn({ latencies, waiting, allocations, cost }: ChurnResult, rec
   const third = Math.ceil(waiting.length / 3);
   const meanOf = (part: readonly number[]): number => 1 + part.reduce((sum, each) => sum + each, 0) / part.length;
   const [early, late] = [[meanOf(waiting.slice(0, third))], [meanOf(waiting.slice(-third))]];
-  const queue = '1 + Pods without addresses, in the last third beside the first third';
+  const queue = `1 + Pods without addresses, in the last third beside the first third, with ${Math.round(idle * 100)} % of the CPU idle`;
   record(createMeasurement({ name: 'churn queue', what: queue, ours: late, floor: early, goal: { atMost: 2 } }));
   for (const [name, seconds] of cost.cpu)
     printProgress(`  ${name}: ${((seconds * 1e6) / allocations).toFixed(0)} CPU-ms for 1,000 allocations and releases`);
