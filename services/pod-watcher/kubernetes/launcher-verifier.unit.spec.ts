@@ -60,4 +60,27 @@ describe('Pod that claims to run a virtual machine', () => {
     expect(of(name)).to.include({ ledgerName: name, claimedMachine: undefined });
     expect(lookups).to.equal(1);
   });
+
+  it('is stored once while it claims nothing', () => {
+    const { pods, of } = world(() => Promise.resolve(undefined));
+    for (const phase of ['Pending', 'Running']) {
+      const pod = podNamed('a', { status: { phase } });
+      pods.put(pod);
+      expect(of('a')).to.equal(pod);
+    }
+    pods.drop(podNamed('a'));
+    expect(of('a')).to.equal(undefined);
+  });
+
+  it('keeps its first uid in the ledger when it is edited to look like a static Pod', () => {
+    const { pods, of, changes } = world(() => Promise.resolve(undefined));
+    const mirror = { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.hash': 'a'.repeat(32) };
+    pods.put(podNamed('a'));
+    pods.put(podNamed('a', { annotations: mirror }));
+    expect(of('a')?.ledgerUid).to.equal('uid-a');
+    pods.drop(podNamed('a', { annotations: mirror }));
+    expect((changes.at(-1) as Extract<ObjectChange<Pod>, { kind: 'gone' }>).object.ledgerUid).to.equal('uid-a');
+    pods.put(podNamed('a', { uid: 'second', annotations: mirror }));
+    expect(of('a')?.ledgerUid).to.equal('a'.repeat(32));
+  });
 });

@@ -264,6 +264,17 @@ describe('Informer', () => {
     expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('11');
   });
 
+  it('has no object of a name between the end of its first and the report of its second object', async () => {
+    server.replies.push(listReply('10', rawPod('a', '1', 'first')));
+    server.watches.push(openReply(event('ADDED', rawPod('a', '11', 'second'))));
+    const informer = new Informer(await server.start(), pods, silentLogger, timings);
+    const present: string[] = [];
+    informer.subscribe(({ kind }) => present.push(`${kind} ${informer.objects.get('default/a')?.uid ?? 'none'}`));
+    running = informer.run(stop.signal);
+    await until(() => present.length === 4);
+    expect(present).to.deep.equal(['present first', 'listed first', 'gone none', 'present second']);
+  });
+
   it('leaves out invalid objects, and continues when a listener throws', async () => {
     server.replies.push(listReply('10', { metadata: {} }, rawPod('a', '1')));
     server.watches.push(
