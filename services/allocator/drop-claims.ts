@@ -7,6 +7,7 @@ import { pause } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { Claim } from '../../ledger/domain/state/claim.ts';
+import type { ClaimMap } from '../../ledger/domain/state/claims.ts';
 import { isDroppable, maxClaimsPerDrop } from '../../ledger/domain/events/claims-dropped.ts';
 import { familyOf } from '../../ledger/domain/events/event.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
@@ -69,7 +70,7 @@ async function dropClaimsOf(
 /** The addresses of all idle claims but the newest `keep` of each family; the address that is idle longest comes first. */
 async function findExcess(
   keep: number,
-  claims: ReadonlyMap<string, Claim>,
+  claims: ClaimMap,
   isIdle: (claim: Claim) => boolean,
   signal: AbortSignal,
 ): Promise<string[]> {

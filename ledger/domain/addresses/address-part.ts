@@ -108,6 +108,17 @@ export class AddressPart {
     undoLog.record(this.#addTo(value, standingOf(to)));
   }
 
+  /** Places a fresh usable address. Cannot be undone. */
+  place(value: bigint, standing: Standing): void {
+    this.#fresh.take(value);
+    this.#addTo(value, standing);
+  }
+
+  /** As place, for an address of the pool that the subnet excludes. */
+  placeExcluded(value: bigint, standing: Standing): void {
+    if (standing === 'taken') this.#excluded.add(value);
+  }
+
   /** As move, for a claim whose last event may be older than those of released addresses: it gets the place of that event. */
   moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
     const standing = standingOf(to);

@@ -4,7 +4,7 @@
  */
 import { parseAddress } from './address.ts';
 import { AddressPart, type ClaimChange } from './address-part.ts';
-import type { Claim } from '../state/claim.ts';
+import type { Claim, Standing } from '../state/claim.ts';
 import {
   intersection,
   contains,
@@ -73,6 +73,14 @@ export class AddressSpace {
     const part = this.partOf(value);
     if (part) part.move(value, from, to, undoLog);
     else this.#poolPart(value)?.moveExcluded(value, from, to, undoLog);
+  }
+
+  /** Places a fresh address when the space is built. Cannot be undone. */
+  place(address: string, standing: Standing): void {
+    const { value } = parseAddress(address) as { value: bigint };
+    const part = this.partOf(value);
+    if (part) part.place(value, standing);
+    else this.#poolPart(value)?.placeExcluded(value, standing);
   }
 
   /** The part of the pool that has an address, excluded or not. */

@@ -1,6 +1,6 @@
 /** Allocates addresses for all attachments of a Pod, or for none. */
 import type { Allocate, AttachmentRequest } from '../commands/command.ts';
-import { type Allocation, claimKey } from '../state/claim.ts';
+import { type Allocation, claimKey, releaseKey } from '../state/claim.ts';
 import {
   type AddressAllocated,
   type AssignedAddress,
@@ -125,8 +125,8 @@ function eventsFor(state: State, command: Allocate, task: AttachmentTask): Event
 /** Rejects a late request of a Pod that was deleted and created again. @throws Refused POD_SUPERSEDED */
 function refuseSuperseded(state: State, { uid, seq, superseded = [] }: Allocation, command: Allocate): void {
   const { namespace, name, uid: requester } = command.pod;
-  const released = state.released.get(podKey(namespace, name)) ?? [];
-  if (superseded.includes(requester) || released.some((each) => each.uid === requester && each.seq < seq))
+  const released = state.released.get(releaseKey(podKey(namespace, name), requester)) ?? [];
+  if (superseded.includes(requester) || released.some((each) => each.seq < seq))
     throw new Refused(
       'POD_SUPERSEDED',
       `Pod ${describe(command)} was superseded by uid ${uid}, which holds what it requests. An earlier Pod of the name gets no address. Delete the Pod if it still exists`,

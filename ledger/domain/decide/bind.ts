@@ -1,9 +1,9 @@
 /** A CNI ADD or DEL really happened. */
-import type { Allocation, Binding } from '../state/claim.ts';
+import { type Allocation, type Binding, sandboxKey } from '../state/claim.ts';
 import type { Bind, Sandbox, Unbind } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
-import { bindingsOf, claimOf, allocationsOfPodName, sandboxKey, type State } from '../state/state.ts';
+import { bindingsOf, claimOf, allocationsOfPodName, type State } from '../state/state.ts';
 import { refuseIfBoundElsewhere } from './rules/bound-elsewhere.ts';
 import { makeRoomForBinding } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';

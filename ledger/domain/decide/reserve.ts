@@ -6,7 +6,7 @@ import type { Reserve, Unreserve } from '../commands/command.ts';
 import { type Event, familyOf } from '../events/event.ts';
 import { otherClaims } from '../state/claims-on-network.ts';
 import { Refused } from '../commands/refusal.ts';
-import { claimOf, type ConfiguredSubnet, allocationsOfPodName, type State } from '../state/state.ts';
+import { claimOf, type ConfiguredSubnet, allocationsOfPodName, holderOfMac, type State } from '../state/state.ts';
 import { reservationKeyOf, reservedAddressesFor } from './rules/entitlement.ts';
 import { matchesIpFamily, spacesFor } from './rules/ip-family.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
@@ -161,7 +161,7 @@ function refuseTakenMac(
   mac: string,
   reservedFor: string,
 ): void {
-  const holder = state.macs.get(`${network}/${mac}`);
+  const holder = holderOfMac(state, `${network}/${mac}`);
   if (holder && reservationKeyOf(holder) !== reservedFor)
     throw new Refused(
       'MAC_IN_USE',

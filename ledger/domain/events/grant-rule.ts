@@ -1,7 +1,7 @@
 /** The rule for AddressAllocated: addresses and MAC are free in the Subnet and on its networks, and the attachment holds nothing. */
 import { otherClaims } from '../state/claims-on-network.ts';
 import { networkOf } from '../state/network.ts';
-import { allocationOf, claimOf, type State } from '../state/state.ts';
+import { allocationOf, claimOf, holderOfMac, type State } from '../state/state.ts';
 import type { ClaimName } from '../state/claim.ts';
 import type { AddressAllocated, Sequenced } from './event.ts';
 import { formatAttachment } from './holding-rule.ts';
@@ -31,7 +31,7 @@ export function brokenGrant(
     const elsewhere = brokenOnNetworks(state, { subnet, address }, attachment.provider, version);
     if (elsewhere !== undefined) return elsewhere;
   }
-  const sameMac = mac === '' ? undefined : state.macs.get(`${networkOf(attachment.provider, subnet)}/${mac}`);
+  const sameMac = mac === '' ? undefined : holderOfMac(state, `${networkOf(attachment.provider, subnet)}/${mac}`);
   if (!sameMac || (version < networksSince && allocationOf(state, sameMac)?.subnet !== subnet)) return undefined;
   return `allocates MAC ${mac} in subnet ${subnet}, which ${formatAttachment(sameMac)} has`;
 }

@@ -1,6 +1,6 @@
 /** Lists the bindings in force: which containers may answer on which addresses. */
-import type { Binding, ClaimName } from '../state/claim.ts';
-import { claimOf, sandboxKey, type State } from '../state/state.ts';
+import { type Binding, sandboxKey } from '../state/claim.ts';
+import { claimOf, type State } from '../state/state.ts';
 
 /** A container's binding, with the addresses of its allocation in one subnet. */
 export interface BoundSandbox {
@@ -25,11 +25,13 @@ export function listBindings(
   node: string,
   { after, size }: BindingPageRequest,
 ): { readonly bindings: BoundSandbox[]; readonly next: string } {
-  const isOnNode = ({ subnet, address }: ClaimName): boolean =>
-    claimOf(state, subnet, address)?.bindings.some((binding) => binding.node === node) ?? false;
   function* keys(): Iterable<string> {
-    for (const [key, claims] of state.sandboxes)
-      if (key > after && (node === '' || claims.some((claim) => isOnNode(claim)))) yield key;
+    for (const claims of state.claims.values())
+      for (const { bindings } of claims.values())
+        for (const { containerId, interface: name, node: on } of bindings) {
+          const key = sandboxKey(containerId, name);
+          if (key > after && (node === '' || on === node)) yield key;
+        }
   }
   const found = firstOf(keys(), size + 1);
   const page = found.slice(0, size);
@@ -40,17 +42,17 @@ export function listBindings(
   };
 }
 
-/** The first `count` texts in order. Sorts at most twice as many at a time. */
+/** The first `count` distinct texts in order. Sorts at most twice as many at a time. */
 function firstOf(texts: Iterable<string>, count: number): string[] {
-  const first: string[] = [];
+  let first = new Set<string>();
   let end: string | undefined;
   for (const text of texts) {
     if (end !== undefined && text >= end) continue;
-    if (first.push(text) < 2 * count) continue;
-    first.sort().length = count;
-    end = first.at(-1);
+    if (first.add(text).size < 2 * count) continue;
+    first = new Set([...first].sort().slice(0, count));
+    end = [...first].at(-1);
   }
-  return first.sort().slice(0, count);
+  return [...first].sort().slice(0, count);
 }
 
 /** By subnet and allocation: the same order in a folded and in a restored state. */

@@ -6,14 +6,7 @@ import { familyOf, type Seq } from '../events/event.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
-import {
-  bindingsOf,
-  claimOf,
-  type ConfiguredSubnet,
-  allocationsOfPodName,
-  podKey,
-  type State,
-} from '../state/state.ts';
+import { bindingsOf, claimOf, type ConfiguredSubnet, allocationsOfPodName, type State } from '../state/state.ts';
 
 /** An allocation with the containers that use it. */
 export interface BoundAllocation extends Allocation {
@@ -214,24 +207,23 @@ export function listAllocations(
   filter: AllocationFilter,
   page: { readonly afterSeq: Seq; readonly size: number },
 ): { readonly allocations: BoundAllocation[]; readonly nextAfterSeq: Seq | undefined } {
-  const matching: Allocation[] = [];
-  for (const held of podsMatching(state, filter))
-    for (const allocation of held)
-      if (
-        allocation.seq > page.afterSeq &&
-        (filter.subnet === undefined || allocation.subnet === filter.subnet) &&
-        (filter.namespace === undefined || allocation.attachment.namespace === filter.namespace) &&
-        (filter.node === undefined || allocation.node === filter.node)
-      )
-        matching.push(allocation);
-  const ordered = matching.toSorted((a, b) => a.seq - b.seq);
-  const allocations = ordered.slice(0, page.size).map((allocation) => withBindings(state, allocation));
-  return { allocations, nextAfterSeq: ordered.length > page.size ? allocations.at(-1)?.seq : undefined };
+  const found: Allocation[] = [];
+  for (const allocation of candidatesFor(state, filter, page.afterSeq)) {
+    if (matches(allocation, filter)) found.push(allocation);
+    if (found.length > page.size) break;
+  }
+  const allocations = found.slice(0, page.size).map((allocation) => withBindings(state, allocation));
+  return { allocations, nextAfterSeq: found.length > page.size ? allocations.at(-1)?.seq : undefined };
 }
 
-function* podsMatching(state: State, { namespace, pod }: AllocationFilter): Iterable<readonly Allocation[]> {
-  if (namespace !== undefined && pod !== undefined) {
-    const held = state.pods.get(podKey(namespace, pod));
-    if (held) yield held;
-  } else for (const [key, held] of state.pods) if (pod === undefined || key.endsWith(`/${pod}`)) yield held;
+/** The allocations after `seq`, oldest first; of one Pod name, if the filter has it. */
+function candidatesFor(state: State, { namespace, pod }: AllocationFilter, after: Seq): Iterable<Allocation> {
+  if (namespace === undefined || pod === undefined) return state.pods.after(after);
+  return allocationsOfPodName(state, namespace, pod).filter(({ seq }) => seq > after);
 }
+
+const matches = ({ subnet, node, attachment }: Allocation, filter: AllocationFilter): boolean =>
+  (filter.subnet === undefined || subnet === filter.subnet) &&
+  (filter.namespace === undefined || attachment.namespace === filter.namespace) &&
+  (filter.pod === undefined || attachment.pod === filter.pod) &&
+  (filter.node === undefined || node === filter.node);

@@ -109,6 +109,22 @@ export function combineClaims(claims: readonly Claim[]): Claim | undefined {
   return { ...strongest, last: latest.last, lastAt: latest.lastAt };
 }
 
+/** The key of a container interface, by which its claims are found. */
+export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
+
+/** The key of a Pod and its uid, by which the claims are found whose addresses it released last. */
+export const releaseKey = (pod: string, uid: string): string => `${pod} ${uid}`;
+
+/** Undefined without a release, and for one that an earlier version wrote without the name of the Pod. */
+export const releaseKeyOf = (released: Claim['released']): string | undefined =>
+  released?.pod === undefined ? undefined : releaseKey(released.pod, released.uid);
+
+/** The container interfaces with a binding, each once. */
+export function sandboxKeysOf({ bindings }: Claim): readonly string[] {
+  const keys = bindings.map(({ containerId, interface: name }) => sandboxKey(containerId, name));
+  return keys.length < 2 ? keys : [...new Set(keys)];
+}
+
 export function standingOf({ allocation, quarantine, reservation, bindings }: Claim): Standing {
   if (allocation) return 'taken';
   if (quarantine) return 'quarantined';

@@ -3,14 +3,14 @@
  * the log and restoring the keys in etcd lead to the same state.
  */
 import { AddressSpace } from '../addresses/address-space.ts';
-import { type Allocation, type Binding, type Claim, standingOf, type ClaimName } from './claim.ts';
+import { type Allocation, type Claim, standingOf, type ClaimName } from './claim.ts';
+import { type ClaimOutline, outlineOf, type Table } from './claims.ts';
 import { familyOf } from '../events/event.ts';
-import { permanent, type UndoLog } from './undo-log.ts';
+import type { UndoLog } from './undo-log.ts';
 import { updateNamespaceCounts } from './namespace-counts.ts';
-import { networkOf } from './network.ts';
 import { effectiveClaim } from './claims-on-network.ts';
 import { poolIntervals } from './pool.ts';
-import { type ConfiguredSubnet, isOfAttachment, podKey, sandboxKey, type State } from './state.ts';
+import { type ConfiguredSubnet, isOfAttachment, macKeyOf, podKeyOf, type State } from './state.ts';
 import type { Subnet } from './subnet.ts';
 
 /** Puts a subnet in force. Its spaces are built from the pools and from the claims on its network. */
@@ -32,8 +32,8 @@ function buildSpaces(state: State, subnet: Subnet): AddressSpace[] {
     return new AddressSpace(subnetFamily, ranges);
   });
   // The new spaces are taken back together, so they need no undo of each move.
-  for (const [address, claim] of claimsFor(state, subnet))
-    spaceOf({ spaces }, address)?.move(address, undefined, claim, permanent);
+  for (const { address, standing } of outlinesFor(state, subnet))
+    spaceOf({ spaces }, address)?.place(address, standing);
   return spaces;
 }
 
@@ -49,22 +49,24 @@ function unindexHome(state: State, { name, network }: Subnet, undoLog: UndoLog):
   setOrDelete(state.homeSubnets, network, rest, undoLog);
 }
 
-/** The claims that decide what a subnet can allocate, in the order of their last event, which is the order of reuse. */
-function claimsFor(state: State, subnet: Subnet): (readonly [string, Claim])[] {
-  const addresses = new Set(state.claims.get(subnet.name)?.keys());
+/** What the claims decide about the addresses of a subnet, in the order of their last event, which is the order of reuse. */
+function outlinesFor(state: State, subnet: Subnet): ClaimOutline[] {
+  const own = [...(state.claims.get(subnet.name)?.outlines() ?? [])];
   // Usually the network has no other subnet's claims.
+  const combined = new Map<string, ClaimOutline>();
   for (const name of state.networks.get(subnet.network)?.keys() ?? [])
     if (name !== subnet.name)
       for (const [address, { networks }] of state.claims.get(name) ?? [])
-        if (networks.includes(subnet.network)) addresses.add(address);
-  const claims = [...addresses].map((address) => [address, effectiveClaim(state, subnet, address) as Claim] as const);
-  return claims.toSorted(([one, a], [other, b]) => a.last - b.last || (one < other ? -1 : 1));
+        if (networks.includes(subnet.network))
+          combined.set(address, outlineOf(address, effectiveClaim(state, subnet, address) as Claim));
+  const outlines = [...own.filter(({ address }) => !combined.has(address)), ...combined.values()];
+  return outlines.sort((a, b) => a.last - b.last || (a.address < b.address ? -1 : 1));
 }
 
 /** Replaces a claim, in every index. */
 export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: UndoLog): void {
   let claims = state.claims.get(name.subnet);
-  if (!claims) undoLog.setKey(state.claims, name.subnet, (claims = new Map()));
+  if (!claims) undoLog.setKey(state.claims, name.subnet, (claims = state.newClaims(name.subnet)));
   const before = claims.get(name.address);
   if (!state.isDecidable) {
     undoLog.setKey(claims, name.address, claim);
@@ -85,10 +87,7 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: U
     spaceOf(configured, name.address)?.move(name.address, known, now, undoLog);
   }
   for (const each of left) placeAgain(state, name.address, each, undoLog);
-  indexReleased(state, before?.released, claim.released, undoLog);
   updateNamespaceCounts(state, name, { before, after: claim }, undoLog);
-  if (before?.bindings !== claim.bindings)
-    indexSandboxes(state, name, { before: before?.bindings ?? [], after: claim.bindings }, undoLog);
   if (before?.reservation !== claim.reservation || before?.networks[0] !== claim.networks[0])
     indexReservation(state, name, { before, after: claim }, undoLog);
 }
@@ -187,8 +186,6 @@ export function removeClaim(state: State, name: ClaimName, undoLog: UndoLog): vo
   indexNetworks(state, name.subnet, { before: before.networks, after: [] }, undoLog);
   if (!state.isDecidable) return;
   for (const each of affected) placeAgain(state, name.address, each, undoLog);
-  indexReleased(state, before.released, undefined, undoLog);
-  indexSandboxes(state, name, { before: before.bindings, after: [] }, undoLog);
   updateNamespaceCounts(state, name, { before, after: undefined }, undoLog);
   indexReservation(state, name, { before, after: undefined }, undoLog);
 }
@@ -196,11 +193,11 @@ export function removeClaim(state: State, name: ClaimName, undoLog: UndoLog): vo
 /** Makes an allocation the one that its attachment holds. Does not change its claims. */
 export function indexAllocation(state: State, allocation: Allocation, undoLog: UndoLog): void {
   const { attachment } = allocation;
-  const key = podKey(attachment.namespace, attachment.pod);
+  const key = podKeyOf(allocation);
   const held = state.pods.get(key) ?? [];
   const index = held.findIndex((each) => isOfAttachment(each, attachment));
   undoLog.setKey(state.pods, key, index < 0 ? [...held, allocation] : held.with(index, allocation));
-  if (allocation.mac !== '') undoLog.setKey(state.macs, macKeyOf(allocation), allocation.attachment);
+  if (allocation.mac !== '') undoLog.setKey(state.macs, macKeyOf(allocation), [allocation]);
 }
 
 const spaceOf = (configured: Pick<ConfiguredSubnet, 'spaces'>, address: string): AddressSpace | undefined =>
@@ -209,40 +206,10 @@ const spaceOf = (configured: Pick<ConfiguredSubnet, 'spaces'>, address: string):
 /** Removes an allocation from its attachment. Does not change its claims. */
 export function unindexAllocation(state: State, allocation: Allocation, undoLog: UndoLog): void {
   const { attachment, mac } = allocation;
-  const key = podKey(attachment.namespace, attachment.pod);
+  const key = podKeyOf(allocation);
   const rest = (state.pods.get(key) ?? []).filter((each) => !isOfAttachment(each, attachment));
   setOrDelete(state.pods, key, rest, undoLog);
   if (mac !== '') undoLog.deleteKey(state.macs, macKeyOf(allocation));
-}
-
-const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
-  `${networkOf(attachment.provider, subnet)}/${mac}`;
-
-type Released = Claim['released'];
-
-/** Updates the releases by Pod name after the `released` of a claim changed. */
-function indexReleased(state: State, before: Released, after: Released, undoLog: UndoLog): void {
-  if (before === after) return;
-  if (before?.pod !== undefined) {
-    const rest = [...(state.released.get(before.pod) ?? [])];
-    rest.splice(
-      rest.findIndex(({ uid, seq }) => uid === before.uid && seq === before.seq),
-      1,
-    );
-    setOrDelete(state.released, before.pod, rest, undoLog);
-  }
-  if (after?.pod !== undefined)
-    undoLog.setKey(state.released, after.pod, [...(state.released.get(after.pod) ?? []), after]);
-}
-
-function indexSandboxes(
-  state: State,
-  name: ClaimName,
-  { before, after }: { readonly before: readonly Binding[]; readonly after: readonly Binding[] },
-  undoLog: UndoLog,
-): void {
-  for (const key of sandboxKeysOf(before)) removeName(state.sandboxes, key, name, undoLog);
-  for (const key of sandboxKeysOf(after)) addName(state.sandboxes, key, name, undoLog);
 }
 
 function indexReservation(
@@ -262,11 +229,6 @@ function indexReservation(
   }
 }
 
-const sandboxKeysOf = (bindings: readonly Binding[]): Iterable<string> => {
-  const keys = bindings.map(({ containerId, interface: name }) => sandboxKey(containerId, name));
-  return keys.length < 2 ? keys : new Set(keys);
-};
-
 type ClaimIndex = Map<string, readonly ClaimName[]>;
 
 const addName = (index: ClaimIndex, key: string, name: ClaimName, undoLog: UndoLog): void =>
@@ -278,12 +240,7 @@ function removeName(index: ClaimIndex, key: string, { subnet, address }: ClaimNa
 }
 
 /** An empty list has no key, so that equal states have equal maps. */
-function setOrDelete<Item>(
-  map: Map<string, readonly Item[]>,
-  key: string,
-  list: readonly Item[],
-  undoLog: UndoLog,
-): void {
+function setOrDelete<Item>(map: Table<readonly Item[]>, key: string, list: readonly Item[], undoLog: UndoLog): void {
   if (list.length > 0) undoLog.setKey(map, key, list);
   else undoLog.deleteKey(map, key);
 }

@@ -85,7 +85,7 @@ const anyHistory = fc.array(
 /** The command of a step; undefined if it is about an allocation and there is none. */
 function commandOf(state: State, step: Untimed | [index: number, command: CommandAbout]): Untimed | undefined {
   if (!Array.isArray(step)) return step;
-  const held = [...state.pods.values()].flat();
+  const held = [...state.pods.after(0)];
   const holder = held[step[0] % held.length];
   return holder && step[1](holder);
 }

@@ -1,7 +1,20 @@
 /** The state: the fold of the log, with an index for each kind of lookup. `decide` needs nothing else. */
 import type { CooldownTimes } from '../addresses/address-part.ts';
 import type { AddressSpace } from '../addresses/address-space.ts';
-import type { Allocation, Binding, Claim, ClaimName } from './claim.ts';
+import { type Allocation, type Binding, type Claim, type ClaimName } from './claim.ts';
+import {
+  type AllocationMap,
+  AllocationObjects,
+  type ClaimMap,
+  ClaimObjects,
+  type Lookup,
+  type Release,
+} from './claims.ts';
+import { AllocationIndex } from './compact/allocation-index.ts';
+import { ClaimBytes } from './compact/claim-bytes.ts';
+import { ClaimStore } from './compact/claim-store.ts';
+import { ClaimTable } from './compact/claim-table.ts';
+import { networkOf } from './network.ts';
 import type { Attachment, Segment, Seq, SourceObject } from '../events/event.ts';
 import type { ConfiguredPool } from './pool.ts';
 import { defaultCooldownTimes, type Subnet } from './subnet.ts';
@@ -17,7 +30,7 @@ export interface ConfiguredSubnet {
 export interface State {
   /**
    * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in released, sandboxes,
-   * reservations, reservedMacs and namespaceCounts.
+   * reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
    */
   readonly isDecidable: boolean;
   /** '' before the ledger's first event. */
@@ -29,21 +42,23 @@ export interface State {
   /** In force, by name. A pool of a retired subnet has no effect until the subnet is configured again. */
   readonly pools: Map<string, ConfiguredPool>;
   /** By subnet, then by canonical address; also of retired subnets, whose cooldowns continue. */
-  readonly claims: Map<string, Map<string, Claim>>;
+  readonly claims: Map<string, ClaimMap>;
+  /** Makes the map of a Subnet's first claim. */
+  readonly newClaims: (subnet: string) => ClaimMap;
   /** The number of claims that each subnet has on a network, by network, then by subnet. */
   readonly networks: Map<string, Map<string, number>>;
   /** The subnets in force whose own network it is, by network. */
   readonly homeSubnets: Map<string, readonly string[]>;
   /** The last events that dropped claims, newest first, by subnet; also of retired subnets. */
   readonly dropped: Map<string, readonly Seq[]>;
-  /** The releases by Pods of a name, by "namespace/pod", from the claims that exist. */
-  readonly released: Map<string, readonly { readonly uid: string; readonly seq: Seq }[]>;
-  /** The allocations of Pods, by "namespace/pod"; one for each attachment. A list, because almost every Pod has one or two. */
-  readonly pods: Map<string, readonly Allocation[]>;
+  /** The releases by a Pod uid, by `releaseKey`, from the claims that exist. */
+  readonly released: Lookup<readonly Release[]>;
+  /** The allocations of Pods, by "namespace/pod"; one for each attachment. */
+  readonly pods: AllocationMap;
   /** The claims with a binding of a container interface, by "container/interface". */
-  readonly sandboxes: Map<string, readonly ClaimName[]>;
-  /** The attachment that has a MAC, by "network/mac". */
-  readonly macs: Map<string, Attachment>;
+  readonly sandboxes: Lookup<readonly ClaimName[]>;
+  /** The allocation that has a MAC, by "network/mac". */
+  readonly macs: AllocationMap;
   /** The reserved claims, by owner. */
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation has a MAC, by "network/mac". The network is the subnet's own. */
@@ -68,19 +83,38 @@ function emptyState(isDecidable: boolean): State {
     subnets: new Map(),
     pools: new Map(),
     claims: new Map(),
+    ...(isDecidable ? claimsAsBytes() : claimsAsObjects()),
     networks: new Map(),
     homeSubnets: new Map(),
     dropped: new Map(),
-    released: new Map(),
-    pods: new Map(),
-    sandboxes: new Map(),
-    macs: new Map(),
     reservations: new Map(),
     reservedMacs: new Map(),
     namespaceCounts: new Map(),
     fenced: new Set(),
   };
 }
+
+type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'macs'>;
+
+function claimsAsBytes(): ClaimMaps {
+  const codec = new ClaimBytes();
+  const store = new ClaimStore(codec);
+  return {
+    newClaims: (subnet) => new ClaimTable(store, subnet),
+    released: { get: (key) => store.releasesBy(key) },
+    pods: new AllocationIndex(codec.allocations, podKeyOf),
+    sandboxes: { get: (key) => store.withSandbox(key) },
+    macs: new AllocationIndex(codec.allocations, macKeyOf),
+  };
+}
+
+const claimsAsObjects = (): ClaimMaps => ({
+  newClaims: () => new ClaimObjects(),
+  released: new Map(),
+  pods: new AllocationObjects(),
+  sandboxes: new Map(),
+  macs: new AllocationObjects(),
+});
 
 /** The last sealed event; 0 for none. */
 export const lastSealedSeq = ({ segments }: Pick<State, 'segments'>): Seq => segments.at(-1)?.to ?? 0;
@@ -90,9 +124,13 @@ export const cooldownTimesOfSubnet = (state: State, name: string): CooldownTimes
   state.subnets.get(name)?.subnet.spec ?? defaultCooldownTimes;
 
 export const podKey = (namespace: string, pod: string): string => `${namespace}/${pod}`;
+export const podKeyOf = ({ attachment: { namespace, pod } }: Pick<Allocation, 'attachment'>): string =>
+  podKey(namespace, pod);
+/** A MAC is unique on the network of the NIC. */
+export const macKeyOf = ({ attachment, subnet, mac }: Allocation): string =>
+  `${networkOf(attachment.provider, subnet)}/${mac}`;
 export const attachmentKey = ({ provider, ordinal }: { provider: string; ordinal: number }): string =>
   `${provider}/${ordinal}`;
-export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
 
 /** The claim of an address in a subnet; undefined if it was never used, or its claim was dropped. */
 export const claimOf = (state: State, subnet: string, address: string): Claim | undefined =>
@@ -111,6 +149,9 @@ export const isOfAttachment = ({ attachment }: Allocation, { provider, ordinal }
 /** The bindings of an allocation. All of its addresses have the same. */
 export const bindingsOf = (state: State, { subnet, addresses }: Allocation): readonly Binding[] =>
   (addresses[0] && claimOf(state, subnet, addresses[0].address)?.bindings) ?? [];
+
+/** The attachment that has a MAC, by "network/mac". */
+export const holderOfMac = (state: State, key: string): Attachment | undefined => state.macs.get(key)?.[0]?.attachment;
 
 /** The allocations of a Pod name, of any uid, oldest first: the same order in a folded and in a restored state. */
 export const allocationsOfPodName = (state: State, namespace: string, pod: string): readonly Allocation[] =>

@@ -213,8 +213,8 @@ function assertInvariants(state: State): void {
   const holders = [...state.claims].flatMap(([subnet, claims]) =>
     [...claims].flatMap(([address, { allocation }]) => (allocation ? [`${subnet}/${address}/${allocation.seq}`] : [])),
   );
-  const allocations = [...state.pods.values()].flatMap((held) =>
-    held.flatMap(({ subnet, addresses, seq }) => addresses.map(({ address }) => `${subnet}/${address}/${seq}`)),
+  const allocations = [...state.pods.after(0)].flatMap(({ subnet, addresses, seq }) =>
+    addresses.map(({ address }) => `${subnet}/${address}/${seq}`),
   );
   expect(allocations.toSorted()).to.deep.equal(holders.toSorted());
 }

@@ -16,6 +16,14 @@ export interface Savepoint {
   readonly touched: number;
 }
 
+/** What the undo log needs of a map. */
+interface ChangeableMap<Key, Value> {
+  get(key: Key): Value | undefined;
+  has(key: Key): boolean;
+  set(key: Key, value: Value): unknown;
+  delete(key: Key): boolean;
+}
+
 export class UndoLog {
   readonly #undos: Undo[] = [];
   /** In the order of the first change, so that a savepoint is a length. */
@@ -33,7 +41,7 @@ export class UndoLog {
   }
 
   /** Sets a key of a map. */
-  setKey<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  setKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
     const previous = map.get(key);
     const had = previous !== undefined || map.has(key);
     map.set(key, value);
@@ -44,7 +52,7 @@ export class UndoLog {
   }
 
   /** Deletes a key of a map, if it exists. The undo may change the key's place in the order. */
-  deleteKey<Key, Value>(map: Map<Key, Value>, key: Key): void {
+  deleteKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key): void {
     const previous = map.get(key);
     if (map.delete(key)) this.record(() => void map.set(key, previous as Value));
   }
@@ -75,11 +83,11 @@ class PermanentChanges extends UndoLog {
 
   override touch(): void {}
 
-  override setKey<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  override setKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
     map.set(key, value);
   }
 
-  override deleteKey<Key, Value>(map: Map<Key, Value>, key: Key): void {
+  override deleteKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key): void {
     map.delete(key);
   }
 }

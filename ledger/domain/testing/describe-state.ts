@@ -2,35 +2,44 @@
 import { formatAddress } from '../addresses/address.ts';
 import type { AddressSpace } from '../addresses/address-space.ts';
 import { formatRanges } from '../addresses/interval.ts';
-import { claimKey, type ClaimName } from '../state/claim.ts';
-import { attachmentKey, type State } from '../state/state.ts';
+import { claimKey, type ClaimName, releaseKeyOf, sandboxKeysOf } from '../state/claim.ts';
+import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts';
 
 /** The number of fresh addresses of each part: enough to compare the order of allocation. */
 const freshShown = 20;
 
 /** States with equal descriptions lead to equal decisions. Maps are sorted; the order of reuse is kept. */
 export function describeState(state: State): object {
-  const sorted = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
+  const sorted = <Value>(map: Iterable<[string, Value]>): [string, Value][] =>
     [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const index = (names: ReadonlyMap<string, readonly ClaimName[]>): [string, string[]][] =>
     sorted(names).map(([key, each]) => [key, each.map(claimKey).toSorted()]);
+  const claims = [...state.claims.values()].flatMap((each) => [...each.values()]);
+  const allocations = [...state.pods.after(0)];
   return {
     ledger: state.ledger,
     segments: state.segments,
-    claims: sorted(state.claims).map(([subnet, claims]) => [subnet, sorted(claims)]),
+    claims: sorted(state.claims).map(([subnet, each]) => [subnet, sorted(each)]),
     networks: sorted(state.networks).map(([network, counts]) => [network, sorted(counts)]),
     homes: sorted(state.homeSubnets),
     dropped: sorted(state.dropped),
-    released: sorted(state.released).map(([pod, each]) => [
-      pod,
-      each.map(({ uid, seq }) => `${seq}/${uid}`).toSorted(),
+    released: distinct(claims.map(({ released }) => releaseKeyOf(released) ?? '')).map((key) => [
+      key,
+      state.released
+        .get(key)
+        ?.map(({ uid, seq }) => `${seq}/${uid}`)
+        .toSorted(),
     ]),
-    pods: sorted(state.pods).map(([pod, held]) => [
+    allocations,
+    pods: distinct(allocations.map(podKeyOf)).map((pod) => [
       pod,
-      held.toSorted((a, b) => (attachmentKey(a.attachment) < attachmentKey(b.attachment) ? -1 : 1)),
+      state.pods.get(pod)?.toSorted((a, b) => (attachmentKey(a.attachment) < attachmentKey(b.attachment) ? -1 : 1)),
     ]),
-    sandboxes: index(state.sandboxes),
-    macs: sorted(state.macs),
+    sandboxes: distinct(claims.flatMap(sandboxKeysOf)).map((key) => [
+      key,
+      state.sandboxes.get(key)?.map(claimKey).toSorted(),
+    ]),
+    macs: sorted([...state.macs.after(0)].map((each) => [macKeyOf(each), each.attachment])),
     reservations: index(state.reservations),
     reservedMacs: index(state.reservedMacs),
     namespaceCounts: sorted(state.namespaceCounts),
@@ -43,6 +52,8 @@ export function describeState(state: State): object {
     })),
   };
 }
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
 /** The parts in the order of their names: no decision depends on the order of the configuration. */
 function describeSpace({ subnetFamily, total, parts }: AddressSpace): object {

@@ -16,6 +16,7 @@ import { applyCommand, type EventObserver } from './fold.ts';
 import { headText } from '../store/stored-values.ts';
 import type { Ledger, Revision, StoredLine } from '../store/ledger.ts';
 import { backfillNetworks } from './backfill-networks.ts';
+import { ClaimRevisions } from './claim-revisions.ts';
 
 /** The last events stay in memory, so that clients near the head cause no read of etcd. */
 const maxRecentEvents = 4_000;
@@ -31,8 +32,7 @@ export class Replica {
   /** Called for each event that is read (not written by this replica), before it is applied. */
   onEventRead: EventObserver | undefined;
   #head: Head;
-  /** As numbers, which are exact up to 2^53 and smaller than a bigint. By Subnet, then by address. */
-  readonly #revisions = new Map<string, Map<string, number>>();
+  readonly #revisions = new ClaimRevisions();
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
   /** "uid/reason" of the refusals in the log, with their time; the latest last. */
@@ -55,7 +55,7 @@ export class Replica {
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
     const snapshot = await backfillNetworks(await ledger.load(signal), ledger, { signal, log });
     const replica = new Replica(ledger, restoreState(snapshot), snapshot.head, clock);
-    for (const { revision, subnet, address } of snapshot.revisions) replica.#setRevision(subnet, address, revision);
+    for (const each of snapshot.revisions) replica.#revisions.set(each, each.revision);
     for (const name of snapshot.unreadable) replica.state.fenced.add(claimKey(name));
     return replica;
   }
@@ -67,12 +67,7 @@ export class Replica {
 
   /** The revision of a claim's key, as the log implies it; 0n without a key. */
   revisionOf(name: ClaimName): Revision {
-    return BigInt(this.#revisions.get(name.subnet)?.get(name.address) ?? 0);
-  }
-
-  #setRevision(subnet: string, address: string, revision: Revision): void {
-    const known = this.#revisions.get(subnet) ?? new Map<string, number>();
-    this.#revisions.set(subnet, known.set(address, Number(revision)));
+    return this.#revisions.get(name);
   }
 
   /**
@@ -141,8 +136,9 @@ export class Replica {
     this.clock.observe(head.at);
     for (const { sequenced } of events) {
       for (const address of addressesOf(sequenced)) {
-        if (sequenced.type === 'ClaimsDropped') this.#revisions.get(sequenced.subnet)?.delete(address);
-        else this.#setRevision(sequenced.subnet, address, revision);
+        const name = { subnet: sequenced.subnet, address };
+        if (sequenced.type === 'ClaimsDropped') this.#revisions.delete(name);
+        else this.#revisions.set(name, revision);
       }
       if (sequenced.type === 'AllocationRefused') this.#recordRefusal(sequenced);
     }

@@ -4,7 +4,7 @@
  * look-up compares the texts.
  */
 import type { HeldAllocation } from './ledger-events.ts';
-import { createTextHash, type TextHash } from './text-hash.ts';
+import { createTextHash, type TextHash } from '../../../lib/text-hash.ts';
 
 const defaultHash = createTextHash();
 

@@ -1,9 +1,9 @@
 /** The limit of bindings of one address. Bind ends the oldest ones, so that no claim grows without bound. */
-import { type Allocation, type Binding, continuesAfterBind } from '../../state/claim.ts';
+import { type Allocation, type Binding, continuesAfterBind, sandboxKey } from '../../state/claim.ts';
 import type { Bind } from '../../commands/command.ts';
 import type { Event } from '../../events/event.ts';
 import { Refused } from '../../commands/refusal.ts';
-import { claimOf, sandboxKey, type State } from '../../state/state.ts';
+import { claimOf, type State } from '../../state/state.ts';
 
 /** A Pod needs one binding, and two while its sandbox is replaced or its virtual machine migrates. */
 export const maxBindings = 16;

@@ -5,7 +5,7 @@ import type { Allocation } from '../../state/claim.ts';
 import type { AssignedAddress, Attachment } from '../../events/event.ts';
 import { networkOf } from '../../state/network.ts';
 import { Refused } from '../../commands/refusal.ts';
-import { attachmentKey, claimOf, type State } from '../../state/state.ts';
+import { attachmentKey, claimOf, holderOfMac, type State } from '../../state/state.ts';
 
 /** The attachment that gets the MAC, and its addresses. */
 export interface MacSelection {
@@ -83,7 +83,7 @@ function refuseTaken(state: State, mac: string, search: MacSelection): void {
       'MAC_IN_USE',
       `AddressConflict: MAC ${mac} is reserved for ${reservedTo.join(' and ')} in subnet ${subnet}`,
     );
-  const holder = state.macs.get(key);
+  const holder = holderOfMac(state, key);
   const isOwn =
     holder?.namespace === attachment.namespace &&
     holder.pod === attachment.pod &&

@@ -2,7 +2,6 @@
  * A hash of texts for tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the names of their Pods. Without the key
  * they cannot find names with the same hash, which would make look-ups slow.
  */
-import { randomInt } from 'node:crypto';
 
 /** Returns a hash of 30 bits: V8 stores such a number without an object. */
 export type TextHash = (text: string) => number;
@@ -28,7 +27,7 @@ interface State {
   d: number;
 }
 
-const randomWord = (): number => randomInt(2 ** 32) | 0;
+const randomWord = (): number => crypto.getRandomValues(new Int32Array(1))[0] as number;
 
 function absorb(state: State, word: number): void {
   state.d ^= word;

@@ -1,0 +1,204 @@
+/**
+ * A claim as bytes. What is decoded has the same JSON text as what was encoded, also for a value that another version or program
+ * wrote: a value of unusual shape is stored as JSON.
+ *
+ * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod and its MAC have the same one.
+ */
+import type { Attachment } from '../../events/event.ts';
+import { type Allocation, type Binding, type Claim, type ClaimName, standingOf } from '../claim.ts';
+import type { ClaimOutline } from '../claims.ts';
+import { AllocationBytes } from './allocation-bytes.ts';
+import { Fields, formats, requireShape } from './fields.ts';
+
+type Release = NonNullable<Claim['released']>;
+
+/** The parts of a claim that are optional: one bit each. */
+const parts = { released: 1, releasedPod: 2, reservation: 4, quarantine: 8 } as const;
+const claimKeys = new Set<string>([
+  'last',
+  'lastAt',
+  'networks',
+  'allocation',
+  'bindings',
+  'released',
+  'reservation',
+  'quarantine',
+] satisfies readonly (keyof Claim)[]);
+const bindingKeys: readonly (keyof Binding)[] = [
+  'alloc',
+  'attachment',
+  'containerId',
+  'interface',
+  'node',
+  'bootId',
+  'at',
+];
+const releaseKeys: readonly (keyof Release)[] = ['seq', 'at', 'uid', 'pod'];
+const noBindings: Claim['bindings'] = [];
+
+/** What the bindings and the release are stored relative to. */
+interface Base {
+  readonly last: number;
+  readonly lastAt: number;
+  readonly allocation: Allocation | undefined;
+}
+
+export class ClaimBytes {
+  readonly allocations: AllocationBytes;
+  readonly #fields: Fields;
+
+  /** @param maxShared values that claims share, of each kind. @param maxKept allocations that stay decoded. */
+  constructor(maxShared = 32_768, maxKept = 1_024) {
+    this.#fields = new Fields(maxShared);
+    this.allocations = new AllocationBytes(this.#fields, maxKept);
+  }
+
+  /** The bytes of a claim's name. The bytes of the claim begin with them, and no other claim's do. */
+  encodeName({ subnet, address }: ClaimName): string {
+    this.#fields.writeShared(subnet);
+    this.#fields.writer.address(address);
+    return this.#fields.writer.take();
+  }
+
+  /** The bytes of a claim without its allocation. @param name the bytes of its name. */
+  encode(name: string, claim: Claim): string {
+    const { writer } = this.#fields;
+    writer.append(name);
+    try {
+      this.#write(claim);
+    } catch {
+      writer.clear();
+      writer.append(name);
+      writer.number(formats.json);
+      const { allocation: _, ...rest } = claim;
+      this.#fields.writeJson(rest);
+    }
+    return writer.take();
+  }
+
+  /** The name of the claim with these bytes. */
+  decodeName(bytes: string): ClaimName {
+    this.#fields.reader.open(bytes);
+    return { subnet: this.#fields.readShared(), address: this.#fields.reader.address() };
+  }
+
+  /** The claim. @param allocation its allocation. */
+  decode(bytes: string, allocation: Allocation | undefined): Claim {
+    const { reader } = this.#fields;
+    this.decodeName(bytes);
+    if (reader.number() === formats.json)
+      return { ...(this.#fields.readJson() as Claim), ...(allocation && { allocation }) };
+    const present = reader.number();
+    const last = reader.number();
+    const lastAt = reader.number();
+    const base = { last, lastAt, allocation };
+    const networks = this.#fields.readList();
+    const bindings = this.#readBindings(base);
+    return {
+      last,
+      lastAt,
+      networks,
+      ...(allocation && { allocation }),
+      bindings,
+      ...(present & parts.released && { released: this.#readRelease(base, present) }),
+      ...(present & parts.reservation && { reservation: this.#fields.readJson() as NonNullable<Claim['reservation']> }),
+      ...(present & parts.quarantine && { quarantine: this.#fields.readJson() as NonNullable<Claim['quarantine']> }),
+    };
+  }
+
+  /** The last event of a claim and its standing, without decoding the rest. */
+  outline(bytes: string, isTaken: boolean): Pick<ClaimOutline, 'last' | 'standing'> {
+    const { reader } = this.#fields;
+    this.decodeName(bytes);
+    if (reader.number() === formats.json) {
+      const claim = this.#fields.readJson() as Claim;
+      return { last: claim.last, standing: isTaken ? 'taken' : standingOf(claim) };
+    }
+    const present = reader.number();
+    const last = reader.number();
+    reader.number();
+    this.#fields.readList();
+    const isHeld = reader.number() > 0;
+    if (isTaken) return { last, standing: 'taken' };
+    if (present & parts.quarantine) return { last, standing: 'quarantined' };
+    return { last, standing: present & parts.reservation ? 'reserved' : isHeld ? 'held' : 'idle' };
+  }
+
+  #write(claim: Claim): void {
+    const { last, lastAt, networks, allocation, bindings, released, reservation, quarantine } = claim;
+    const { writer } = this.#fields;
+    for (const key in claim) if (!claimKeys.has(key)) throw new TypeError(`"${key}" is unknown`);
+    writer.number(formats.compact);
+    writer.number(
+      (released ? parts.released : 0) +
+        (released?.pod === undefined ? 0 : parts.releasedPod) +
+        (reservation ? parts.reservation : 0) +
+        (quarantine ? parts.quarantine : 0),
+    );
+    writer.number(last);
+    writer.number(lastAt);
+    this.#fields.writeList(networks);
+    writer.number(bindings.length);
+    for (const binding of bindings) this.#writeBinding(binding, { last, lastAt, allocation });
+    if (released) this.#writeRelease(released, { last, lastAt, allocation });
+    if (reservation) this.#fields.writeJson(reservation);
+    if (quarantine) this.#fields.writeJson(quarantine);
+  }
+
+  #writeRelease(released: Release, { last, lastAt }: Base): void {
+    const { writer } = this.#fields;
+    requireShape(released, releaseKeys);
+    writer.difference(last - released.seq);
+    writer.difference(lastAt - released.at);
+    writer.text(released.uid);
+    if (released.pod !== undefined) writer.text(released.pod);
+  }
+
+  #readRelease({ last, lastAt }: Base, present: number): Release {
+    const { reader } = this.#fields;
+    const seq = last - reader.difference();
+    const at = lastAt - reader.difference();
+    const uid = reader.text();
+    return present & parts.releasedPod ? { seq, at, uid, pod: reader.text() } : { seq, at, uid };
+  }
+
+  /** A binding usually has the attachment of the holder. */
+  #writeBinding(binding: Binding, { last, lastAt, allocation }: Base): void {
+    const fields = this.#fields;
+    const { writer } = fields;
+    requireShape(binding, bindingKeys);
+    const { alloc, attachment, containerId, node, bootId, at } = binding;
+    const isHolders = allocation !== undefined && isSameAttachment(allocation.attachment, attachment);
+    writer.number(isHolders ? 1 : 0);
+    if (!isHolders) fields.writeAttachment(attachment);
+    writer.difference(last - alloc);
+    writer.difference(lastAt - at);
+    writer.text(containerId);
+    fields.writeShared(binding.interface);
+    fields.writeShared(node);
+    fields.writeShared(bootId);
+  }
+
+  #readBindings({ last, lastAt, allocation }: Base): readonly Binding[] {
+    const fields = this.#fields;
+    const { reader } = fields;
+    const count = reader.number();
+    if (count === 0) return noBindings;
+    return fields.readEach(count, (): Binding => {
+      const isHolders = reader.number() === 1;
+      const attachment = isHolders && allocation ? allocation.attachment : fields.readAttachment();
+      const alloc = last - reader.difference();
+      const at = lastAt - reader.difference();
+      const containerId = reader.text();
+      const [name, node, bootId] = [fields.readShared(), fields.readShared(), fields.readShared()];
+      return { alloc, attachment, containerId, interface: name, node, bootId, at };
+    });
+  }
+}
+
+const isSameAttachment = (one: Attachment, other: Attachment): boolean =>
+  one === other ||
+  (one.namespace === other.namespace &&
+    one.pod === other.pod &&
+    one.provider === other.provider &&
+    one.ordinal === other.ordinal);

@@ -1,0 +1,91 @@
+/** The fields that claims and allocations have in common, as bytes. Values that many of them have are numbers of a pool. */
+import type { Attachment } from '../../events/event.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+import { ValuePool } from './value-pool.ts';
+
+/** Longer texts are not of the kind that repeats. */
+const maxSharedLength = 256;
+const attachmentKeys: readonly (keyof Attachment)[] = ['namespace', 'pod', 'provider', 'ordinal'];
+
+/** How a value is stored: as JSON if it has an unusual shape. */
+export const formats = { json: 0, compact: 1 } as const;
+
+export class Fields {
+  readonly writer = new ByteWriter();
+  readonly reader = new ByteReader();
+  readonly #texts: ValuePool<string>;
+  readonly #lists: ValuePool<readonly string[]>;
+
+  /** @param maxShared the number of shared texts, and of shared lists. */
+  constructor(maxShared: number) {
+    this.#texts = new ValuePool(maxShared);
+    this.#lists = new ValuePool(maxShared);
+  }
+
+  /** A text that many claims have: its number + 1, or 0 and the text. @throws TypeError for a value that is not a text. */
+  writeShared(text: string): void {
+    const isShared = typeof text === 'string' && text.length <= maxSharedLength;
+    const number = isShared ? this.#texts.numberOf(text, text) : undefined;
+    this.writer.number(number === undefined ? 0 : number + 1);
+    if (number === undefined) this.writer.text(text);
+  }
+
+  readShared(): string {
+    const number = this.reader.number();
+    return number === 0 ? this.reader.text() : this.#texts.value(number - 1);
+  }
+
+  /** A list that many claims have, as `writeShared`. */
+  writeList(texts: readonly string[]): void {
+    const [only = ''] = texts;
+    const number = this.#lists.numberOf(texts.length === 1 ? `1 ${only}` : JSON.stringify(texts), texts);
+    this.writer.number(number === undefined ? 0 : number + 1);
+    if (number === undefined) this.writeJson(texts);
+  }
+
+  /** A list that was written: the same object each time, if it is shared. */
+  readList(): readonly string[] {
+    const number = this.reader.number();
+    return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
+  }
+
+  /** @throws TypeError for an attachment of another shape. */
+  writeAttachment(attachment: Attachment): void {
+    requireShape(attachment, attachmentKeys);
+    this.writeShared(attachment.namespace);
+    this.writer.text(attachment.pod);
+    this.writeShared(attachment.provider);
+    this.writer.number(attachment.ordinal);
+  }
+
+  readAttachment(): Attachment {
+    const namespace = this.readShared();
+    const pod = this.reader.text();
+    return { namespace, pod, provider: this.readShared(), ordinal: this.reader.number() };
+  }
+
+  /** A value that is rare, or of any shape. */
+  writeJson(value: object): void {
+    this.writer.text(JSON.stringify(value));
+  }
+
+  readJson(): unknown {
+    return JSON.parse(this.reader.text());
+  }
+
+  readEach<Value>(count: number, read: () => Value): Value[] {
+    const values: Value[] = [];
+    while (values.length < count) values.push(read());
+    return values;
+  }
+}
+
+/** @throws TypeError for an object with another key, or another order of the keys. A missing one fails when it is written. */
+export function requireShape(value: object, keys: readonly string[], apart: readonly string[] = []): void {
+  let next = 0;
+  for (const key in value) {
+    if (apart.includes(key)) continue;
+    while (next < keys.length && keys[next] !== key) next++;
+    if (next++ === keys.length) throw new TypeError(`"${key}" is unknown, or not in its place`);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Finds slots (whole numbers) by the hash of a text. Texts with equal hashes are possible: the caller compares what is in the slots.
+ * It takes 16 bytes for an entry, and a Map of texts takes 100.
+ *
+ * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was created a thousand times, delays no
+ * look-up of another text. Tenants choose names, and cannot choose hashes: their key is random.
+ */
+import { createTextHash } from '../../../../lib/text-hash.ts';
+
+const initialCapacity = 16;
+const growth = 1.5;
+const none = -1;
+
+/** The hash of a text for all indexes of this process. */
+export const hashText = createTextHash();
+
+export class SlotIndex {
+  /** The first entry of each chain. A hash belongs to the chain of its remainder. */
+  #first = new Int32Array(initialCapacity).fill(none);
+  #hashes = new Int32Array(initialCapacity);
+  #slots = new Int32Array(initialCapacity);
+  /** The next entry of a chain, or of the free entries. */
+  #next = new Int32Array(initialCapacity);
+  #free = none;
+  /** Entries from here on were never used. */
+  #end = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(hash: number, slot: number): void {
+    if (this.#free === none && this.#end === this.#slots.length) this.#grow();
+    const entry = this.#free === none ? this.#end++ : this.#free;
+    if (entry === this.#free) this.#free = this.#next[entry] as number;
+    this.#hashes[entry] = hash;
+    this.#slots[entry] = slot;
+    this.#chain(entry);
+    this.#size++;
+  }
+
+  /** Removes an entry that exists. */
+  remove(hash: number, slot: number): void {
+    let before = none;
+    let entry = this.#first[this.#placeOf(hash)] as number;
+    while (this.#hashes[entry] !== hash || this.#slots[entry] !== slot) {
+      before = entry;
+      entry = this.#next[entry] as number;
+    }
+    const after = this.#next[entry] as number;
+    if (before === none) this.#first[this.#placeOf(hash)] = after;
+    else this.#next[before] = after;
+    this.#next[entry] = this.#free;
+    this.#free = entry;
+    this.#size--;
+  }
+
+  /** The first slot of a hash that matches; -1 for none. */
+  find(hash: number, matches: (slot: number) => boolean): number {
+    let entry = this.#first[this.#placeOf(hash)] as number;
+    for (; entry !== none; entry = this.#next[entry] as number)
+      if (this.#hashes[entry] === hash && matches(this.#slots[entry] as number)) return this.#slots[entry] as number;
+    return none;
+  }
+
+  /** All slots of a hash. */
+  findAll(hash: number): number[] {
+    const found: number[] = [];
+    this.find(hash, (slot) => {
+      found.push(slot);
+      return false;
+    });
+    return found;
+  }
+
+  #placeOf(hash: number): number {
+    return (hash >>> 0) % this.#first.length;
+  }
+
+  #chain(entry: number): void {
+    const place = this.#placeOf(this.#hashes[entry] as number);
+    this.#next[entry] = this.#first[place] as number;
+    this.#first[place] = entry;
+  }
+
+  /** All entries are in use. */
+  #grow(): void {
+    const capacity = Math.ceil(this.#slots.length * growth);
+    this.#hashes = enlarged(this.#hashes, capacity);
+    this.#slots = enlarged(this.#slots, capacity);
+    this.#next = new Int32Array(capacity);
+    this.#first = new Int32Array(capacity).fill(none);
+    for (let entry = 0; entry < this.#end; entry++) this.#chain(entry);
+  }
+}
+
+function enlarged(values: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(length);
+  larger.set(values);
+  return larger;
+}

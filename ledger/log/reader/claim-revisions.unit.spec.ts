@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ClaimRevisions } from './claim-revisions.ts';
+
+const anyName = fc.record({
+  subnet: fc.constantFrom('lan', 'wan'),
+  address: fc.oneof(fc.constantFrom('0.0.0.0', '10.0.0.1', '10.1.0.1', '255.255.255.255', 'fd00::1', '::'), fc.ipV4()),
+});
+const anyRevision = fc.bigInt({ min: 1n, max: BigInt(Number.MAX_SAFE_INTEGER) });
+
+describe('ClaimRevisions', () => {
+  it('returns what a Map returns, after random changes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyName, fc.option(anyRevision)), { maxLength: 100 }), (steps) => {
+        const revisions = new ClaimRevisions();
+        const map = new Map<string, bigint>();
+        for (const [name, revision] of steps) {
+          const key = `${name.subnet}/${name.address}`;
+          if (revision === null) {
+            revisions.delete(name);
+            map.delete(key);
+          } else {
+            revisions.set(name, revision);
+            map.set(key, revision);
+          }
+        }
+        for (const [name] of steps)
+          expect(revisions.get(name)).to.equal(map.get(`${name.subnet}/${name.address}`) ?? 0n);
+      }),
+    );
+  });
+
+  it('returns 0n for an address without a key', () => {
+    expect(new ClaimRevisions().get({ subnet: 'lan', address: '10.0.0.1' })).to.equal(0n);
+  });
+});
