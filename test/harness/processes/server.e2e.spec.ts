@@ -137,6 +137,19 @@ describe('Real servers', function () {
       await run.end();
     });
 
+    for (const action of ['stop', 'kill'] as const)
+      it(`ends after ${action} while the program that waits for it is suspended`, async () => {
+        const run = openRun();
+        const launch = { name: 'waiting', program: 'sh', args: ['-c', 'sleep 86400; true'], waitsForChild: true };
+        const server = await startServer(run, { ...launch, ready: () => Promise.resolve(), readyWithinMs: 5_000 });
+        await until('it runs', () => readFileSync(`/proc/${server.pid}/comm`, 'utf8') === 'sleep\n');
+        const parent = Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]);
+        process.kill(parent, 'SIGSTOP');
+        await server[action]();
+        expect(server.isAlive).to.equal(false);
+        await run.end();
+      });
+
     it('leaves nothing behind after SIGKILL of its process', async () => {
       const fixture = join(import.meta.dirname, 'abandoned-run.fixture.ts');
       const abandoned = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });

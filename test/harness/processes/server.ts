@@ -45,6 +45,11 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
     if (isAlive()) signalTo(pid(), signal);
   };
 
+  /** nsenter stops itself when its child is stopped, perhaps after the child goes on. Then it would not see the child's end. */
+  const wakeParent = (): void => {
+    if (launch.waitsForChild === true) child?.kill('SIGCONT');
+  };
+
   const server: Server = {
     name: launch.name,
     log,
@@ -63,13 +68,19 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
     },
     async kill() {
       send('SIGKILL');
+      wakeParent();
       child?.ref();
       await ended;
     },
     async stop() {
       send('SIGTERM');
+      wakeParent();
       child?.ref();
-      const late = setTimeout(() => send('SIGKILL'), stopWithinMs);
+      const killLate = (): void => {
+        send('SIGKILL');
+        wakeParent();
+      };
+      const late = setTimeout(killLate, stopWithinMs);
       await ended;
       clearTimeout(late);
     },
@@ -80,7 +91,7 @@ export async function startServer(run: Run, launch: Launch): Promise<Server> {
     freeze: () => send('SIGSTOP'),
     resume() {
       send('SIGCONT');
-      child?.kill('SIGCONT'); // the waiting parent stops with its child
+      wakeParent();
     },
   };
   // SIGKILL is enough: the data of the run is removed. A profile is written by a program that stops.
