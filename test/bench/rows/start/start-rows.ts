@@ -23,6 +23,8 @@ const sizes: Readonly<Record<BenchOptions['size'], Size>> = {
 const longSize: Size = { live: 1_000_000, events: 2_500_000 };
 /** The smaller state of the memory row has this part of the allocations. */
 const smallPart = 10;
+/** Of both states of the memory row: its allocation, its binding, and one more. */
+const eventsPerLive = 3;
 const timeoutMs = 600_000;
 
 export const startRows: BenchGroup = {
@@ -31,14 +33,9 @@ export const startRows: BenchGroup = {
   async measure(options) {
     const { rows, size } = options;
     const { live, events } = sizes[size];
-    if (rows.has('start-150k') || rows.has('memory')) {
-      const environment = await openLive(options, {
-        live: Number(process.env['LIVE'] || live),
-        events: Number(process.env['EVENTS'] || events),
-      });
-      if (rows.has('start-150k')) await measureStart(environment, options);
-      if (rows.has('memory')) await measureMemory(environment, options);
-    }
+    const state = { live: Number(process.env['LIVE'] || live), events: Number(process.env['EVENTS'] || events) };
+    if (rows.has('start-150k')) await measureStart(await openLive(options, state), options);
+    if (rows.has('memory')) await measureMemory(state.live, options);
     if (rows.has('live-1m')) await measureLongStart(await openLive(options, longSize, 'etcd-1m'), options);
   },
 };
@@ -85,12 +82,15 @@ async function measureStart(environment: LiveEnvironment, { rounds, record }: Be
 const readSnapshot = async ({ etcd }: Pick<LiveEnvironment, 'etcd'>): Promise<number> =>
   Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
 
-/** Bytes for one more live allocation: the difference between two states, divided by the difference of their allocations. */
-async function measureMemory(environment: LiveEnvironment, options: BenchOptions): Promise<void> {
-  const { live } = environment;
+/**
+ * Bytes for one more live allocation: the difference between two states, divided by the difference of their allocations. Both have as
+ * many events for an allocation, so that addresses that are not in use any more count little.
+ */
+async function measureMemory(live: number, options: BenchOptions): Promise<void> {
   const few = Math.max(100, Math.floor(live / smallPart));
-  const small = await openLive(options, { live: few, events: 3 * few }, 'etcd-small');
-  const program = [`${import.meta.dirname}/state-memory.ts`, small.etcd.endpoint, environment.etcd.endpoint];
+  const small = await openLive(options, { live: few, events: eventsPerLive * few }, 'etcd-small');
+  const large = await openLive(options, { live, events: eventsPerLive * live }, 'etcd-large');
+  const program = [`${import.meta.dirname}/state-memory.ts`, small.etcd.endpoint, large.etcd.endpoint];
   const text = await mustRun(process.execPath, ['--expose-gc', ...program], { timeoutMs });
   const [one, other] = JSON.parse(text) as [StateSize, StateSize];
   // The heap of a small state may shrink.
