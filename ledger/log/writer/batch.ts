@@ -1,6 +1,7 @@
 /**
  * Builds a batch. Each command is decided against the state with the earlier commands of the batch in it. A command that does
- * not fit into the transaction waits for the next one; a command is never split.
+ * not fit into the transaction waits for the next one; a command is never split. A batch may begin while the append of the one before
+ * it is in flight: then that batch is committed before this one is built, or both are rolled back, this one first.
  */
 import type { Claim } from '../../domain/state/claim.ts';
 import { type Event } from '../../domain/events/event.ts';
@@ -44,6 +45,8 @@ export interface CommandStamp {
 export class BatchBuilder {
   readonly #replica: Replica;
   readonly #undoLog = new UndoLog();
+  /** Of the batch in flight before this one. */
+  readonly #eventsInFlight: readonly StoredEvent[];
   readonly #events: StoredEvent[] = [];
   readonly #texts = new Map<Claim, string>();
   /** The events that change keys besides log and claims. Almost every batch has none. */
@@ -52,9 +55,11 @@ export class BatchBuilder {
   #bytes = 0;
   #requiresUnfrozen = false;
 
-  constructor(replica: Replica) {
+  /** @param inFlight the batch before this one, whose events are in the state and not committed yet. */
+  constructor(replica: Replica, inFlight?: BatchBuilder) {
     this.#replica = replica;
-    this.#head = replica.head;
+    this.#head = inFlight?.head ?? replica.head;
+    this.#eventsInFlight = inFlight?.events ?? [];
   }
 
   /** The head after all events of the batch, which are not committed yet. */
@@ -64,6 +69,11 @@ export class BatchBuilder {
 
   get events(): readonly StoredEvent[] {
     return this.#events;
+  }
+
+  /** Whether an event that is not committed yet matches: of this batch, or of the one in flight before it. */
+  hasUncommitted(matches: (event: StoredEvent) => boolean): boolean {
+    return this.#events.some(matches) || this.#eventsInFlight.some(matches);
   }
 
   /**
@@ -104,7 +114,7 @@ export class BatchBuilder {
     this.#undoLog.rollBack();
   }
 
-  /** The transaction. */
+  /** The transaction. The batch before this one must be committed: the revisions of its claims are known then. */
   build(writer: Revision | undefined): Batch {
     const { state } = this.#replica;
     const claims = this.#undoLog.touched.map((name) => {

@@ -75,13 +75,13 @@ export function decideRequest(
 /** The log records a refusal once per Pod uid and reason, as far as the replica's list of recorded refusals goes back. */
 function unrecorded(
   record: AllocationRefused | undefined,
-  { events }: BatchBuilder,
+  builder: BatchBuilder,
   replica: Replica,
 ): readonly AllocationRefused[] {
   if (!record || replica.hasRecordedRefusal(record)) return [];
   const isSame = ({ sequenced }: StoredEvent): boolean =>
     sequenced.type === 'AllocationRefused' && refusalKey(sequenced) === refusalKey(record);
-  return events.some(isSame) ? [] : [record];
+  return builder.hasUncommitted(isSame) ? [] : [record];
 }
 
 const tooLarge = new IpledgerError(

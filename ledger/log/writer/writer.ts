@@ -5,24 +5,24 @@
  *   3 end the batch when the transaction is full
  *   4 prove the batch: append it or, if it has no events, read the head (linearizable)
  *   5 answer all requests, each with the head at which its answer is true
- * One transaction is in flight at a time; new requests wait for the next one. Every answer waits for step 4, also a refusal or
- * the answer to a repeated request. When the head has moved, or an append has an unknown outcome, the writer undoes the batch
- * and reads the tail of the log. It never sends an append again. If the log has its events, the append happened, and its
- * requests are answered. All other requests are decided again. Of two appends after one head only one can happen.
+ * One transaction is in flight at a time. New requests are decided during it, against the state after it, and sent when it is
+ * committed. Every answer waits for step 4, also a refusal or the answer to a repeated request. When the head has moved, or an
+ * append has an unknown outcome, the writer undoes both batches and reads the tail of the log. It never sends an append again. If
+ * the log has its events, the append happened, and its requests are answered. All other requests are decided again. Of two appends
+ * after one head only one can happen.
  */
 import { backoffMs, pause, waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../../domain/state/claim.ts';
 import { endAppendSpans, startAppendSpans } from './append-spans.ts';
 import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from './pending-request.ts';
-import { BatchBuilder } from './batch.ts';
-import { type DecisionContext, decideRequest } from './decide-request.ts';
+import type { BatchBuilder } from './batch.ts';
+import type { DecisionContext } from './decide-request.ts';
+import { OpenBatch } from './open-batch.ts';
 import type { AppendOutcome, Revision } from '../store/ledger.ts';
 import { UnknownOutcomes } from './unknown-outcomes.ts';
 
 const maxQueued = 20_000;
-/** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
-const maxRequestsPerBatch = 128;
 /** After this number of consecutive unknown outcomes the writer resigns: another replica may have a better connection. */
 const maxUnknownOutcomes = 100;
 /** The backoff after an append of unknown outcome. */
@@ -47,6 +47,10 @@ export interface WriterOptions extends DecisionContext {
 export class Writer {
   readonly #options: WriterOptions;
   #queue: QueuedRequest[] = [];
+  /** The batch that is decided while another one is in flight. */
+  #next: OpenBatch | undefined;
+  /** Proven, and not answered before the next transaction is on its way. */
+  #proven: readonly DecidedRequest[] = [];
   #wake: () => void = () => undefined;
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
@@ -66,16 +70,16 @@ export class Writer {
   submit<Answer>(request: PendingRequest<Answer>): Promise<ProvenAnswer<Answer>> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
-      if (this.#queue.length >= maxQueued)
+      if (this.queueLength >= maxQueued)
         return reject(new IpledgerError('OVERLOADED', `${maxQueued} requests are already waiting: try again later`));
       this.#queue.push({ request, resolve: resolve as QueuedRequest['resolve'], reject });
       this.#wake();
     });
   }
 
-  /** The number of requests that wait for a decision. */
+  /** The number of requests that wait for their transaction, decided or not. */
   get queueLength(): number {
-    return this.#queue.length;
+    return this.#queue.length + (this.#next?.decided.length ?? 0);
   }
 
   /** The number of batches that the writer has tried to prove. */
@@ -91,7 +95,7 @@ export class Writer {
   async run(signal: AbortSignal): Promise<void> {
     try {
       for (let failures = 0; !signal.aborted;) {
-        if (this.#queue.length === 0) await this.#untilQueued(signal);
+        if (!this.#hasRequests) await this.#untilQueued(signal);
         if (signal.aborted) break;
         const outcome = await this.#processBatch(signal);
         if (outcome === 'deposed') break;
@@ -100,16 +104,26 @@ export class Writer {
         if (failures > 0) await pause(backoffMs(failures - 1, firstMs, maxMs), signal);
       }
     } finally {
+      this.#answerProven();
+      this.#undecideNext();
       this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer: retry the request');
       for (const queued of this.#queue.splice(0))
         queued.reject(this.#unknownOutcomes.mayStillWrite(queued) ? outcomeUnknown : this.#ended);
     }
   }
 
+  get #hasRequests(): boolean {
+    return this.#queue.length > 0 || this.#next !== undefined;
+  }
+
   async #processBatch(signal: AbortSignal): Promise<'done' | 'retry' | 'deposed'> {
-    const builder = new BatchBuilder(this.#options.replica);
-    const decided = this.#provableRequests(builder, this.#decideQueued(builder));
-    if (decided.length === 0) return this.#queue.length === 0 ? 'done' : this.#catchUp(signal);
+    const batch = this.#takeBatch();
+    const { builder } = batch;
+    const decided = this.#provableRequests(batch);
+    if (decided.length === 0) {
+      this.#answerProven();
+      return this.#queue.length === 0 ? 'done' : this.#catchUp(signal);
+    }
     try {
       return await this.#proveAndAnswer(builder, decided, signal);
     } catch (error) {
@@ -120,6 +134,51 @@ export class Writer {
     }
   }
 
+  /** The batch that was decided during the last append, or a new one; with what is queued now. */
+  #takeBatch(): OpenBatch {
+    if (this.#next?.isOutdated) this.#undecideNext();
+    const batch = this.#next ?? this.#openBatch();
+    this.#next = undefined;
+    batch.decide(this.#queue);
+    return batch;
+  }
+
+  #openBatch(inFlight?: BatchBuilder): OpenBatch {
+    const maxRequests = this.#soloBatches > 0 ? 1 : undefined;
+    if (this.#soloBatches > 0) this.#soloBatches--;
+    return new OpenBatch(this.#options, maxRequests, inFlight);
+  }
+
+  /** Decides what arrives in a turn of the event loop at its end, while a batch is in flight. Returns a function that ends this. */
+  #decideDuring(inFlight: BatchBuilder): () => void {
+    let turn: NodeJS.Immediate | undefined;
+    const decide = (): void => {
+      turn = undefined;
+      if (this.#queue.length === 0) return;
+      this.#next ??= this.#openBatch(inFlight);
+      this.#next.decide(this.#queue);
+    };
+    this.#wake = () => void (turn ??= setImmediate(decide));
+    this.#wake();
+    return () => {
+      this.#wake = () => undefined;
+      clearImmediate(turn);
+    };
+  }
+
+  /** Undoes the decisions of the next batch. Its requests return to the queue. */
+  #undecideNext(): void {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next) this.#queue.unshift(...next.rollBack());
+  }
+
+  #answerProven(): void {
+    const proven = this.#proven;
+    this.#proven = [];
+    for (const { settle } of proven) settle();
+  }
+
   /** Proves a batch and answers its requests, or handles the reason why it is not proven. */
   async #proveAndAnswer(
     builder: BatchBuilder,
@@ -127,14 +186,19 @@ export class Writer {
     signal: AbortSignal,
   ): Promise<'done' | 'retry' | 'deposed'> {
     const spans = startAppendSpans(decided);
-    const appended = await this.#prove(builder, signal);
+    const proving = this.#prove(builder, signal);
+    this.#answerProven();
+    const stopDeciding = this.#decideDuring(builder);
+    const appended = await proving.finally(stopDeciding);
     if (spans) endAppendSpans(spans, builder, appended);
     if (appended.kind === 'appended') {
       if (builder.events.length > 0) this.#commit(builder, appended.revision);
-      for (const { settle } of decided) settle();
+      this.#proven = decided;
+      if (!this.#hasRequests) this.#answerProven();
       return 'done';
     }
     const [first] = builder.events;
+    this.#undecideNext();
     builder.rollBack();
     if (appended.kind === 'rejected' && decided.length === 1) {
       const error = new IpledgerError('BUG', `etcd rejects the transaction: ${appended.reason}`);
@@ -167,35 +231,11 @@ export class Writer {
     this.#options.replica.commit(events, head, revision);
   }
 
-  /** Moves requests from the queue to the batch, until the batch is full. */
-  #decideQueued(builder: BatchBuilder): DecidedRequest[] {
-    const decided: DecidedRequest[] = [];
-    const maxRequests = this.#soloBatches > 0 ? 1 : maxRequestsPerBatch;
-    if (this.#soloBatches > 0) this.#soloBatches--;
-    while (decided.length < maxRequests) {
-      const queued = this.#queue.shift();
-      if (!queued) break;
-      if (queued.request.signal.aborted) {
-        queued.reject(new IpledgerError('CANCELLED', 'the caller has disconnected, or its deadline has passed'));
-        continue;
-      }
-      const span = queued.request.span?.child('decide');
-      const outcome = decideRequest(builder, queued, this.#options);
-      span?.end();
-      if (outcome === 'full') {
-        this.#queue.unshift(queued);
-        break;
-      }
-      decided.push(outcome);
-    }
-    return decided;
-  }
-
   /**
    * The head proves a batch without events, except for requests that an earlier append of unknown outcome may still execute.
    * These return to the queue until that outcome is known.
    */
-  #provableRequests(builder: BatchBuilder, decided: readonly DecidedRequest[]): readonly DecidedRequest[] {
+  #provableRequests({ builder, decided }: OpenBatch): readonly DecidedRequest[] {
     if (builder.events.length > 0) return decided;
     const undetermined = decided.filter(({ queued }) => this.#unknownOutcomes.mayStillWrite(queued));
     this.#queue.unshift(...undetermined.map(({ queued }) => queued));

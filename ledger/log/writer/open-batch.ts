@@ -1,0 +1,69 @@
+/**
+ * A batch that is not sent yet: the requests in it, decided in the order of their arrival. While the append of another batch is in
+ * flight, this one is decided against the state after that batch (docs/decisions/0040-decide-during-an-append.md).
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { BatchBuilder } from './batch.ts';
+import { type DecisionContext, decideRequest } from './decide-request.ts';
+import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
+
+/** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
+const maxRequestsPerBatch = 128;
+/** Decisions that waited longer for the append before them are made again, for the present time. */
+const maxAgeMs = 100;
+
+export class OpenBatch {
+  readonly builder: BatchBuilder;
+  readonly decided: DecidedRequest[] = [];
+  readonly #context: DecisionContext;
+  readonly #maxRequests: number;
+  #isFull = false;
+  #firstDecidedAt = Infinity;
+
+  /**
+   * @param maxRequests the most requests; default: what a transaction can hold.
+   * @param inFlight the batch before this one, if its outcome is not known yet.
+   */
+  constructor(context: DecisionContext, maxRequests = maxRequestsPerBatch, inFlight?: BatchBuilder) {
+    this.#context = context;
+    this.#maxRequests = maxRequests;
+    this.builder = new BatchBuilder(context.replica, inFlight);
+  }
+
+  /** Moves requests from the queue to the batch, until the batch is full. */
+  decide(queue: QueuedRequest[]): void {
+    while (!this.#isFull) {
+      if (this.decided.length >= this.#maxRequests) return;
+      const queued = queue.shift();
+      if (!queued) return;
+      const { request, reject } = queued;
+      if (request.signal.aborted) {
+        reject(new IpledgerError('CANCELLED', 'the caller has disconnected, or its deadline has passed'));
+        continue;
+      }
+      if (this.decided.length === 0) this.#firstDecidedAt = performance.now();
+      const span = request.span?.child('decide');
+      const outcome = decideRequest(this.builder, queued, this.#context);
+      span?.end();
+      if (outcome === 'full') {
+        queue.unshift(queued);
+        this.#isFull = true;
+      } else this.decided.push(outcome);
+    }
+  }
+
+  /**
+   * Whether the decisions must be made again before they are sent: a caller has left, or a deadline may have passed, while another
+   * append was in flight.
+   */
+  get isOutdated(): boolean {
+    if (performance.now() - this.#firstDecidedAt > maxAgeMs) return true;
+    return this.decided.some(({ queued }) => queued.request.signal.aborted);
+  }
+
+  /** Undoes all decisions. Returns their requests, which have to be decided again. */
+  rollBack(): readonly QueuedRequest[] {
+    this.builder.rollBack();
+    return this.decided.splice(0).map(({ queued }) => queued);
+  }
+}

@@ -1,0 +1,185 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { allocate } from '../../domain/testing/event-fixtures.ts';
+import { claimOf } from '../../domain/state/state.ts';
+import { describeState } from '../../domain/testing/describe-state.ts';
+import type { MemoryLedger } from '../testing/memory-ledger.ts';
+import {
+  bind,
+  createLatch,
+  describeFold,
+  failureOf,
+  logOf,
+  release,
+  requestFor,
+  smallAttachment,
+  startUnreliableWriter,
+  typesOf,
+  waitForRetries,
+  type RunningWriter,
+} from '../testing/running-writer.ts';
+import type { Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
+
+describe('During an append, the writer', () => {
+  let memory: MemoryLedger;
+  let ledger: UnreliableLedger;
+  let working: RunningWriter;
+  beforeEach(async () => {
+    ({ memory, ledger, working } = await startUnreliableWriter());
+  });
+  afterEach(async () => void (await working.stop()));
+
+  const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
+  const podsInState = (): string[] =>
+    ['172.17.0.11', '172.17.0.12', '172.17.0.13'].flatMap(
+      (address) => claimOf(working.replica.state, 'macvlan', address)?.allocation?.attachment.pod ?? [],
+    );
+
+  /** The next append waits until the latch is opened, then has this outcome. */
+  function holdAppend(fault: Fault = (append) => append()): { open(): void } {
+    const latch = createLatch();
+    ledger.faults.push(async (append, batch) => {
+      await latch.opened;
+      return fault(append, batch);
+    });
+    return latch;
+  }
+
+  it('decides the requests that arrive, and sends them when the append is committed', async () => {
+    const latch = holdAppend();
+    const before = ledger.tried.length;
+    const first = submit(allocate('a'));
+    await turn();
+    const next = [submit(allocate('b')), submit(allocate('c'))];
+    await waitForRetries();
+    expect(podsInState()).to.deep.equal(['a', 'b', 'c']);
+    expect(ledger.tried.length - before).to.equal(1);
+    latch.open();
+    const answers = await Promise.all([first, ...next]);
+    expect(answers.map(({ head }) => head.seq)).to.deep.equal([4, 5, 6]);
+    expect(ledger.tried.length - before).to.equal(2);
+    expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
+  });
+
+  it('writes a claim again with the revision of the append', async () => {
+    const latch = holdAppend();
+    const all = [submit(allocate('a'))];
+    await turn();
+    all.push(submit(bind('a')), submit(release('a')));
+    latch.open();
+    await Promise.all(all);
+    expect(typesOf(await logOf(memory)).slice(-3)).to.deep.equal([
+      'AddressAllocated',
+      'AddressBound',
+      'AddressReleased',
+    ]);
+    expect(working.replica.state.fenced).to.deep.equal(new Set());
+  });
+
+  it('answers none of them before their own append is committed', async () => {
+    const [one, other] = [holdAppend(), holdAppend()];
+    const answered: string[] = [];
+    const all = [submit(allocate('a')).then(() => answered.push('a'))];
+    await turn();
+    all.push(submit(allocate('b')).then(() => answered.push('b')));
+    all.push(submit(allocate('a')).then(() => answered.push('a again')));
+    one.open();
+    await waitForRetries();
+    expect(answered).to.deep.equal(['a']);
+    other.open();
+    await Promise.all(all);
+    expect(answered).to.deep.equal(['a', 'b', 'a again']);
+  });
+
+  for (const fault of ['lostRequest', 'lostReply', 'late'] as const)
+    it(`undoes their decisions when it fails (${fault}), and decides them again`, async () => {
+      const latch = holdAppend(ledger[fault]);
+      const all = [submit(allocate('a'))];
+      await turn();
+      all.push(submit(allocate('b')), submit(bind('a')), submit(allocate('c')));
+      await waitForRetries();
+      latch.open();
+      const answers = await Promise.all(all);
+      expect(answers.map(({ answer }) => answer.addresses[0])).to.deep.equal([
+        '172.17.0.11',
+        '172.17.0.12',
+        undefined,
+        '172.17.0.13',
+      ]);
+      const log = await logOf(memory);
+      expect(typesOf(log).filter((type) => type === 'AddressAllocated')).to.have.length(3);
+      expect(describeState(working.replica.state)).to.deep.equal(describeFold(log));
+    });
+
+  it('records the same refusal once', async () => {
+    for (const pod of ['a', 'b', 'c']) await submit(allocate(pod, smallAttachment));
+    const latch = holdAppend();
+    const refusals = [failureOf(submit(allocate('d', smallAttachment)))];
+    await turn();
+    refusals.push(failureOf(submit(allocate('d', smallAttachment))));
+    await waitForRetries();
+    latch.open();
+    for (const refusal of refusals) expect(await refusal).to.have.property('code', 'SUBNET_FULL');
+    expect(typesOf(await logOf(memory)).filter((type) => type === 'AllocationRefused')).to.have.length(1);
+  });
+
+  it('drops the decision for a caller that leaves, and decides the others again', async () => {
+    const latch = holdAppend();
+    const leaving = new AbortController();
+    const first = submit(allocate('a'));
+    await turn();
+    const left = failureOf(submit(allocate('b'), leaving.signal));
+    const other = submit(allocate('c'));
+    await waitForRetries();
+    expect(podsInState()).to.deep.equal(['a', 'b', 'c']);
+    leaving.abort();
+    latch.open();
+    expect(await left).to.have.property('code', 'CANCELLED');
+    expect((await other).answer.addresses).to.deep.equal(['172.17.0.12']);
+    await first;
+    expect(podsInState()).to.deep.equal(['a', 'c']);
+  });
+
+  it('decides again what waited for longer than 100 ms, so that deadlines hold', async () => {
+    const latch = holdAppend();
+    const first = submit(allocate('a'));
+    await turn();
+    const request = requestFor(allocate('b'));
+    const late = failureOf(
+      working.writer.submit({
+        ...request,
+        command: (now, head) => {
+          const command = request.command?.(now, head);
+          return command?.type === 'Allocate' ? { ...command, deadline: begin + 60_000 } : command;
+        },
+      }),
+    );
+    const begin = working.replica.clock.read().at;
+    await waitForRetries();
+    expect(podsInState()).to.deep.equal(['a', 'b']);
+    const [elapsed, wall] = [performance.now.bind(performance), Date.now];
+    [performance.now, Date.now] = [() => elapsed() + 61_000, () => wall() + 61_000];
+    try {
+      latch.open();
+      expect(await late).to.have.property('code', 'DEADLINE_PASSED');
+    } finally {
+      [performance.now, Date.now] = [elapsed, wall];
+    }
+    await first;
+    expect(podsInState()).to.deep.equal(['a']);
+  });
+
+  it('rejects with NOT_WRITER what it has not sent when it stops', async () => {
+    const latch = holdAppend();
+    const first = submit(allocate('a'));
+    await turn();
+    const next = failureOf(submit(allocate('b')));
+    await waitForRetries();
+    const stopped = working.stop();
+    latch.open();
+    expect(await stopped).to.equal(undefined);
+    expect((await first).answer.addresses).to.deep.equal(['172.17.0.11']);
+    expect(await next).to.have.property('code', 'NOT_WRITER');
+    expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
+  });
+});
