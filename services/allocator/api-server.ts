@@ -41,7 +41,7 @@ export function startApiServer(options: ApiServerOptions, life: Lifecycle): Prom
   });
   addServices(server, allocator, {
     log,
-    forward: (call, answerHere) => forwarder.answerOrForward(call, answerHere),
+    forward: (call, answerHere) => forwarder.forward(call, answerHere),
     onAnswered: metrics.onAnswered,
     tracer,
     stopping: life.signal,

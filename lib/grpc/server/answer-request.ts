@@ -7,19 +7,20 @@ import type { CallContext } from './call-context.ts';
 import { type CallStatus, statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 
-/** A call that may be forwarded to another replica. */
+/** A call that is forwarded to another replica. */
 export interface ForwardableCall {
   readonly path: string;
   /** The bytes that arrived. */
   readonly request: Buffer;
   readonly context: CallContext;
-  /** Whether another replica forwarded it. It is not forwarded again. */
-  readonly isForwarded: boolean;
 }
 
 export interface ServeOptions {
   readonly log: Logger;
-  /** Handles a call here, or forwards it and returns the bytes of the reply. Absent: handles all here. */
+  /**
+   * Answers a call whose handler threw NOT_WRITER: returns the bytes of the writer's reply, or what `here` returns once this replica
+   * is the writer. Absent: such a call fails. Not called for a call that another replica forwarded.
+   */
   readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
   /** Called after each unary call, and each request of a stream, with the path of the unary method, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
   readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
@@ -41,26 +42,35 @@ export interface Served {
 
 /** One request, of a unary call or of a stream. */
 export interface Arrived {
-  /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */
-  readonly request: () => object;
-  /** As they arrived. */
-  readonly bytes: () => Buffer;
   readonly context: CallContext;
-  readonly isForwarded: boolean;
+  /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */
+  request(): object;
+  /** As they arrived. */
+  bytes(): Buffer;
+  /** Whether another replica forwarded it. */
+  isForwarded(): boolean;
 }
 
 /** Answers one request within its limits, here or by forwarding it. Counts it, and ends its span. Never rejects. */
 export async function answerRequest(
   { method: { path }, handler, options: { log, forward, onAnswered } }: Served,
-  { request: read, bytes, context, isForwarded }: Arrived,
+  arrived: Arrived,
   send: (error: CallStatus | null, reply?: unknown) => void,
 ): Promise<void> {
+  const { context } = arrived;
   try {
     if (!handler) throw notImplemented(path);
-    const request = read();
+    const request = arrived.request();
     refuseOversized(path, request);
-    const here = () => handler(request, context);
-    send(null, await (forward ? forward({ path, request: bytes(), context, isForwarded }, here) : here()));
+    let reply: unknown;
+    try {
+      reply = await handler(request, context);
+    } catch (error) {
+      const needsWriter = IpledgerError.from(error).code === 'NOT_WRITER';
+      if (!needsWriter || !forward || arrived.isForwarded()) throw error;
+      reply = await forward({ path, request: arrived.bytes(), context }, () => handler(request, context));
+    }
+    send(null, reply);
     onAnswered?.(path, 'OK');
     context.span?.end();
   } catch (error) {

@@ -5,9 +5,9 @@ import type { Span } from '../../tracing/span.ts';
 import { parseTraceparent } from '../../tracing/trace-context.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
 import { anonymous, callerOf } from './authorization.ts';
-import { type Abortable, CallEnding } from './call-ending.ts';
+import { type Abortable, CallEnding, type Ending } from './call-ending.ts';
 
-/** The context of one call. */
+/** The context of one call. Its functions need it as `this`. */
 export interface CallContext {
   /** The authenticated identity of the caller. */
   readonly actor: string;
@@ -18,9 +18,9 @@ export interface CallContext {
   /** The same without a signal, which few calls need. Absent: read `signal`. */
   readonly caller?: Abortable;
   /** Time since the request arrived, at the standby that forwarded it if there is one. Absent: 0. */
-  readonly elapsedMs?: () => number;
+  elapsedMs?(): number;
   /** Time until the caller's deadline; Infinity without one. Absent: Infinity. */
-  readonly remainingMs?: () => number;
+  remainingMs?(): number;
   /** The span of the call, if its caller sent a context of a sampled trace. */
   readonly span?: Span | undefined;
 }
@@ -39,24 +39,41 @@ export function endingOf(call: Call): CallEnding {
   return ending;
 }
 
-/** The context of a request that arrived now. */
-export function contextOf(call: Call, ending: CallEnding, span?: Span): CallContext {
-  const caller = callerOf(call.metadata);
-  const now = performance.now();
-  // The caller sent its deadline as a duration. The monotonic clock measures it from here.
-  const deadline = now + Number(call.getDeadline()) - Date.now();
-  const waitedMs = (): number => Math.max(0, Number(call.metadata.get(elapsedKey)[0] ?? 0) || 0);
-  return {
-    actor: caller?.uri ?? anonymous,
-    ...(caller?.kind === 'agent' && { ownNode: caller.name }),
-    caller: ending,
-    get signal() {
-      return ending.signal;
-    },
-    elapsedMs: () => performance.now() - now + waitedMs(),
-    remainingMs: () => deadline - performance.now(),
-    span,
-  };
+/** The context of a request that arrived now. A class: closures for each call would be a part of its garbage. */
+export class ArrivedContext implements CallContext {
+  readonly actor: string;
+  readonly ownNode?: string;
+  readonly caller: Ending;
+  readonly span: Span | undefined;
+  readonly #call: Call;
+  /** Of the monotonic clock, as the deadline. */
+  readonly #arrivedAt: number;
+  readonly #deadline: number;
+
+  constructor(call: Call, ending: Ending, span?: Span) {
+    const caller = callerOf(call.metadata);
+    this.actor = caller?.uri ?? anonymous;
+    if (caller?.kind === 'agent') this.ownNode = caller.name;
+    this.caller = ending;
+    this.span = span;
+    this.#call = call;
+    this.#arrivedAt = performance.now();
+    // The caller sent its deadline as a duration. The monotonic clock measures it from here.
+    this.#deadline = this.#arrivedAt + Number(call.getDeadline()) - Date.now();
+  }
+
+  get signal(): AbortSignal {
+    return this.caller.signal;
+  }
+
+  elapsedMs(): number {
+    const waitedMs = Math.max(0, Number(this.#call.metadata.get(elapsedKey)[0] ?? 0) || 0);
+    return performance.now() - this.#arrivedAt + waitedMs;
+  }
+
+  remainingMs(): number {
+    return this.#deadline - performance.now();
+  }
 }
 
 /** The caller's context names the parent; whether the span is recorded is decided by this program's own ratio. */

@@ -3,9 +3,16 @@ import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { readRequestFrames, type RequestFrame, type RequestOutcome } from '../../../proto/request-frames.ts';
 import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
 import { traceparentKey } from '../../tracing/trace-context.ts';
-import { type AnyMethod, answerRequest, notImplemented, type Served, type ServeOptions } from './answer-request.ts';
+import {
+  type AnyMethod,
+  answerRequest,
+  type Arrived,
+  notImplemented,
+  type Served,
+  type ServeOptions,
+} from './answer-request.ts';
 import { callerOf, verificationOf } from './authorization.ts';
-import { type Call, contextOf, endingOf, startCallSpan } from './call-context.ts';
+import { ArrivedContext, type Call, type CallContext, endingOf, startCallSpan } from './call-context.ts';
 import type { CallEnding } from './call-ending.ts';
 import { type CallStatus, statusOf } from './call-status.ts';
 import { refuseUnauthorizedRequest } from './permissions.ts';
@@ -22,7 +29,7 @@ export function requestStreamCall(path: string, served: Served | undefined, { lo
         const stream = new RequestStream(call, {
           receive: (message) => {
             const frames = readFrames(path, message);
-            return frames.map((frame) => streamedRequest(served, frame, call, ending));
+            return frames.map((frame) => new ArrivedFrame(served, frame, call, ending));
           },
           verify: verificationOf(call.metadata),
           cancelled: ending.signal,
@@ -50,31 +57,50 @@ function readFrames(path: string, message: Buffer): readonly RequestFrame[] {
 }
 
 /** A request of a stream, which is decoded, permitted, answered and counted as a unary call. It waits from now on. */
-function streamedRequest(served: Served, frame: RequestFrame, call: Call, ending: CallEnding): StreamedRequest {
-  const { id, request: bytes, traceparent } = frame;
-  const { method, options } = served;
-  const { path } = method;
-  const caller = callerOf(call.metadata);
-  const parents = traceparent === '' ? call.metadata.get(traceparentKey) : [traceparent];
-  const span = options.tracer && startCallSpan(options.tracer, path, parents);
-  const arrived = {
-    request: () => {
-      const request = decodeRequest(method, bytes);
-      if (caller) refuseUnauthorizedRequest(caller, path, request);
-      return request;
-    },
-    bytes: () => bytes,
-    context: contextOf(call, ending, span),
-    isForwarded: false,
-  };
-  const answer = async (): Promise<() => RequestOutcome> => {
-    let outcome: () => RequestOutcome;
-    await answerRequest(served, arrived, (error, reply) => {
-      outcome = () => (error ? failureOf(error) : encodeReply(served, reply));
-    });
-    return () => outcome();
-  };
-  return { id, answer };
+class ArrivedFrame implements Arrived, StreamedRequest {
+  readonly id: number;
+  readonly context: CallContext;
+  readonly #served: Served;
+  readonly #call: Call;
+  readonly #bytes: Buffer;
+  #outcome: { readonly error: CallStatus | null; readonly reply: unknown } | undefined;
+
+  constructor(served: Served, { id, request, traceparent }: RequestFrame, call: Call, ending: CallEnding) {
+    const { tracer } = served.options;
+    const parents = (): readonly unknown[] => (traceparent === '' ? call.metadata.get(traceparentKey) : [traceparent]);
+    this.id = id;
+    this.context = new ArrivedContext(call, ending, tracer && startCallSpan(tracer, served.method.path, parents()));
+    this.#served = served;
+    this.#call = call;
+    this.#bytes = request;
+  }
+
+  request(): object {
+    const { method } = this.#served;
+    const request = decodeRequest(method, this.#bytes);
+    const caller = callerOf(this.#call.metadata);
+    if (caller) refuseUnauthorizedRequest(caller, method.path, request);
+    return request;
+  }
+
+  bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  isForwarded(): boolean {
+    return false;
+  }
+
+  answer(): Promise<void> {
+    return answerRequest(this.#served, this, (error, reply) => void (this.#outcome = { error, reply }));
+  }
+
+  /** Encoded when its message is sent. */
+  outcome(): RequestOutcome {
+    if (!this.#outcome) throw new Error(`request ${this.id} has no outcome yet`);
+    const { error, reply } = this.#outcome;
+    return error ? failureOf(error) : encodeReply(this.#served, reply);
+  }
 }
 
 /** A reply of another replica is encoded already. */

@@ -19,8 +19,10 @@ const maxMessageBytes = maxPageBytes / 4;
 export interface StreamedRequest {
   /** Chosen by the client. */
   readonly id: number;
-  /** Resolves to what encodes the outcome, also of a request that failed. Neither throws. */
-  readonly answer: () => Promise<() => RequestOutcome>;
+  /** Resolves when there is an outcome, also of a request that failed. Does not throw. */
+  answer(): Promise<void>;
+  /** The encoded outcome. Does not throw after `answer`. */
+  outcome(): RequestOutcome;
 }
 
 export interface RequestStreamOptions {
@@ -43,7 +45,7 @@ export class RequestStream {
   /** Received, and not in progress yet. */
   #waiting: StreamedRequest[] = [];
   #inProgress = 0;
-  #answered: { readonly id: number; readonly outcome: () => RequestOutcome }[] = [];
+  #answered: StreamedRequest[] = [];
   #messages = 0;
   #isReceiving = false;
   /** Why no message is read any more: the half-close, or the error that ends the stream. */
@@ -119,12 +121,12 @@ export class RequestStream {
     return this.#inProgress < maxStreamRequests && !this.#call.writableNeedDrain && !this.#options.cancelled.aborted;
   }
 
-  async #answer({ id, answer }: StreamedRequest): Promise<void> {
+  async #answer(request: StreamedRequest): Promise<void> {
     this.#inProgress++;
-    const outcome = await answer();
+    await request.answer();
     this.#inProgress--;
-    this.#ids.delete(id);
-    if (this.#answered.push({ id, outcome }) === 1) setImmediate(() => this.#sendResults());
+    this.#ids.delete(request.id);
+    if (this.#answered.push(request) === 1) setImmediate(() => this.#sendResults());
   }
 
   /**
@@ -136,12 +138,12 @@ export class RequestStream {
     const answered = this.#answered;
     this.#answered = [];
     let message = new ResultsWriter();
-    for (const { id, outcome } of answered) {
+    for (const request of answered) {
       if (message.length > maxMessageBytes) {
         this.#call.write(message.finish());
         message = new ResultsWriter();
       }
-      message.add(id, outcome());
+      message.add(request.id, request.outcome());
     }
     this.#call.write(message.finish());
     this.#startWaiting();

@@ -5,9 +5,8 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../errors.ts';
 import { maxPageBytes } from '../../net/page-size.ts';
 import { IpamService } from '../../../proto/generated/ipledger.ts';
-import type { RequestOutcome } from '../../../proto/request-frames.ts';
 import { maxStreamRequests } from './request-limits.ts';
-import { RequestStream, type RequestStreamOptions } from './request-stream.ts';
+import { RequestStream, type RequestStreamOptions, type StreamedRequest } from './request-stream.ts';
 
 /** The call of a client. Messages are lists of ids in JSON. Each sent message is the list of the ids of its results. */
 class FakeCall extends Duplex {
@@ -50,16 +49,21 @@ describe('A stream of requests', () => {
 
   /** Resolves to the error with which the stream ends, or "ended". */
   async function run(options: Partial<RequestStreamOptions> = {}): Promise<IpledgerError | 'ended'> {
-    const answer = async (id: number): Promise<() => RequestOutcome> => {
-      const { promise, resolve } = Promise.withResolvers<string | undefined>();
-      progress.set(id, resolve);
-      const message = (await promise) ?? '';
-      progress.delete(id);
-      return () => ({ error: { status: 6, code: 'ADDRESS_IN_USE', message } });
+    const request = (id: number): StreamedRequest => {
+      let message = '';
+      return {
+        id,
+        async answer() {
+          const { promise, resolve } = Promise.withResolvers<string | undefined>();
+          progress.set(id, resolve);
+          message = (await promise) ?? '';
+          progress.delete(id);
+        },
+        outcome: () => ({ error: { status: 6, code: 'ADDRESS_IN_USE', message } }),
+      };
     };
     const stream = new RequestStream(call as unknown as ServerDuplexStream<Buffer, Buffer>, {
-      receive: (message) =>
-        (JSON.parse(message.toString()) as number[]).map((id) => ({ id, answer: () => answer(id) })),
+      receive: (message) => (JSON.parse(message.toString()) as number[]).map(request),
       verify: undefined,
       cancelled: cancelled.signal,
       stopping: stopping.signal,

@@ -14,15 +14,18 @@ import { IpledgerError } from '../../errors.ts';
 import { waitForCallback } from '../../process/abortable.ts';
 import { traceparentKey } from '../../tracing/trace-context.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
+import type { Span } from '../../tracing/span.ts';
 import {
   type AnyHandler,
   type AnyMethod,
   answerRequest,
+  type Arrived,
   notImplemented,
   type Served,
   type ServeOptions,
 } from './answer-request.ts';
-import { type CallContext, contextOf, endingOf, forwardedKey, startCallSpan } from './call-context.ts';
+import { ArrivedContext, type CallContext, endingOf, forwardedKey, startCallSpan } from './call-context.ts';
+import { endingWith } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 import { requestStreamCall } from './request-stream-call.ts';
@@ -102,39 +105,54 @@ function unaryCall(served: Served) {
   const { method, options } = served;
   return (call: UnaryCall, reply: sendUnaryData<unknown>): void => {
     const span = options.tracer && startCallSpan(options.tracer, method.path, call.metadata.get(traceparentKey));
-    const arrived = {
-      request: () => call.request,
-      bytes: () => bytesOf(method.path, call.request),
-      context: contextOf(call, endingOf(call), span),
-      isForwarded: call.metadata.get(forwardedKey).length > 0,
-    };
-    void answerRequest(served, arrived, reply);
+    void answerRequest(served, new ArrivedCall(method.path, call, span), reply);
   };
 }
 
-function bytesOf(path: string, request: ArrivedRequest): Buffer {
-  const bytes = request[arrivedBytes];
-  if (!bytes) throw new Error(`${path}: the request is not the one that arrived`);
-  return bytes;
+/** A request that arrived as a unary call. */
+class ArrivedCall implements Arrived {
+  readonly context: CallContext;
+  readonly #path: string;
+  readonly #call: UnaryCall;
+
+  constructor(path: string, call: UnaryCall, span: Span | undefined) {
+    this.context = new ArrivedContext(call, endingOf(call), span);
+    this.#path = path;
+    this.#call = call;
+  }
+
+  request(): object {
+    return this.#call.request;
+  }
+
+  bytes(): Buffer {
+    const bytes = (this.#call.request as ArrivedRequest)[arrivedBytes];
+    if (!bytes) throw new Error(`${this.#path}: the request is not the one that arrived`);
+    return bytes;
+  }
+
+  isForwarded(): boolean {
+    return this.#call.metadata.get(forwardedKey).length > 0;
+  }
 }
 
 function streamCall(path: string, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const answer = async (): Promise<void> => {
-      const context = contextOf(call, endingOf(call));
-      const signal = stopping ? AbortSignal.any([context.signal, stopping]) : context.signal;
+      const caller = endingOf(call);
+      const signal = stopping ? AbortSignal.any([caller.signal, stopping]) : caller.signal;
       try {
         if (!handler) throw notImplemented(path);
         refuseOversized(path, call.request);
-        for await (const reply of handler(call.request, { ...context, signal })) {
+        for await (const reply of handler(call.request, new ArrivedContext(call, endingWith(signal)))) {
           if (signal.aborted) break;
           if (!call.write(reply)) await waitForDrain(call, signal);
         }
-        if (context.signal.aborted) return;
+        if (caller.aborted) return;
         if (stopping?.aborted) throw new IpledgerError('UNAVAILABLE', 'this replica stops: connect to another');
         call.end();
       } catch (error) {
-        if (!context.signal.aborted) call.emit('error', statusOf(path, error, log));
+        if (!caller.aborted) call.emit('error', statusOf(path, error, log));
       }
     };
     void answer();

@@ -23,11 +23,16 @@ export interface AllocatorContext {
 }
 
 /** @throws IpledgerError NOT_WRITER with the address of the writer, if it is known. */
-export function requireWriter({ writer, writerAddress }: AllocatorContext): Writer {
-  const local = writer();
-  if (local) return local;
+export function requireWriter(allocator: AllocatorContext): Writer {
+  const local = allocator.writer();
+  if (!local) throw notWriter(allocator);
+  return local;
+}
+
+/** The error of a call that only the writer can answer. */
+export function notWriter({ writerAddress }: AllocatorContext): IpledgerError {
   const remote = writerAddress();
-  throw new IpledgerError(
+  return new IpledgerError(
     'NOT_WRITER',
     remote === undefined
       ? 'no allocator is the writer at this moment: try again'

@@ -77,8 +77,12 @@ export class RateLimiter {
    * Runs a call, unless its caller is over the limit.
    * @throws IpledgerError RATE_LIMITED: the call was not executed.
    */
-  async admit<Answer>({ actor, ownNode }: CallContext, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
-    if (ownNode === undefined || this.#limits.command.perSecond === 0) return run();
+  admit<Answer>({ actor, ownNode }: CallContext, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
+    const isLimited = ownNode !== undefined && this.#limits.command.perSecond > 0;
+    return isLimited ? this.#admitLimited(actor, kind, run) : run();
+  }
+
+  async #admitLimited<Answer>(actor: string, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
     const account = this.#accountOf(actor);
     this.#charge(account, actor, kind);
     account.inProgress++;

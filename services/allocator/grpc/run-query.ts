@@ -9,7 +9,7 @@ import type { State } from '../../../ledger/domain/state/state.ts';
 import type { StateRead } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { ProvenAnswer } from '../../../ledger/log/writer/pending-request.ts';
-import { type AllocatorContext, requireWriter } from './allocator-context.ts';
+import { type AllocatorContext, notWriter } from './allocator-context.ts';
 import type { CallKind } from './rate-limiter.ts';
 
 /** How fresh an answer must be. Some requests contain it. */
@@ -30,7 +30,7 @@ const retryIntervalMs = 20;
  * @throws IpledgerError the refusal, or the reason why it could not be decided; RATE_LIMITED; NOT_WRITER when another replica is
  *   the writer and the command was not executed.
  */
-export async function submitCommand<Answer>(
+export function submitCommand<Answer>(
   allocator: AllocatorContext,
   context: CallContext,
   build: (now: number) => Command,
@@ -38,7 +38,8 @@ export async function submitCommand<Answer>(
 ): Promise<ProvenAnswer<Answer>> {
   const { actor, span } = context;
   const signal = context.caller ?? context.signal;
-  const writer = requireWriter(allocator);
+  const writer = allocator.writer();
+  if (!writer) return Promise.reject(notWriter(allocator));
   return withinRate(allocator, context, 'command', () =>
     writer.submit({ command: build, answer, actor, signal, span }),
   );

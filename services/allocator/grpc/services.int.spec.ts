@@ -110,8 +110,8 @@ describe('A service', () => {
 
   it('passes the remaining time of the caller, and an elapsed time that is never negative', async () => {
     const times: number[] = [];
-    await start((_request, { elapsedMs, remainingMs }) => {
-      times.push(elapsedMs?.() ?? -1, remainingMs?.() ?? -1);
+    await start((_request, context) => {
+      times.push(context.elapsedMs?.() ?? -1, context.remainingMs?.() ?? -1);
       return Promise.resolve({});
     });
     const metadata = new Metadata();

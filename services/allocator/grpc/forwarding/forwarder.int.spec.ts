@@ -34,7 +34,6 @@ const forwardableCall = (actor: string): ForwardableCall => ({
   path: IpamService.allocate.path,
   request: IpamService.allocate.requestSerialize(allocateRequest('a')),
   context: { actor, signal: never },
-  isForwarded: false,
 });
 
 describe('A standby forwards calls that need the writer', () => {
@@ -112,11 +111,11 @@ describe('A standby forwards calls that need the writer', () => {
       maxInFlight: 1,
     });
     const noWriter = () => Promise.reject(new IpledgerError('NOT_WRITER', 'not here'));
-    const first = forwarder.answerOrForward(forwardableCall('one'), noWriter);
-    const second = await failureOf(forwarder.answerOrForward(forwardableCall('two'), noWriter));
+    const first = forwarder.forward(forwardableCall('one'), noWriter);
+    const second = await failureOf(forwarder.forward(forwardableCall('two'), noWriter));
     expect(second).to.include({ code: 'UNAVAILABLE' });
     expect(await failureOf(first)).to.include({ code: 'NOT_WRITER' });
-    expect(await failureOf(forwarder.answerOrForward(forwardableCall('three'), noWriter))).to.include({
+    expect(await failureOf(forwarder.forward(forwardableCall('three'), noWriter))).to.include({
       code: 'NOT_WRITER',
     });
   });
@@ -185,12 +184,12 @@ describe('A standby forwards calls that need the writer', () => {
       const forwarder = new Forwarder({ connect: () => peer, formerWriterGraceMs: 50 });
       forwarder.setRemoteWriter(fake.endpoint);
       const elsewhere = () => Promise.reject(new IpledgerError('NOT_WRITER', ''));
-      const answered = failureOf(forwarder.answerOrForward(forwardableCall('anonymous'), elsewhere));
+      const answered = failureOf(forwarder.forward(forwardableCall('anonymous'), elsewhere));
       await arrival();
       forwarder.setLocalWriter();
       expect((await answered).message).to.contain('was lost, and whether it executed');
       let elected = false;
-      const waiting = forwarder.answerOrForward(forwardableCall('anonymous'), () =>
+      const waiting = forwarder.forward(forwardableCall('anonymous'), () =>
         elected ? Promise.resolve('here') : elsewhere(),
       );
       elected = true;
@@ -278,7 +277,7 @@ describe('A standby forwards calls that need the writer', () => {
     const forwarder = new Forwarder({ connect: (address) => connect(address, undefined) });
     forwarder.setRemoteWriter(fake.endpoint);
     const actor = 'ipledger://watcher';
-    await forwarder.answerOrForward(forwardableCall(actor), () => Promise.reject(new IpledgerError('NOT_WRITER', '')));
+    await forwarder.forward(forwardableCall(actor), () => Promise.reject(new IpledgerError('NOT_WRITER', '')));
     expect(metadata[0]?.get(onBehalfOfKey)).to.deep.equal([actor]);
     forwarder.close();
   });

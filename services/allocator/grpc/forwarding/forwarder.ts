@@ -87,20 +87,12 @@ export class Forwarder {
   }
 
   /**
-   * Answers a call on this replica, or forwards it when only the writer can answer.
-   * @param answerHere throws NOT_WRITER if the call needs the writer and was not executed.
+   * Forwards a call that only the writer can answer, or answers it here once this replica is the writer.
+   * @param answerHere threw NOT_WRITER: the call was not executed. Throws it again until this replica is the writer.
    * @throws what `answerHere` throws or the writer returned; UNAVAILABLE when the outcome is unknown, or too many calls are in
    *   flight; NOT_WRITER when there was no writer for 8 s.
    */
-  async answerOrForward<Reply>(
-    forwardable: ForwardableCall,
-    answerHere: () => Promise<Reply>,
-  ): Promise<Reply | Buffer> {
-    try {
-      return await answerHere();
-    } catch (error) {
-      if (IpledgerError.from(error).code !== 'NOT_WRITER' || forwardable.isForwarded) throw error;
-    }
+  async forward<Reply>(forwardable: ForwardableCall, answerHere: () => Promise<Reply>): Promise<Reply | Buffer> {
     const max = this.#options.maxInFlight ?? defaultMaxInFlight;
     if (this.#inFlight >= max)
       throw new IpledgerError(

@@ -7,7 +7,7 @@ import type * as api from '../../../../proto/generated/ipledger.ts';
 import { parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
 import type { AttachmentRequest } from '../../../../ledger/domain/commands/command.ts';
 import type { Owner, Route } from '../../../../ledger/domain/events/event.ts';
-import { allocationsOfPod } from '../../../../ledger/domain/queries/queries.ts';
+import { allocationsOfPod, type BoundAllocation } from '../../../../ledger/domain/queries/queries.ts';
 import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { submitCommand } from '../run-query.ts';
@@ -25,17 +25,8 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
     ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
   context.span?.set(podAttributes(pod));
-  const attachments = request.attachments.map((each) => ({
-    ...readAttachment(each),
-    // An imported NIC keeps its MAC.
-    ...(isOvnProvider(each.provider) && !request.import && { macSeed: randomInt(2 ** 48 - 1) }),
-  }));
-  if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
-  if (new Set(attachments.map(attachmentKey)).size < attachments.length)
-    throw new IpledgerError(
-      'INVALID_REQUEST',
-      'attachments: each provider needs a different ordinal for each of its attachments',
-    );
+  const attachments = request.attachments.map((each) => readAttachment(each, request.import));
+  refuseRepeated(attachments);
   const { answer, head } = await submitCommand(
     allocator,
     context,
@@ -49,8 +40,7 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
     }),
     (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
-  const byAttachment = new Map(answer.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
-  const allocations = attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
+  const allocations = inOrderOf(attachments, answer);
   context.span?.set(allocationAttributes(allocations));
   return { position: positionMessage(head), allocations: allocations.map(allocationMessage) };
 }
@@ -59,12 +49,35 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
  * The remaining validity of a request: `valid_ms` minus the time that it waited here and at the standby that forwarded it, and at
  * most until the deadline of its caller. Monotonic clocks only: clocks of different machines are never compared.
  */
-const validMsLeft = ({ validMs }: api.AllocateRequest, { elapsedMs, remainingMs }: CallContext): number =>
-  Math.min(validMs - (elapsedMs?.() ?? 0), remainingMs?.() ?? Infinity);
+const validMsLeft = ({ validMs }: api.AllocateRequest, context: CallContext): number =>
+  Math.min(validMs - (context.elapsedMs?.() ?? 0), context.remainingMs?.() ?? Infinity);
+
+function refuseRepeated(attachments: readonly AttachmentRequest[]): void {
+  if (attachments.length === 0) throw new IpledgerError('INVALID_REQUEST', 'attachments: at least one is needed');
+  if (attachments.length > 1 && new Set(attachments.map(attachmentKey)).size < attachments.length)
+    throw new IpledgerError(
+      'INVALID_REQUEST',
+      'attachments: each provider needs a different ordinal for each of its attachments',
+    );
+}
+
+/** The allocations of the requested attachments: the Pod may have others. Most Pods have one. */
+function inOrderOf(
+  attachments: readonly AttachmentRequest[],
+  allocations: readonly BoundAllocation[],
+): readonly BoundAllocation[] {
+  const [first] = attachments;
+  const [only] = allocations;
+  const isOne = attachments.length === 1 && allocations.length === 1;
+  if (isOne && first?.provider === only?.attachment.provider && first?.ordinal === only?.attachment.ordinal)
+    return allocations;
+  const byAttachment = new Map(allocations.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
+  return attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
+}
 
 const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({ kind, name, uid });
 
-function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
+function readAttachment(request: api.AttachmentRequest, isImported: boolean): AttachmentRequest {
   const candidates = request.candidates.map(({ addresses }) => addresses.map(readAddress));
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each must contain one address, or one of each family');
@@ -80,6 +93,8 @@ function readAttachment(request: api.AttachmentRequest): AttachmentRequest {
     mac: request.mac,
     routes: request.routes.map(readRoute),
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
+    // An imported NIC keeps its MAC.
+    ...(isOvnProvider(request.provider) && !isImported && { macSeed: randomInt(2 ** 48 - 1) }),
   };
 }
 

@@ -83,7 +83,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
   };
   addServices(server, allocator, {
     log: silentLog,
-    forward: (forwardable, answerHere) => forwarder.answerOrForward(forwardable, answerHere),
+    forward: (forwardable, answerHere) => forwarder.forward(forwardable, answerHere),
   });
   const endpoint = await listenOnLoopback(server);
   const client = connect(endpoint, undefined);
