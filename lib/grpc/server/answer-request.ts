@@ -53,10 +53,15 @@ export interface Arrived {
 
 /** Answers one request within its limits, here or by forwarding it. Counts it, and ends its span. Never rejects. */
 export async function answerRequest(
-  { method: { path }, handler, options: { log, forward, onAnswered } }: Served,
+  served: Served,
   arrived: Arrived,
   send: (error: CallStatus | null, reply?: unknown) => void,
 ): Promise<void> {
+  const {
+    method: { path },
+    handler,
+    options: { log, onAnswered },
+  } = served;
   const { context } = arrived;
   try {
     if (!handler) throw notImplemented(path);
@@ -66,9 +71,9 @@ export async function answerRequest(
     try {
       reply = await handler(request, context);
     } catch (error) {
-      const needsWriter = IpledgerError.from(error).code === 'NOT_WRITER';
-      if (!needsWriter || !forward || arrived.isForwarded()) throw error;
-      reply = await forward({ path, request: arrived.bytes(), context }, () => handler(request, context));
+      const forwarded = forward(served, arrived, { request, error });
+      if (!forwarded) throw error;
+      reply = await forwarded;
     }
     send(null, reply);
     onAnswered?.(path, 'OK');
@@ -79,6 +84,18 @@ export async function answerRequest(
     onAnswered?.(path, code);
     context.span?.end(code);
   }
+}
+
+/** The reply to a request whose handler threw an error; undefined when it is not forwarded. */
+function forward(
+  { method: { path }, handler, options }: Served,
+  arrived: Arrived,
+  { request, error }: { readonly request: object; readonly error: unknown },
+): Promise<unknown> | undefined {
+  if (!options.forward || !handler || IpledgerError.from(error).code !== 'NOT_WRITER') return undefined;
+  if (arrived.isForwarded()) return undefined;
+  const { context } = arrived;
+  return options.forward({ path, request: arrived.bytes(), context }, () => handler(request, context));
 }
 
 export const notImplemented = (path: string): IpledgerError =>

@@ -5,7 +5,7 @@ import type { Span } from '../../tracing/span.ts';
 import { parseTraceparent } from '../../tracing/trace-context.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
 import { anonymous, callerOf } from './authorization.ts';
-import { type Abortable, CallEnding, type Ending } from './call-ending.ts';
+import type { Abortable, Ending } from './call-ending.ts';
 
 /** The context of one call. Its functions need it as `this`. */
 export interface CallContext {
@@ -30,14 +30,6 @@ export type Call = EventEmitter & Pick<ServerUnaryCall<unknown, unknown>, 'metad
 /** Metadata of a forwarded call: that it is forwarded, and how long the caller has waited. */
 export const forwardedKey = 'ipledger-forwarded';
 export const elapsedKey = 'ipledger-elapsed-ms';
-
-/** Returns the ending of a call, which happens when its caller disconnects or its deadline passes. */
-export function endingOf(call: Call): CallEnding {
-  const ending = new CallEnding();
-  call.on('cancelled', () => ending.end());
-  if (call.cancelled) ending.end();
-  return ending;
-}
 
 /** The context of a request that arrived now. A class: closures for each call would be a part of its garbage. */
 export class ArrivedContext implements CallContext {

@@ -1,4 +1,5 @@
 /** Whether a call has ended for its caller: it disconnected, its deadline passed, or it has its reply. */
+import type { EventEmitter } from 'node:events';
 import { IpledgerError } from '../../errors.ts';
 
 /** What an AbortSignal shows without its events. */
@@ -12,27 +13,32 @@ export interface Ending extends Abortable {
 // Every call ends, so one shared error avoids a stack trace for each.
 const callerDisconnected = new IpledgerError('CANCELLED', 'the caller has disconnected');
 
+/** What a call of grpc-js shows of its end. */
+export type CancellableCall = Pick<EventEmitter, 'once'> & { readonly cancelled: boolean };
+
 /** The end of one call, with a signal for handlers that wait for it. Most handlers only test whether the caller is still there. */
 export class CallEnding implements Ending {
-  #aborted = false;
+  readonly #call: CancellableCall;
   #controller: AbortController | undefined;
 
+  constructor(call: CancellableCall) {
+    this.#call = call;
+  }
+
   get aborted(): boolean {
-    return this.#aborted;
+    return this.#call.cancelled;
   }
 
   /** Aborted with CANCELLED when the call ends. */
   get signal(): AbortSignal {
     if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(callerDisconnected);
+      const controller = new AbortController();
+      const end = (): void => controller.abort(callerDisconnected);
+      if (this.#call.cancelled) end();
+      else this.#call.once('cancelled', end);
+      this.#controller = controller;
     }
     return this.#controller.signal;
-  }
-
-  end(): void {
-    this.#aborted = true;
-    this.#controller?.abort(callerDisconnected);
   }
 }
 

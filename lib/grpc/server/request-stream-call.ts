@@ -12,8 +12,8 @@ import {
   type ServeOptions,
 } from './answer-request.ts';
 import { callerOf, verificationOf } from './authorization.ts';
-import { ArrivedContext, type Call, type CallContext, endingOf, startCallSpan } from './call-context.ts';
-import type { CallEnding } from './call-ending.ts';
+import { ArrivedContext, type Call, type CallContext, startCallSpan } from './call-context.ts';
+import { CallEnding } from './call-ending.ts';
 import { type CallStatus, statusOf } from './call-status.ts';
 import { refuseUnauthorizedRequest } from './permissions.ts';
 import { maxStreamRequests, refuseOversized } from './request-limits.ts';
@@ -23,7 +23,7 @@ import { RequestStream, type StreamedRequest } from './request-stream.ts';
 export function requestStreamCall(path: string, served: Served | undefined, { log, stopping }: ServeOptions) {
   return (call: ServerDuplexStream<Buffer, Buffer>): void => {
     const answer = async (): Promise<void> => {
-      const ending = endingOf(call);
+      const ending = new CallEnding(call);
       try {
         if (!served?.handler) throw notImplemented(path);
         const stream = new RequestStream(call, {

@@ -24,8 +24,8 @@ import {
   type Served,
   type ServeOptions,
 } from './answer-request.ts';
-import { ArrivedContext, type CallContext, endingOf, forwardedKey, startCallSpan } from './call-context.ts';
-import { endingWith } from './call-ending.ts';
+import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from './call-context.ts';
+import { CallEnding, endingWith } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 import { requestStreamCall } from './request-stream-call.ts';
@@ -116,7 +116,7 @@ class ArrivedCall implements Arrived {
   readonly #call: UnaryCall;
 
   constructor(path: string, call: UnaryCall, span: Span | undefined) {
-    this.context = new ArrivedContext(call, endingOf(call), span);
+    this.context = new ArrivedContext(call, new CallEnding(call), span);
     this.#path = path;
     this.#call = call;
   }
@@ -139,7 +139,7 @@ class ArrivedCall implements Arrived {
 function streamCall(path: string, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
     const answer = async (): Promise<void> => {
-      const caller = endingOf(call);
+      const caller = new CallEnding(call);
       const signal = stopping ? AbortSignal.any([caller.signal, stopping]) : caller.signal;
       try {
         if (!handler) throw notImplemented(path);

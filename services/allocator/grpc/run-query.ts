@@ -5,6 +5,7 @@ import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 import type { Consistency } from '../../../proto/generated/ipledger.ts';
 import type { Command } from '../../../ledger/domain/commands/command.ts';
 import type { Event } from '../../../ledger/domain/events/event.ts';
+import type { Head } from '../../../ledger/log/chain/chain.ts';
 import type { State } from '../../../ledger/domain/state/state.ts';
 import type { StateRead } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
@@ -33,7 +34,7 @@ const retryIntervalMs = 20;
 export function submitCommand<Answer>(
   allocator: AllocatorContext,
   context: CallContext,
-  build: (now: number) => Command,
+  build: (now: number, head: Head) => Command,
   answer: (state: State, events: readonly Event[], now: number) => Answer,
 ): Promise<ProvenAnswer<Answer>> {
   const { actor, span } = context;

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { IpamService } from '../../../../proto/generated/ipledger.ts';
+import fc from 'fast-check';
+import type { MessageInput } from '../../../../proto/codec.ts';
+import { type AllocateRequest, IpamService } from '../../../../proto/generated/ipledger.ts';
 import { addressKey } from '../../../../ledger/log/store/keys.ts';
 import {
   allocate,
@@ -53,6 +55,71 @@ describe('Ipam.Allocate', () => {
       allocateRequest('a', { candidates: [{ addresses: ['172.17.9.9'] }] }),
     );
     expect(again).to.deep.equal(first);
+  });
+
+  it('returns what a repeated request returns from the state, for Pods of any shape that share a transaction', async () => {
+    await applySubnet(served, 'dual', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112' });
+    const shape = fc.record(
+      {
+        interface: fc.constantFrom('', 'net7'),
+        ipFamily: fc.constantFrom('', 'ipv4', 'ipv6'),
+        defaultRoute: fc.boolean(),
+        routes: fc.array(fc.constantFrom({ dst: '', gw: '10.16.0.1' }, { dst: '10.99.0.0/16', gw: '' }), {
+          maxLength: 2,
+        }),
+      },
+      { requiredKeys: [] },
+    );
+    const attachments = fc.uniqueArray(fc.tuple(fc.constantFrom('dual', 'macvlan', 'ovn'), fc.nat(2), shape), {
+      selector: ([subnet, ordinal]) => `${subnet}/${ordinal}`,
+      minLength: 1,
+      maxLength: 4,
+    });
+    const owner = fc.constantFrom(undefined, { kind: 'StatefulSet', name: 'db', uid: 'uid-of-db' });
+    const pods = fc.array(
+      fc.record({ owner, node: fc.constantFrom('', 'node-1'), attachments, isBound: fc.boolean() }),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    );
+    await applySubnet(served, 'own', { cidrBlock: '10.17.0.0/16', provider: 'ovn' });
+    let run = 0;
+    /** The request of a Pod. A Pod with another uid and the same name takes the addresses over. */
+    const requestOf = (each: Sampled, name: string, uid: string): MessageInput<AllocateRequest> => ({
+      pod: { namespace: 'default', name, uid, node: each.node, owner: each.owner },
+      attachments: each.attachments.map(([subnet, ordinal, rest]) => ({
+        ...rest,
+        ...(subnet === 'dual' ? {} : { ipFamily: '' }),
+        provider: subnet === 'ovn' ? 'ovn' : `${subnet}.default`,
+        subnets: [subnet === 'ovn' ? 'own' : subnet],
+        ordinal,
+      })),
+    });
+    type Sampled = typeof pods extends fc.Arbitrary<(infer Pod)[]> ? Pod : never;
+    const property = fc.asyncProperty(pods, async (sampled) => {
+      run++;
+      for (const generation of ['first', 'second']) {
+        const requests = sampled.map((each, index) =>
+          requestOf(each, `p-${run}-${index}`, `${generation}-${run}-${index}`),
+        );
+        const send = () => Promise.all(requests.map((request) => served.call(IpamService.allocate, request)));
+        const given = await send();
+        const again = await send();
+        expect(given.map(({ allocations }) => allocations)).to.deep.equal(again.map(({ allocations }) => allocations));
+        for (const [index, { allocations }] of given.entries())
+          for (const { attachment, podUid, interface: requested } of sampled[index]?.isBound ? allocations : [])
+            await served.call(IpamService.bind, {
+              ...attachment,
+              podUid,
+              containerId: `c-${run}-${index}`,
+              interface: requested || `net${attachment?.ordinal}`,
+              node: sampled[index]?.node || 'node-1',
+              bootId: 'boot-1',
+            });
+      }
+    });
+    await fc.assert(property, { numRuns: 30, includeErrorInReport: true });
   });
 
   it('allocates all attachments of a Pod, in the order of the request, with owner, node, MAC and routes', async () => {

@@ -6,7 +6,7 @@ import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { parseAddress, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
 import type { AttachmentRequest } from '../../../../ledger/domain/commands/command.ts';
-import type { Owner, Route } from '../../../../ledger/domain/events/event.ts';
+import type { Attachment, Event, Owner, Route, Seq } from '../../../../ledger/domain/events/event.ts';
 import { allocationsOfPod, type BoundAllocation } from '../../../../ledger/domain/queries/queries.ts';
 import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
@@ -27,18 +27,23 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
   context.span?.set(podAttributes(pod));
   const attachments = request.attachments.map((each) => readAttachment(each, request.import));
   refuseRepeated(attachments);
+  let firstSeq = 0;
   const { answer, head } = await submitCommand(
     allocator,
     context,
-    (now) => ({
-      type: 'Allocate',
-      now,
-      pod,
-      attachments,
-      ...(request.import && { import: true }),
-      ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
-    }),
-    (state) => allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
+    (now, { seq }) => {
+      firstSeq = seq + 1;
+      return {
+        type: 'Allocate',
+        now,
+        pod,
+        attachments,
+        ...(request.import && { import: true }),
+        ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
+      };
+    },
+    (state, events, now) =>
+      grantedBy(events, attachments, { firstSeq, now }) ?? allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
   const allocations = inOrderOf(attachments, answer);
   context.span?.set(allocationAttributes(allocations));
@@ -61,15 +66,36 @@ function refuseRepeated(attachments: readonly AttachmentRequest[]): void {
     );
 }
 
+/**
+ * The allocations of a command whose events allocate to each attachment, and do nothing else: most commands. To decode them from the
+ * state would be the same. Returns undefined for other commands.
+ */
+function grantedBy(
+  events: readonly Event[],
+  attachments: readonly AttachmentRequest[],
+  { firstSeq, now }: { readonly firstSeq: Seq; readonly now: number },
+): readonly BoundAllocation[] | undefined {
+  if (events.length !== attachments.length) return undefined;
+  const granted: BoundAllocation[] = [];
+  for (const event of events) {
+    // The address of an earlier Pod of the same name keeps the bindings of its containers.
+    if (event.type !== 'AddressAllocated' || event.data.supersedes !== undefined) return undefined;
+    if (!isFor(attachments[granted.length], event.data.attachment)) return undefined;
+    granted.push({ ...event.data, seq: firstSeq + granted.length, subnet: event.subnet, at: now, bindings: [] });
+  }
+  return granted;
+}
+
+const isFor = (request: AttachmentRequest | undefined, { provider, ordinal }: Attachment): boolean =>
+  request?.provider === provider && request.ordinal === ordinal;
+
 /** The allocations of the requested attachments: the Pod may have others. Most Pods have one. */
 function inOrderOf(
   attachments: readonly AttachmentRequest[],
   allocations: readonly BoundAllocation[],
 ): readonly BoundAllocation[] {
-  const [first] = attachments;
   const [only] = allocations;
-  const isOne = attachments.length === 1 && allocations.length === 1;
-  if (isOne && first?.provider === only?.attachment.provider && first?.ordinal === only?.attachment.ordinal)
+  if (attachments.length === 1 && allocations.length === 1 && only && isFor(attachments[0], only.attachment))
     return allocations;
   const byAttachment = new Map(allocations.map((allocation) => [attachmentKey(allocation.attachment), allocation]));
   return attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
