@@ -34,14 +34,14 @@ export type { ForwardableCall, ServeOptions } from './answer-request.ts';
 export type { CallContext } from './call-context.ts';
 
 /**
- * The handlers of a service: a promise for one reply, an async iterable for many. A stream of requests names the unary method whose
- * requests it carries, and whose handler answers each.
+ * The handlers of a service: a promise for one reply, an async iterable for many, whose replies may be encoded already. A stream of
+ * requests names the unary method whose requests it carries, and whose handler answers each.
  */
 export type Handlers<Service> = {
   readonly [Name in keyof Service]?: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
     : Service[Name] extends Method<infer Request, infer Reply, 'serverStream'>
-      ? (request: Request, context: CallContext) => AsyncIterable<MessageInput<Reply>>
+      ? (request: Request, context: CallContext) => AsyncIterable<MessageInput<Reply> | Buffer>
       : keyof Service;
 };
 
@@ -77,7 +77,7 @@ export function addGrpcService<Service extends object>(
       definition[name] = withRequestBytes(method);
     } else {
       implementation[name] = streamCall(method.path, handler, options);
-      definition[name] = method;
+      definition[name] = { ...method, responseSerialize: serializeUnlessBytes(method) };
     }
   }
   server.addService(definition as unknown as ServiceDefinition, implementation);
@@ -97,8 +97,13 @@ function withRequestBytes(method: AnyMethod): AnyMethod {
         : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return request as never;
     },
-    responseSerialize: (reply) => (Buffer.isBuffer(reply) ? reply : method.responseSerialize(reply)),
+    responseSerialize: serializeUnlessBytes(method),
   };
+}
+
+/** A reply that is bytes was encoded by its handler, or by another replica. */
+function serializeUnlessBytes({ responseSerialize }: AnyMethod): AnyMethod['responseSerialize'] {
+  return (reply) => (Buffer.isBuffer(reply) ? reply : responseSerialize(reply));
 }
 
 function unaryCall(served: Served) {

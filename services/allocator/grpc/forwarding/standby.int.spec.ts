@@ -14,6 +14,7 @@ import {
   sandboxOf,
   type ServedAllocator,
   serveAllocator,
+  watchReply,
   watchRequest,
 } from '../testing/served-allocator.ts';
 
@@ -147,7 +148,10 @@ describe('A standby', () => {
       const { watch } = ledgerHandlers(standby.allocator);
       const replies = watch?.(watchRequest(3), { actor: '', signal: never });
       const first = (async () => {
-        for await (const { events = [] } of replies ?? []) if (events.length > 0) return events[0];
+        for await (const reply of replies ?? []) {
+          const [event] = watchReply(reply).events ?? [];
+          if (event) return event;
+        }
         return undefined;
       })();
       await allocate(writer, 'a');

@@ -11,13 +11,15 @@ import { getStatus } from './status.ts';
 import { streamStateAt } from '../point-in-time/state-at.ts';
 import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
 import { streamVerification } from '../audit/verify.ts';
+import { EncodedEvents } from './encoded-events.ts';
 import { streamEvents } from './watch.ts';
 import { explainPod } from '../history/why.ts';
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
   const pointInTime = new PointInTimeReader(allocator.replica);
+  const watched = { allocator, encoded: new EncodedEvents() };
   return {
-    watch: (request, context) => streamEvents(allocator, request, context),
+    watch: (request, context) => streamEvents(watched, request, context),
     history: (request, context) => getHistory(allocator, request, context),
     nextAllocations: () => Promise.resolve({ seqs: [] }), // the index is in the read model
     stateAt: (request, context) => streamStateAt(pointInTime, request, context),

@@ -27,6 +27,7 @@ import {
   type ServedAllocator,
   serveAllocator,
   unbind,
+  watchReply,
   watchRequest,
 } from '../testing/served-allocator.ts';
 
@@ -180,7 +181,8 @@ describe('Ledger.Watch', () => {
     const idleStream = watch();
     await next(idleStream);
     const positions: (number | undefined)[] = [];
-    for await (const { position, events = [] } of replies) {
+    for await (const reply of replies) {
+      const { position, events = [] } = watchReply(reply);
       positions.push(position?.seq);
       if (positions.length > 1 && events.length === 0) break;
     }

@@ -1,8 +1,9 @@
 /** Ledger.Watch: streams the events from a position on, and then each new event. */
-import { pause, timeoutSignal } from '../../../../lib/process/abortable.ts';
+import { timeoutSignal } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
+import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/events/event.ts';
 import { parseEvent, type StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { eventTypes, isEventType } from '../../../../ledger/domain/events/registry.ts';
@@ -11,24 +12,32 @@ import type { Replica } from '../../../../ledger/log/reader/replica.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { waitForSeq } from '../run-query.ts';
 import { assertNotRewound } from '../recovery/freeze.ts';
-import { eventMessage, positionMessage, estimateEventBytes } from '../messages.ts';
+import { positionMessage, estimateEventBytes } from '../messages.ts';
 import { maxPageBytes } from '../../../../lib/net/page-size.ts';
 import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
+import { CommitWaiter } from './commit-waiter.ts';
+import type { EncodedEvents } from './encoded-events.ts';
 
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
 const maxLagMs = 10_000;
 
+/** What all streams of a replica share. */
+export interface Watched {
+  readonly allocator: AllocatorContext;
+  readonly encoded: EncodedEvents;
+}
+
 /**
- * Streams complete commands, and of each the events that match the request.
+ * Streams complete commands, and of each the events that match the request. A reply with events is encoded.
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
  */
 export async function* streamEvents(
-  allocator: AllocatorContext,
+  { allocator, encoded }: Watched,
   request: api.WatchRequest,
   context: CallContext,
-): AsyncGenerator<MessageInput<api.WatchReply>> {
+): AsyncGenerator<MessageInput<api.WatchReply> | Buffer> {
   const { replica } = allocator;
   const { signal } = context;
   const filter = filterOf(request);
@@ -47,23 +56,24 @@ export async function* streamEvents(
     await waitForSeq(replica, next - 1, timeoutSignal(maxLagMs, signal));
   }
   yield keepalive();
-  while (!signal.aborted) {
-    const committed = new AbortController();
-    const stop = replica.onCommitted(() => committed.abort());
-    try {
+  const commits = new CommitWaiter(replica, signal);
+  try {
+    while (!signal.aborted) {
+      commits.reset();
       for await (const events of eventsFrom(replica, next, signal)) {
         const last = events.at(-1);
         if (!last) continue;
         next = last.envelope.seq + 1;
         reachedHead = { ...reachedHead, seq: last.envelope.seq, hash: last.hash };
         const selected = await selectEvents(replica.ledger, events, filter, signal);
-        yield { position: positionMessage(reachedHead), events: selected.map(eventMessage) };
+        const position = LedgerService.watch.responseSerialize({ position: positionMessage(reachedHead) });
+        yield Buffer.concat([position, ...selected.map((event) => encoded.encode(event))]);
       }
-      if (next > replica.head.seq) await pause(keepaliveMs, AbortSignal.any([signal, committed.signal]));
-    } finally {
-      stop();
+      if (next > replica.head.seq) await commits.wait(keepaliveMs);
+      if (!commits.hasCommitted) yield keepalive();
     }
-    if (!committed.signal.aborted) yield keepalive();
+  } finally {
+    commits.stop();
   }
 }
 

@@ -3,7 +3,7 @@ import { Server, status } from '@grpc/grpc-js';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { listenOnLoopback } from '../../../../lib/grpc/testing/grpc-test-server.ts';
 import type { MessageInput, Method } from '../../../../proto/codec.ts';
-import { IpamService, SubnetsService } from '../../../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { generateKey, parseSignerKey } from '../../../../ledger/audit/checkpoints/signing-key.ts';
 import { LedgerClock } from '../../../../ledger/log/chain/ledger-clock.ts';
@@ -134,6 +134,10 @@ export const watchRequest = (fromSeq: number): api.WatchRequest => ({
   address: '',
   types: [],
 });
+
+/** The reply of the handler of Watch, which encodes replies with events. */
+export const watchReply = (reply: MessageInput<api.WatchReply> | Buffer): MessageInput<api.WatchReply> =>
+  Buffer.isBuffer(reply) ? LedgerService.watch.responseDeserialize(reply) : reply;
 
 /** Configures a subnet of provider "<name>.default". */
 export const applySubnet = (

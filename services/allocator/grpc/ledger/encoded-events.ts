@@ -1,0 +1,30 @@
+/**
+ * The events of Watch, encoded once for all streams. Several programs follow the ledger, and each stream at its end sends the same
+ * events at the same time.
+ */
+import { LedgerService } from '../../../../proto/generated/ipledger.ts';
+import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
+import { eventMessage } from '../messages.ts';
+
+/** As many as a reply may have. A stream that is further behind encodes its events itself. */
+const maxKept = 512;
+
+interface Encoded {
+  readonly event: StoredEvent;
+  readonly bytes: Buffer;
+}
+
+export class EncodedEvents {
+  /** By event number, modulo the length. */
+  readonly #kept = Array.from<Encoded | undefined>({ length: maxKept });
+
+  /** A WatchReply with this event alone. Protobuf concatenates lists: the bytes of several, one after the other, are a reply with all. */
+  encode(event: StoredEvent): Buffer {
+    const slot = event.envelope.seq % maxKept;
+    const known = this.#kept[slot];
+    if (known?.event === event) return known.bytes;
+    const bytes = LedgerService.watch.responseSerialize({ events: [eventMessage(event)] });
+    this.#kept[slot] = { event, bytes };
+    return bytes;
+  }
+}
