@@ -14,11 +14,14 @@ import {
 } from '../../../harness/services.ts';
 import { buildHistory } from '../../../history/build-history.ts';
 import { measureTime } from '../../measurement.ts';
+import { PlainReader } from '../../plain-reader.ts';
 
 export interface HistoryEnvironment {
   readonly run: Run;
   readonly etcd: Etcd;
   readonly ledger: EtcdLedger;
+  /** The floor of reads. */
+  readonly plainReader: PlainReader;
   readonly allocator: AllocatorServer;
   readonly events: number;
 }
@@ -61,7 +64,14 @@ export async function openHistoryEnvironment(
   await etcd.etcdctl(['defrag'], { timeoutMs: maintenanceMs });
   const client = connectEtcd([etcd.endpoint]);
   run.onEnd(() => client.close());
-  return { run, etcd, ledger: new EtcdLedger(client), allocator: await startAllocator(run, { etcd }), events: seq };
+  return {
+    run,
+    etcd,
+    ledger: new EtcdLedger(client),
+    plainReader: new PlainReader(client),
+    allocator: await startAllocator(run, { etcd }),
+    events: seq,
+  };
 }
 
 /** A read model that has all events, and how long it took from its start. */
@@ -106,10 +116,10 @@ const everyEvent = { from: logPrefix, end: prefixEnd(logPrefix) };
 
 /** The floor: reads the keys of the log, or all keys, page by page, and parses each value. Calls `each` with every key. */
 export async function readAndParse(
-  { ledger, run }: Pick<HistoryEnvironment, 'ledger' | 'run'>,
+  { plainReader, run }: Pick<HistoryEnvironment, 'plainReader' | 'run'>,
   which: 'log' | 'all',
   each: (key: StoredKey, value: unknown) => void = () => undefined,
 ): Promise<void> {
-  for await (const { keys } of ledger.keys(which === 'log' ? everyEvent : everyKey, run.signal))
+  for await (const keys of plainReader.pages(which === 'log' ? everyEvent : everyKey, run.signal))
     for (const key of keys) each(key, JSON.parse(key.text));
 }

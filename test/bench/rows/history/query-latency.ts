@@ -58,9 +58,12 @@ export async function readHistoryEvents(
 }
 
 /** The floor: milliseconds to read these events in one request and parse them. */
-export async function measureBaselineMs({ ledger, run }: HistoryEnvironment, seqs: readonly number[]): Promise<number> {
+export async function measureBaselineMs(
+  { plainReader, run }: HistoryEnvironment,
+  seqs: readonly number[],
+): Promise<number> {
   const { ms } = await measureTime(async () => {
-    for (const line of await ledger.readEach(seqs, run.signal)) JSON.parse(line?.text ?? 'null');
+    for (const text of await plainReader.readEach(seqs, run.signal)) JSON.parse(text ?? 'null');
   });
   return ms;
 }

@@ -4,14 +4,14 @@
  */
 import { rangesBesideLog } from '../../../../ledger/audit/verification/key-verifier.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
-import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
+import { PlainReader } from '../../plain-reader.ts';
 
 const client = connectEtcd([process.argv[2] ?? '']);
-const ledger = new EtcdLedger(client);
+const reader = new PlainReader(client);
 let held = 0;
 for (const range of rangesBesideLog)
-  for await (const page of ledger.keys(range, new AbortController().signal))
-    for (const { text } of page.keys) {
+  for await (const keys of reader.pages(range, new AbortController().signal))
+    for (const { text } of keys) {
       const value = JSON.parse(text) as object;
       if ('holder' in value) held++;
     }
