@@ -1,5 +1,5 @@
 /** The ledger in etcd: the implementation of the ports in ledger.ts. */
-import type { Etcd3, ICompare, IKeyValue } from 'etcd3';
+import type { Etcd3, ICompare } from 'etcd3';
 import type { Segment, Seq } from '../../domain/events/event.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import { watchKey } from './head-watch.ts';
@@ -37,13 +37,13 @@ import {
   etcdLimits,
   outcomeOfError,
   compareEpoch,
-  valueText,
   appendConflict,
 } from './etcd-transaction.ts';
 import { SharedClaimValues } from './shared-claim-values.ts';
 import { isCompactedError } from './compaction.ts';
 import { refuseSealedEvent } from './log-start.ts';
 import { callEtcd, RangeReader } from './range-reader.ts';
+import type { EtcdKey } from './range-decoding.ts';
 import { callTransaction } from './txn-call.ts';
 import { encodeTransaction } from './txn-encoding.ts';
 import type {
@@ -76,26 +76,25 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async load(signal: AbortSignal): Promise<LoadedSnapshot> {
-    const { header, kvs } = await this.#reader.range({ key: toBytes(headKey) }, signal);
-    const head = kvs[0] ? parseHead(valueText(kvs[0])) : emptyHead;
-    const at = header.revision;
+    const { revision: at, keys } = await this.#reader.range({ key: toBytes(headKey) }, signal);
+    const head = keys[0] ? parseHead(keys[0].text) : emptyHead;
     const shared = new SharedClaimValues();
     const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
     for await (const page of this.#reader.pagesUnder(addressPrefix, at, signal))
-      for (const kv of page) {
-        const { name, claim } = readClaim(kv.key.toString('utf8'), valueText(kv), shared);
-        if (claim) claims.push({ ...name, claim, revision: BigInt(kv.mod_revision) });
+      for (const { key, text, modRevision } of page) {
+        const { name, claim } = readClaim(key, text, shared);
+        if (claim) claims.push({ ...name, claim, revision: BigInt(modRevision) });
         else unreadable.push(name);
       }
     const subnets = [];
     for await (const page of this.#reader.pagesUnder(subnetPrefix, at, signal))
-      for (const kv of page) subnets.push(parseSubnet(kv.key.toString('utf8'), valueText(kv)));
+      for (const { key, text } of page) subnets.push(parseSubnet(key, text));
     const pools = [];
     for await (const page of this.#reader.pagesUnder(poolPrefix, at, signal))
-      for (const kv of page) pools.push(parsePool(kv.key.toString('utf8'), valueText(kv)));
+      for (const { key, text } of page) pools.push(parsePool(key, text));
     const dropped = [];
     for await (const page of this.#reader.pagesUnder(droppedPrefix, at, signal))
-      for (const kv of page) dropped.push(parseDropped(kv.key.toString('utf8'), valueText(kv)));
+      for (const { key, text } of page) dropped.push(parseDropped(key, text));
     const segments = await this.#segments(1, signal, BigInt(at));
     return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
   }
@@ -116,7 +115,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
       try {
         for await (const page of this.#readAtOneRevision(next, signal)) {
           yield page.map(lineOf);
-          next = (seqOfKey(page.at(-1)?.key.toString('utf8') ?? '') ?? next) + 1;
+          next = (seqOfKey(page.at(-1)?.key ?? '') ?? next) + 1;
         }
         isRead = true;
       } catch (error) {
@@ -125,10 +124,10 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
       }
   }
 
-  async *#readAtOneRevision(from: Seq, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
+  async *#readAtOneRevision(from: Seq, signal: AbortSignal): AsyncIterable<readonly EtcdKey[]> {
     let isFirst = true;
-    for await (const { kvs: page } of this.#reader.pages({ from: logKey(from), end: prefixEnd(logPrefix) }, signal)) {
-      if (isFirst && page[0]?.key.toString('utf8') !== logKey(from)) await this.#refuseSealed(from, signal);
+    for await (const { keys: page } of this.#reader.pages({ from: logKey(from), end: prefixEnd(logPrefix) }, signal)) {
+      if (isFirst && page[0]?.key !== logKey(from)) await this.#refuseSealed(from, signal);
       isFirst = false;
       if (page.length > 0) yield page;
     }
@@ -138,7 +137,7 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const lines: (StoredLine | undefined)[] = [];
     for (let first = 0; first < seqs.length; first += maxParallelReads) {
       const reads = seqs.slice(first, first + maxParallelReads).map((seq) => this.#reader.get(logKey(seq), signal));
-      for (const kv of await Promise.all(reads)) lines.push(kv && lineOf(kv));
+      for (const found of await Promise.all(reads)) lines.push(found && lineOf(found));
     }
     const missing = seqs.filter((seq, index) => seq >= 1 && !lines[index]);
     if (missing.length > 0) await this.#refuseSealed(Math.min(...missing), signal);
@@ -146,8 +145,8 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async head(signal: AbortSignal): Promise<Head> {
-    const kv = await this.#reader.get(headKey, signal);
-    return kv ? parseHead(valueText(kv)) : emptyHead;
+    const found = await this.#reader.get(headKey, signal);
+    return found ? parseHead(found.text) : emptyHead;
   }
 
   async logStart(signal: AbortSignal): Promise<Seq> {
@@ -169,10 +168,10 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const text = await this.#logStartText(signal);
     if (text === undefined) return false;
     const [begin, end] = [toBytes(logPrefix), toBytes(logKey(parseLogStart(text)))];
-    const { kvs, more } = await this.#reader.range(
-      { key: begin, range_end: end, limit: pruneBatchSize, keys_only: true },
-      signal,
-    );
+    // Of the client package: a key that another program wrote may not be UTF-8.
+    const sealed = { key: begin, range_end: end, limit: pruneBatchSize, keys_only: true };
+    signal.throwIfAborted();
+    const { kvs, more } = await callEtcd('read', this.#client.kv.range(sealed), signal);
     const last = kvs.at(-1);
     if (!last) return false;
     // Only if the log start is as read: in an etcd restored since, these events may not be sealed.
@@ -185,8 +184,8 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async readFreeze(signal: AbortSignal): Promise<FreezeReason | undefined> {
-    const kv = await this.#reader.get(freezeKey, signal);
-    return kv && parseFreeze(valueText(kv));
+    const found = await this.#reader.get(freezeKey, signal);
+    return found && parseFreeze(found.text);
   }
 
   async freeze(reason: FreezeReason, found: Head, signal: AbortSignal): Promise<void> {
@@ -206,23 +205,21 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   }
 
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
-    const requested = revision === undefined ? undefined : String(revision);
-    for await (const { kvs, revision: at } of this.#reader.pages(range, signal, requested))
-      yield { revision: BigInt(at), keys: kvs.map((kv) => ({ key: kv.key.toString('utf8'), text: valueText(kv) })) };
+    const requested = revision === undefined ? undefined : Number(revision);
+    for await (const { keys, revision: at } of this.#reader.pages(range, signal, requested))
+      yield { revision: BigInt(at), keys };
   }
 
   async #logStartText(signal: AbortSignal): Promise<string | undefined> {
-    const kv = await this.#reader.get(logStartKey, signal);
-    return kv && valueText(kv);
+    return (await this.#reader.get(logStartKey, signal))?.text;
   }
 
   /** @throws IpledgerError POSITION_GONE if the missing event `seq` is sealed. */
   async #refuseSealed(seq: Seq, signal: AbortSignal): Promise<void> {
     const logStart = await this.logStart(signal);
     if (seq >= logStart) return;
-    const kv = await this.#reader.get(logKey(logStart), signal);
-    refuseSealedEvent(seq, logStart, kv && valueText(kv));
+    refuseSealedEvent(seq, logStart, (await this.#reader.get(logKey(logStart), signal))?.text);
   }
 }
 
-const lineOf = (kv: IKeyValue): StoredLine => ({ text: valueText(kv), revision: BigInt(kv.mod_revision) });
+const lineOf = ({ text, modRevision }: EtcdKey): StoredLine => ({ text, revision: BigInt(modRevision) });

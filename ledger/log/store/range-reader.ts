@@ -1,17 +1,21 @@
 /** Reads ranges of keys from etcd, in pages of one revision. */
-import type { Etcd3, IKeyValue, IRangeRequest } from 'etcd3';
+import type { Etcd3, IRangeRequest } from 'etcd3';
+import { setImmediate } from 'node:timers/promises';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/events/event.ts';
-import { etcdErrorMessage, toBytes, valueText } from './etcd-transaction.ts';
+import { callKv } from './etcd-call.ts';
+import { etcdErrorMessage, toBytes } from './etcd-transaction.ts';
 import { logPrefix, logStartKey, prefixEnd } from './keys.ts';
 import type { KeyRange } from './ledger.ts';
+import { decodeRangeReply, type EtcdKey, type RangeReply } from './range-decoding.ts';
 import { firstPageKeys, firstPageRange, nextPageKeys, nextPageRange, type PageRange } from './range-pages.ts';
 import { parseLogStart } from './stored-values.ts';
 
 export interface EtcdPage {
-  readonly kvs: IKeyValue[];
-  readonly revision: string;
+  readonly keys: readonly EtcdKey[];
+  /** Of all pages. */
+  readonly revision: number;
 }
 
 /** Every method throws IpledgerError UNAVAILABLE or, when the signal is aborted, an AbortError. */
@@ -23,60 +27,72 @@ export class RangeReader {
   }
 
   /** One request. */
-  async range(request: IRangeRequest, signal: AbortSignal) {
-    signal.throwIfAborted();
-    return await callEtcd('read', this.#client.kv.range(request), signal);
+  async range(request: IRangeRequest, signal: AbortSignal): Promise<RangeReply> {
+    return decodeRangeReply(await this.#send(request, signal));
   }
 
   /** One key; undefined if it does not exist. */
-  async get(key: string, signal: AbortSignal): Promise<IKeyValue | undefined> {
-    const { kvs } = await this.range({ key: toBytes(key) }, signal);
-    return kvs[0];
+  async get(key: string, signal: AbortSignal): Promise<EtcdKey | undefined> {
+    const { keys } = await this.range({ key: toBytes(key) }, signal);
+    return keys[0];
   }
 
   /** The keys with a prefix, as of one revision. */
-  async *pagesUnder(prefix: string, revision: string, signal: AbortSignal): AsyncIterable<IKeyValue[]> {
-    for await (const { kvs } of this.pages({ from: prefix, end: prefixEnd(prefix) }, signal, revision)) yield kvs;
+  async *pagesUnder(prefix: string, revision: number, signal: AbortSignal): AsyncIterable<readonly EtcdKey[]> {
+    for await (const { keys } of this.pages({ from: prefix, end: prefixEnd(prefix) }, signal, revision)) yield keys;
   }
 
   /** The keys of a range, as of one revision. Default: the current one. */
-  async *pages(range: KeyRange, signal: AbortSignal, requestedRevision?: string): AsyncIterable<EtcdPage> {
+  async *pages(range: KeyRange, signal: AbortSignal, requestedRevision?: number): AsyncIterable<EtcdPage> {
     let paging = { pageSize: firstPageKeys, logStart: await this.#logStartOf(range, signal) };
     let pageRange = firstPageRange(range, paging);
-    let page = await this.#page(pageRange, paging.pageSize, requestedRevision, signal);
-    const revision = requestedRevision ?? page.header.revision;
+    let message = await this.#page(pageRange, paging.pageSize, requestedRevision, signal);
+    let revision = requestedRevision;
     for (;;) {
-      const { kvs, more } = page;
-      const received = { keys: kvs.length, last: kvs.at(-1)?.key.toString('utf8') ?? '', more };
-      const nextPageSize = nextPageKeys(kvs.length, bytesOf(kvs));
+      const page = decodeRangeReply(message);
+      const { keys, more, bytes } = page;
+      revision ??= page.revision;
+      const received = { keys: keys.length, last: keys.at(-1)?.key ?? '', more };
+      const nextPageSize = nextPageKeys(keys.length, bytes);
       const nextRange = nextPageRange(pageRange, received, range.end, { ...paging, nextPageSize });
       // etcd reads the next page while the caller processes this one.
-      const nextPage = nextRange && this.#page(nextRange, nextPageSize, revision, signal);
-      nextPage?.catch(() => undefined); // the await below throws it, if the caller continues
-      yield { kvs, revision };
-      if (!nextRange || !nextPage) return;
+      const nextMessage = nextRange && this.#page(nextRange, nextPageSize, revision, signal);
+      nextMessage?.catch(() => undefined); // the await below throws it, if the caller continues
+      if (nextMessage) await setImmediate(); // the request is only sent after a turn of the event loop
+      yield { keys, revision };
+      if (!nextRange || !nextMessage) return;
       [pageRange, paging] = [nextRange, { ...paging, pageSize: nextPageSize }];
-      page = await nextPage;
+      message = await nextMessage;
     }
   }
 
-  /** One reply. When the keys are too large for the client, it requests fewer. */
-  async #page({ from, end }: PageRange, limit: number, revision: string | undefined, signal: AbortSignal) {
+  /** The bytes of one reply: they are decoded when the caller needs them. If the keys are too large for the client, it requests fewer. */
+  async #page({ from, end }: PageRange, limit: number, revision: number | undefined, signal: AbortSignal) {
     for (let maxKeys = limit; ; maxKeys = Math.ceil(maxKeys / 16))
       try {
         const request = { key: toBytes(from), range_end: toBytes(end), limit: maxKeys, ...(revision && { revision }) };
-        return await this.range(request, signal);
+        return await this.#send(request, signal);
       } catch (error) {
         if (maxKeys === 1 || !isTooLargeError(error)) throw error;
       }
   }
 
+  async #send(request: IRangeRequest, signal: AbortSignal): Promise<Buffer> {
+    signal.throwIfAborted();
+    const reply = callKv<IRangeRequest, unknown, Buffer>(this.#client, {
+      method: 'Range',
+      encode: ({ requestSerialize }) => requestSerialize(request),
+      decode: (bytes) => bytes,
+    });
+    return await callEtcd('read', reply, signal);
+  }
+
   /** The first event of the log, for a range that contains the beginning of the log. A damaged key counts as 1. */
   async #logStartOf({ from, end }: KeyRange, signal: AbortSignal): Promise<Seq> {
     if (from > logPrefix || end <= logPrefix) return 1;
-    const kv = await this.get(logStartKey, signal);
+    const found = await this.get(logStartKey, signal);
     try {
-      return parseLogStart(kv && valueText(kv));
+      return parseLogStart(found?.text);
     } catch {
       return 1;
     }
@@ -100,9 +116,6 @@ export async function callEtcd<Reply>(
     throw new IpledgerError('UNAVAILABLE', `etcd could not be ${action}: ${etcdErrorMessage(error)}`, { cause: error });
   }
 }
-
-const bytesOf = (kvs: readonly IKeyValue[]): number =>
-  kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
 
 /** gRPC reports this only in the text of the error. */
 const isTooLargeError = (thrown: unknown): boolean =>

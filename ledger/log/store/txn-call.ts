@@ -1,70 +1,23 @@
-/**
- * Sends an encoded transaction over the channels of the etcd client package: the same hosts, credentials, deadline and errors as its
- * other calls. Only the encoding differs, and the reply of a transaction that succeeded is not decoded beyond its revision.
- */
-import type { Client, Metadata } from '@grpc/grpc-js';
-import { castGrpcError, EtcdInvalidAuthTokenError, type Etcd3, type ITxnResponse } from 'etcd3';
+/** Sends an encoded transaction. The reply of a transaction that succeeded is not decoded beyond its revision. */
+import type { Etcd3, ITxnResponse } from 'etcd3';
 import protobuf from 'protobufjs/minimal.js';
-import { callTimeoutMs } from './etcd-client.ts';
-
-const path = '/etcdserverpb.KV/Txn';
+import { callKv, type GeneratedMethod } from './etcd-call.ts';
 
 /** `reply` has the results of the reads. */
 export type TransactionOutcome =
   { readonly succeeded: true; readonly revision: bigint } | { readonly succeeded: false; readonly reply: ITxnResponse };
 
-/** A member of the client package that its types do not have: its connections. */
-interface ClientInternals {
-  readonly pool: {
-    withConnection<Result>(
-      service: 'KV',
-      run: (connection: { readonly client: Client; readonly metadata: Metadata }) => Promise<Result>,
-    ): Promise<Result>;
-    readonly authenticator: { invalidateMetadata(): void };
-  };
-}
-
-/** The generated client of a service, which describes its methods. */
-interface GeneratedClient {
-  readonly service: { readonly Txn: ReplyReader };
-}
-type ReplyReader = { readonly responseDeserialize: (bytes: Buffer) => ITxnResponse };
-
 /**
- * Sends a TxnRequest once. A token that etcd no longer accepts is replaced, and the request sent again: etcd has not executed it.
+ * Sends a TxnRequest once.
  * @throws the errors of the client package
  */
-export async function callTransaction(client: Etcd3, request: Buffer): Promise<TransactionOutcome> {
-  const { pool } = client as unknown as ClientInternals;
-  const send = (): Promise<TransactionOutcome> =>
-    pool.withConnection('KV', (connection) => sendOnce(connection.client, connection.metadata, request));
-  try {
-    return await send();
-  } catch (error) {
-    if (!(error instanceof EtcdInvalidAuthTokenError)) throw error;
-    pool.authenticator.invalidateMetadata();
-    return send();
-  }
-}
+export const callTransaction = (client: Etcd3, request: Buffer): Promise<TransactionOutcome> =>
+  callKv(client, { method: 'Txn', encode: () => request, decode: readReply });
 
-function sendOnce(client: Client, metadata: Metadata, request: Buffer): Promise<TransactionOutcome> {
-  const deserialize = (bytes: Buffer): TransactionOutcome => readReply(bytes, client);
-  const options = { deadline: Date.now() + callTimeoutMs };
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(path, asIs, deserialize, request, metadata, options, (error, reply) => {
-      if (reply && !error) resolve(reply);
-      else reject(castGrpcError(error ?? new Error('etcd sent no reply')));
-    });
-  });
-}
-
-const asIs = (bytes: Buffer): Buffer => bytes;
-
-function readReply(bytes: Buffer, client: Client): TransactionOutcome {
+function readReply(bytes: Buffer, generated: GeneratedMethod<unknown, ITxnResponse>): TransactionOutcome {
   const revision = revisionIfSucceeded(bytes);
   if (revision !== undefined) return { succeeded: true, revision };
-  const { service } = client.constructor as unknown as GeneratedClient;
-  return { succeeded: false, reply: service.Txn.responseDeserialize(bytes) };
+  return { succeeded: false, reply: generated.responseDeserialize(bytes) };
 }
 
 /** The revision of a TxnResponse whose compares passed; undefined otherwise. */
