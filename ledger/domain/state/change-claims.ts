@@ -23,7 +23,7 @@ export function changeClaims(
   undoLog: UndoLog,
 ): void {
   // A restored state has the addresses that one event released in the order of their texts.
-  for (const address of addresses.toSorted()) {
+  for (const address of addresses.length > 1 ? addresses.toSorted() : addresses) {
     const before = claimOf(state, event.subnet, address) ?? emptyClaim;
     const networks = networksAfter(state, event, before.networks);
     const after = { ...change(before), last: event.seq, lastAt: event.at, networks };

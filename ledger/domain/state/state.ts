@@ -123,7 +123,13 @@ export const lastSealedSeq = ({ segments }: Pick<State, 'segments'>): Seq => seg
 export const cooldownTimesOfSubnet = (state: State, name: string): CooldownTimes =>
   state.subnets.get(name)?.subnet.spec ?? defaultCooldownTimes;
 
-export const podKey = (namespace: string, pod: string): string => `${namespace}/${pod}`;
+let lastPod = { namespace: '', pod: '', key: '/' };
+
+/** One event looks its Pod up several times, so the last key is kept: its hash is computed once. */
+export function podKey(namespace: string, pod: string): string {
+  if (lastPod.pod !== pod || lastPod.namespace !== namespace) lastPod = { namespace, pod, key: `${namespace}/${pod}` };
+  return lastPod.key;
+}
 export const podKeyOf = ({ attachment: { namespace, pod } }: Pick<Allocation, 'attachment'>): string =>
   podKey(namespace, pod);
 /** A MAC is unique on the network of the NIC. */

@@ -8,9 +8,13 @@ const dayLength = '2026-11-17'.length;
 let knownDay = '';
 let knownDayAt = Number.NaN;
 
+/** The last parsed text. The events of one batch have the same time, and a verification parses each time twice. */
+let lastParsed: { readonly text: string; readonly at: number | undefined } = { text: '', at: undefined };
+
 /** Milliseconds since 1970; undefined for every text that `Date.toISOString` does not write. */
 export function parseCanonicalInstant(text: string): number | undefined {
-  return parseOnKnownDay(text) ?? parseOnAnyDay(text);
+  if (text !== lastParsed.text) lastParsed = { text, at: parseOnKnownDay(text) ?? parseOnAnyDay(text) };
+  return lastParsed.at;
 }
 
 function parseOnAnyDay(text: string): number | undefined {
