@@ -3,6 +3,7 @@
  * transaction has complete commands and compares the head of the previous one. So an interrupted replay leaves the beginning of
  * the same ledger, and can be resumed.
  */
+import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { type Event } from '../../domain/events/event.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
@@ -148,6 +149,7 @@ class ReplayWriter {
     this.#configured = emptyNames();
     this.#appending = this.#append(batch);
     this.#appending.catch(() => undefined); // the next await throws it
+    await setImmediate(); // the transaction is only sent after a turn of the event loop
   }
 
   #build(): Batch {
