@@ -22,16 +22,26 @@ const catchUpTransactionEvents = 2_000;
 
 /** Follows the ledger until the signal is aborted. */
 export async function followLedger({ model, from, watch, log, signal }: FollowOptions): Promise<void> {
+  const pending = new PendingEvents(model, signal);
   await subscribeEvents({
-    position: () => model.position,
+    position: async () => {
+      await pending.store();
+      return model.position;
+    },
     watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
-    apply: (batch) => append(model, batch, signal),
+    apply: async (batch) => {
+      pending.add(batch);
+      const isIdle = batch.events.length === 0;
+      if (isIdle || !pending.isIncomplete) await pending.store();
+      model.recordLedgerHead(batch.head.seq);
+    },
     onFailure: (thrown, breaks) => {
       const error = IpledgerError.from(thrown);
       const { seq } = model.position;
       const isOtherLedger = error instanceof PositionMismatch || error.code === 'POSITION_GONE';
       if (isOtherLedger && seq > 0) {
         log.error({ seq, reason: error.message }, 'the ledger was rewound or replaced: rebuilding the read model');
+        pending.clear();
         model.reset();
       } else log.warn({ code: error.code, reason: error.message, seq, breaks }, 'interrupted, reconnecting');
     },
@@ -39,15 +49,51 @@ export async function followLedger({ model, from, watch, log, signal }: FollowOp
   });
 }
 
-async function append(model: FollowOptions['model'], { events, head }: EventBatch, signal: AbortSignal): Promise<void> {
-  const size = model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
-  for (const part of splitIntoTransactions(events, size)) {
-    if (signal.aborted) return;
-    const last = part.at(-1);
-    if (last) model.append(part, { epoch: head.epoch, seq: last.seq, hash: last.hash });
-    await setImmediate(); // lets queries run between transactions
+/** Received events that are not stored yet. While the model catches up, those of several replies are stored in one transaction. */
+class PendingEvents {
+  readonly #model: FollowOptions['model'];
+  readonly #signal: AbortSignal;
+  #events: Event[] = [];
+  #epoch = 0;
+  /** The highest position of the ledger that a reply has stated. */
+  #headSeq = 0;
+
+  constructor(model: FollowOptions['model'], signal: AbortSignal) {
+    this.#model = model;
+    this.#signal = signal;
   }
-  model.recordLedgerHead(head.seq);
+
+  add({ events, head }: EventBatch): void {
+    for (const event of events) this.#events.push(event);
+    this.#epoch = head.epoch;
+    this.#headSeq = Math.max(this.#headSeq, head.seq);
+  }
+
+  /** Whether more events follow, and the transaction is not full. */
+  get isIncomplete(): boolean {
+    const last = this.#events.at(-1);
+    const isBehind = last !== undefined && last.seq < this.#headSeq;
+    return isBehind && this.#events.length < this.#transactionSize && this.#model.notReadyReason !== undefined;
+  }
+
+  get #transactionSize(): number {
+    return this.#model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
+  }
+
+  async store(): Promise<void> {
+    const events = this.#events;
+    this.clear();
+    for (const part of splitIntoTransactions(events, this.#transactionSize)) {
+      if (this.#signal.aborted) return;
+      const last = part.at(-1);
+      if (last) this.#model.append(part, { epoch: this.#epoch, seq: last.seq, hash: last.hash });
+      await setImmediate(); // lets queries run between transactions
+    }
+  }
+
+  clear(): void {
+    this.#events = [];
+  }
 }
 
 /** Splits after complete commands. */

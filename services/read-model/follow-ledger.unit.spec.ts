@@ -81,16 +81,46 @@ describe('followLedger', () => {
     expect(positions).to.deep.equal([110, 210, 250]);
   });
 
-  it('stores a reply in one transaction while it catches up', async () => {
-    const events = Array.from({ length: 250 }, (_, index) => fakeEvent(index + 1));
+  /** Records the position after each transaction. */
+  function positionsOf(): number[] {
     const positions: number[] = [];
     const append = model.append.bind(model);
     model.append = (part, at) => {
       positions.push(at.seq);
       append(part, at);
     };
-    await follow([keepalive(300), watchReply(events)]);
-    expect(positions).to.deep.equal([250]);
+    return positions;
+  }
+  const replyOf = (from: number, to: number): WatchReply =>
+    watchReply(Array.from({ length: to - from + 1 }, (_, index) => fakeEvent(from + index)));
+
+  it('stores several replies in one transaction while it catches up, and the last one at the head', async () => {
+    const positions = positionsOf();
+    const replies = [1, 501, 1_001, 1_501, 2_001].map((from) => replyOf(from, from + 499));
+    await follow([keepalive(2_600), ...replies, replyOf(2_501, 2_600), replyOf(2_601, 2_603)]);
+    expect(positions).to.deep.equal([2_000, 2_600, 2_603]);
+    expect(model.store.event(2_603).seq).to.equal(2_603);
+  });
+
+  it('stores what it has when the stream ends, fails or is idle while it catches up', async () => {
+    const positions = positionsOf();
+    const openedAt = await follow(
+      [keepalive(300), replyOf(1, 100)],
+      [keepalive(300), replyOf(101, 150), new IpledgerError('UNAVAILABLE', 'away')],
+      [keepalive(300), replyOf(151, 200), keepalive(300), replyOf(201, 250)],
+    );
+    expect(openedAt).to.deep.equal([1, 101, 151]);
+    expect(positions).to.deep.equal([100, 150, 200, 250]);
+  });
+
+  it('drops what it has received of another ledger', async () => {
+    await follow([keepalive(2), watchReply(podLifeEvents(1).slice(0, 2))]);
+    model.reset();
+    await follow([keepalive(300), replyOf(1, 100)]);
+    const positions = positionsOf();
+    const stream = [keepalive(300), replyOf(101, 150), watchReply([{ ...fakeEvent(151), prev: 'another' }])];
+    expect(await follow(stream, [keepalive(1), replyOf(1, 1)])).to.deep.equal([101, 1]);
+    expect(positions).to.deep.equal([1]);
   });
 
   for (const [what, broken] of [

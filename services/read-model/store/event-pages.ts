@@ -1,11 +1,11 @@
-/** Pages of events. A packed page takes a fourth of the space of single events. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+/** Pages of events. A packed page takes a seventh of the space of single events. */
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** Larger pages compress little better, and reading one event unpacks its page. */
 export const eventsPerPage = 64;
 
-/** Higher levels save few bytes and take more time: level 3 saves 5 % and takes 20 % more. */
-const level = 1;
+/** Zstandard at its fastest level takes less than half of the time of deflate, and a fifth less space. Level 3 saves 4 %, and takes a fifth longer. */
+const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const lengthBytes = 4;
 
 /** Packs encoded messages, each with its length before it. */
@@ -15,11 +15,11 @@ export function packPage(messages: readonly Uint8Array[]): Buffer {
     length.writeUInt32LE(message.length);
     return [length, message];
   });
-  return deflateRawSync(Buffer.concat(parts), { level });
+  return zstdCompressSync(Buffer.concat(parts), { params });
 }
 
 export function unpackPage(packed: Uint8Array): Uint8Array[] {
-  const bytes = inflateRawSync(packed);
+  const bytes = zstdDecompressSync(packed);
   const messages: Uint8Array[] = [];
   for (let at = 0; at < bytes.length;) {
     const from = at + lengthBytes;

@@ -24,7 +24,7 @@ interface Page {
 
 export class EventStore {
   readonly #database: DatabaseSync;
-  readonly #insertEvent: EventInsert;
+  readonly #insertEvents: EventInsert;
   readonly #setPosition: StatementSync;
   readonly #byColumn = new Map<KeyColumn | undefined, StatementSync>();
   readonly #findPage: StatementSync;
@@ -45,7 +45,7 @@ export class EventStore {
     this.#database = openDatabase(file);
     const metadata = this.#database.prepare('SELECT value FROM about WHERE name = ?');
     this.#position = JSON.parse(String(metadata.get('position')?.['value'])) as Position;
-    this.#insertEvent = createInsert(this.#database);
+    this.#insertEvents = createInsert(this.#database);
     this.#setPosition = this.#database.prepare("UPDATE about SET value = ? WHERE name = 'position'");
     this.#findPage = this.#database.prepare(
       'SELECT first, packed FROM pages WHERE first <= ? ORDER BY first DESC LIMIT 1',
@@ -74,13 +74,13 @@ export class EventStore {
     this.#database.exec('BEGIN IMMEDIATE');
     let open = this.#openPage;
     try {
-      for (const event of events) this.#insertEvent.insert(event);
+      this.#insertEvents.insert(events);
       open = this.#addToPages(events);
       this.#setPosition.run(JSON.stringify(position));
       this.#database.exec('COMMIT');
     } catch (error) {
       this.#database.exec('ROLLBACK');
-      this.#insertEvent.forget();
+      this.#insertEvents.forget();
       throw error;
     }
     this.#position = position;
@@ -167,18 +167,32 @@ export class EventStore {
 }
 
 interface EventInsert {
-  readonly insert: (event: Event) => void;
+  readonly insert: (events: readonly Event[]) => void;
   /** Call it when a transaction is rolled back. */
   readonly forget: () => void;
 }
 
+/** Rows of one statement: the call of a statement takes longer than the row. */
+const rowsPerInsert = 32;
+
 function createInsert(database: DatabaseSync): EventInsert {
   const { keysOf, forget } = createEventKeyResolver(database);
-  const insert = database.prepare('INSERT INTO events (seq, at, subnet, pod, node, owner) VALUES (?, ?, ?, ?, ?, ?)');
+  const insertRows = (rows: number): StatementSync =>
+    database.prepare(
+      `INSERT INTO events (seq, at, subnet, pod, node, owner) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
+    );
+  const [insertMany, insertOne] = [insertRows(rowsPerInsert), insertRows(1)];
+  const valuesOf = (event: Event): (number | null)[] => {
+    const { subnet, pod, node, owner } = keysOf(event);
+    return [event.seq, Date.parse(event.at), subnet, pod, node, owner];
+  };
   return {
-    insert: (event) => {
-      const { subnet, pod, node, owner } = keysOf(event);
-      insert.run(event.seq, Date.parse(event.at), subnet, pod, node, owner);
+    insert: (events) => {
+      const rows = events.map(valuesOf);
+      const single = rows.length % rowsPerInsert;
+      for (let first = 0; first < rows.length - single; first += rowsPerInsert)
+        insertMany.run(...rows.slice(first, first + rowsPerInsert).flat());
+      for (const row of rows.slice(rows.length - single)) insertOne.run(...row);
     },
     forget,
   };

@@ -5,7 +5,7 @@
  */
 
 /** A file with another version is rebuilt. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 export const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
