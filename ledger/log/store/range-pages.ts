@@ -1,10 +1,13 @@
 /**
  * Splits a long range into requests to etcd. For each request etcd counts all keys of its range, even if it returns few: the
  * first page of an open range costs as much as the complete log. But log keys are numbered, so a request can have exactly the
- * range that fills a page. Pages of other keys end before the log.
+ * range that fills a page.
+ *
+ * Pages of other keys end before the log. How many keys a range of them has is unknown, but the last page shows which beginning its keys
+ * share: the range of the next page ends with the keys that share it, too. They are usually few pages, and never all Subnets.
  */
 import type { Seq } from '../../domain/events/event.ts';
-import { logKey, logPrefix, seqOfKey } from './keys.ts';
+import { keyPrefix, logKey, logPrefix, prefixEnd, seqOfKey } from './keys.ts';
 
 /** Keys from `from` (included) to `end` (not included). */
 export interface PageRange {
@@ -46,11 +49,31 @@ export function nextPageRange(
   paging: Paging & { readonly nextPageSize?: number },
 ): PageRange | undefined {
   const next = { ...paging, pageSize: paging.nextPageSize ?? paging.pageSize };
-  if (more) return firstPageRange({ from: keyAfter(last), end }, next);
-  if (read.end === end) return undefined;
   const isOfLog = read.from >= logPrefix;
+  if (more) {
+    const range = firstPageRange({ from: keyAfter(last), end }, next);
+    return isOfLog ? range : endingWith(sharedBeginning(read.from, last), range);
+  }
+  if (read.end === end) return undefined;
   const rest = { from: read.end, end };
-  return isOfLog && keys !== paging.pageSize ? rest : firstPageRange(rest, next);
+  if (isOfLog) return keys === paging.pageSize ? firstPageRange(rest, next) : rest;
+  const range = firstPageRange(rest, next);
+  // Where no key was, the end of this range may be far from any key.
+  return keys === 0 ? range : endingWith(read.end.slice(0, -1), range);
+}
+
+/** The beginning that two keys share. */
+function sharedBeginning(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return one.slice(0, length);
+}
+
+/** The part of a range of keys that begin with a text, from its first key on. The complete range for a text that is not of the ledger. */
+function endingWith(beginning: string, { from, end }: PageRange): PageRange {
+  const isOfLedger = beginning.length > keyPrefix.length && /^[ -}]+$/.test(beginning);
+  const last = isOfLedger ? prefixEnd(beginning) : end;
+  return { from, end: last > from && last < end ? last : end };
 }
 
 const maxPageKeys = 2_000;

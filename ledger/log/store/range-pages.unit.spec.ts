@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { prefixEnd, logKey, logPrefix, keyPrefix } from './keys.ts';
 import { firstPageRange, nextPageKeys, maxPageBytes, type PageRange, nextPageRange } from './range-pages.ts';
 
@@ -105,6 +106,52 @@ describe('Reading a range in pages', () => {
       { from: logKey(15), end: logKey(19) },
       { from: logKey(19), end: everything.end },
     ]);
+  });
+
+  it('ends a range with the keys that share the beginning of the last page, so that etcd counts no others', () => {
+    const address = (text: string): string => `${keyPrefix}addr/${text}`;
+    const keys = [
+      'lan/10.0.10',
+      'lan/10.0.11',
+      'lan/10.0.12',
+      'lan/10.0.13',
+      'lan/10.0.14',
+      'lan/10.0.15',
+      'lan/10.0.2',
+    ]
+      .concat([
+        'lan/10.1.0',
+        'lan/10.1.1',
+        'lan/10.2.0',
+        'san/10.0.1',
+        'san/10.0.2',
+        'san/10.0.3',
+        'san/10.0.4',
+        'san/fd00::1',
+      ])
+      .map(address);
+    const range = { from: address(''), end: prefixEnd(address('')) };
+    const { requested, received } = readAll(keys, range);
+    expect(received).to.deep.equal(keys);
+    expect(requested.slice(0, 5)).to.deep.equal([
+      range,
+      { from: `${address('lan/10.0.13')}\0`, end: range.end },
+      { from: `${address('lan/10.1.0')}\0`, end: address('lan/10/') },
+      { from: address('lan/10/'), end: address('lan/11') },
+      { from: address('lan/11'), end: range.end },
+    ]);
+  });
+
+  it('returns all keys of any texts, each once', () => {
+    const anyKey = fc
+      .array(fc.constantFrom('a', 'b', '/', '.', '0', '9', '~', '\u007f', '\u0000', 'é', '€'), { maxLength: 6 })
+      .map((texts) => `${keyPrefix}addr/${texts.join('')}`);
+    fc.assert(
+      fc.property(fc.uniqueArray(anyKey, { maxLength: 60 }), (found) => {
+        const keys = found.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+        expect(readAll(keys, everything).received).to.deep.equal(keys);
+      }),
+    );
   });
 
   it('returns all keys when the log start is wrong', () => {
