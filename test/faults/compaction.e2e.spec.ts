@@ -10,6 +10,7 @@ import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
 import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
 import { type Event, IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
+import { loadAll } from '../../ledger/log/testing/load-all.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
@@ -176,10 +177,10 @@ describe('faults: compaction under a reader', function () {
   });
 
   it('fails a load of the claims, which needs one revision; the repeated load succeeds', async () => {
-    const failed = await new EtcdLedger(slowClient(raw)).load(run.signal).catch((error: unknown) => error);
+    const failed = await loadAll(new EtcdLedger(slowClient(raw)), run.signal).catch((error: unknown) => error);
     expect(failed).to.have.property('code', 'UNAVAILABLE');
     expect(failed).to.have.property('message').that.matches(compacted);
-    const { claims } = await withRareCompaction(() => eventually(() => new EtcdLedger(raw).load(run.signal)));
+    const { claims } = await withRareCompaction(() => eventually(() => loadAll(new EtcdLedger(raw), run.signal)));
     expect(claims.length).to.be.at.least(testSize.events - historyLength);
   });
 

@@ -18,6 +18,8 @@ export interface Table<Value> {
 export interface ClaimMap extends Table<Claim>, Iterable<[string, Claim]> {
   keys(): Iterable<string>;
   values(): Iterable<Claim>;
+  /** Adds the claim of an address that has none, and that the next commands are not likely to read. */
+  restore(address: string, claim: Claim): void;
   /** Faster than the claims. */
   outlines(): Iterable<ClaimOutline>;
 }
@@ -54,6 +56,10 @@ export interface Release {
 
 /** Claims as objects. */
 export class ClaimObjects extends Map<string, Claim> implements ClaimMap {
+  restore(address: string, claim: Claim): void {
+    this.set(address, claim);
+  }
+
   *outlines(): Generator<ClaimOutline> {
     for (const [address, claim] of this) yield outlineOf(address, claim);
   }

@@ -6,7 +6,7 @@ import { AddressSpace } from '../addresses/address-space.ts';
 import { type Allocation, type Claim, standingOf, type ClaimName } from './claim.ts';
 import { type ClaimOutline, outlineOf, type Table } from './claims.ts';
 import { familyOf } from '../events/event.ts';
-import type { UndoLog } from './undo-log.ts';
+import { permanent, type UndoLog } from './undo-log.ts';
 import { updateNamespaceCounts } from './namespace-counts.ts';
 import { effectiveClaim } from './claims-on-network.ts';
 import { poolIntervals } from './pool.ts';
@@ -90,6 +90,16 @@ export function putClaim(state: State, name: ClaimName, claim: Claim, undoLog: U
   updateNamespaceCounts(state, name, { before, after: claim }, undoLog);
   if (before?.reservation !== claim.reservation || before?.networks[0] !== claim.networks[0])
     indexReservation(state, name, { before, after: claim }, undoLog);
+}
+
+/** As putClaim, for an address without a claim, before any subnet is in force. Cannot be undone. */
+export function addClaim(state: State, name: ClaimName, claim: Claim): void {
+  let claims = state.claims.get(name.subnet);
+  if (!claims) state.claims.set(name.subnet, (claims = state.newClaims(name.subnet)));
+  claims.restore(name.address, claim);
+  indexNetworks(state, name.subnet, { before: [], after: claim.networks }, permanent);
+  updateNamespaceCounts(state, name, { before: undefined, after: claim }, permanent);
+  if (claim.reservation) indexReservation(state, name, { before: undefined, after: claim }, permanent);
 }
 
 /** The subnet of a claim if no other subnet can be affected, as almost always: the network has one subnet, and only its claims. */

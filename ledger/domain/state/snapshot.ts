@@ -1,11 +1,11 @@
 /** Restores the state from its snapshot: the claims and configurations in etcd hold all that `decide` needs. */
 import type { Claim, ClaimName } from './claim.ts';
 import type { Segment, Seq, SourceObject, SubnetSpec } from '../events/event.ts';
-import { indexSubnet, indexAllocation, putClaim } from './indexes.ts';
+import { addClaim, indexSubnet, indexAllocation, putClaim } from './indexes.ts';
 import { permanent } from './undo-log.ts';
 import { networkOf } from './network.ts';
 import type { ConfiguredPool } from './pool.ts';
-import { initialState, type State } from './state.ts';
+import { claimOf, initialState, type State } from './state.ts';
 import { subnetFromSpec } from './subnet.ts';
 
 /** The last events that dropped claims of a subnet, newest first. */
@@ -14,32 +14,66 @@ export interface DroppedClaims {
   readonly seqs: readonly Seq[];
 }
 
-/** All keys beside the log, at one revision. */
-export interface Snapshot {
+/** The keys beside the log, except for the head and the claims. */
+export interface Configuration {
   readonly ledger: string;
   readonly segments: readonly Segment[];
   readonly subnets: readonly { readonly name: string; readonly spec: SubnetSpec; readonly source?: SourceObject }[];
   readonly pools: readonly ConfiguredPool[];
-  readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
   readonly dropped: readonly DroppedClaims[];
 }
 
+/** All keys beside the log, at one revision. */
+export interface Snapshot extends Configuration {
+  readonly claims: readonly (ClaimName & { readonly claim: Claim })[];
+}
+
 /** The state. It equals the fold of the log up to the snapshot, and `decide` returns the same for both. */
-export function restoreState({ ledger, segments, subnets, pools, claims, dropped }: Snapshot): State {
-  const state = initialState();
-  state.ledger = ledger;
-  state.segments = segments;
-  const homes = new Map(subnets.map(({ name, spec }) => [name, networkOf(spec.provider, name)]));
-  for (const { subnet, address, claim: stored } of claims) {
-    const claim = stored.networks.length > 0 ? stored : { ...stored, networks: networksOf(subnet, stored, homes) };
-    putClaim(state, { subnet, address }, claim, permanent);
-    if (claim.allocation) indexAllocation(state, claim.allocation, permanent);
+export function restoreState(snapshot: Snapshot): State {
+  const restore = new StateRestore(snapshot);
+  for (const { subnet, address, claim } of snapshot.claims) restore.add({ subnet, address }, claim);
+  return restore.end();
+}
+
+/** Restores a state claim by claim, so that the claims need not exist as objects together. */
+export class StateRestore {
+  readonly #state = initialState();
+  readonly #configuration: Configuration;
+  /** The network of each Subnet in force. */
+  readonly #homes: ReadonlyMap<string, string>;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+    const { subnets } = configuration;
+    this.#homes = new Map(subnets.map(({ name, spec }) => [name, networkOf(spec.provider, name)]));
   }
-  for (const { subnet, seqs } of dropped) state.dropped.set(subnet, seqs);
-  for (const pool of pools) state.pools.set(pool.name, pool);
-  for (const { name, spec, source } of subnets)
-    indexSubnet(state, { subnet: subnetFromSpec(name, spec), ...(source && { source }) }, permanent);
-  return state;
+
+  /** Adds a claim. Each name is added once. */
+  add(name: ClaimName, stored: Claim): void {
+    const isComplete = stored.networks.length > 0;
+    const claim = isComplete ? stored : { ...stored, networks: networksOf(name.subnet, stored, this.#homes) };
+    addClaim(this.#state, name, claim);
+    if (claim.allocation) indexAllocation(this.#state, claim.allocation, permanent);
+  }
+
+  /** Sets the networks of a claim that was added without them. */
+  setNetworks(name: ClaimName, networks: readonly string[]): void {
+    const claim = claimOf(this.#state, name.subnet, name.address);
+    if (claim) putClaim(this.#state, name, { ...claim, networks }, permanent);
+  }
+
+  /** The state. Nothing can be added afterwards. */
+  end(): State {
+    const state = this.#state;
+    const { ledger, segments, dropped, pools, subnets } = this.#configuration;
+    state.ledger = ledger;
+    state.segments = segments;
+    for (const { subnet, seqs } of dropped) state.dropped.set(subnet, seqs);
+    for (const pool of pools) state.pools.set(pool.name, pool);
+    for (const { name, spec, source } of subnets)
+      indexSubnet(state, { subnet: subnetFromSpec(name, spec), ...(source && { source }) }, permanent);
+    return state;
+  }
 }
 
 /** The networks of a claim whose key was written by a version that did not store them. */

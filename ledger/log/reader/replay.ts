@@ -73,15 +73,17 @@ class ReplayWriter {
   }
 
   static async open(ledger: Ledger, options: ReplayOptions): Promise<ReplayWriter> {
-    const { head, revisions, subnets, pools } = await ledger.load(options.signal);
-    const isEmpty = head.seq === 0 && revisions.length === 0 && subnets.length === 0 && pools.length === 0;
+    const { head, claims, subnets, pools } = await ledger.load(options.signal);
+    const revisions = new Map<string, Revision>();
+    for await (const page of claims)
+      for (const { name, claim, revision } of page) if (claim) revisions.set(claimKey(name), revision);
+    const isEmpty = head.seq === 0 && revisions.size === 0 && subnets.length === 0 && pools.length === 0;
     if (!isEmpty && !options.resume)
       throw new IpledgerError(
         'INVALID_REQUEST',
         `this ledger is not empty: it has ${head.seq} events. Replay into an empty etcd, or resume an interrupted replay`,
       );
-    const known = revisions.map(({ revision, ...name }) => [claimKey(name), revision] as const);
-    return new ReplayWriter(ledger, options, head, new Map(known));
+    return new ReplayWriter(ledger, options, head, revisions);
   }
 
   /** Adds the events of one command. */

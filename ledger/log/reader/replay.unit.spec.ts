@@ -4,6 +4,7 @@ import { restoreState } from '../../domain/state/snapshot.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { headKey } from '../store/keys.ts';
+import { loadAll } from '../testing/load-all.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { replay } from './replay.ts';
 import {
@@ -52,7 +53,7 @@ describe('replay', () => {
     const head = await replay(to, linesOf(from), { signal: never });
     expect(head).to.deep.equal(await from.head(never));
     expect(to.everything()).to.deep.equal(from.everything());
-    expect(describeState(restoreState(await to.load(never)))).to.deep.equal(describeFold(await logOf(from)));
+    expect(describeState(restoreState(await loadAll(to, never)))).to.deep.equal(describeFold(await logOf(from)));
   });
 
   it('never splits a command, and respects the limits of a transaction', async () => {

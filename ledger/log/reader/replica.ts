@@ -7,15 +7,15 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { AllocationRefused, Seq } from '../../domain/events/event.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
-import { restoreState } from '../../domain/state/snapshot.ts';
+import { StateRestore } from '../../domain/state/snapshot.ts';
 import type { State } from '../../domain/state/state.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
 import { type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
-import { applyCommand, type EventObserver } from './fold.ts';
+import { applyCommand, type EventObserver, type StateAtHead } from './fold.ts';
 import { headText } from '../store/stored-values.ts';
 import type { Ledger, Revision, StoredLine } from '../store/ledger.ts';
-import { backfillNetworks } from './backfill-networks.ts';
+import { networksFromLog } from './networks-from-log.ts';
 import { ClaimRevisions } from './claim-revisions.ts';
 
 /** The last events stay in memory, so that clients near the head cause no read of etcd. */
@@ -32,7 +32,7 @@ export class Replica {
   /** Called for each event that is read (not written by this replica), before it is applied. */
   onEventRead: EventObserver | undefined;
   #head: Head;
-  readonly #revisions = new ClaimRevisions();
+  readonly #revisions: ClaimRevisions;
   readonly #listeners = new Set<Listener>();
   readonly #recent: StoredEvent[] = [];
   /** "uid/reason" of the refusals in the log, with their time; the latest last. */
@@ -40,11 +40,12 @@ export class Replica {
   /** Events of a command whose last event is not read yet. */
   #incomplete: StoredEvent[] = [];
 
-  private constructor(ledger: Ledger, state: State, head: Head, clock: LedgerClock) {
+  private constructor(ledger: Ledger, { state, head }: StateAtHead, revisions: ClaimRevisions, clock: LedgerClock) {
     this.ledger = ledger;
     this.state = state;
     this.clock = clock;
     this.#head = head;
+    this.#revisions = revisions;
     clock.observe(head.at);
   }
 
@@ -53,10 +54,24 @@ export class Replica {
    * @throws IpledgerError UNAVAILABLE; LEDGER_DAMAGED for an unreadable head, Subnet, pool or address key name.
    */
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
-    const snapshot = await backfillNetworks(await ledger.load(signal), ledger, { signal, log });
-    const replica = new Replica(ledger, restoreState(snapshot), snapshot.head, clock);
-    for (const each of snapshot.revisions) replica.#revisions.set(each, each.revision);
-    for (const name of snapshot.unreadable) replica.state.fenced.add(claimKey(name));
+    const snapshot = await ledger.load(signal);
+    const restore = new StateRestore(snapshot);
+    const revisions = new ClaimRevisions();
+    const [unreadable, incomplete]: [ClaimName[], ClaimName[]] = [[], []];
+    const configured = new Set(snapshot.subnets.map((subnet) => subnet.name));
+    for await (const page of snapshot.claims)
+      for (const { name, claim, revision } of page) {
+        if (!claim) unreadable.push(name);
+        else {
+          restore.add(name, claim);
+          revisions.set(name, revision);
+          if (claim.networks.length === 0 && !configured.has(name.subnet)) incomplete.push(name);
+        }
+      }
+    for (const { name, networks } of await networksFromLog(incomplete, snapshot.head, ledger, { signal, log }))
+      restore.setNetworks(name, networks);
+    const replica = new Replica(ledger, { state: restore.end(), head: snapshot.head }, revisions, clock);
+    for (const name of unreadable) replica.state.fenced.add(claimKey(name));
     return replica;
   }
 

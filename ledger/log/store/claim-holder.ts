@@ -1,8 +1,7 @@
-/** The holder and the bindings of a stored claim. Texts that many claims have are shared. */
-import type { Attachment, Seq } from '../../domain/events/event.ts';
+/** The holder and the bindings of a stored claim. */
+import type { Seq } from '../../domain/events/event.ts';
 import type { Allocation, Binding } from '../../domain/state/claim.ts';
 import { parseCanonicalInstant } from '../chain/instant.ts';
-import type { SharedClaimValues } from './shared-claim-values.ts';
 
 export interface StoredHolder extends Omit<Allocation, 'seq' | 'subnet' | 'at'> {
   readonly at: string;
@@ -13,55 +12,25 @@ export interface StoredBinding extends Omit<Binding, 'at'> {
 }
 
 /** The allocation of event `seq`. @throws TypeError */
-export function parseAllocation(holder: StoredHolder, seq: Seq, subnet: string, shared: SharedClaimValues): Allocation {
-  const { owner, attachment, addresses, node, routes } = holder;
-  return {
-    ...holder,
-    attachment: shareAttachment(attachment, shared),
-    ...(owner && { owner: shared.owner(owner) }),
-    node: shared.text(node),
-    addresses: addresses.map((each) => ({ ...each, cidr: shared.text(each.cidr), gateway: shared.text(each.gateway) })),
-    interface: shared.text(holder.interface),
-    routes: routes.length === 0 ? noRoutes : routes,
-    seq,
-    subnet: shared.text(subnet),
-    at: parseTime(holder.at),
-  };
+export function parseAllocation(holder: StoredHolder, seq: Seq, subnet: string): Allocation {
+  const { attachment, addresses, routes } = holder;
+  requireObject(attachment);
+  if (!Array.isArray(addresses)) throw new TypeError('"addresses" is not a list');
+  for (const each of addresses as readonly unknown[]) requireObject(each);
+  return { ...holder, routes: routes.length === 0 ? noRoutes : routes, seq, subnet, at: parseTime(holder.at) };
 }
 
 const noRoutes: Allocation['routes'] = [];
 
-/** A binding. It has the attachment of the holder, if both are equal. @throws TypeError */
-export function parseBinding(
-  binding: StoredBinding,
-  holder: Allocation | undefined,
-  shared: SharedClaimValues,
-): Binding {
-  const { attachment, node, bootId } = binding;
-  return {
-    ...binding,
-    attachment:
-      holder && isSameAttachment(holder.attachment, attachment)
-        ? holder.attachment
-        : shareAttachment(attachment, shared),
-    interface: shared.text(binding.interface),
-    node: shared.text(node),
-    bootId: shared.text(bootId),
-    at: parseTime(binding.at),
-  };
+/** @throws TypeError */
+export function parseBinding(binding: StoredBinding): Binding {
+  requireObject(binding.attachment);
+  return { ...binding, at: parseTime(binding.at) };
 }
 
-const isSameAttachment = (one: Attachment, other: Attachment): boolean =>
-  one.namespace === other.namespace &&
-  one.pod === other.pod &&
-  one.provider === other.provider &&
-  one.ordinal === other.ordinal;
-
-const shareAttachment = (attachment: Attachment, shared: SharedClaimValues): Attachment => ({
-  ...attachment,
-  namespace: shared.text(attachment.namespace),
-  provider: shared.text(attachment.provider),
-});
+function requireObject(value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new TypeError('it is not an object');
+}
 
 /** Milliseconds since 1970. @throws TypeError */
 export function parseTime(text: string): number {

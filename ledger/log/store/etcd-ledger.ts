@@ -1,7 +1,6 @@
 /** The ledger in etcd: the implementation of the ports in ledger.ts. */
 import type { Etcd3, ICompare } from 'etcd3';
 import type { Segment, Seq } from '../../domain/events/event.ts';
-import type { ClaimName } from '../../domain/state/claim.ts';
 import { watchKey } from './head-watch.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import {
@@ -39,7 +38,6 @@ import {
   compareEpoch,
   appendConflict,
 } from './etcd-transaction.ts';
-import { SharedClaimValues } from './shared-claim-values.ts';
 import { isCompactedError } from './compaction.ts';
 import { refuseSealedEvent } from './log-start.ts';
 import { callEtcd, RangeReader } from './range-reader.ts';
@@ -53,13 +51,12 @@ import type {
   KeyPage,
   KeyRange,
   Ledger,
+  LoadedClaim,
   LoadedSnapshot,
   Revision,
   SealedLog,
   StoredLine,
 } from './ledger.ts';
-
-type LoadedClaim = LoadedSnapshot['claims'][number] & { readonly revision: Revision };
 
 const maxParallelReads = 64;
 /** Keys per deletion: few enough that an append does not wait long. */
@@ -78,14 +75,6 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
   async load(signal: AbortSignal): Promise<LoadedSnapshot> {
     const { revision: at, keys } = await this.#reader.range({ key: toBytes(headKey) }, signal);
     const head = keys[0] ? parseHead(keys[0].text) : emptyHead;
-    const shared = new SharedClaimValues();
-    const [claims, unreadable] = [[] as LoadedClaim[], [] as ClaimName[]];
-    for await (const page of this.#reader.pagesUnder(addressPrefix, at, signal))
-      for (const { key, text, modRevision } of page) {
-        const { name, claim } = readClaim(key, text, shared);
-        if (claim) claims.push({ ...name, claim, revision: BigInt(modRevision) });
-        else unreadable.push(name);
-      }
     const subnets = [];
     for await (const page of this.#reader.pagesUnder(subnetPrefix, at, signal))
       for (const { key, text } of page) subnets.push(parseSubnet(key, text));
@@ -96,7 +85,11 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     for await (const page of this.#reader.pagesUnder(droppedPrefix, at, signal))
       for (const { key, text } of page) dropped.push(parseDropped(key, text));
     const segments = await this.#segments(1, signal, BigInt(at));
-    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
+    return { ledger: head.ledger, segments, head, claims: this.#claims(at, signal), dropped, subnets, pools };
+  }
+
+  async *#claims(revision: number, signal: AbortSignal): AsyncIterable<Iterable<LoadedClaim>> {
+    for await (const page of this.#reader.pagesUnder(addressPrefix, revision, signal)) yield claimsOf(page);
   }
 
   async append(batch: Batch): Promise<AppendOutcome> {
@@ -219,6 +212,14 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const logStart = await this.logStart(signal);
     if (seq >= logStart) return;
     refuseSealedEvent(seq, logStart, (await this.#reader.get(logKey(logStart), signal))?.text);
+  }
+}
+
+/** Parses each claim when it is reached: a page of parsed claims takes several times the memory of its texts. */
+function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
+  for (const { key, text, modRevision } of page) {
+    const { name, claim } = readClaim(key, text);
+    yield { name, claim, revision: BigInt(modRevision) };
   }
 }
 

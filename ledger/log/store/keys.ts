@@ -56,8 +56,10 @@ export const prefixEnd = (prefix: string): string =>
 
 /** The address of an address key. @throws IpledgerError LEDGER_DAMAGED for any other key. */
 export function claimNameOf(key: string): ClaimName {
-  const [subnet, address, ...rest] = key.slice(addressPrefix.length).split('/');
-  if (!key.startsWith(addressPrefix) || !subnet || !address || rest.length > 0)
+  const slash = key.indexOf('/', addressPrefix.length);
+  const subnet = key.slice(addressPrefix.length, slash);
+  const address = key.slice(slash + 1);
+  if (!key.startsWith(addressPrefix) || slash < 0 || subnet === '' || address === '' || address.includes('/'))
     throw new IpledgerError('LEDGER_DAMAGED', `${key} is not an address key. Another program wrote it: delete the key`);
   return { subnet, address };
 }

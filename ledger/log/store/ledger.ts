@@ -3,8 +3,8 @@
  * implementations pass the same suite, ledger.contract.ts.
  */
 import type { Segment, Seq } from '../../domain/events/event.ts';
-import type { ClaimName } from '../../domain/state/claim.ts';
-import type { Snapshot } from '../../domain/state/snapshot.ts';
+import type { Claim, ClaimName } from '../../domain/state/claim.ts';
+import type { Configuration } from '../../domain/state/snapshot.ts';
 import type { Head } from '../chain/chain.ts';
 import type { FreezeReason } from './stored-values.ts';
 
@@ -65,11 +65,21 @@ export type AppendOutcome =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** All keys beside the log, at one revision. */
-export interface LoadedSnapshot extends Snapshot {
+export interface LoadedSnapshot extends Configuration {
   readonly head: Head;
-  readonly revisions: readonly (ClaimName & { readonly revision: Revision })[];
-  /** Address keys whose value is not a claim: another program edited them. */
-  readonly unreadable: readonly ClaimName[];
+  /**
+   * The claims in pages, because a ledger can have a million: etcd reads the next page while the caller processes one. Can be read once.
+   * Throws as Ledger does, and IpledgerError LEDGER_DAMAGED for the name of an address key.
+   */
+  readonly claims: AsyncIterable<Iterable<LoadedClaim>>;
+}
+
+/** An address key. */
+export interface LoadedClaim {
+  readonly name: ClaimName;
+  readonly revision: Revision;
+  /** Undefined for a value that is not a claim: another program edited it. */
+  readonly claim: Claim | undefined;
 }
 
 /** A line of the log. */
@@ -112,7 +122,7 @@ export interface KeyReader {
 /** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
 export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
-  /** Head, claims, Subnets and pools at one revision. */
+  /** Head, Subnets, pools and claims at one revision. */
   load(signal: AbortSignal): Promise<LoadedSnapshot>;
   /** Never throws: each failure is an outcome. */
   append(batch: Batch): Promise<AppendOutcome>;

@@ -9,7 +9,6 @@ import { networkOf } from '../../domain/state/network.ts';
 import type { ConfiguredPool } from '../../domain/state/pool.ts';
 import type { DroppedClaims } from '../../domain/state/snapshot.ts';
 import { parseAllocation, parseBinding, parseTime, type StoredBinding, type StoredHolder } from './claim-holder.ts';
-import { SharedClaimValues } from './shared-claim-values.ts';
 import type { ConfiguredSubnet } from '../../domain/state/state.ts';
 import type { Head } from '../chain/chain.ts';
 import { formatTime } from '../chain/instant.ts';
@@ -31,11 +30,11 @@ export interface FoundClaim {
   readonly claim: Claim | undefined;
 }
 
-/** Reads an address key and its value. @param shared for the values that many claims have. @throws IpledgerError LEDGER_DAMAGED for a key that is not an address key. */
-export function readClaim(key: string, text: string, shared?: SharedClaimValues): FoundClaim {
+/** Reads an address key and its value. @throws IpledgerError LEDGER_DAMAGED for a key that is not an address key. */
+export function readClaim(key: string, text: string): FoundClaim {
   const name = claimNameOf(key);
   try {
-    return { name, claim: parseClaim(name, text, shared) };
+    return { name, claim: parseClaim(name, text) };
   } catch {
     return { name, claim: undefined };
   }
@@ -110,19 +109,19 @@ function expectedList(
 }
 
 /** Parses the value of a claim's key. @throws IpledgerError LEDGER_DAMAGED */
-export function parseClaim({ subnet, address }: ClaimName, text: string, shared = new SharedClaimValues()): Claim {
+export function parseClaim({ subnet, address }: ClaimName, text: string): Claim {
   return parseOrReject(addressKey({ subnet, address }), text, 'claim', () => {
     const stored = JSON.parse(text) as StoredClaim;
     const { last, at, networks = [], alloc, holder, bindings, released, reservation, quarantine } = stored;
     if (!Number.isSafeInteger(last)) throw new TypeError('"last" is missing');
     if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder but no "alloc"');
-    const allocation = holder && parseAllocation(holder, alloc as Seq, subnet, shared);
+    const allocation = holder && parseAllocation(holder, alloc as Seq, subnet);
     return {
       last,
       lastAt: parseTime(at),
-      networks: shared.list(networks),
+      networks,
       ...(allocation && { allocation }),
-      bindings: bindings.map((binding) => parseBinding(binding, allocation, shared)),
+      bindings: bindings.map(parseBinding),
       ...(released && { released: { ...released, at: parseTime(released.at) } }),
       ...(reservation && { reservation: { ...reservation, at: parseTime(reservation.at) } }),
       ...(quarantine && { quarantine: { ...quarantine, at: parseTime(quarantine.at) } }),

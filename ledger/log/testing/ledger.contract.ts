@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import type { Event } from '../../domain/events/event.ts';
 import { emptyHead } from '../chain/chain.ts';
+import { loadAll } from './load-all.ts';
 import { batchOf, never } from './running-writer.ts';
 import { addressKey, droppedKey, headKey, logKey, poolKey, subnetKey, writerKey } from '../store/keys.ts';
 import { claimText, droppedText, headText, poolText } from '../store/stored-values.ts';
@@ -88,7 +89,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, batch);
         expect(await store.everything()).to.not.have.property(addressKey(name));
         expect((await store.everything())[droppedKey(name.subnet)]).to.equal('{"seqs":[3]}');
-        const loaded = await ledger.load(never);
+        const loaded = await loadAll(ledger, never);
         expect(loaded.claims).to.deep.equal([]);
         expect(loaded.dropped).to.deep.equal([{ subnet: name.subnet, seqs: [3] }]);
         await expectNotAppended(allocation(batch.head.after, revision), { kind: 'fenced', claims: [name] });
@@ -104,7 +105,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         const subnets = [{ name: 'macvlan', text: undefined }];
         await appended(ledger, batchOf(firstBatch.head.after, [retired], { subnets }));
         expect(await store.everything()).to.not.have.property(subnetKey('macvlan'));
-        expect((await ledger.load(never)).subnets).to.deep.equal([]);
+        expect((await loadAll(ledger, never)).subnets).to.deep.equal([]);
       });
 
       it('configures and retires a pool', async () => {
@@ -115,13 +116,13 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         });
         await appended(ledger, firstBatch);
         expect((await store.everything())[poolKey('blue')]).to.equal(poolText({ spec }));
-        expect((await ledger.load(never)).pools).to.deep.equal([{ name: 'blue', spec }]);
+        expect((await loadAll(ledger, never)).pools).to.deep.equal([{ name: 'blue', spec }]);
         const retired: Event = { type: 'PoolRetired', subnet: 'macvlan', data: { pool: 'blue' } };
         await appended(
           ledger,
           batchOf(firstBatch.head.after, [retired], { pools: [{ name: 'blue', text: undefined }] }),
         );
-        expect((await ledger.load(never)).pools).to.deep.equal([]);
+        expect((await loadAll(ledger, never)).pools).to.deep.equal([]);
       });
 
       it('returns moved when the head is another', async () => {

@@ -118,14 +118,12 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
       ...readClaim(key, text),
       revision: modified,
     }));
-    const claims = found.flatMap(({ name, claim, revision }) => (claim ? [{ ...name, claim, revision }] : []));
-    const unreadable = found.flatMap(({ name, claim }) => (claim ? [] : [name]));
     const under = <Value>(prefix: string, parse: (key: string, text: string) => Value): Value[] =>
       [...this.#withPrefix(prefix)].map(([key, { text }]) => parse(key, text));
     const [subnets, pools] = [under(subnetPrefix, parseSubnet), under(poolPrefix, parsePool)];
     const dropped = under(droppedPrefix, parseDropped);
     const segments = this.#segmentsFrom(1);
-    return { ledger: head.ledger, segments, head, claims, revisions: claims, unreadable, dropped, subnets, pools };
+    return { ledger: head.ledger, segments, head, claims: pagesOf(found, this.#pageSize), dropped, subnets, pools };
   }
 
   async append(batch: Batch): Promise<AppendOutcome> {
@@ -305,4 +303,8 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     if (key.startsWith(logPrefix) && key > this.#lastEvent) this.#lastEvent = key;
     this.#keys.set(key, { text, created: this.#keys.get(key)?.created ?? revision, modified: revision });
   }
+}
+
+async function* pagesOf<Item>(items: readonly Item[], pageSize: number): AsyncIterable<readonly Item[]> {
+  for (let first = 0; first < items.length; first += pageSize) yield items.slice(first, first + pageSize);
 }

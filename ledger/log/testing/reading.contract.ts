@@ -4,6 +4,7 @@ import { emptyHead } from '../chain/chain.ts';
 import { addressKey, headKey, logKey, subnetKey } from '../store/keys.ts';
 import { claimText } from '../store/stored-values.ts';
 import type { Ledger } from '../store/ledger.ts';
+import { loadAll } from './load-all.ts';
 import { batchOf, failureOf, never } from './running-writer.ts';
 import {
   allocation,
@@ -39,7 +40,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
         subnets: [],
         pools: [],
       };
-      expect(await ledger.load(never)).to.deep.equal(empty);
+      expect(await loadAll(ledger, never)).to.deep.equal(empty);
       expect(await ledger.head(never)).to.deep.equal(emptyHead);
     });
 
@@ -48,7 +49,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       const first = await appended(ledger, firstBatch);
       const second = await appended(ledger, allocation(firstBatch.head.after, 0n));
       expect(second.revision > first.revision).to.be.true;
-      const { head, claims, revisions, subnets, ledger: id } = await ledger.load(never);
+      const { head, claims, revisions, subnets, ledger: id } = await loadAll(ledger, never);
       expect(id).to.equal(created.data.ledger);
       expect(head).to.include({ ledger: id, epoch: 1, seq: 3 });
       expect(claims.map(({ subnet, address, claim: loaded }) => ({ subnet, address, claim: loaded }))).to.deep.equal([
@@ -70,7 +71,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
         return true;
       })();
       do {
-        const { head, claims } = await ledger.load(never);
+        const { head, claims } = await loadAll(ledger, never);
         expect(claims.length, 'one claim per event').to.equal(head.seq);
       } while (!(await Promise.race([appending, Promise.resolve(false)])));
     });
@@ -90,7 +91,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
         await appended(ledger, batch);
         head = batch.head.after;
       }
-      const { claims, revisions } = await ledger.load(never);
+      const { claims, revisions } = await loadAll(ledger, never);
       expect(claims.map(({ address }) => address)).to.have.members(addresses);
       expect(revisions).to.have.length(count);
     });
@@ -98,21 +99,21 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
     it('throws LEDGER_DAMAGED when the head is not valid', async () => {
       for (const text of ['', '{}', '{"ledger":"x","epoch":1,"seq":1,"hash":"y","at":"yesterday"}', 'null']) {
         await store.put(headKey, text);
-        expect(await failureOf(ledger.load(never))).to.have.property('code', 'LEDGER_DAMAGED');
+        expect(await failureOf(loadAll(ledger, never))).to.have.property('code', 'LEDGER_DAMAGED');
         expect(await failureOf(ledger.head(never))).to.have.property('code', 'LEDGER_DAMAGED');
       }
     });
 
     it('throws LEDGER_DAMAGED when a Subnet is not valid', async () => {
       await store.put(subnetKey('macvlan'), '{"oops":');
-      const error = await failureOf(ledger.load(never));
+      const error = await failureOf(loadAll(ledger, never));
       expect(error).to.have.property('code', 'LEDGER_DAMAGED');
       expect(error.message).to.contain(subnetKey('macvlan'));
     });
 
     it('lists the addresses whose keys are not claims, apart from the others', async () => {
       await store.put(addressKey(name), '{"oops":');
-      const { unreadable, claims } = await ledger.load(never);
+      const { unreadable, claims } = await loadAll(ledger, never);
       expect(unreadable).to.deep.equal([name]);
       expect(claims.map(({ address }) => address)).to.not.include(name.address);
     });
@@ -161,7 +162,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       const { revision } = await appended(ledger, firstBatch);
       for await (const page of ledger.read(1, never))
         expect(page.map((line) => line.revision)).to.deep.equal([revision, revision]);
-      expect((await ledger.load(never)).revisions.map((known) => known.revision)).to.deep.equal([revision]);
+      expect((await loadAll(ledger, never)).revisions.map((known) => known.revision)).to.deep.equal([revision]);
     });
 
     it('return single events in the given order, and undefined for a missing one', async () => {
@@ -185,7 +186,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
 
     it('throw AbortError when the signal is aborted', async () => {
       const aborted = AbortSignal.abort();
-      expect(await failureOf(ledger.load(aborted))).to.have.property('name', 'AbortError');
+      expect(await failureOf(loadAll(ledger, aborted))).to.have.property('name', 'AbortError');
       expect(await failureOf(ledger.head(aborted))).to.have.property('name', 'AbortError');
       expect(await failureOf(ledger.readEach([1], aborted))).to.have.property('name', 'AbortError');
       const reading = ledger.read(1, aborted)[Symbol.asyncIterator]();

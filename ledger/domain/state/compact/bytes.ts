@@ -45,13 +45,17 @@ export class ByteWriter {
   /** Appends bytes that another `take` returned. */
   append(bytes: string): void {
     this.#reserve(bytes.length);
-    this.#length += this.#bytes.write(bytes, this.#length, 'latin1');
+    for (let index = 0; index < bytes.length; index++) this.#bytes[this.#length++] = bytes.charCodeAt(index);
   }
 
   /** A whole number of at least 0. @throws TypeError for another value. */
   number(value: number): void {
     if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${value} is not a number to store`);
     this.#reserve(maxNumberBytes);
+    if (value < 128) {
+      this.#bytes[this.#length++] = value;
+      return;
+    }
     let rest = value;
     while (rest >= 128) {
       this.#bytes[this.#length++] = (rest % 128) + 128;

@@ -79,6 +79,13 @@ export class ClaimStore {
 
   /** Puts a claim into a new slot. */
   add(name: string, claim: Claim): number {
+    const slot = this.restore(name, claim);
+    this.#keepDecoded(slot, claim);
+    return slot;
+  }
+
+  /** As add, for one of many: does not keep it decoded. */
+  restore(name: string, claim: Claim): number {
     const slot = this.#slots.take();
     this.#byName.add(hashText(name), slot);
     this.#write(slot, name, claim);
@@ -92,6 +99,7 @@ export class ClaimStore {
     const isIndexed = before.bindings === claim.bindings && before.released === claim.released;
     if (!isIndexed) this.#unindex(slot, before);
     this.#write(slot, name, claim);
+    this.#keepDecoded(slot, claim);
     if (!isIndexed) this.#index(slot, claim);
   }
 
@@ -124,7 +132,6 @@ export class ClaimStore {
   #write(slot: number, name: string, claim: Claim): void {
     this.#claims[slot] = this.#codec.encode(name, claim);
     this.#allocations[slot] = claim.allocation ? this.#codec.allocations.encode(claim.allocation) : '';
-    this.#keepDecoded(slot, claim);
   }
 
   #keepDecoded(slot: number, claim: Claim): void {

@@ -37,6 +37,10 @@ export class ClaimTable implements ClaimMap {
     return this;
   }
 
+  restore(address: string, claim: Claim): void {
+    this.#store.order.append(this.#list, this.#store.restore(this.#nameOf(address), claim));
+  }
+
   delete(address: string): boolean {
     const name = this.#nameOf(address);
     const slot = this.#store.slotOf(name);

@@ -101,6 +101,21 @@ describe('ClaimTable', () => {
     expect(table.get('10.0.0.1')).to.equal(table.get('10.0.0.1'));
   });
 
+  it('returns, and finds by its container, a claim that is restored', () => {
+    fc.assert(
+      fc.property(anyClaim, anyClaim, (one, other) => {
+        const store = new ClaimStore(new ClaimBytes());
+        const table = new ClaimTable(store, 'small');
+        table.restore('10.0.0.1', one);
+        expect(table.get('10.0.0.1')).to.deep.equal(one);
+        for (const key of sandboxKeysOf(one))
+          expect(store.withSandbox(key)).to.deep.equal([{ subnet: 'small', address: '10.0.0.1' }]);
+        table.set('10.0.0.1', other);
+        expect([...table]).to.deep.equal([['10.0.0.1', other]]);
+      }),
+    );
+  });
+
   it('skips claims that are deleted during a pass, and claims that another Subnet has in their place', () => {
     const { tables } = new Twins(10, 10);
     const [small, wide] = [tables.get('small') as ClaimMap, tables.get('wide') as ClaimMap];

@@ -15,6 +15,9 @@ export class Fields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
+  /** The text of the last list, if it had one, and the number of that list: successive claims usually have the same network. */
+  #lastOnly: string | undefined;
+  #lastNumber: number | undefined;
 
   /** @param maxShared the number of shared texts, and of shared lists. */
   constructor(maxShared: number) {
@@ -38,7 +41,11 @@ export class Fields {
   /** A list that many claims have, as `writeShared`. */
   writeList(texts: readonly string[]): void {
     const [only = ''] = texts;
-    const number = this.#lists.numberOf(texts.length === 1 ? `1 ${only}` : JSON.stringify(texts), texts);
+    if (texts.length !== 1 || only !== this.#lastOnly) {
+      this.#lastNumber = this.#lists.numberOf(texts.length === 1 ? `1 ${only}` : JSON.stringify(texts), texts);
+      this.#lastOnly = texts.length === 1 ? only : undefined;
+    }
+    const number = this.#lastNumber;
     this.writer.number(number === undefined ? 0 : number + 1);
     if (number === undefined) this.writeJson(texts);
   }

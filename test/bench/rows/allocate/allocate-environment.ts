@@ -99,7 +99,8 @@ export async function reconcile({
 }: Pick<AllocateEnvironment, 'run' | 'ledger' | 'acknowledged'>): Promise<void> {
   const { claims } = await ledger.load(run.signal);
   const held = new Map<string, string>();
-  for (const { address, claim } of claims) if (claim.allocation) held.set(claim.allocation.attachment.pod, address);
+  for await (const page of claims)
+    for (const { name, claim } of page) if (claim?.allocation) held.set(claim.allocation.attachment.pod, name.address);
   const differing = [...acknowledged].filter(([pod, address]) => held.get(pod) !== address);
   if (differing.length > 0 || held.size !== acknowledged.size)
     throw new Error(
