@@ -40,8 +40,8 @@ export class AddressPart {
   readonly usable: readonly Interval[];
   readonly total: bigint;
   readonly #fresh: FreshAddresses;
-  readonly #idle = new IdleList();
-  readonly #held = new IdleList();
+  readonly #idle: IdleList;
+  readonly #held: IdleList;
   readonly #taken = new AddressSet();
   readonly #reserved = new AddressSet();
   readonly #quarantined = new AddressSet();
@@ -53,6 +53,8 @@ export class AddressPart {
     this.usable = usable;
     this.total = countAddresses(usable);
     this.#fresh = new FreshAddresses(usable);
+    this.#idle = new IdleList(family);
+    this.#held = new IdleList(family);
   }
 
   /** The number of usable addresses that Pods hold. */

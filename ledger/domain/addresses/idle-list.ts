@@ -2,67 +2,63 @@
  * Released addresses in the order of their release, as a doubly linked list. Append, remove and read of the first take
  * constant time, and each undo restores the exact order. A Map keeps the order too, but skips every deleted entry to find
  * its first one.
+ *
+ * Each address has a slot. The list is two arrays of slots, 8 bytes for an address, because a Subnet can have 65,536 released addresses.
  */
+import { emptyList, SlotOrder } from '../state/compact/slot-order.ts';
 import type { Undo } from '../state/undo-log.ts';
-
-interface Node {
-  readonly value: bigint;
-  previous: Node | undefined;
-  next: Node | undefined;
-}
+import type { Family } from './address.ts';
+import { type AddressSlots, addressSlots } from './address-slots.ts';
 
 export class IdleList implements Iterable<bigint> {
-  readonly #nodes = new Map<bigint, Node>();
-  #first: Node | undefined;
-  #last: Node | undefined;
+  readonly #slots: AddressSlots;
+  readonly #order = new SlotOrder();
+  readonly #list = emptyList();
+
+  constructor(family: Family) {
+    this.#slots = addressSlots(family);
+  }
 
   get size(): number {
-    return this.#nodes.size;
+    return this.#list.size;
   }
 
   /** Adds an address at the end. */
   append(value: bigint): Undo {
-    const node: Node = { value, previous: this.#last, next: undefined };
-    this.#link(node);
-    return () => this.#unlink(node);
+    this.#link(value, -1);
+    return () => this.#unlink(value);
   }
 
   /** Adds an address before the later ones at the end. Takes time with their number. */
   insert(value: bigint, isLater: (other: bigint) => boolean): Undo {
-    let next: Node | undefined;
-    for (let previous = this.#last; previous && isLater(previous.value); previous = previous.previous) next = previous;
-    const node: Node = { value, previous: next ? next.previous : this.#last, next };
-    this.#link(node);
-    return () => this.#unlink(node);
+    let next = -1;
+    for (let slot = this.#list.last; slot >= 0 && isLater(this.#slots.value(slot)); slot = this.#order.before(slot))
+      next = slot;
+    this.#link(value, next);
+    return () => this.#unlink(value);
   }
 
   /** Removes an address; undefined if it is not in the list. */
   remove(value: bigint): Undo | undefined {
-    const node = this.#nodes.get(value);
-    if (!node) return undefined;
-    this.#unlink(node);
-    // Later changes are undone first, so the neighbours are the same as now.
-    return () => this.#link(node);
+    const slot = this.#slots.slotOf(value);
+    if (slot < 0) return undefined;
+    const next = this.#order.after(slot);
+    const following = next < 0 ? undefined : this.#slots.value(next);
+    this.#unlink(value);
+    // Later changes are undone first, so the following address is the same as now.
+    return () => this.#link(value, following === undefined ? -1 : this.#slots.slotOf(following));
   }
 
   /** From the first released to the last. */
   *[Symbol.iterator](): IterableIterator<bigint> {
-    for (let node = this.#first; node; node = node.next) yield node.value;
+    for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
-  #link(node: Node): void {
-    if (node.previous) node.previous.next = node;
-    else this.#first = node;
-    if (node.next) node.next.previous = node;
-    else this.#last = node;
-    this.#nodes.set(node.value, node);
+  #link(value: bigint, next: number): void {
+    this.#order.insert(this.#list, this.#slots.add(value), next);
   }
 
-  #unlink(node: Node): void {
-    if (node.previous) node.previous.next = node.next;
-    else this.#first = node.next;
-    if (node.next) node.next.previous = node.previous;
-    else this.#last = node.previous;
-    this.#nodes.delete(node.value);
+  #unlink(value: bigint): void {
+    this.#order.remove(this.#list, this.#slots.remove(value));
   }
 }

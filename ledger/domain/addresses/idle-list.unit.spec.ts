@@ -10,28 +10,55 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('IdleList', () => {
-  it('keeps the order of release after any removes, and each undo restores the exact order', () => {
-    fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
-        const list = new IdleList();
-        const changes: { readonly undo: Undo; readonly before: readonly bigint[] }[] = [];
-        for (const step of steps) {
-          const before = [...list];
-          if ('toggle' in step) {
-            const undo = list.remove(step.toggle) ?? list.append(step.toggle);
-            changes.push({ undo, before });
-            const after = before.includes(step.toggle)
-              ? before.filter((value) => value !== step.toggle)
-              : [...before, step.toggle];
-            expect([...list]).to.deep.equal(after);
-          } else
-            for (const change of changes.splice(-step.undo).reverse()) {
-              change.undo();
-              expect([...list]).to.deep.equal(change.before);
-            }
-          expect(list.size).to.equal([...list].length);
-        }
-      }),
-    );
+  for (const family of [4, 6] as const)
+    it(`keeps the order of release after any removes, and each undo restores the exact order, for IPv${family}`, () => {
+      fc.assert(
+        fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
+          const list = new IdleList(family);
+          const changes: { readonly undo: Undo; readonly before: readonly bigint[] }[] = [];
+          for (const step of steps) {
+            const before = [...list];
+            if ('toggle' in step) {
+              const undo = list.remove(step.toggle) ?? list.append(step.toggle);
+              changes.push({ undo, before });
+              const after = before.includes(step.toggle)
+                ? before.filter((value) => value !== step.toggle)
+                : [...before, step.toggle];
+              expect([...list]).to.deep.equal(after);
+            } else
+              for (const change of changes.splice(-step.undo).reverse()) {
+                change.undo();
+                expect([...list]).to.deep.equal(change.before);
+              }
+            expect(list.size).to.equal([...list].length);
+          }
+        }),
+      );
+    });
+
+  it('has any number of addresses of either family, also the last of each', () => {
+    for (const [family, last] of [
+      [4, 2n ** 32n - 1n],
+      [6, 2n ** 128n - 1n],
+    ] as const) {
+      const list = new IdleList(family);
+      const values = Array.from({ length: 1_000 }, (_, index) => last - BigInt(index));
+      for (const value of values) list.append(value);
+      expect([...list]).to.deep.equal(values);
+      const even = values.filter((value) => value % 2n === 0n);
+      for (const value of even) expect(list.remove(value)).to.not.equal(undefined);
+      expect(list.remove(last - 1n)).to.equal(undefined);
+      for (const value of even) list.append(value);
+      expect([...list]).to.deep.equal([...values.filter((value) => value % 2n !== 0n), ...even]);
+    }
+  });
+
+  it('inserts an address before the later ones', () => {
+    const list = new IdleList(4);
+    for (const value of [1n, 3n, 5n]) list.append(value);
+    const undos = [0n, 2n, 4n, 6n].map((value) => list.insert(value, (other) => other > value));
+    expect([...list]).to.deep.equal([0n, 1n, 2n, 3n, 4n, 5n, 6n]);
+    for (const undo of undos.reverse()) undo();
+    expect([...list]).to.deep.equal([1n, 3n, 5n]);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * The revision of each claim's key in etcd. There is one for each address that was ever used, so IPv4 addresses are numbers in an
- * index of 16 bytes for each, not texts in a Map.
+ * The revision of each claim's key in etcd. There is one for each address that was ever used, so IPv4 addresses are numbers in pages of
+ * revisions, 8 bytes for each, not texts in a Map.
  */
-import { randomInt } from 'node:crypto';
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
+import { hashNumber } from '../../domain/state/compact/number-hash.ts';
 import { SlotIndex } from '../../domain/state/compact/slot-index.ts';
 import { Slots } from '../../domain/state/compact/slots.ts';
 import type { Revision } from '../store/ledger.ts';
@@ -28,47 +28,66 @@ export class ClaimRevisions {
   }
 }
 
-/** Revisions as numbers, which are exact up to 2^53 and smaller than a bigint. */
+/**
+ * Revisions as numbers, which are exact up to 2^53 and smaller than a bigint. IPv4 addresses are in pages of 16: a Subnet allocates its lowest
+ * addresses first, so a page is usually full. An address that is alone in its page takes as much as 16.
+ */
 class SubnetRevisions {
-  readonly #slots = new Slots();
-  readonly #revisions: number[] = [];
-  /** By number: each hash has one address. */
-  readonly #ipv4 = new SlotIndex();
+  /** Pages by their first address. */
+  readonly #byBase = new SlotIndex();
+  readonly #pages = new Slots();
+  /** The revisions of each page; 0 for an address without a key. */
+  #ipv4 = new Float64Array(pageSize);
   readonly #ipv6 = new Map<string, number>();
 
   get(address: string): number | undefined {
-    const hash = ipv4Hash(address);
-    if (hash === undefined) return this.#ipv6.get(address);
-    return this.#revisions[this.#ipv4.find(hash, any)];
+    const value = ipv4Value(address);
+    if (value === undefined) return this.#ipv6.get(address);
+    const page = this.#pageOf(value);
+    return page < 0 ? undefined : this.#ipv4[placeOf(page, value)];
   }
 
   set(address: string, revision: number): void {
-    const hash = ipv4Hash(address);
-    if (hash === undefined) return void this.#ipv6.set(address, revision);
-    let slot = this.#ipv4.find(hash, any);
-    if (slot < 0) this.#ipv4.add(hash, (slot = this.#slots.take()));
-    this.#revisions[slot] = revision;
+    const value = ipv4Value(address);
+    if (value === undefined) return void this.#ipv6.set(address, revision);
+    let page = this.#pageOf(value);
+    if (page < 0) this.#byBase.add(hashNumber(value >>> pageBits), (page = this.#pages.take()));
+    if (placeOf(page, value) >= this.#ipv4.length) this.#grow();
+    this.#ipv4[placeOf(page, value)] = revision;
   }
 
   delete(address: string): void {
-    const hash = ipv4Hash(address);
-    if (hash === undefined) return void this.#ipv6.delete(address);
-    const slot = this.#ipv4.find(hash, any);
-    if (slot < 0) return;
-    this.#ipv4.remove(hash, slot);
-    this.#slots.give(slot);
+    const value = ipv4Value(address);
+    if (value === undefined) return void this.#ipv6.delete(address);
+    const page = this.#pageOf(value);
+    if (page < 0) return;
+    this.#ipv4[placeOf(page, value)] = 0;
+    const first = page * pageSize;
+    if (this.#ipv4.subarray(first, first + pageSize).some((revision) => revision !== 0)) return;
+    this.#byBase.remove(hashNumber(value >>> pageBits), page);
+    this.#pages.give(page);
+  }
+
+  /** The page of an address; -1 for none. */
+  #pageOf(value: number): number {
+    return this.#byBase.find(hashNumber(value >>> pageBits), any);
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(pageSize * Math.ceil((this.#ipv4.length / pageSize) * growth));
+    larger.set(this.#ipv4);
+    this.#ipv4 = larger;
   }
 }
 
+const pageBits = 4;
+const pageSize = 1 << pageBits;
+const growth = 1.25;
+
+const placeOf = (page: number, value: number): number => page * pageSize + (value & (pageSize - 1));
+
 const any = (): boolean => true;
 
-/** Tenants choose addresses, and must not choose their places in the index. */
-const key = randomInt(2 ** 32);
-
-/** A number for each IPv4 address, one-to-one; undefined for an IPv6 address. */
-function ipv4Hash(address: string): number | undefined {
-  if (address.includes(':')) return undefined;
-  const value = Number(parseAddress(address)?.value ?? 0n) ^ key;
-  const mixed = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
-  return mixed ^ (mixed >>> 12);
-}
+/** An IPv4 address as a number; undefined for an IPv6 address. */
+const ipv4Value = (address: string): number | undefined =>
+  address.includes(':') ? undefined : Number(parseAddress(address)?.value ?? 0n);

@@ -8,11 +8,17 @@
 import { createTextHash } from '../../../../lib/text-hash.ts';
 
 const initialCapacity = 16;
-const growth = 1.5;
+const growth = 1.25;
 const none = -1;
 
-/** The hash of a text for all indexes of this process. */
-export const hashText = createTextHash();
+const hashOf = createTextHash();
+let last = { text: '', hash: hashOf('') };
+
+/** The hash of a text for all indexes of this process. Keeps the last one: a text is usually looked up before it is added. */
+export function hashText(text: string): number {
+  if (last.text !== text) last = { text, hash: hashOf(text) };
+  return last.hash;
+}
 
 export class SlotIndex {
   /** The first entry of each chain. A hash belongs to the chain of its remainder. */

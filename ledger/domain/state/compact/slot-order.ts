@@ -1,7 +1,7 @@
 /** The order of slots in several lists, as doubly linked lists in two arrays. Each slot is in one list at most. */
 const none = -1;
 const initialCapacity = 16;
-const growth = 1.5;
+const growth = 1.25;
 
 /** The ends of a list. */
 export interface SlotList {
@@ -18,13 +18,30 @@ export class SlotOrder {
 
   /** Adds a slot at the end of a list. */
   append(list: SlotList, slot: number): void {
+    this.insert(list, slot, none);
+  }
+
+  /** Adds a slot before another one of the list; at the end for -1. */
+  insert(list: SlotList, slot: number, next: number): void {
     while (slot >= this.#next.length) this.#grow();
-    this.#next[slot] = none;
-    this.#previous[slot] = list.last;
-    if (list.last === none) list.first = slot;
-    else this.#next[list.last] = slot;
-    list.last = slot;
+    const previous = next === none ? list.last : (this.#previous[next] as number);
+    this.#next[slot] = next;
+    this.#previous[slot] = previous;
+    if (previous === none) list.first = slot;
+    else this.#next[previous] = slot;
+    if (next === none) list.last = slot;
+    else this.#previous[next] = slot;
     list.size++;
+  }
+
+  /** The slot after one of a list; -1 after the last. */
+  after(slot: number): number {
+    return this.#next[slot] as number;
+  }
+
+  /** The slot before one of a list; -1 before the first. */
+  before(slot: number): number {
+    return this.#previous[slot] as number;
   }
 
   /** Removes a slot from its list. */

@@ -1,0 +1,91 @@
+/**
+ * A slot (a whole number) for each of a set of addresses of one family. An IPv4 address takes 20 bytes, and an entry of a Map with its
+ * bigint takes 90.
+ */
+import { hashNumber } from '../state/compact/number-hash.ts';
+import { SlotIndex } from '../state/compact/slot-index.ts';
+import { Slots } from '../state/compact/slots.ts';
+import type { Family } from './address.ts';
+
+export interface AddressSlots {
+  /** The slot of an address; -1 for none. */
+  slotOf(value: bigint): number;
+  /** The address in a slot that is in use. */
+  value(slot: number): bigint;
+  /** Gives a slot to an address that has none. */
+  add(value: bigint): number;
+  /** Takes the slot of an address that has one. Returns it. */
+  remove(value: bigint): number;
+}
+
+export const addressSlots = (family: Family): AddressSlots => (family === 4 ? new Ipv4Slots() : new Ipv6Slots());
+
+const initialCapacity = 16;
+const growth = 1.25;
+
+class Ipv4Slots implements AddressSlots {
+  readonly #slots = new Slots();
+  readonly #index = new SlotIndex();
+  #values = new Uint32Array(initialCapacity);
+
+  slotOf(value: bigint): number {
+    return this.#index.find(hashNumber(Number(value)), any);
+  }
+
+  value(slot: number): bigint {
+    return BigInt(this.#values[slot] as number);
+  }
+
+  add(value: bigint): number {
+    const slot = this.#slots.take();
+    if (slot === this.#values.length) this.#grow();
+    this.#values[slot] = Number(value);
+    this.#index.add(hashNumber(Number(value)), slot);
+    return slot;
+  }
+
+  remove(value: bigint): number {
+    const slot = this.slotOf(value);
+    this.#index.remove(hashNumber(Number(value)), slot);
+    this.#slots.give(slot);
+    return slot;
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(Math.ceil(this.#values.length * growth));
+    larger.set(this.#values);
+    this.#values = larger;
+  }
+}
+
+/** Only equal addresses have equal hashes. */
+const any = (): boolean => true;
+
+class Ipv6Slots implements AddressSlots {
+  readonly #slots = new Slots();
+  readonly #index = new Map<bigint, number>();
+  readonly #values: bigint[] = [];
+
+  slotOf(value: bigint): number {
+    return this.#index.get(value) ?? -1;
+  }
+
+  value(slot: number): bigint {
+    return this.#values[slot] as bigint;
+  }
+
+  add(value: bigint): number {
+    const slot = this.#slots.take();
+    this.#values[slot] = value;
+    this.#index.set(value, slot);
+    return slot;
+  }
+
+  remove(value: bigint): number {
+    const slot = this.slotOf(value);
+    this.#index.delete(value);
+    this.#values[slot] = 0n;
+    this.#slots.give(slot);
+    return slot;
+  }
+}
