@@ -20,6 +20,8 @@ import { ClaimRevisions } from './claim-revisions.ts';
 
 /** The last events stay in memory, so that clients near the head cause no read of etcd. */
 const maxRecentEvents = 4_000;
+/** They are removed together, because removing one moves the others. */
+const maxSurplusEvents = 500;
 const maxRefusals = 10_000;
 const refusalRetentionMs = 3_600_000;
 
@@ -158,7 +160,8 @@ export class Replica {
       if (sequenced.type === 'AllocationRefused') this.#recordRefusal(sequenced);
     }
     this.#recent.push(...events);
-    if (this.#recent.length > 2 * maxRecentEvents) this.#recent.splice(0, this.#recent.length - maxRecentEvents);
+    const surplus = this.#recent.length - maxRecentEvents;
+    if (surplus > maxSurplusEvents) this.#recent.splice(0, surplus);
     for (const listener of this.#listeners) listener(events);
   }
 
