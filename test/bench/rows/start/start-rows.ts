@@ -32,13 +32,18 @@ export const startRows: BenchGroup = {
   longRows: ['live-1m'],
   async measure(options) {
     const { rows, size } = options;
-    const { live, events } = sizes[size];
-    const state = { live: Number(process.env['LIVE'] || live), events: Number(process.env['EVENTS'] || events) };
+    const state = sizeOr(sizes[size]);
     if (rows.has('start-150k')) await measureStart(await openLive(options, state), options);
     if (rows.has('memory')) await measureMemory(state.live, options);
-    if (rows.has('live-1m')) await measureLongStart(await openLive(options, longSize, 'etcd-1m'), options);
+    if (rows.has('live-1m')) await measureLongStart(await openLive(options, sizeOr(longSize), 'etcd-1m'), options);
   },
 };
+
+/** The size in LIVE and EVENTS. Default: the given one. */
+const sizeOr = ({ live, events }: Size): Size => ({
+  live: Number(process.env['LIVE'] || live),
+  events: Number(process.env['EVENTS'] || events),
+});
 
 interface LiveEnvironment extends HistoryEnvironment {
   readonly live: number;
