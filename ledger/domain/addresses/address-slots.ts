@@ -3,8 +3,8 @@
  * bigint takes 90.
  */
 import { hashNumber } from '../state/compact/number-hash.ts';
-import { SlotIndex } from '../state/compact/slot-index.ts';
-import { Slots } from '../state/compact/slots.ts';
+import { SlotIndex } from '../../../lib/compact/slot-index.ts';
+import { Slots } from '../../../lib/compact/slots.ts';
 import type { Family } from './address.ts';
 
 export interface AddressSlots {

@@ -5,8 +5,8 @@
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import { hashNumber } from '../../domain/state/compact/number-hash.ts';
-import { SlotIndex } from '../../domain/state/compact/slot-index.ts';
-import { Slots } from '../../domain/state/compact/slots.ts';
+import { SlotIndex } from '../../../lib/compact/slot-index.ts';
+import { Slots } from '../../../lib/compact/slots.ts';
 import type { Revision } from '../store/ledger.ts';
 
 export class ClaimRevisions {

@@ -3,8 +3,8 @@ import type { Seq } from '../../events/event.ts';
 import type { Allocation } from '../claim.ts';
 import type { AllocationMap } from '../claims.ts';
 import type { AllocationBytes } from './allocation-bytes.ts';
-import { hashText, SlotIndex } from './slot-index.ts';
-import { Slots } from './slots.ts';
+import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
+import { Slots } from '../../../../lib/compact/slots.ts';
 
 export class AllocationIndex implements AllocationMap {
   readonly #codec: AllocationBytes;

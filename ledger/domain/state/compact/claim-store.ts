@@ -5,9 +5,9 @@
 import { type Claim, type ClaimName, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
 import type { ClaimOutline, Release } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
-import { hashText, SlotIndex } from './slot-index.ts';
-import { SlotOrder } from './slot-order.ts';
-import { Slots } from './slots.ts';
+import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
+import { SlotOrder } from '../../../../lib/compact/slot-order.ts';
+import { Slots } from '../../../../lib/compact/slots.ts';
 
 export class ClaimStore {
   /** The order of the claims of each Subnet. */

@@ -1,61 +1,13 @@
-/** The fields that claims and allocations have in common, as bytes. Values that many of them have are numbers of a pool. */
+/** The fields that claims and allocations have in common, as bytes. */
 import type { Attachment } from '../../events/event.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
-import { ValuePool } from './value-pool.ts';
+import { SharedFields } from '../../../../lib/compact/shared-fields.ts';
 
-/** Longer texts are not of the kind that repeats. */
-const maxSharedLength = 256;
 const attachmentKeys: readonly (keyof Attachment)[] = ['namespace', 'pod', 'provider', 'ordinal'];
 
 /** How a value is stored: as JSON if it has an unusual shape. */
 export const formats = { json: 0, compact: 1 } as const;
 
-export class Fields {
-  readonly writer = new ByteWriter();
-  readonly reader = new ByteReader();
-  readonly #texts: ValuePool<string>;
-  readonly #lists: ValuePool<readonly string[]>;
-  /** The text of the last list, if it had one, and the number of that list: successive claims usually have the same network. */
-  #lastOnly: string | undefined;
-  #lastNumber: number | undefined;
-
-  /** @param maxShared the number of shared texts, and of shared lists. */
-  constructor(maxShared: number) {
-    this.#texts = new ValuePool(maxShared);
-    this.#lists = new ValuePool(maxShared);
-  }
-
-  /** A text that many claims have: its number + 1, or 0 and the text. @throws TypeError for a value that is not a text. */
-  writeShared(text: string): void {
-    const isShared = typeof text === 'string' && text.length <= maxSharedLength;
-    const number = isShared ? this.#texts.numberOf(text, text) : undefined;
-    this.writer.number(number === undefined ? 0 : number + 1);
-    if (number === undefined) this.writer.text(text);
-  }
-
-  readShared(): string {
-    const number = this.reader.number();
-    return number === 0 ? this.reader.text() : this.#texts.value(number - 1);
-  }
-
-  /** A list that many claims have, as `writeShared`. */
-  writeList(texts: readonly string[]): void {
-    const [only = ''] = texts;
-    if (texts.length !== 1 || only !== this.#lastOnly) {
-      this.#lastNumber = this.#lists.numberOf(texts.length === 1 ? `1 ${only}` : JSON.stringify(texts), texts);
-      this.#lastOnly = texts.length === 1 ? only : undefined;
-    }
-    const number = this.#lastNumber;
-    this.writer.number(number === undefined ? 0 : number + 1);
-    if (number === undefined) this.writeJson(texts);
-  }
-
-  /** A list that was written: the same object each time, if it is shared. */
-  readList(): readonly string[] {
-    const number = this.reader.number();
-    return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
-  }
-
+export class Fields extends SharedFields {
   /** @throws TypeError for an attachment of another shape. */
   writeAttachment(attachment: Attachment): void {
     requireShape(attachment, attachmentKeys);
@@ -69,21 +21,6 @@ export class Fields {
     const namespace = this.readShared();
     const pod = this.reader.text();
     return { namespace, pod, provider: this.readShared(), ordinal: this.reader.number() };
-  }
-
-  /** A value that is rare, or of any shape. */
-  writeJson(value: object): void {
-    this.writer.text(JSON.stringify(value));
-  }
-
-  readJson(): unknown {
-    return JSON.parse(this.reader.text());
-  }
-
-  readEach<Value>(count: number, read: () => Value): Value[] {
-    const values: Value[] = [];
-    while (values.length < count) values.push(read());
-    return values;
   }
 }
 

@@ -5,7 +5,7 @@
  * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was created a thousand times, delays no
  * look-up of another text. Tenants choose names, and cannot choose hashes: their key is random.
  */
-import { createTextHash } from '../../../../lib/text-hash.ts';
+import { createTextHash } from '../text-hash.ts';
 
 const initialCapacity = 16;
 const growth = 1.25;
