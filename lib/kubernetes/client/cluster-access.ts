@@ -119,8 +119,8 @@ async function parseFile(file: string): Promise<UntypedJson> {
   try {
     const text = readFileSync(file, 'utf8');
     if (text.trimStart().startsWith('{')) return asRecord(JSON.parse(text));
-    const { parse } = await import('yaml');
-    return asRecord(parse(text));
+    const { parseYaml } = await import('./kubeconfig-yaml.ts');
+    return asRecord(parseYaml(text));
   } catch {
     return {};
   }
