@@ -4,10 +4,11 @@ import { runInNewContext } from 'node:vm';
 import { writeLiveHeap } from './heap.ts';
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+const collectGarbage = runInNewContext('gc') as (options: { readonly flavor: 'last-resort' }) => void;
 
 process.on('SIGUSR2', () => {
-  collectGarbage();
+  // Other collections leave what only a start has used, for example bytecode. It would be gone at a later reading.
+  collectGarbage({ flavor: 'last-resort' });
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   writeLiveHeap(heapUsed + arrayBuffers);
 });
