@@ -10,8 +10,9 @@ export class SharedFields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
-  /** The text of the last list, if it had one, and the number of that list: successive records usually have the same. */
+  /** The text of the last list, if it had one, its pool and its number: successive records usually have the same. */
   #lastOnly: string | undefined;
+  #lastPool: ValuePool<readonly string[]> | undefined;
   #lastNumber: number | undefined;
 
   /** @param maxShared the number of shared texts, and of shared lists. */
@@ -34,11 +35,13 @@ export class SharedFields {
   }
 
   /** A list that many records have, as `writeShared`. */
-  writeList(texts: readonly string[]): void {
+  writeList(texts: readonly string[], pool = this.#lists): void {
     const [only = ''] = texts;
-    if (texts.length !== 1 || only !== this.#lastOnly) {
-      this.#lastNumber = this.#lists.numberOf(texts.length === 1 ? `1 ${only}` : JSON.stringify(texts), texts);
-      this.#lastOnly = texts.length === 1 ? only : undefined;
+    const isSingle = texts.length === 1;
+    if (!isSingle || only !== this.#lastOnly || pool !== this.#lastPool) {
+      this.#lastNumber = pool.numberOf(isSingle ? `1 ${only}` : JSON.stringify(texts), texts);
+      this.#lastOnly = isSingle ? only : undefined;
+      this.#lastPool = pool;
     }
     const number = this.#lastNumber;
     this.writer.number(number === undefined ? 0 : number + 1);
@@ -46,9 +49,9 @@ export class SharedFields {
   }
 
   /** A list that was written: the same object each time, if it is shared. */
-  readList(): readonly string[] {
+  readList(pool = this.#lists): readonly string[] {
     const number = this.reader.number();
-    return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
+    return number === 0 ? (this.readJson() as readonly string[]) : pool.value(number - 1);
   }
 
   /** A value that is rare, or of any shape. */

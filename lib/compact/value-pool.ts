@@ -6,15 +6,20 @@ export class ValuePool<Value> {
   readonly #numbers = new Map<string, number>();
   readonly #values: Value[] = [];
   readonly #maxValues: number;
+  /** The characters that the keys of further values may have. */
+  #freeLength: number;
 
-  constructor(maxValues: number) {
+  /** @param maxLength characters of all keys together: set it where a value may be long. */
+  constructor(maxValues: number, maxLength = Infinity) {
     this.#maxValues = maxValues;
+    this.#freeLength = maxLength;
   }
 
-  /** The number of a value; undefined if the pool is full. @param key equal for equal values only */
+  /** The number of a value; undefined if the pool has no room for it. @param key equal for equal values only */
   numberOf(key: string, value: Value): number | undefined {
     const known = this.#numbers.get(key);
-    if (known !== undefined || this.#values.length === this.#maxValues) return known;
+    if (known !== undefined || this.#values.length === this.#maxValues || key.length > this.#freeLength) return known;
+    this.#freeLength -= key.length;
     this.#numbers.set(key, this.#values.length);
     return this.#values.push(value) - 1;
   }

@@ -26,6 +26,14 @@ export function fullIpObjectName({ pod, namespace, provider, ordinal }: Attachme
   return ordinal > 0 ? `${name}.${ordinal}` : name;
 }
 
+/** The Pods "namespace/name" whose attachments may have a full name: the name of a Pod may have dots, the one of a namespace has none. */
+export function* podsOfFullName(name: string): Iterable<string> {
+  for (let end = name.indexOf('.'); end !== -1; end = name.indexOf('.', end + 1)) {
+    const next = name.indexOf('.', end + 1);
+    yield `${name.slice(end + 1, next === -1 ? undefined : next)}/${name.slice(0, end)}`;
+  }
+}
+
 /** Returns the full name; if it is invalid, its beginning with a hash of the full name. */
 export function ipObjectName(attached: AttachmentName): string {
   const name = fullIpObjectName(attached);

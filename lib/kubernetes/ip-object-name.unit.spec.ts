@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ipObjectName, isDnsSubdomain, fullIpObjectName } from './ip-object-name.ts';
+import { fullIpObjectName, ipObjectName, isDnsSubdomain, podsOfFullName } from './ip-object-name.ts';
 
 const named = (provider: string, ordinal = 0, pod = 'p') => ipObjectName({ pod, namespace: 'ns', provider, ordinal });
 
@@ -23,6 +23,11 @@ describe('Name of an IP object', () => {
     expect(longest).not.to.equal(named('other.default', 0, 'p'.repeat(253)));
   });
 
+  it('names the Pods that it may belong to', () => {
+    expect([...podsOfFullName('a.ns.net.default')]).to.deep.equal(['ns/a', 'net/a.ns', 'default/a.ns.net']);
+    expect([...podsOfFullName('a')]).to.deep.equal([]);
+  });
+
   it('replaces invalid characters, and stays distinct', () => {
     expect(named('Physical_Net')).to.match(/^p\.ns\.physical-net-[0-9a-f]{32}$/);
     expect(named('Physical_Net')).not.to.equal(named('physical_net'));
@@ -39,6 +44,7 @@ describe('Name of an IP object', () => {
     fc.assert(
       fc.property(attached, attached, (one, other) => {
         expect(isDnsSubdomain(ipObjectName(one)), ipObjectName(one)).to.equal(true);
+        expect([...podsOfFullName(fullIpObjectName(one))]).to.include(`${one.namespace}/${one.pod}`);
         expect(ipObjectName(one) === ipObjectName(other)).to.equal(fullIpObjectName(one) === fullIpObjectName(other));
       }),
     );

@@ -32,6 +32,23 @@ export type ObjectChange<T> =
   /** A complete list has been applied. */
   | { readonly kind: 'listed' };
 
+/** Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one that was stored. */
+export interface ObjectStore<T> extends ReadonlyMap<string, T> {
+  set(key: string, object: T): unknown;
+  delete(key: string): unknown;
+  /** The keys of the objects of a namespace, if the store has an index of them. */
+  keysOf?(namespace: string): Iterable<string>;
+}
+
+/** The keys of the objects of a namespace. */
+export function* keysOfNamespace(
+  objects: Pick<ObjectStore<unknown>, 'keys' | 'keysOf'>,
+  namespace: string,
+): Iterable<string> {
+  if (objects.keysOf) yield* objects.keysOf(namespace);
+  else for (const key of objects.keys()) if (key.startsWith(`${namespace}/`)) yield key;
+}
+
 /** One kind of objects. */
 export interface ResourceKind<T> {
   /** "/api/v1/pods" */
@@ -40,6 +57,8 @@ export interface ResourceKind<T> {
   readonly parse: (raw: unknown) => T;
   /** Whether a cluster without the CRD is complete: the kind then has no objects until it is installed. */
   readonly mayBeMissing?: boolean;
+  /** Makes the store of its objects. Default: a Map. */
+  readonly createStore?: () => ObjectStore<T>;
 }
 
 /** Timeouts and intervals; the defaults suit a real API server. */
@@ -89,7 +108,7 @@ function isEarlier(version: string, than: string): boolean {
 }
 
 export class Informer<T extends ObjectMeta> {
-  readonly objects = new Map<string, T>();
+  readonly objects: ObjectStore<T>;
   readonly #api: Api;
   readonly #kind: ResourceKind<T>;
   readonly #log: Logger;
@@ -111,6 +130,7 @@ export class Informer<T extends ObjectMeta> {
   constructor(api: Api, kind: ResourceKind<T>, log: Logger, timings: Partial<InformerTimings> = {}) {
     this.#api = api;
     this.#kind = kind;
+    this.objects = this.#createStore();
     this.#log = log.child({ kind: kind.path });
     this.#timings = { ...defaultTimings, ...timings };
   }
@@ -214,7 +234,7 @@ export class Informer<T extends ObjectMeta> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const listed = new Map<string, T>();
+    const listed = this.#createStore();
     let version = '';
     const { pageSize, listTimeoutMs: timeoutMs } = this.#timings;
     for await (const page of listPages(this.#api, this.#kind.path, { pageSize, timeoutMs, signal })) {
@@ -232,13 +252,17 @@ export class Informer<T extends ObjectMeta> {
   }
 
   /** Replaces all objects, and notifies the listeners of the differences. */
-  #replaceAll(listed: ReadonlyMap<string, T>): void {
+  #replaceAll(listed: ObjectStore<T>): void {
     for (const [key, known] of this.objects) {
       if (listed.has(key)) continue;
       this.objects.delete(key);
       this.#notify({ kind: 'gone', object: known, witnessed: false });
     }
     for (const object of listed.values()) this.#put(object);
+  }
+
+  #createStore(): ObjectStore<T> {
+    return this.#kind.createStore?.() ?? new Map<string, T>();
   }
 
   async #watch(signal: AbortSignal): Promise<void> {

@@ -10,7 +10,13 @@
 import type { Logger } from '../../../lib/process/log.ts';
 import { launcherMismatch } from '../../../lib/kubernetes/pod-identity.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
-import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import {
+  type ObjectChange,
+  keyOf,
+  keysOfNamespace,
+  type Informer,
+  type ObjectStore,
+} from '../../../lib/kubernetes/client/informer.ts';
 import type { VirtualMachineObject } from './objects/virtual-machine.ts';
 import type { Pod } from './objects/pod.ts';
 
@@ -44,7 +50,7 @@ export const asVirtualMachine = (pod: Pod): Pod =>
     : pod;
 
 /** Pods by "namespace/name", with their verified identity. */
-export type VerifiedPods = Pick<ReadonlyMap<string, Pod>, 'get' | 'keys'>;
+export type VerifiedPods = Pick<ObjectStore<Pod>, 'get' | 'has' | 'keys' | 'keysOf'>;
 
 export class LauncherVerifier {
   readonly objects: VerifiedPods;
@@ -63,7 +69,9 @@ export class LauncherVerifier {
     this.#queue.start();
     this.objects = {
       get: (key) => this.#changed.get(key) ?? pods.objects.get(key),
+      has: (key) => pods.objects.has(key),
       keys: () => pods.objects.keys(),
+      keysOf: (namespace) => keysOfNamespace(pods.objects, namespace),
     };
     for (const pod of pods.objects.values()) this.#put(pod, undefined);
     pods.subscribe((change) => {

@@ -4,7 +4,8 @@
  */
 import { SortedList } from '../sorted-list.ts';
 import { isLauncher, isUnverifiedLauncher, type VerifiedPods } from './launcher-verifier.ts';
-import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { type ObjectChange, keyOf, keysOfNamespace, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';
 
 /** "namespace/name" in the ledger. */
@@ -25,8 +26,6 @@ export class LedgerPods {
   readonly #pods: { readonly objects: VerifiedPods };
   /** By the name of their machine. */
   readonly #launchers = new Map<string, Launchers>();
-  /** The names of each namespace, without the namespace. */
-  readonly #names = new Map<string, Set<string>>();
   /** Unverified launchers, by the claimed machine and their own name. */
   readonly #claims = new Map<string, Map<string, Pod>>();
 
@@ -64,17 +63,18 @@ export class LedgerPods {
 
   /** All names in the ledger. */
   *keys(): Iterable<string> {
-    for (const key of this.#pods.objects.keys()) if (this.#plain(key)) yield key;
+    for (const key of this.#pods.objects.keys()) if (this.#hasPlain(key)) yield key;
     yield* this.#launchers.keys();
   }
 
   /** The names of one namespace. */
   *ofNamespace(namespace: string): Iterable<string> {
-    for (const name of this.#names.get(namespace) ?? []) yield keyOf({ namespace, name });
+    for (const key of keysOfNamespace(this.#pods.objects, namespace)) if (this.#hasPlain(key)) yield key;
+    for (const key of this.#launchers.keys()) if (key.startsWith(`${namespace}/`)) yield key;
   }
 
   has(key: string): boolean {
-    return this.#plain(key) !== undefined || this.#launchers.has(key);
+    return this.#hasPlain(key) || this.#launchers.has(key);
   }
 
   /** The Pod that gets the allocations of a name. */
@@ -90,6 +90,12 @@ export class LedgerPods {
     return own ? [own, ...launchers].sort(runningThenNewest) : launchers;
   }
 
+  /** Whether there is a Pod of this name that is no launcher. The Pod itself is read only if its name allows a launcher. */
+  #hasPlain(key: string): boolean {
+    if (!key.includes(`/${launcherPrefix}`)) return this.#pods.objects.has(key);
+    return this.#plain(key) !== undefined;
+  }
+
   /** The Pod of this name, unless it is a launcher. */
   #plain(key: string): Pod | undefined {
     const own = this.#pods.objects.get(key);
@@ -97,10 +103,8 @@ export class LedgerPods {
   }
 
   #put(pod: Pod): void {
-    const key = ledgerKeyOf(pod);
-    const names = this.#names.get(pod.namespace) ?? new Set<string>();
-    this.#names.set(pod.namespace, names.add(pod.ledgerName));
     if (!isLauncher(pod)) return;
+    const key = ledgerKeyOf(pod);
     const { byName, inOrder } = this.#launchers.get(key) ?? {
       byName: new Map<string, Pod>(),
       inOrder: new SortedList<Pod>(runningThenNewest),
@@ -121,10 +125,6 @@ export class LedgerPods {
       launchers.inOrder.remove(known);
       if (launchers.byName.size === 0) this.#launchers.delete(key);
     }
-    if (this.has(key)) return;
-    const names = this.#names.get(pod.namespace);
-    names?.delete(pod.ledgerName);
-    if (names?.size === 0) this.#names.delete(pod.namespace);
   }
 }
 

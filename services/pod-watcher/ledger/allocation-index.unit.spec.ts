@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { heldAllocation } from '../testing/fakes.ts';
 import { AllocationIndex } from './allocation-index.ts';
-import type { HeldAllocation } from './ledger-events.ts';
+import type { HeldAllocation } from './held-allocation.ts';
 
 const podOf = ({ pod }: HeldAllocation): string => pod;
 const seqsOf = (index: AllocationIndex, text: string): number[] => index.of(text).map(({ seq }) => seq);
@@ -12,11 +12,11 @@ for (const [hashes, hash] of [
   ['the same hash', () => 1],
 ] as const)
   describe(`AllocationIndex of texts with ${hashes}`, () => {
-    it('has each allocation of a text once, in the order of their addition', () => {
+    it('has each allocation of a text once, the oldest first', () => {
       const index = new AllocationIndex(podOf, hash);
       for (const seq of [5, 5, 3, 9, 3]) index.put(heldAllocation('a', { seq }));
       index.put(heldAllocation('b', { seq: 1 }));
-      expect(['a', 'b', 'c'].map((text) => seqsOf(index, text))).to.deep.equal([[5, 3, 9], [1], []]);
+      expect(['a', 'b', 'c'].map((text) => seqsOf(index, text))).to.deep.equal([[3, 5, 9], [1], []]);
       expect([...index.keys()]).to.deep.equal(['a', 'b']);
     });
 
@@ -25,8 +25,8 @@ for (const [hashes, hash] of [
       index.put(heldAllocation('b', { seq: 4 }));
       for (const seq of [5, 3, 9]) index.put(heldAllocation('a', { seq }));
       for (const [removed, left] of [
-        [7, [5, 3, 9]],
-        [4, [5, 3, 9]],
+        [7, [3, 5, 9]],
+        [4, [3, 5, 9]],
         [5, [3, 9]],
         [9, [3]],
         [3, []],

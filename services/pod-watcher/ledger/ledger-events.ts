@@ -13,28 +13,10 @@ import type {
   SourceObject,
   SubnetSpec,
 } from '../../../proto/generated/ipledger.ts';
+import { encodedAllocation } from './allocation-bytes.ts';
+import type { HeldAllocation } from './held-allocation.ts';
 
-/** An allocation that a Pod holds. */
-export interface HeldAllocation {
-  /** The number of the event that made it; identifies the allocation. */
-  readonly seq: number;
-  readonly namespace: string;
-  readonly pod: string;
-  /** The uid of the Pod in the ledger. */
-  readonly uid: string;
-  readonly provider: string;
-  readonly ordinal: number;
-  readonly subnet: string;
-  /** IPv4 first. */
-  readonly addresses: readonly AssignedAddress[];
-  readonly mac: string;
-  /** As requested, or as bound; "" while unknown. */
-  readonly interface: string;
-  /** The Node of the binding, else the Node of the Pod at allocation; "" while unknown. */
-  readonly node: string;
-  /** The controller of the Pod at allocation; undefined without one. */
-  readonly owner: Owner | undefined;
-}
+export type { HeldAllocation } from './held-allocation.ts';
 
 /** The configuration of a subnet in the ledger. */
 export interface AppliedSubnet {
@@ -111,7 +93,7 @@ export type LedgerEvent =
 export function heldAllocationOf(allocation: Allocation): HeldAllocation {
   // An older binding is of the previous Pod, from which the address was transferred.
   const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
-  return {
+  return encodedAllocation({
     seq: allocation.seq,
     ...attachmentOf(allocation.attachment),
     uid: allocation.podUid,
@@ -121,7 +103,7 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
     interface: sharedText(bound?.interface ?? allocation.interface),
     node: sharedText(bound?.node ?? allocation.node),
     owner: sharedOwner(allocation.owner),
-  };
+  });
 }
 
 /** An event of an unknown type. Without it the watcher's state would be wrong, so it must not be skipped. */
@@ -202,7 +184,7 @@ interface AllocationData {
 
 function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocation {
   const { uid, owner, node, addresses, mac, interface: name } = data;
-  return {
+  return encodedAllocation({
     seq,
     ...attachmentOf(data.attachment),
     uid,
@@ -212,7 +194,7 @@ function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocat
     interface: sharedText(name),
     node: sharedText(node),
     owner: sharedOwner(owner),
-  };
+  });
 }
 
 function releasedEvent(

@@ -1,5 +1,5 @@
 /** The present allocations of the ledger, by Pod and by name of the IP object. It reports which objects an event affects. */
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import { fullIpObjectName, ipObjectName, podsOfFullName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../ledger/allocation-index.ts';
 import type { LedgerEvent, HeldAllocation, AppliedPool, AppliedSubnet } from '../ledger/ledger-events.ts';
@@ -19,7 +19,8 @@ export interface AffectedObjects {
 export class AllocationView implements LedgerSubscriber {
   readonly #onAffected: (affected: AffectedObjects) => void;
   readonly #byPod = new AllocationIndex(podKeyOf);
-  readonly #byIp = new AllocationIndex(ipObjectName);
+  /** The few allocations whose IP object has a shortened name. The Pod of all others follows from the name. */
+  readonly #byShortName = new AllocationIndex(ipObjectName);
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #pools = new Map<string, AppliedPool>();
   #seq = 0;
@@ -42,7 +43,10 @@ export class AllocationView implements LedgerSubscriber {
 
   /** The allocation that the IP object of this name shows: the older one, if two have the same object name. */
   allocationOfIp(name: string): HeldAllocation | undefined {
-    return this.#byIp.of(name).toSorted((a, b) => a.seq - b.seq)[0];
+    const found = [...this.#byShortName.of(name)];
+    for (const pod of podsOfFullName(name))
+      for (const each of this.#byPod.of(pod)) if (fullIpObjectName(each) === name) found.push(each);
+    return found.length > 1 ? found.sort((a, b) => a.seq - b.seq)[0] : found[0];
   }
 
   /** The allocation of an address. It reads all allocations: call it for rare events only. */
@@ -64,7 +68,7 @@ export class AllocationView implements LedgerSubscriber {
   all(): AffectedObjects {
     return {
       pods: new Set(this.#byPod.keys()),
-      ips: new Set(this.#byIp.keys()),
+      ips: new Set(Array.from(this.#byPod.values(), ipObjectName)),
       subnets: new Set(this.#subnets.keys()),
       pools: new Set(this.#pools.keys()),
     };
@@ -72,7 +76,7 @@ export class AllocationView implements LedgerSubscriber {
 
   onSnapshot({ seq, allocations, subnets, pools }: LedgerSnapshot): void {
     const before = this.all();
-    for (const index of [this.#byPod, this.#byIp, this.#subnets, this.#pools]) index.clear();
+    for (const index of [this.#byPod, this.#byShortName, this.#subnets, this.#pools]) index.clear();
     for (const allocation of allocations) this.#put(allocation);
     for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
     for (const pool of pools) this.#pools.set(pool.name, pool);
@@ -111,13 +115,13 @@ export class AllocationView implements LedgerSubscriber {
 
   #put(allocation: HeldAllocation): HeldAllocation {
     this.#byPod.put(allocation);
-    this.#byIp.put(allocation);
+    if (isShortened(allocation)) this.#byShortName.put(allocation);
     return allocation;
   }
 
   #remove({ seq, ...released }: Extract<LedgerEvent, { kind: 'released' }>): HeldAllocation | undefined {
     const allocation = this.#byPod.remove(podKeyOf(released), seq);
-    if (allocation) this.#byIp.remove(ipObjectName(allocation), seq);
+    if (allocation && isShortened(allocation)) this.#byShortName.remove(ipObjectName(allocation), seq);
     return allocation;
   }
 
@@ -130,6 +134,8 @@ export class AllocationView implements LedgerSubscriber {
 function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
   return keyOf({ namespace, name: pod });
 }
+
+const isShortened = (allocation: HeldAllocation): boolean => ipObjectName(allocation) !== fullIpObjectName(allocation);
 
 function subnetOf(event: LedgerEvent): string | undefined {
   switch (event.kind) {

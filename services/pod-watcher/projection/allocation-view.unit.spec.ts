@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { boundEvent, heldAllocation, appliedSubnet } from '../testing/fakes.ts';
-import type { LedgerEvent } from '../ledger/ledger-events.ts';
+import type { HeldAllocation, LedgerEvent } from '../ledger/ledger-events.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
 
 const ended = (seq: number): LedgerEvent => ({
@@ -99,6 +101,34 @@ describe('Allocation view', () => {
     expect(view.allocationOfIp('a.default.macvlan.default')?.seq).to.equal(7);
     view.onEvents([ended(7)], 9);
     expect(view.allocationOfIp('a.default.macvlan.default')).to.equal(undefined);
+  });
+
+  it('finds the allocation of each IP object after random changes, also of Pods with dots and of shortened names', () => {
+    const anyAttachment = fc.record({
+      pod: fc.constantFrom('a', 'a.b', 'a.b.c'),
+      namespace: fc.constantFrom('b', 'c'),
+      provider: fc.constantFrom('', 'ovn', 'b', 'c.b', 'No_Valid_Name'),
+      ordinal: fc.nat(1),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyAttachment, fc.boolean()), { maxLength: 30 }), (steps) => {
+        const { view } = watched();
+        let held: HeldAllocation[] = [];
+        for (const [seq, [{ pod, ...attachment }, isRelease]] of steps.entries()) {
+          const allocation = heldAllocation(pod, { ...attachment, seq });
+          const name = ipObjectName(allocation);
+          const released = isRelease ? held.find((each) => ipObjectName(each) === name) : undefined;
+          const event: LedgerEvent = released
+            ? { ...ended(released.seq), ...released, kind: 'released', addresses: [] }
+            : { kind: 'allocated', allocation };
+          view.onEvents([event], seq);
+          held = released ? held.filter((each) => each !== released) : [...held, allocation];
+          const oldest = held.find((each) => ipObjectName(each) === name);
+          expect(view.allocationOfIp(name)).to.deep.equal(oldest);
+        }
+        expect(view.all().ips).to.deep.equal(new Set(held.map(ipObjectName)));
+      }),
+    );
   });
 
   it('finds the allocation of an address', () => {

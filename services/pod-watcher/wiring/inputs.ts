@@ -4,14 +4,17 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { Tracer } from '../../../lib/tracing/tracer.ts';
 import type { HandoverState } from '../handover-state.ts';
 import { Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { CompactObjects } from '../kubernetes/compact-objects.ts';
 import type { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { ipamClaims } from '../kubernetes/objects/ipam-claim.ts';
+import { ipBytes } from '../kubernetes/objects/ip-bytes.ts';
 import { ips } from '../kubernetes/objects/ip.ts';
 import { namespaces } from '../kubernetes/objects/namespace.ts';
 import { networkDefinitions } from '../kubernetes/objects/network-definition.ts';
 import { nodes } from '../kubernetes/objects/node.ts';
 import { ovn4nfvNetworks } from '../kubernetes/objects/ovn4nfv-network.ts';
+import { podBytes } from '../kubernetes/objects/pod-bytes.ts';
 import { pods } from '../kubernetes/objects/pod.ts';
 import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
@@ -43,12 +46,12 @@ export type VerifiedInformers = Omit<Informers, 'pods'> & { readonly pods: Launc
 /** Not started. */
 export function createInformers({ api, log }: Pick<WiringOptions, 'api' | 'log'>) {
   return {
-    pods: new Informer(api, pods, log),
+    pods: new Informer(api, { ...pods, createStore: () => new CompactObjects(podBytes) }, log),
     networks: new Informer(api, networkDefinitions, log),
     subnets: new Informer(api, subnets, log),
     statefulSets: new Informer(api, statefulSets, log),
     namespaces: new Informer(api, namespaces, log),
-    ips: new Informer(api, ips, log),
+    ips: new Informer(api, { ...ips, createStore: () => new CompactObjects(ipBytes) }, log),
     pools: new Informer(api, ipPools, log),
     vips: new Informer(api, vips, log),
     claims: new Informer(api, ipamClaims, log),

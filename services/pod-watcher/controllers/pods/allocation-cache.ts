@@ -28,7 +28,7 @@ export class AllocationCache implements LedgerSubscriber {
   readonly #held = new AllocationIndex(podKeyOf);
   /** By the same key. A uid that is not uncertain and has no allocations has none. */
   readonly #states = new Map<string, readonly UidState[]>();
-  /** Names of Pods with allocations that end in a number, by the part before it: "web-0" under "namespace/web". */
+  /** Names of Pods that a StatefulSet controlled at their allocation: "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
@@ -59,8 +59,11 @@ export class AllocationCache implements LedgerSubscriber {
   /** Those of these names that members of the StatefulSet "namespace/name" have. */
   *membersOf(set: string): Iterable<string> {
     const namespace = set.slice(0, set.indexOf('/'));
-    for (const name of this.#members.get(set) ?? []) yield keyOf({ namespace, name });
-    for (const pod of this.#states.keys()) if (stemOf(pod) === set && this.#held.of(pod).length === 0) yield pod;
+    const members = this.#members.get(set);
+    for (const name of members ?? []) yield keyOf({ namespace, name });
+    // Those whose request has no reply yet, or that the StatefulSet adopted before they were deleted.
+    for (const pod of this.#states.keys())
+      if (stemOf(pod) === set && members?.has(pod.slice(namespace.length + 1)) !== true) yield pod;
   }
 
   uids(pod: string): string[] {
@@ -152,12 +155,14 @@ export class AllocationCache implements LedgerSubscriber {
     const { uid, provider, ordinal, seq } = allocation;
     const pod = podKeyOf(allocation);
     if (!this.#isKnown(pod, uid)) this.#count += 1;
-    for (const other of this.allocationsOf(pod, uid))
-      if (other.provider === provider && other.ordinal === ordinal && other.seq !== seq)
-        this.#held.remove(pod, other.seq);
+    const replaced = this.allocationsOf(pod, uid).filter(
+      (other) => other.provider === provider && other.ordinal === ordinal && other.seq !== seq,
+    );
+    for (const other of replaced) this.#held.remove(pod, other.seq);
     this.#held.put(allocation);
-    const stem = stemOf(pod);
-    if (stem !== undefined) this.#members.set(stem, (this.#members.get(stem) ?? new Set()).add(allocation.pod));
+    for (const other of replaced) this.#dropMember(pod, other);
+    const set = statefulSetOf(allocation);
+    if (set !== undefined) this.#members.set(set, (this.#members.get(set) ?? new Set()).add(allocation.pod));
   }
 
   #remove(pod: string, { seq, uid }: Pick<HeldAllocation, 'seq' | 'uid'>): HeldAllocation | undefined {
@@ -165,12 +170,16 @@ export class AllocationCache implements LedgerSubscriber {
     const removed = isOfUid ? this.#held.remove(pod, seq) : undefined;
     if (!removed) return undefined;
     if (!this.#isKnown(pod, uid)) this.#forget(pod, uid);
-    const stem = this.#held.of(pod).length === 0 ? stemOf(pod) : undefined;
-    if (stem === undefined) return removed;
-    const members = this.#members.get(stem);
-    members?.delete(removed.pod);
-    if (members?.size === 0) this.#members.delete(stem);
+    this.#dropMember(pod, removed);
     return removed;
+  }
+
+  #dropMember(pod: string, removed: HeldAllocation): void {
+    const set = statefulSetOf(removed);
+    if (set === undefined || this.#held.of(pod).some((each) => statefulSetOf(each) === set)) return;
+    const members = this.#members.get(set);
+    members?.delete(removed.pod);
+    if (members?.size === 0) this.#members.delete(set);
   }
 
   #isKnown(pod: string, uid: string): boolean {
@@ -209,6 +218,10 @@ function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>)
 
 const isInitial = ({ isUncertain, releasedAt, lastOwner }: UidState): boolean =>
   !isUncertain && releasedAt === 0 && lastOwner === undefined;
+
+/** "namespace/name" of the StatefulSet that controlled the Pod at the allocation. */
+const statefulSetOf = ({ namespace, owner }: HeldAllocation): string | undefined =>
+  owner?.kind === 'StatefulSet' ? keyOf({ namespace, name: owner.name }) : undefined;
 
 /** The StatefulSet whose member the Pod may be. */
 const stemOf = (pod: string): string | undefined => /^(.+)-\d{1,9}$/.exec(pod)?.[1];

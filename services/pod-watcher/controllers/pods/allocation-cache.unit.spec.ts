@@ -168,9 +168,9 @@ describe('the allocation cache', () => {
     const [requesting, adopting] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
     const allocations = cacheAfter(10);
     allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('a', { seq: 11, owner: requesting }) }], 11);
-    expect(allocations.lastOwner(pod, uid)).to.equal(requesting);
+    expect(allocations.lastOwner(pod, uid)).to.deep.equal(requesting);
     allocations.recordLastOwner(pod, uid, adopting);
-    expect(allocations.lastOwner(pod, uid)).to.equal(adopting);
+    expect(allocations.lastOwner(pod, uid)).to.deep.equal(adopting);
     allocations.recordLastOwner(pod, uid, undefined);
     expect(allocations.lastOwner(pod, uid)).to.equal(undefined);
     allocations.recordLastOwner(pod, 'without allocations', adopting);
@@ -179,18 +179,46 @@ describe('the allocation cache', () => {
 
   it('finds the members of a StatefulSet', () => {
     const allocations = new AllocationCache();
-    const named = (name: string, seq: number) => ({
-      kind: 'allocated' as const,
-      allocation: heldAllocation(name, { seq }),
-    });
-    allocations.onEvents(
-      [named('web-0', 1), named('web-10', 2), named('web-a', 3), named('web', 4), named('db-0', 5)],
-      5,
-    );
+    const allocate = (name: string, seq: number, set?: string): void => {
+      const owner = set === undefined ? undefined : { kind: 'StatefulSet', name: set, uid: `uid-${set}` };
+      const allocation = heldAllocation(name, { seq, owner, ordinal: seq });
+      allocations.onEvents([{ kind: 'allocated', allocation }], seq);
+    };
+    allocate('web-0', 1, 'web');
+    allocate('web-10', 2, 'web');
+    allocate('web-1', 3);
+    allocate('db-0', 4, 'db');
+    allocate('web-10', 5, 'web');
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-10']);
     const released = { ...releasedEvent(1), pod: 'web-0', uid: 'uid-web-0' };
     allocations.onEvents([released], 6);
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-10']);
-    expect([...allocations.membersOf('default/none')]).to.deep.equal([]);
+    for (const seq of [2, 5]) {
+      expect([...allocations.membersOf('default/web')], `before the release of ${seq}`).to.deep.equal([
+        'default/web-10',
+      ]);
+      allocations.onEvents([{ ...releasedEvent(seq), pod: 'web-10', uid: 'uid-web-10' }], 5 + seq);
+    }
+    for (const set of ['web', 'none']) expect([...allocations.membersOf(`default/${set}`)]).to.deep.equal([]);
+  });
+
+  it('finds members that the StatefulSet adopted, and those whose request has no reply', () => {
+    const allocations = new AllocationCache();
+    for (const [seq, name] of ['web-0', 'web-1'].entries())
+      allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation(name, { seq }) }], seq);
+    const adopting = { kind: 'StatefulSet', name: 'web', uid: 'A' };
+    allocations.recordLastOwner('default/web-0', 'uid-web-0', adopting);
+    allocations.markRequested('default/web-2', 'uid-web-2');
+    expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-2']);
+  });
+
+  it('finds no member whose StatefulSet was replaced as the owner', () => {
+    const allocations = new AllocationCache();
+    for (const [seq, name] of ['old', 'new'].entries()) {
+      const owner = { kind: 'StatefulSet', name, uid: `uid-${name}` };
+      allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('web-0', { seq, owner }) }], seq);
+    }
+    expect([...allocations.membersOf('default/old')]).to.deep.equal([]);
+    expect([...allocations.membersOf('default/new')]).to.deep.equal(['default/web-0']);
   });
 });

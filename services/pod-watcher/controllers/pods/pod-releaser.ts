@@ -84,7 +84,9 @@ export class PodReleaser {
     excluded: readonly HeldAllocation[],
     { key, uid, reason }: { readonly key: string; readonly uid: string; readonly reason: ReleaseReason },
   ): Promise<void> {
-    const others = this.#options.allocations.allocationsOf(key, uid).filter((held) => !excluded.includes(held));
+    const others = this.#options.allocations
+      .allocationsOf(key, uid)
+      .filter(({ seq }) => !excluded.some((each) => each.seq === seq));
     for (const held of others) await this.#releaseOne(held, reason);
   }
 

@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 
 const labelMaxLength = 63;
+/** Bytes. */
+const digestLength = 20;
 
 /** What labels and spec follow from. */
 export interface ShownAllocation {
@@ -87,7 +89,11 @@ export function shownAllocationOf(content: IpContent): ShownAllocation | undefin
   return coversContent(content, { labels: ipLabels(shown), spec: ipSpec(shown) }) ? shown : undefined;
 }
 
-/** A digest of all that an object shows and that is immutable: all but the Node. */
+/**
+ * A digest of all that an object shows and that is immutable: all but the Node. Of SHA-256 160 bits are enough: two allocations with the
+ * same digest take 2^80 attempts to find.
+ */
 export function shownDigest({ pod, namespace, subnet, addresses, mac, podType }: ShownAllocation): string {
-  return hash('sha256', JSON.stringify([pod, namespace, subnet, addresses, mac, podType]), 'binary');
+  const text = JSON.stringify([pod, namespace, subnet, addresses, mac, podType]);
+  return hash('sha256', text, 'binary').slice(0, digestLength);
 }

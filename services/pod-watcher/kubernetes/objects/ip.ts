@@ -1,6 +1,5 @@
 /** IP: shows one allocation, or reserves an address. */
 import { allocationAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
-import { sharedText } from '../../../../lib/shared-values.ts';
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { ipLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
@@ -35,6 +34,8 @@ export const ips: ResourceKind<IpObject> = {
 
 const nothing: UntypedJson = Object.freeze({});
 
+type ShownFields = Pick<ShownIp, 'name' | 'uid' | 'resourceVersion' | 'allocation' | 'digest' | 'node'>;
+
 /**
  * An IP object of the watcher that shows an allocation completely, as nearly all do. It has a digest in place of labels and spec, so
  * that a large cluster fits in memory. An edit arrives as a complete object, which is not a `ShownIp` then or has another digest.
@@ -55,10 +56,10 @@ export class ShownIp implements IpObject {
     const isOwn = allocation !== '' && finalizers.length === 0 && !deleting && namespace === '';
     if (!isOwn || !content || problems.length > 0) return undefined;
     const shown = shownAllocationOf(content);
-    return shown && new ShownIp(object, shownDigest(shown), sharedText(shown.node));
+    return shown && new ShownIp({ ...object, digest: shownDigest(shown), node: shown.node });
   }
 
-  private constructor({ name, uid, resourceVersion, allocation }: IpObject, digest: string, node: string) {
+  constructor({ name, uid, resourceVersion, allocation, digest, node }: ShownFields) {
     this.name = name;
     this.uid = uid;
     this.resourceVersion = resourceVersion;

@@ -97,12 +97,12 @@ export function toPod(raw: unknown): Pod {
     graceSeconds: graceSecondsOf(metadata, spec),
     controller: controller && controllers.share(JSON.stringify(controller), controller),
     annotations: attachments.annotations,
-    problems: problems.length === 0 ? none : problems,
+    problems: problems.length === 0 ? noProblems : problems,
   };
 }
 
 /** Shared by all Pods without problems. */
-const none: readonly string[] = Object.freeze([]);
+export const noProblems: readonly string[] = Object.freeze([]);
 
 /** Times are in seconds: the Pods of a burst share them. */
 const creationTimes = new SharedValues<string>(512);
@@ -146,7 +146,7 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   for (const [key, value] of entries) {
     if (typeof value !== 'string') continue;
     const long = tooLong(`annotation ${key}`, value, maxLengthOf(key));
-    if (long === undefined) annotations[key] = isOwnValue(key) ? value : sharedText(value);
+    if (long === undefined) annotations[key] = hasOwnValue(key) ? value : sharedText(value);
     else if (problems.length < maxProblems) problems.push(long);
   }
   return { annotations, problems };
@@ -184,8 +184,8 @@ function countEntries(value: string): number {
   return count;
 }
 
-/** Whether no other Pod has this value: its addresses. */
-const isOwnValue = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
+/** Whether no other Pod has the value of this annotation: addresses. */
+export const hasOwnValue = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
 
 function maxLengthOf(key: string): number {
   if (networkKeys.has(key)) return podLimits.networksLength;
