@@ -8,12 +8,15 @@
  *   CHECK=1   exit 1 when a row is below 0.7 of its goal
  *   PROFILE_FOLDER=path  write CPU profiles and flame graphs of all programs of ipledger (`make profile`)
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundlePrograms } from '../../build/bundle/bundle-programs.ts';
 import { formatTextTable } from '../../cli/output/table.ts';
 import { root } from '../harness/paths.ts';
 import { printProgress } from '../harness/progress.ts';
 import { openRun } from '../harness/run.ts';
+import { bundlesVariable } from '../harness/services.ts';
 import { benchGroups, rowNames } from './bench-groups.ts';
 import { drawProfiles } from './profile/draw-profiles.ts';
 import { checkedPart, formatGoal, isFarFromGoal, type Measurement } from './measurement.ts';
@@ -40,6 +43,14 @@ function record(measurement: Measurement): void {
   printProgress(
     `  ${name}: ${ours}${floor === undefined ? '' : ` beside ${floor}`} ${what}; ${figure}, goal ${formatGoal(goal)}`,
   );
+}
+
+// The programs of ipledger start bundled, as their images have them. A flame graph names the files of the sources.
+if (profileFolder === '') {
+  const bundles = mkdtempSync(join(tmpdir(), 'ipledger-bench-'));
+  process.on('exit', () => rmSync(bundles, { recursive: true, force: true }));
+  await bundlePrograms(['allocator', 'pod-watcher', 'read-model', 'node-agent'], bundles);
+  process.env[bundlesVariable] = bundles;
 }
 
 for (const group of benchGroups) {

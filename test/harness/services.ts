@@ -239,8 +239,12 @@ export function agentLaunch(settings: AgentSettings): Launch {
   };
 }
 
+/** Names a folder of bundled programs, which then start in place of the sources. */
+export const bundlesVariable = 'IPLEDGER_TEST_BUNDLES';
+
 function node(service: string, name: string, bundled?: AgentProgram): Omit<Launch, 'ready'> {
-  const main = join(root, 'services', service, 'main.ts');
+  const bundles = process.env[bundlesVariable] ?? '';
+  const main = bundles === '' ? join(root, 'services', service, 'main.ts') : join(bundles, `${service}.mjs`);
   if (!existsSync(main)) throw new Error(`${main} does not exist`);
   const args = [...nodeOptionsOf(service), ...profileArgs(name), ...(bundled ?? [main])];
   return { name, program: process.execPath, args, readyWithinMs };

@@ -65,7 +65,7 @@ export function encodeAllocation(allocation: HeldAllocation): string {
     fields.writeShared(gateway);
   }
   writer.text(allocation.mac);
-  fields.writeShared(allocation.interface);
+  fields.writeTenantText(allocation.interface);
   fields.writeShared(allocation.node);
   fields.writeOwner(allocation.owner, allocation.pod);
   return writer.take();
@@ -98,7 +98,7 @@ export function decodeOnce(bytes: string): HeldAllocation {
     return { address: reader.address(), cidr: fields.readShared(), gateway: fields.readShared() };
   });
   const mac = reader.text();
-  const name = fields.readShared();
+  const name = fields.readTenantText();
   const node = fields.readShared();
   const owner = fields.readOwner(pod);
   const fixed = { seq, namespace, pod, uid, provider, ordinal, subnet, addresses, mac };

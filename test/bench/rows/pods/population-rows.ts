@@ -39,25 +39,26 @@ export const podPopulationRows: BenchGroup = {
   rows: ['memory-watcher', 'watcher-start', 'churn', 'rss-allocator', 'rss-watcher'],
   async measure({ run, rounds, rows, size, record }) {
     const plan = plans[size];
-    const heaps = enableHeapProbes();
-    run.onEnd(() => heaps.end());
+    const heaps = rows.has('memory-watcher') ? enableHeapProbes() : undefined;
+    run.onEnd(() => heaps?.end());
     const environment = await openPodEnvironment(run, 3);
     const times = await followPodTimes(environment.api, namespace, run.signal);
     const { stack } = environment;
     const [few, many] = plan.pods;
     const hasMemoryRow = rows.has('rss-allocator') || rows.has('rss-watcher');
     if (rows.has('memory-watcher') || rows.has('watcher-start') || hasMemoryRow) {
-      const readsHeap = rows.has('memory-watcher');
       await populate(environment, times, { prefix: 'few', pods: few, networks: 1 });
-      const before = readsHeap ? await settledHeap(heaps, stack.watcher) : 0;
+      const before = heaps ? await settledHeap(heaps, stack.watcher) : 0;
       await populate(environment, times, { prefix: 'many', pods: many - few, networks: 1 });
-      if (readsHeap) {
+      if (heaps) {
         const grown = (await settledHeap(heaps, stack.watcher)) - before;
         // A heap with few objects may shrink.
         const slope = Math.max(1, grown) / (many - few);
         const what = 'bytes of live heap for an allocation, with its Pod and its IP object';
         record(createMeasurement({ name: 'memory-watcher', what, ours: [slope], goal: { atMost: 400 } }));
-        // The collections have returned memory, which the other rows must not profit from.
+        // The collections have returned memory, and the probe takes some: the other rows measure programs without both.
+        heaps.end();
+        await stack.allocator.restart();
         await stack.watcher.restart();
       }
     }
