@@ -6,6 +6,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { BatchBuilder } from './batch.ts';
 import { type DecisionContext, decideRequest } from './decide-request.ts';
 import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 /** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
 const maxRequestsPerBatch = 128;
@@ -31,7 +32,7 @@ export class OpenBatch {
   }
 
   /** Moves requests from the queue to the batch, until the batch is full. */
-  decide(queue: QueuedRequest[]): void {
+  decide(queue: RequestQueue): void {
     while (!this.#isFull) {
       if (this.decided.length >= this.#maxRequests) return;
       const queued = queue.shift();
@@ -46,7 +47,7 @@ export class OpenBatch {
       const outcome = decideRequest(this.builder, queued, this.#context);
       span?.end();
       if (outcome === 'full') {
-        queue.unshift(queued);
+        queue.putBack([queued]);
         this.#isFull = true;
       } else this.decided.push(outcome);
     }

@@ -11,7 +11,7 @@
  * the log has its events, the append happened, and its requests are answered. All other requests are decided again. Of two appends
  * after one head only one can happen.
  */
-import { backoffMs, pause, waitForCallback } from '../../../lib/process/abortable.ts';
+import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../../domain/state/claim.ts';
 import { endAppendSpans, startAppendSpans } from './append-spans.ts';
@@ -19,6 +19,7 @@ import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from
 import type { BatchBuilder } from './batch.ts';
 import type { DecisionContext } from './decide-request.ts';
 import { OpenBatch } from './open-batch.ts';
+import { RequestQueue } from './request-queue.ts';
 import type { AppendOutcome, Revision } from '../store/ledger.ts';
 import { UnknownOutcomes } from './unknown-outcomes.ts';
 
@@ -46,12 +47,11 @@ export interface WriterOptions extends DecisionContext {
 
 export class Writer {
   readonly #options: WriterOptions;
-  #queue: QueuedRequest[] = [];
+  readonly #queue = new RequestQueue();
   /** The batch that is decided while another one is in flight. */
   #next: OpenBatch | undefined;
   /** Proven, and not answered before the next transaction is on its way. */
   #proven: readonly DecidedRequest[] = [];
-  #wake: () => void = () => undefined;
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
   /** The number of requests at the head of the queue that get a batch each, because their common batch was rejected. */
@@ -73,7 +73,6 @@ export class Writer {
       if (this.queueLength >= maxQueued)
         return reject(new IpledgerError('OVERLOADED', `${maxQueued} requests are already waiting: try again later`));
       this.#queue.push({ request, resolve: resolve as QueuedRequest['resolve'], reject });
-      this.#wake();
     });
   }
 
@@ -95,7 +94,7 @@ export class Writer {
   async run(signal: AbortSignal): Promise<void> {
     try {
       for (let failures = 0; !signal.aborted;) {
-        if (!this.#hasRequests) await this.#untilQueued(signal);
+        if (!this.#hasRequests) await this.#queue.untilArrival(signal);
         if (signal.aborted) break;
         const outcome = await this.#processBatch(signal);
         if (outcome === 'deposed') break;
@@ -107,8 +106,8 @@ export class Writer {
       this.#answerProven();
       this.#undecideNext();
       this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer: retry the request');
-      for (const queued of this.#queue.splice(0))
-        queued.reject(this.#unknownOutcomes.mayStillWrite(queued) ? outcomeUnknown : this.#ended);
+      const ended = this.#ended;
+      this.#queue.rejectAll((queued) => (this.#unknownOutcomes.mayStillWrite(queued) ? outcomeUnknown : ended));
     }
   }
 
@@ -158,10 +157,10 @@ export class Writer {
       this.#next ??= this.#openBatch(inFlight);
       this.#next.decide(this.#queue);
     };
-    this.#wake = () => void (turn ??= setImmediate(decide));
-    this.#wake();
+    this.#queue.onArrival = () => void (turn ??= setImmediate(decide));
+    this.#queue.onArrival();
     return () => {
-      this.#wake = () => undefined;
+      this.#queue.onArrival = () => undefined;
       clearImmediate(turn);
     };
   }
@@ -170,7 +169,7 @@ export class Writer {
   #undecideNext(): void {
     const next = this.#next;
     this.#next = undefined;
-    if (next) this.#queue.unshift(...next.rollBack());
+    if (next) this.#queue.putBack(next.rollBack());
   }
 
   #answerProven(): void {
@@ -206,7 +205,7 @@ export class Writer {
       return 'done';
     }
     if (appended.kind === 'frozen') return this.#refuseFrozen(decided);
-    this.#queue.unshift(...decided.map(({ queued }) => queued));
+    this.#queue.putBack(decided.map(({ queued }) => queued));
     if (appended.kind === 'rejected') {
       // One request is the cause, or etcd has lower limits than configured here: retry each in a batch of its own.
       this.#soloBatches = decided.length;
@@ -222,7 +221,7 @@ export class Writer {
     const refused = decided.filter(({ writes, isAllowedWhileFrozen }) => writes && !isAllowedWhileFrozen);
     for (const { queued } of refused) queued.reject(frozen);
     const others = decided.filter((each) => !refused.includes(each));
-    this.#queue.unshift(...others.map(({ queued }) => queued));
+    this.#queue.putBack(others.map(({ queued }) => queued));
     return 'done';
   }
 
@@ -238,7 +237,7 @@ export class Writer {
   #provableRequests({ builder, decided }: OpenBatch): readonly DecidedRequest[] {
     if (builder.events.length > 0) return decided;
     const undetermined = decided.filter(({ queued }) => this.#unknownOutcomes.mayStillWrite(queued));
-    this.#queue.unshift(...undetermined.map(({ queued }) => queued));
+    this.#queue.putBack(undetermined.map(({ queued }) => queued));
     return decided.filter((each) => !undetermined.includes(each));
   }
 
@@ -275,7 +274,7 @@ export class Writer {
     if (appended.kind === 'unknown') {
       this.#lastFailure = appended.reason;
       log.warn({ reason: appended.reason }, 'an append has an unknown outcome: reading the log to find it');
-      this.#dropExpired();
+      this.#rejectExpired();
     }
     return this.#catchUp(signal);
   }
@@ -288,7 +287,7 @@ export class Writer {
       await replica.catchUp(signal);
       const happened = this.#unknownOutcomes.resolve((seq) => replica.recentFrom(seq)?.[0]);
       const done = new Set(happened.map(({ queued }) => queued));
-      this.#queue = this.#queue.filter((queued) => !done.has(queued));
+      this.#queue.remove(done);
       for (const { settle } of happened) settle();
       return replica.head.seq > seqBefore ? 'done' : 'retry';
     } catch (error) {
@@ -296,24 +295,15 @@ export class Writer {
       if (reason.kind === 'damaged' || reason.code === 'POSITION_GONE') throw reason;
       this.#lastFailure = reason.message;
       log.warn({ reason: reason.message }, 'reading the log failed; retrying');
-      this.#dropExpired();
+      this.#rejectExpired();
       return 'retry';
     }
   }
 
   /** Rejects requests whose caller has left while etcd is unavailable. */
-  #dropExpired(): void {
-    const [expired, waiting] = [this.#queue.filter(isExpired), this.#queue.filter((queued) => !isExpired(queued))];
-    this.#queue = waiting;
+  #rejectExpired(): void {
     const message = `etcd accepts no writes: ${this.#lastFailure}`;
-    for (const { reject } of expired) reject(new IpledgerError('UNAVAILABLE', message));
-  }
-
-  #untilQueued(signal: AbortSignal): Promise<void> {
-    return waitForCallback(signal, (wake) => {
-      this.#wake = wake;
-      return () => (this.#wake = () => undefined);
-    });
+    this.#queue.rejectExpired(() => new IpledgerError('UNAVAILABLE', message));
   }
 }
 
@@ -326,5 +316,3 @@ const outcomeUnknown = new IpledgerError(
   'UNAVAILABLE',
   'this allocator is no longer the writer, and the outcome of the request is unknown: repeat the same request',
 );
-
-const isExpired = ({ request }: QueuedRequest): boolean => request.signal.aborted;
