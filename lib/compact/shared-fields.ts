@@ -10,8 +10,8 @@ export class SharedFields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
-  /** The text of the last list, if it had one, its pool and its number: successive records usually have the same. */
-  #lastOnly: string | undefined;
+  /** The text of the last list if it had exactly one, its pool and its number: successive records usually have the same. */
+  #lastSingleText: string | undefined;
   #lastPool: ValuePool<readonly string[]> | undefined;
   #lastNumber: number | undefined;
 
@@ -38,9 +38,9 @@ export class SharedFields {
   writeList(texts: readonly string[], pool = this.#lists): void {
     const [only = ''] = texts;
     const isSingle = texts.length === 1;
-    if (!isSingle || only !== this.#lastOnly || pool !== this.#lastPool) {
+    if (!isSingle || only !== this.#lastSingleText || pool !== this.#lastPool) {
       this.#lastNumber = pool.numberOf(isSingle ? `1 ${only}` : JSON.stringify(texts), texts);
-      this.#lastOnly = isSingle ? only : undefined;
+      this.#lastSingleText = isSingle ? only : undefined;
       this.#lastPool = pool;
     }
     const number = this.#lastNumber;

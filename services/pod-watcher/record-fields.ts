@@ -6,8 +6,8 @@ import { ValuePool } from '../../lib/compact/value-pool.ts';
 const maxShared = 32_768;
 /** Tenants choose these texts, so that they have a pool of their own. */
 const maxTenantTexts = 8_192;
-/** Lists of texts that tenants choose, and the characters of all of them. */
-const maxTenantLists = { count: 8_192, length: 2 << 20 } as const;
+/** Lists of texts that tenants choose: how many, and the characters of one and of all of them. One Pod must not fill the pool. */
+const maxTenantLists = { count: 8_192, keyLength: 2_048, length: 2 << 20 } as const;
 
 /** An owner of Pods, with the keys of its interface in the ledger or in Kubernetes. */
 export interface RecordOwner {
@@ -18,7 +18,7 @@ export interface RecordOwner {
 
 export class RecordFields extends SharedFields {
   readonly #tenantTexts = new ValuePool<string>(maxTenantTexts);
-  readonly #tenantLists = new ValuePool<readonly string[]>(maxTenantLists.count, maxTenantLists.length);
+  readonly #tenantLists = new ValuePool<readonly string[]>(maxTenantLists.count, maxTenantLists);
   /** The last time: the Pods of a burst have the same. */
   #time = { text: '', seconds: -1 };
 
@@ -72,13 +72,16 @@ export class RecordFields extends SharedFields {
     return this.#time.text;
   }
 
-  /** @param pod the name of the Pod, which usually begins with the name of its owner. */
+  /**
+   * First a number: 0 for no owner, 1 if the name of the owner follows, else the length of that name + 2.
+   * @param pod the name of the Pod, which usually begins with the name of its owner.
+   */
   writeOwner(owner: RecordOwner | undefined, pod: string): void {
     const isPrefix = owner !== undefined && pod.startsWith(owner.name);
     this.writer.number(owner ? (isPrefix ? owner.name.length + 2 : 1) : 0);
     if (!owner) return;
     if (!isPrefix) this.writer.text(owner.name);
-    this.writeShared(owner.kind);
+    this.writeTenantText(owner.kind);
     this.writer.text(owner.uid);
   }
 
@@ -86,7 +89,7 @@ export class RecordFields extends SharedFields {
     const form = this.reader.number();
     if (form === 0) return undefined;
     const name = form === 1 ? this.reader.text() : pod.slice(0, form - 2);
-    return { kind: this.readShared(), name, uid: this.reader.text() };
+    return { kind: this.readTenantText(), name, uid: this.reader.text() };
   }
 }
 

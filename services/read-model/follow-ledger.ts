@@ -26,13 +26,14 @@ export async function followLedger({ model, from, watch, log, signal }: FollowOp
   await subscribeEvents({
     position: async () => {
       await pending.store();
+      pending.beginStream();
       return model.position;
     },
     watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
     apply: async (batch) => {
       pending.add(batch);
       const isIdle = batch.events.length === 0;
-      if (isIdle || !pending.isIncomplete) await pending.store();
+      if (isIdle || !pending.shouldWait) await pending.store();
       model.recordLedgerHead(batch.head.seq);
     },
     onFailure: (thrown, breaks) => {
@@ -55,12 +56,17 @@ class PendingEvents {
   readonly #signal: AbortSignal;
   #events: Event[] = [];
   #epoch = 0;
-  /** The highest position of the ledger that a reply has stated. */
+  /** The highest position that a reply of the present stream has stated. Its first reply states the head of the ledger. */
   #headSeq = 0;
 
   constructor(model: FollowOptions['model'], signal: AbortSignal) {
     this.#model = model;
     this.#signal = signal;
+  }
+
+  /** The next events are of another stream, perhaps of a ledger that was rewound. */
+  beginStream(): void {
+    this.#headSeq = 0;
   }
 
   add({ events, head }: EventBatch): void {
@@ -69,8 +75,8 @@ class PendingEvents {
     this.#headSeq = Math.max(this.#headSeq, head.seq);
   }
 
-  /** Whether more events follow, and the transaction is not full. */
-  get isIncomplete(): boolean {
+  /** Whether to wait for more events: the model is behind, more events follow, and the transaction is not full. */
+  get shouldWait(): boolean {
     const last = this.#events.at(-1);
     const isBehind = last !== undefined && last.seq < this.#headSeq;
     return isBehind && this.#events.length < this.#transactionSize && this.#model.notReadyReason !== undefined;

@@ -25,8 +25,8 @@ describe('followLedger', () => {
     place.remove();
   });
 
-  /** Follows these streams in turn until each ends or fails. Returns the first event that each was opened at. */
-  async function follow(...streams: (WatchReply | IpledgerError)[][]): Promise<number[]> {
+  /** Follows these streams in turn until each ends or fails. Calls a function of a stream when all before it is applied. Returns the first event that each was opened at. */
+  async function follow(...streams: (WatchReply | IpledgerError | (() => void))[][]): Promise<number[]> {
     const openedAt: number[] = [];
     const done = new AbortController();
     const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line) as LogLine) });
@@ -36,7 +36,8 @@ describe('followLedger', () => {
       openedAt.push(fromSeq);
       for (const each of replies) {
         if (each instanceof IpledgerError) throw each;
-        yield each;
+        if (typeof each === 'function') each();
+        else yield each;
       }
     }
     await followLedger({ model, from: 1, watch, log, signal: done.signal });
@@ -121,6 +122,16 @@ describe('followLedger', () => {
     const stream = [keepalive(300), replyOf(101, 150), watchReply([{ ...fakeEvent(151), prev: 'another' }])];
     expect(await follow(stream, [keepalive(1), replyOf(1, 1)])).to.deep.equal([101, 1]);
     expect(positions).to.deep.equal([1]);
+  });
+
+  it('stores at the head of a rewound ledger, although the ledger was longer before', async () => {
+    const stored: number[] = [];
+    await follow(
+      [keepalive(100_000), replyOf(1, 600), new IpledgerError('UNAVAILABLE', 'away')],
+      [keepalive(300)],
+      [keepalive(3), replyOf(1, 3), () => stored.push(model.position.seq), replyOf(4, 4)],
+    );
+    expect(stored).to.deep.equal([3]);
   });
 
   for (const [what, broken] of [

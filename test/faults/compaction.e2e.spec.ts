@@ -6,12 +6,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
+import type { Etcd3 } from 'etcd3';
 import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
 import { type Event, IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { EtcdLedger } from '../../ledger/log/store/etcd-ledger.ts';
 import { loadAll } from '../../ledger/log/testing/load-all.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
+import { decodeRangeReply } from '../../ledger/log/store/range-decoding.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { openRun, type Run } from '../harness/run.ts';
@@ -26,6 +27,13 @@ const writers = 16;
 const historyLength = 60;
 /** Longest pause between two compactions: shorter than a read of several pages. */
 const defaultPauseMs = 200;
+
+/** The member of the client package over which the ledger sends its reads. */
+interface ClientConnections {
+  readonly pool: {
+    withConnection(service: string, send: (connection: unknown) => Promise<Buffer>): Promise<Buffer>;
+  };
+}
 
 describe('faults: compaction under a reader', function () {
   this.timeout(testSize.timeoutMs);
@@ -150,14 +158,15 @@ describe('faults: compaction under a reader', function () {
 
   /** etcd for a slow reader: it is compacted before each further page. */
   function slowClient(client: Etcd3): Etcd3 {
-    const range = async (request: IRangeRequest): Promise<IRangeResponse> => {
-      const reply = await client.kv.range(request);
+    const { pool } = client as unknown as ClientConnections;
+    const withConnection: ClientConnections['pool']['withConnection'] = async (service, send) => {
+      const reply = await pool.withConnection(service, send);
       const enough = compactions + 2;
       // The request for a page of the log has an end key, so etcd does not report that more pages follow
-      if (reply.kvs.length > 1) await eventually(() => expect(compactions).to.be.at.least(enough));
+      if (decodeRangeReply(reply).keys.length > 1) await eventually(() => expect(compactions).to.be.at.least(enough));
       return reply;
     };
-    return { kv: { range } } as unknown as Etcd3;
+    return { pool: { ...pool, withConnection } } as unknown as Etcd3;
   }
   const compacted = /^etcd could not be read: .*required revision has been compacted$/;
 

@@ -26,7 +26,7 @@ export interface RangeReply {
 /** Protobuf wire types. */
 const [varint, fixed64, delimited, fixed32] = [0, 1, 2, 5];
 
-/** Of the last byte of a number: it has at most ten. */
+/** The factor of the tenth byte of a number, which is the last one. */
 const maxScale = 128 ** 9;
 
 const tagOf = (field: number, wireType: number): number => (field << 3) | wireType;
@@ -48,6 +48,8 @@ export function decodeRangeReply(message: Buffer): RangeReply {
     else if (tag === moreTag) more = reader.varint(message.length) !== 0;
     else reader.skip(tag, message.length);
   }
+  // Without it, the pages of a range would be of different revisions.
+  if (revision === 0) throw malformed('it has no revision');
   return { revision, keys, bytes: reader.textBytes, more };
 }
 

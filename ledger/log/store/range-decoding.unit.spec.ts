@@ -13,7 +13,7 @@ const bytes = fc.oneof(
   text.map((each) => Buffer.from(each)),
   fc.uint8Array().map((each) => Buffer.from(each)),
 );
-const revision = fc.oneof(fc.nat(300), fc.maxSafeNat());
+const revision = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }));
 const anyInt64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
 const keyValue = fc.record(
   { key: bytes, value: bytes, mod_revision: revision, create_revision: anyInt64, version: anyInt64, lease: anyInt64 },
@@ -21,9 +21,12 @@ const keyValue = fc.record(
 );
 const header = fc.record(
   { cluster_id: anyInt64, member_id: anyInt64, revision, raft_term: anyInt64 },
-  { requiredKeys: [] },
+  { requiredKeys: ['revision'] },
 );
-const reply = fc.record({ header, kvs: fc.array(keyValue), more: fc.boolean(), count: anyInt64 }, { requiredKeys: [] });
+const reply = fc.record(
+  { header, kvs: fc.array(keyValue), more: fc.boolean(), count: anyInt64 },
+  { requiredKeys: ['header'] },
+);
 
 describe('decodeRangeReply', () => {
   // The definition of etcd, as the client package contains it.
@@ -79,6 +82,11 @@ describe('decodeRangeReply', () => {
     ]);
     const keys = [{ key: 'a', text: '', modRevision: 5 }];
     expect(decodeRangeReply(message)).to.deep.equal({ revision: 7, keys, bytes: 1, more: false });
+  });
+
+  it('rejects a reply without a revision: the pages of a range would be of different ones', () => {
+    for (const message of [{}, { header: { member_id: '7' } }, { kvs: [{ key: Buffer.from('key') }] }])
+      expect(() => decodeRangeReply(encoded(message))).to.throw(IpledgerError, 'it has no revision');
   });
 
   it('rejects a reply that ends inside a field', () => {

@@ -14,6 +14,7 @@ import type { Logger } from '../../process/log.ts';
 import type { Api } from './kubernetes-api.ts';
 import { ApiError, errorMessage } from './api-error.ts';
 import { listPages, readListVersion } from './list-pages.ts';
+import type { ObjectStore } from './object-store.ts';
 import { type UntypedJson, asRecord, asText } from '../untyped-json.ts';
 
 /** The metadata that identifies an object. */
@@ -31,23 +32,6 @@ export type ObjectChange<T> =
   | { readonly kind: 'gone'; readonly object: T; readonly witnessed: boolean }
   /** A complete list has been applied. */
   | { readonly kind: 'listed' };
-
-/** Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one that was stored. */
-export interface ObjectStore<T> extends ReadonlyMap<string, T> {
-  set(key: string, object: T): unknown;
-  delete(key: string): unknown;
-  /** The keys of the objects of a namespace, if the store has an index of them. */
-  keysOf?(namespace: string): Iterable<string>;
-}
-
-/** The keys of the objects of a namespace. */
-export function* keysOfNamespace(
-  objects: Pick<ObjectStore<unknown>, 'keys' | 'keysOf'>,
-  namespace: string,
-): Iterable<string> {
-  if (objects.keysOf) yield* objects.keysOf(namespace);
-  else for (const key of objects.keys()) if (key.startsWith(`${namespace}/`)) yield key;
-}
 
 /** One kind of objects. */
 export interface ResourceKind<T> {

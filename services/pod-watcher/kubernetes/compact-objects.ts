@@ -5,7 +5,8 @@
 import { hashText, SlotIndex } from '../../../lib/compact/slot-index.ts';
 import { emptyList, type SlotList, SlotOrder } from '../../../lib/compact/slot-order.ts';
 import { Slots } from '../../../lib/compact/slots.ts';
-import { keyOf, type ObjectMeta, type ObjectStore } from '../../../lib/kubernetes/client/informer.ts';
+import { keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
+import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
 
 /** Encodes the usual objects of a kind. */
 export interface ObjectCodec<T> {
@@ -46,9 +47,9 @@ export class CompactObjects<T extends ObjectMeta> implements ObjectStore<T> {
 
   /** @param key the key of the object (`keyOf`). */
   set(key: string, object: T): this {
+    const stored = this.#codec.encode(object) ?? object;
     const known = this.#slotOf(key);
-    const slot = known < 0 ? this.#add(key) : known;
-    this.#stored[slot] = this.#codec.encode(object) ?? object;
+    this.#stored[known < 0 ? this.#add(key) : known] = stored;
     return this;
   }
 

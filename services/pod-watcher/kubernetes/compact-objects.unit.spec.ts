@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keyOf, type ObjectStore } from '../../../lib/kubernetes/client/informer.ts';
+import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
+import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
 import { podNamed } from '../testing/fakes.ts';
 import { CompactObjects } from './compact-objects.ts';
 import { podBytes } from './objects/pod-bytes.ts';

@@ -10,13 +10,8 @@
 import type { Logger } from '../../../lib/process/log.ts';
 import { launcherMismatch } from '../../../lib/kubernetes/pod-identity.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
-import {
-  type ObjectChange,
-  keyOf,
-  keysOfNamespace,
-  type Informer,
-  type ObjectStore,
-} from '../../../lib/kubernetes/client/informer.ts';
+import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { keysOfNamespace, type ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
 import type { VirtualMachineObject } from './objects/virtual-machine.ts';
 import type { Pod } from './objects/pod.ts';
 

@@ -4,7 +4,8 @@
  */
 import { SortedList } from '../sorted-list.ts';
 import { isLauncher, isUnverifiedLauncher, type VerifiedPods } from './launcher-verifier.ts';
-import { type ObjectChange, keyOf, keysOfNamespace, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { type ObjectChange, keyOf, type Informer } from '../../../lib/kubernetes/client/informer.ts';
+import { keysOfNamespace } from '../../../lib/kubernetes/client/object-store.ts';
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
 import { isTerminated, type Pod } from './objects/pod.ts';
 

@@ -55,7 +55,7 @@ export function encodeAllocation(allocation: HeldAllocation): string {
   fields.writeShared(allocation.namespace);
   writer.text(allocation.pod);
   writer.text(allocation.uid);
-  fields.writeShared(allocation.provider);
+  fields.writeTenantText(allocation.provider);
   writer.number(allocation.ordinal);
   fields.writeShared(allocation.subnet);
   writer.number(allocation.addresses.length);
@@ -91,7 +91,7 @@ export function decodeOnce(bytes: string): HeldAllocation {
   const namespace = fields.readShared();
   const pod = reader.text();
   const uid = reader.text();
-  const provider = fields.readShared();
+  const provider = fields.readTenantText();
   const ordinal = reader.number();
   const subnet = fields.readShared();
   const addresses = fields.readEach(reader.number(), () => {

@@ -44,11 +44,12 @@ export class AllocationIndex {
 
   /** Adds an allocation, or replaces the one with its seq. */
   put(allocation: HeldAllocation): void {
+    const bytes = encodeAllocation(allocation);
     const text = this.#textOf(allocation);
     const known = this.#entriesOf(text).find((each) => each.allocation.seq === allocation.seq);
     const slot = known?.slot ?? this.#slots.take();
     if (!known) this.#byText.add(this.#hash(text), slot);
-    this.#stored[slot] = encodeAllocation(allocation);
+    this.#stored[slot] = bytes;
   }
 
   /** Removes the allocation of a text that has this seq. Returns it; undefined if there is none. */

@@ -2,10 +2,11 @@
 import type { ObjectCodec } from '../compact-objects.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { recordFields as fields } from '../../record-fields.ts';
-import { hasOwnValue, noProblems, type Pod } from './pod.ts';
+import { isUniquePerPod, noProblems, type Pod } from './pod.ts';
 
 const { reader, writer } = fields;
 
+/** Far above any real grace period. It is stored together with a flag, as one safe integer. */
 const maxGraceSeconds = 2 ** 40;
 
 export const podBytes: ObjectCodec<Pod> = {
@@ -26,9 +27,9 @@ export const podBytes: ObjectCodec<Pod> = {
     const node = fields.readShared();
     const restartPolicy = fields.readShared();
     const phase = fields.readShared();
-    const form = reader.number();
-    const hostNetwork = form % 2 === 1;
-    const graceSeconds = (form - (form % 2)) / 2;
+    const graceAndNetwork = reader.number();
+    const hostNetwork = graceAndNetwork % 2 === 1;
+    const graceSeconds = (graceAndNetwork - (graceAndNetwork % 2)) / 2;
     return {
       namespace,
       name,
@@ -79,13 +80,13 @@ function write(pod: Pod): void {
   fields.writeShared(pod.phase);
   writer.number(pod.graceSeconds * 2 + (pod.hostNetwork ? 1 : 0));
   fields.writeOwner(pod.controller, pod.name);
-  if (pod.controller) fields.writeShared(pod.controller.apiVersion);
+  if (pod.controller) fields.writeTenantText(pod.controller.apiVersion);
   writeAnnotations(pod.annotations);
 }
 
 function readController(pod: string): Pod['controller'] {
   const owner = fields.readOwner(pod);
-  return owner && { apiVersion: fields.readShared(), ...owner };
+  return owner && { apiVersion: fields.readTenantText(), ...owner };
 }
 
 /** The keys are a shared list: the Pods of a workload have the same ones. */
@@ -94,7 +95,7 @@ function writeAnnotations(annotations: Pod['annotations']): void {
   fields.writeTenantList(keys);
   for (const key of keys) {
     const value = annotations[key] as string;
-    if (hasOwnValue(key)) writer.address(value);
+    if (isUniquePerPod(key)) writer.address(value);
     else fields.writeTenantText(value);
   }
 }
@@ -102,6 +103,6 @@ function writeAnnotations(annotations: Pod['annotations']): void {
 function readAnnotations(): Pod['annotations'] {
   const annotations: Record<string, string> = {};
   for (const key of fields.readTenantList())
-    annotations[key] = hasOwnValue(key) ? reader.address() : fields.readTenantText();
+    annotations[key] = isUniquePerPod(key) ? reader.address() : fields.readTenantText();
   return annotations;
 }

@@ -146,7 +146,7 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   for (const [key, value] of entries) {
     if (typeof value !== 'string') continue;
     const long = tooLong(`annotation ${key}`, value, maxLengthOf(key));
-    if (long === undefined) annotations[key] = hasOwnValue(key) ? value : sharedText(value);
+    if (long === undefined) annotations[key] = isUniquePerPod(key) ? value : sharedText(value);
     else if (problems.length < maxProblems) problems.push(long);
   }
   return { annotations, problems };
@@ -185,7 +185,7 @@ function countEntries(value: string): number {
 }
 
 /** Whether no other Pod has the value of this annotation: addresses. */
-export const hasOwnValue = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
+export const isUniquePerPod = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
 
 function maxLengthOf(key: string): number {
   if (networkKeys.has(key)) return podLimits.networksLength;

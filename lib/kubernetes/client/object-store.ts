@@ -1,0 +1,18 @@
+/** Where an informer keeps its objects: a Map, or a store that takes less memory. */
+
+/** Objects by key (`keyOf`). A Map is one. A look-up may return an equal object instead of the one that was stored. */
+export interface ObjectStore<T> extends ReadonlyMap<string, T> {
+  set(key: string, object: T): unknown;
+  delete(key: string): unknown;
+  /** The keys of the objects of a namespace, if the store has an index of them. */
+  keysOf?(namespace: string): Iterable<string>;
+}
+
+/** The keys of the objects of a namespace. */
+export function* keysOfNamespace(
+  objects: Pick<ObjectStore<unknown>, 'keys' | 'keysOf'>,
+  namespace: string,
+): Iterable<string> {
+  if (objects.keysOf) yield* objects.keysOf(namespace);
+  else for (const key of objects.keys()) if (key.startsWith(`${namespace}/`)) yield key;
+}
