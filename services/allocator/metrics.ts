@@ -221,7 +221,7 @@ function gaugesOf(registry: Registry, replica: Replica, leadership: Leadership):
   });
   addGauge(registry, {
     name: 'ipledger_queued_commands',
-    help: 'Commands and queries in the queue of the writer.',
+    help: 'Commands and queries that wait for their transaction.',
     read: () => [{ value: leadership.writer?.queueLength ?? 0 }],
   });
   addGauge(registry, {

@@ -7,12 +7,12 @@ import { expect } from 'chai';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Flags of etcd, etcdctl, etcdutl, kubectl, krew, helm, jq and Node, and those that commander adds. */
+/** Flags of etcd, etcdctl, etcdutl, kubectl, krew, helm, jq, Node and V8, and those that commander adds. */
 const foreignFlags = new Set(
   (
     '--arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --clusterrole --data-dir --endpoints --field-selector --force ' +
     '--force-conflicts --grace-period --help --keys-only --manifest --mark-compacted --new-user-password --no-password --prefix ' +
-    '--expose-gc --from --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --set --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values'
+    '--always-sparkplug --expose-gc --from --heap-growing-percent --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --no-lazy-feedback-allocation --no-parallel-scavenge --single-threaded-gc --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --set --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values'
   ).split(' '),
 );
 

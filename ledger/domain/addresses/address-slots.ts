@@ -29,7 +29,7 @@ class Ipv4Slots implements AddressSlots {
   #values = new Uint32Array(initialCapacity);
 
   slotOf(value: bigint): number {
-    return this.#index.find(hashNumber(Number(value)), any);
+    return this.#index.find(hashNumber(Number(value)), matchesAll);
   }
 
   value(slot: number): bigint {
@@ -59,7 +59,7 @@ class Ipv4Slots implements AddressSlots {
 }
 
 /** Only equal addresses have equal hashes. */
-const any = (): boolean => true;
+const matchesAll = (): boolean => true;
 
 class Ipv6Slots implements AddressSlots {
   readonly #slots = new Slots();

@@ -70,7 +70,7 @@ class SubnetRevisions {
 
   /** The page of an address; -1 for none. */
   #pageOf(value: number): number {
-    return this.#byBase.find(hashNumber(value >>> pageBits), any);
+    return this.#byBase.find(hashNumber(value >>> pageBits), matchesAll);
   }
 
   #grow(): void {
@@ -86,7 +86,7 @@ const growth = 1.25;
 
 const placeOf = (page: number, value: number): number => page * pageSize + (value & (pageSize - 1));
 
-const any = (): boolean => true;
+const matchesAll = (): boolean => true;
 
 /** An IPv4 address as a number; undefined for an IPv6 address. */
 const ipv4Value = (address: string): number | undefined =>

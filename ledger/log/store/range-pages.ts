@@ -52,14 +52,14 @@ export function nextPageRange(
   const isOfLog = read.from >= logPrefix;
   if (more) {
     const range = firstPageRange({ from: keyAfter(last), end }, next);
-    return isOfLog ? range : endingWith(sharedBeginning(read.from, last), range);
+    return isOfLog ? range : limitToPrefix(sharedBeginning(read.from, last), range);
   }
   if (read.end === end) return undefined;
   const rest = { from: read.end, end };
   if (isOfLog) return keys === paging.pageSize ? firstPageRange(rest, next) : rest;
   const range = firstPageRange(rest, next);
   // Where no key was, the end of this range may be far from any key.
-  return keys === 0 ? range : endingWith(read.end.slice(0, -1), range);
+  return keys === 0 ? range : limitToPrefix(read.end.slice(0, -1), range);
 }
 
 /** The beginning that two keys share. */
@@ -70,7 +70,7 @@ function sharedBeginning(one: string, other: string): string {
 }
 
 /** The part of a range of keys that begin with a text, from its first key on. The complete range for a text that is not of the ledger. */
-function endingWith(beginning: string, { from, end }: PageRange): PageRange {
+function limitToPrefix(beginning: string, { from, end }: PageRange): PageRange {
   const isOfLedger = beginning.length > keyPrefix.length && /^[ -}]+$/.test(beginning);
   const last = isOfLedger ? prefixEnd(beginning) : end;
   return { from, end: last > from && last < end ? last : end };

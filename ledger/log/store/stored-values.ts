@@ -2,6 +2,7 @@
  * The values of the keys in etcd: single-line JSON, so `etcdctl get --prefix … --print-value-only | jq` reads the ledger.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { parseAddress } from '../../domain/addresses/address.ts';
 import type { Claim, Quarantine, Reservation } from '../../domain/state/claim.ts';
 import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../../domain/events/event.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
@@ -24,7 +25,7 @@ import {
   subnetPrefix,
 } from './keys.ts';
 
-/** An address key as found. `claim` is undefined when the value is not a claim. */
+/** An address key as found. `claim` is undefined when the value is not a claim, or the key names no address. */
 export interface FoundClaim {
   readonly name: ClaimName;
   readonly claim: Claim | undefined;
@@ -34,6 +35,7 @@ export interface FoundClaim {
 export function readClaim(key: string, text: string): FoundClaim {
   const name = claimNameOf(key);
   try {
+    if (!parseAddress(name.address)) return { name, claim: undefined };
     return { name, claim: parseClaim(name, text) };
   } catch {
     return { name, claim: undefined };
@@ -114,6 +116,7 @@ export function parseClaim({ subnet, address }: ClaimName, text: string): Claim 
     const stored = JSON.parse(text) as StoredClaim;
     const { last, at, networks = [], alloc, holder, bindings, released, reservation, quarantine } = stored;
     if (!Number.isSafeInteger(last)) throw new TypeError('"last" is missing');
+    if (!isListOfTexts(networks)) throw new TypeError('"networks" is not a list of texts');
     if (holder && !Number.isSafeInteger(alloc)) throw new TypeError('it has a holder but no "alloc"');
     const allocation = holder && parseAllocation(holder, alloc as Seq, subnet);
     return {
@@ -128,6 +131,9 @@ export function parseClaim({ subnet, address }: ClaimName, text: string): Claim 
     };
   });
 }
+
+const isListOfTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
 
 function parseOrReject<Value>(key: string, text: string, what: string, parse: () => Value): Value {
   try {

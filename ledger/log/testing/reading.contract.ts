@@ -117,6 +117,22 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(unreadable).to.deep.equal([name]);
       expect(claims.map(({ address }) => address)).to.not.include(name.address);
     });
+
+    it('lists an address whose claim has networks that are no list of texts', async () => {
+      for (const networks of ['null', '5', '{}', 'true', '"x"', '[5]']) {
+        await store.put(
+          addressKey(name),
+          `{"last":1,"at":"2026-11-24T10:00:00.000Z","networks":${networks},"bindings":[]}`,
+        );
+        expect((await loadAll(ledger, never)).unreadable, networks).to.deep.equal([name]);
+      }
+    });
+
+    it('lists a key that names no address', async () => {
+      const odd = { subnet: 'macvlan', address: 'everything' };
+      await store.put(addressKey(odd), '{"last":1,"at":"2026-11-24T10:00:00.000Z","networks":[],"bindings":[]}');
+      expect((await loadAll(ledger, never)).unreadable).to.deep.equal([odd]);
+    });
   });
 
   describe('read and readEach', () => {

@@ -62,6 +62,7 @@ export function decideRequest(
       queued,
       writes: decision.events.length > 0,
       isAllowedWhileFrozen,
+      deadline: command?.type === 'Allocate' ? command.deadline : undefined,
       settle: () => resolve({ answer, head }),
     };
   } catch (error) {

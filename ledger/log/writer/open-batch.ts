@@ -10,31 +10,32 @@ import type { RequestQueue } from './request-queue.ts';
 
 /** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
 const maxRequestsPerBatch = 128;
-/** Decisions that waited longer for the append before them are made again, for the present time. */
+/** Decisions that waited longer for the append before them are made again, so that their times are those of their append. */
 const maxAgeMs = 100;
 
 export class OpenBatch {
   readonly builder: BatchBuilder;
   readonly decided: DecidedRequest[] = [];
   readonly #context: DecisionContext;
-  readonly #maxRequests: number;
+  /** Whether it has at most one request. */
+  readonly isSingle: boolean;
   #isFull = false;
   #firstDecidedAt = Infinity;
 
   /**
-   * @param maxRequests the most requests; default: what a transaction can hold.
+   * @param isSingle whether it takes one request only; otherwise, what a transaction can hold.
    * @param inFlight the batch before this one, if its outcome is not known yet.
    */
-  constructor(context: DecisionContext, maxRequests = maxRequestsPerBatch, inFlight?: BatchBuilder) {
+  constructor(context: DecisionContext, isSingle = false, inFlight?: BatchBuilder) {
     this.#context = context;
-    this.#maxRequests = maxRequests;
+    this.isSingle = isSingle;
     this.builder = new BatchBuilder(context.replica, inFlight);
   }
 
   /** Moves requests from the queue to the batch, until the batch is full. */
   decide(queue: RequestQueue): void {
-    while (!this.#isFull) {
-      if (this.decided.length >= this.#maxRequests) return;
+    const maxRequests = this.isSingle ? 1 : maxRequestsPerBatch;
+    while (!this.#isFull && this.decided.length < maxRequests) {
       const queued = queue.shift();
       if (!queued) return;
       const { request, reject } = queued;
@@ -54,12 +55,13 @@ export class OpenBatch {
   }
 
   /**
-   * Whether the decisions must be made again before they are sent: a caller has left, or a deadline may have passed, while another
-   * append was in flight.
+   * Whether the decisions must be made again before they are sent, because another append was in flight for long, or a caller has
+   * left or a deadline has passed during it.
    */
   get isOutdated(): boolean {
     if (performance.now() - this.#firstDecidedAt > maxAgeMs) return true;
-    return this.decided.some(({ queued }) => queued.request.signal.aborted);
+    const now = this.#context.replica.clock.read(this.builder.head.at).at;
+    return this.decided.some(({ queued, deadline = now }) => now > deadline || queued.request.signal.aborted);
   }
 
   /** Undoes all decisions. Returns their requests, which have to be decided again. */

@@ -3,8 +3,11 @@ import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { claimOf } from '../../domain/state/state.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
+import type { IpledgerError } from '../../../lib/errors.ts';
+import type { PendingRequest } from './pending-request.ts';
 import type { MemoryLedger } from '../testing/memory-ledger.ts';
 import {
+  type Answer,
   bind,
   createLatch,
   describeFold,
@@ -34,6 +37,17 @@ describe('During an append, the writer', () => {
     ['172.17.0.11', '172.17.0.12', '172.17.0.13'].flatMap(
       (address) => claimOf(working.replica.state, 'macvlan', address)?.allocation?.attachment.pod ?? [],
     );
+
+  /** The request with a deadline so long after its first decision; and when it was decided. */
+  function validFor(request: PendingRequest<Answer>, validMs: number) {
+    const decidedAt: number[] = [];
+    const command: PendingRequest<Answer>['command'] = (now, head) => {
+      decidedAt.push(now);
+      const built = request.command?.(now, head);
+      return built?.type === 'Allocate' ? { ...built, deadline: (decidedAt[0] ?? now) + validMs } : built;
+    };
+    return { request: { ...request, command }, decidedAt };
+  }
 
   /** The next append waits until the latch is opened, then has this outcome. */
   function holdAppend(fault: Fault = (append) => append()): { open(): void } {
@@ -140,34 +154,34 @@ describe('During an append, the writer', () => {
     expect(podsInState()).to.deep.equal(['a', 'c']);
   });
 
-  it('decides again what waited for longer than 100 ms, so that deadlines hold', async () => {
-    const latch = holdAppend();
-    const first = submit(allocate('a'));
-    await turn();
-    const request = requestFor(allocate('b'));
-    const late = failureOf(
-      working.writer.submit({
-        ...request,
-        command: (now, head) => {
-          const command = request.command?.(now, head);
-          return command?.type === 'Allocate' ? { ...command, deadline: begin + 60_000 } : command;
-        },
-      }),
-    );
-    const begin = working.replica.clock.read().at;
-    await waitForRetries();
-    expect(podsInState()).to.deep.equal(['a', 'b']);
-    const [elapsed, wall] = [performance.now.bind(performance), Date.now];
-    [performance.now, Date.now] = [() => elapsed() + 61_000, () => wall() + 61_000];
-    try {
-      latch.open();
-      expect(await late).to.have.property('code', 'DEADLINE_PASSED');
-    } finally {
-      [performance.now, Date.now] = [elapsed, wall];
-    }
-    await first;
-    expect(podsInState()).to.deep.equal(['a']);
-  });
+  for (const [what, clocks, validMs] of [
+    ['a deadline passes', { wallMs: 4_000, elapsedMs: 0 }, 3_000],
+    ['100 ms pass', { wallMs: 0, elapsedMs: 200 }, Infinity],
+  ] as const)
+    it(`decides again when ${what} before the append is committed`, async () => {
+      const latch = holdAppend();
+      const first = submit(allocate('a'));
+      await turn();
+      const { request, decidedAt } = validFor(requestFor(allocate('b')), validMs);
+      const outcome = working.writer.submit(request).then(
+        () => 'allocated',
+        (error: unknown) => (error as IpledgerError).code,
+      );
+      await waitForRetries();
+      expect([podsInState(), decidedAt.length]).to.deep.equal([['a', 'b'], 1]);
+      const [elapsed, wall] = [performance.now.bind(performance), Date.now];
+      performance.now = () => elapsed() + clocks.elapsedMs;
+      Date.now = () => wall() + clocks.wallMs;
+      try {
+        latch.open();
+        expect(await outcome).to.equal(validMs === Infinity ? 'allocated' : 'DEADLINE_PASSED');
+      } finally {
+        [performance.now, Date.now] = [elapsed, wall];
+      }
+      await first;
+      expect(decidedAt.length).to.equal(2);
+      expect(podsInState()).to.deep.equal(validMs === Infinity ? ['a', 'b'] : ['a']);
+    });
 
   it('rejects with NOT_WRITER what it has not sent when it stops', async () => {
     const latch = holdAppend();

@@ -43,6 +43,8 @@ export interface DecidedRequest {
   readonly writes: boolean;
   /** Whether its events may be appended while the ledger is frozen. */
   readonly isAllowedWhileFrozen: boolean;
+  /** The ledger time until which its command is valid. */
+  readonly deadline?: number | undefined;
   /** Resolves or rejects the request. */
   readonly settle: () => void;
 }

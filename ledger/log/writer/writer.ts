@@ -49,13 +49,13 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #queue = new RequestQueue();
   /** The batch that is decided while another one is in flight. */
-  #next: OpenBatch | undefined;
+  #nextBatch: OpenBatch | undefined;
   /** Proven, and not answered before the next transaction is on its way. */
   #proven: readonly DecidedRequest[] = [];
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
   /** The number of requests at the head of the queue that get a batch each, because their common batch was rejected. */
-  #soloBatches = 0;
+  #singleRequestBatches = 0;
   #attemptedBatches = 0;
   #lastFailure = 'it does not reply';
 
@@ -78,7 +78,7 @@ export class Writer {
 
   /** The number of requests that wait for their transaction, decided or not. */
   get queueLength(): number {
-    return this.#queue.length + (this.#next?.decided.length ?? 0);
+    return this.#queue.length + (this.#nextBatch?.decided.length ?? 0);
   }
 
   /** The number of batches that the writer has tried to prove. */
@@ -104,7 +104,7 @@ export class Writer {
       }
     } finally {
       this.#answerProven();
-      this.#undecideNext();
+      this.#rollBackNextBatch();
       this.#ended = new IpledgerError('NOT_WRITER', 'this allocator is not the writer: retry the request');
       const ended = this.#ended;
       this.#queue.rejectAll((queued) => (this.#unknownOutcomes.mayStillWrite(queued) ? outcomeUnknown : ended));
@@ -112,7 +112,7 @@ export class Writer {
   }
 
   get #hasRequests(): boolean {
-    return this.#queue.length > 0 || this.#next !== undefined;
+    return this.#queue.length > 0 || this.#nextBatch !== undefined;
   }
 
   async #processBatch(signal: AbortSignal): Promise<'done' | 'retry' | 'deposed'> {
@@ -135,17 +135,17 @@ export class Writer {
 
   /** The batch that was decided during the last append, or a new one; with what is queued now. */
   #takeBatch(): OpenBatch {
-    if (this.#next?.isOutdated) this.#undecideNext();
-    const batch = this.#next ?? this.#openBatch();
-    this.#next = undefined;
+    if (this.#nextBatch?.isOutdated) this.#rollBackNextBatch();
+    const batch = this.#nextBatch ?? this.#openBatch();
+    this.#nextBatch = undefined;
     batch.decide(this.#queue);
     return batch;
   }
 
   #openBatch(inFlight?: BatchBuilder): OpenBatch {
-    const maxRequests = this.#soloBatches > 0 ? 1 : undefined;
-    if (this.#soloBatches > 0) this.#soloBatches--;
-    return new OpenBatch(this.#options, maxRequests, inFlight);
+    const isSingle = this.#singleRequestBatches > 0;
+    if (isSingle) this.#singleRequestBatches--;
+    return new OpenBatch(this.#options, isSingle, inFlight);
   }
 
   /** Decides what arrives in a turn of the event loop at its end, while a batch is in flight. Returns a function that ends this. */
@@ -154,8 +154,8 @@ export class Writer {
     const decide = (): void => {
       turn = undefined;
       if (this.#queue.length === 0) return;
-      this.#next ??= this.#openBatch(inFlight);
-      this.#next.decide(this.#queue);
+      this.#nextBatch ??= this.#openBatch(inFlight);
+      this.#nextBatch.decide(this.#queue);
     };
     this.#queue.onArrival = () => void (turn ??= setImmediate(decide));
     this.#queue.onArrival();
@@ -166,10 +166,12 @@ export class Writer {
   }
 
   /** Undoes the decisions of the next batch. Its requests return to the queue. */
-  #undecideNext(): void {
-    const next = this.#next;
-    this.#next = undefined;
-    if (next) this.#queue.putBack(next.rollBack());
+  #rollBackNextBatch(): void {
+    const next = this.#nextBatch;
+    this.#nextBatch = undefined;
+    if (!next) return;
+    this.#queue.putBack(next.rollBack());
+    if (next.isSingle) this.#singleRequestBatches++;
   }
 
   #answerProven(): void {
@@ -197,7 +199,7 @@ export class Writer {
       return 'done';
     }
     const [first] = builder.events;
-    this.#undecideNext();
+    this.#rollBackNextBatch();
     builder.rollBack();
     if (appended.kind === 'rejected' && decided.length === 1) {
       const error = new IpledgerError('BUG', `etcd rejects the transaction: ${appended.reason}`);
@@ -208,7 +210,7 @@ export class Writer {
     this.#queue.putBack(decided.map(({ queued }) => queued));
     if (appended.kind === 'rejected') {
       // One request is the cause, or etcd has lower limits than configured here: retry each in a batch of its own.
-      this.#soloBatches = decided.length;
+      this.#singleRequestBatches = decided.length;
       return 'done';
     }
     if (appended.kind === 'unknown' && first) this.#unknownOutcomes.add(first, decided);

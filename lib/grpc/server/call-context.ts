@@ -7,7 +7,7 @@ import type { Tracer } from '../../tracing/tracer.ts';
 import { anonymous, callerOf } from './authorization.ts';
 import type { Abortable, Ending } from './call-ending.ts';
 
-/** The context of one call. Its functions need it as `this`. */
+/** The context of one call. Call its functions as methods: a copy by spread or destructuring lacks them, and `signal`. */
 export interface CallContext {
   /** The authenticated identity of the caller. */
   readonly actor: string;

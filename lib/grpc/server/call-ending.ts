@@ -43,7 +43,7 @@ export class CallEnding implements Ending {
 }
 
 /** The ending that a signal shows. */
-export const endingWith = (signal: AbortSignal): Ending => ({
+export const callEndingOf = (signal: AbortSignal): Ending => ({
   signal,
   get aborted() {
     return signal.aborted;

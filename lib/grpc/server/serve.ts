@@ -25,7 +25,7 @@ import {
   type ServeOptions,
 } from './answer-request.ts';
 import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from './call-context.ts';
-import { CallEnding, endingWith } from './call-ending.ts';
+import { CallEnding, callEndingOf } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
 import { requestStreamCall } from './request-stream-call.ts';
@@ -149,7 +149,7 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
       try {
         if (!handler) throw notImplemented(path);
         refuseOversized(path, call.request);
-        for await (const reply of handler(call.request, new ArrivedContext(call, endingWith(signal)))) {
+        for await (const reply of handler(call.request, new ArrivedContext(call, callEndingOf(signal)))) {
           if (signal.aborted) break;
           if (!call.write(reply)) await waitForDrain(call, signal);
         }

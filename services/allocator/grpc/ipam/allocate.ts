@@ -43,7 +43,8 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
       };
     },
     (state, events, now) =>
-      grantedBy(events, attachments, { firstSeq, now }) ?? allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
+      allocationsFromEvents(events, attachments, { firstSeq, now }) ??
+      allocationsOfPod(state, pod.namespace, pod.name, pod.uid),
   );
   const allocations = inOrderOf(attachments, answer);
   context.span?.set(allocationAttributes(allocations));
@@ -67,10 +68,10 @@ function refuseRepeated(attachments: readonly AttachmentRequest[]): void {
 }
 
 /**
- * The allocations of a command whose events allocate to each attachment, and do nothing else: most commands. To decode them from the
- * state would be the same. Returns undefined for other commands.
+ * The allocations of a command whose events allocate to each attachment, and do nothing else: most commands. The state has the
+ * same allocations; this avoids decoding them. Returns undefined for other commands.
  */
-function grantedBy(
+function allocationsFromEvents(
   events: readonly Event[],
   attachments: readonly AttachmentRequest[],
   { firstSeq, now }: { readonly firstSeq: Seq; readonly now: number },

@@ -24,7 +24,7 @@ export class EncodedEvents {
     const known = this.#kept[slot];
     if (known?.event === event) return known.bytes;
     const bytes = LedgerService.watch.responseSerialize({ events: [eventMessage(event)] });
-    this.#kept[slot] = { event, bytes };
+    if (known === undefined || known.event.envelope.seq <= event.envelope.seq) this.#kept[slot] = { event, bytes };
     return bytes;
   }
 }
