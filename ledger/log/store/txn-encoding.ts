@@ -71,12 +71,14 @@ function writeRead(writer: BackwardWriter, { key, rangeEnd, limit }: Read): void
   });
 }
 
-const firstCapacity = 16 << 10;
+const minCapacity = 16 << 10;
+/** What the last transaction needed: under load the next one is as large, and a buffer that grows is copied and garbage. */
+let expectedBytes = 0;
 
 /** Writes the fields of a protobuf message, the last one first. */
 class BackwardWriter {
-  #buffer = Buffer.allocUnsafe(firstCapacity);
-  #start = firstCapacity;
+  #buffer = Buffer.allocUnsafe(Math.max(minCapacity, Math.ceil(expectedBytes * 1.125)));
+  #start = this.#buffer.length;
 
   /** A field with the fields that `writeFields` writes. */
   message(field: number, writeFields: () => void): void {
@@ -101,6 +103,7 @@ class BackwardWriter {
   }
 
   finish(): Buffer {
+    expectedBytes = this.#size;
     return this.#buffer.subarray(this.#start);
   }
 

@@ -1,4 +1,5 @@
 /** Reads a list in pages, in smaller ones where the objects are large. */
+import { setImmediate } from 'node:timers/promises';
 import { asRecord, asText } from '../untyped-json.ts';
 import { ApiError } from './api-error.ts';
 import type { Api } from './kubernetes-api.ts';
@@ -20,22 +21,31 @@ export interface ListOptions {
 const maxPages = 10_000;
 
 /**
- * Yields all pages of a collection. When a page is too large, this and the following pages have half as many objects.
+ * Yields all pages of a collection. When a page is too large, this and the following pages have half as many objects. The API server
+ * prepares a page while the caller processes the one before it.
  * @throws ApiError; Error for a response that is no list, so that no caller takes missing objects for deleted ones
  */
 export async function* listPages(api: Api, path: string, options: ListOptions): AsyncGenerator<ListPage> {
   let limit = options.pageSize;
   let token = '';
-  for (let requests = 0; requests < maxPages; requests++) {
-    const page = await readPage(api, path, { ...options, limit, token }).catch((error: unknown) => {
+  const request = () => readPage(api, path, { ...options, limit, token });
+  let requested = request();
+  for (let requests = 1; requests <= maxPages; requests++) {
+    const page = await requested.catch((error: unknown) => {
       if (limit > 1 && error instanceof ApiError && error.isTooLarge) return undefined;
       throw error;
     });
-    if (page) {
-      yield page;
-      token = page.nextToken;
-      if (token === '') return;
-    } else limit = Math.floor(limit / 2);
+    if (page) token = page.nextToken;
+    else limit = Math.floor(limit / 2);
+    const isLast = page !== undefined && token === '';
+    if (!isLast) {
+      requested = request();
+      requested.catch(() => undefined); // the await above throws it, if the caller continues
+    }
+    if (!page) continue;
+    if (!isLast) await setImmediate(); // the request is only sent after a turn of the event loop
+    yield page;
+    if (isLast) return;
   }
   throw new Error(`a list of more than ${maxPages} pages`);
 }

@@ -1,12 +1,14 @@
 /**
  * The objects of a kind, most of them as bytes, so that a large cluster fits in memory. It has the methods of a Map that an informer
- * uses. Each look-up decodes the object: it returns an equal object, and not the same one.
+ * uses. A look-up decodes the object: it returns an equal object, and not always the same one.
  */
 import { hashText, SlotIndex } from '../../../lib/compact/slot-index.ts';
 import { emptyList, type SlotList, SlotOrder } from '../../../lib/compact/slot-order.ts';
 import { Slots } from '../../../lib/compact/slots.ts';
 import { keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
+
+const maxLatest = 64;
 
 /** Encodes the usual objects of a kind. */
 export interface ObjectCodec<T> {
@@ -24,6 +26,8 @@ export class CompactObjects<T extends ObjectMeta> implements ObjectStore<T> {
   readonly #byKey = new SlotIndex();
   /** undefined for a free slot. */
   readonly #stored: (string | T | undefined)[] = [];
+  /** The latest objects that were looked up, by slot: a reconciliation looks up the same one several times. */
+  readonly #latest = new Map<number, T>();
   /** The slots of each namespace, in the order of their addition. Objects that are not namespaced are in none. */
   readonly #namespaces = new Map<string, SlotList>();
   readonly #order = new SlotOrder();
@@ -37,8 +41,14 @@ export class CompactObjects<T extends ObjectMeta> implements ObjectStore<T> {
   }
 
   get(key: string): T | undefined {
-    const stored = this.#stored[this.#slotOf(key)];
-    return stored === undefined ? undefined : this.#decoded(stored);
+    const slot = this.#slotOf(key);
+    if (slot < 0) return undefined;
+    const known = this.#latest.get(slot);
+    if (known) return known;
+    const object = this.#decoded(this.#stored[slot] as string | T);
+    if (this.#latest.size === maxLatest) this.#latest.clear();
+    this.#latest.set(slot, object);
+    return object;
   }
 
   has(key: string): boolean {
@@ -49,7 +59,9 @@ export class CompactObjects<T extends ObjectMeta> implements ObjectStore<T> {
   set(key: string, object: T): this {
     const stored = this.#codec.encode(object) ?? object;
     const known = this.#slotOf(key);
-    this.#stored[known < 0 ? this.#add(key) : known] = stored;
+    const slot = known < 0 ? this.#add(key) : known;
+    this.#stored[slot] = stored;
+    this.#latest.delete(slot);
     return this;
   }
 
@@ -58,6 +70,7 @@ export class CompactObjects<T extends ObjectMeta> implements ObjectStore<T> {
     if (slot < 0) return false;
     this.#byKey.remove(hashText(key), slot);
     this.#stored[slot] = undefined;
+    this.#latest.delete(slot);
     this.#slots.give(slot);
     const namespace = namespaceOf(key);
     const list = this.#namespaces.get(namespace);
