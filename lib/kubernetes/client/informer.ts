@@ -63,7 +63,7 @@ export interface InformerTimings {
 
 const defaultTimings: InformerTimings = {
   // The bytes of a page stay until a complete collection. 500 Pods have 2 MB.
-  pageSize: 100,
+  pageSize: 250,
   listTimeoutMs: 60_000,
   watchSeconds: 300,
   silenceMs: 150_000,
