@@ -1,6 +1,5 @@
 /** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { sharedText, SharedValues } from '../../../lib/shared-values.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
   AddressRecord,
@@ -97,12 +96,12 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
     seq: allocation.seq,
     ...attachmentOf(allocation.attachment),
     uid: allocation.podUid,
-    subnet: sharedText(allocation.subnet),
-    addresses: allocation.addresses.map(sharedAddress),
+    subnet: allocation.subnet,
+    addresses: allocation.addresses,
     mac: allocation.mac,
-    interface: sharedText(bound?.interface ?? allocation.interface),
-    node: sharedText(bound?.node ?? allocation.node),
-    owner: sharedOwner(allocation.owner),
+    interface: bound?.interface ?? allocation.interface,
+    node: bound?.node ?? allocation.node,
+    owner: allocation.owner,
   });
 }
 
@@ -132,7 +131,7 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
   addressReleased: (released, event) => [releasedEvent(event, released, released.uid)],
   addressBound: ({ alloc, attachment, interface: name, node }) => {
     const { namespace, pod } = attachmentOf(attachment);
-    return [{ kind: 'bound', seq: alloc, namespace, pod, interface: sharedText(name), node: sharedText(node) }];
+    return [{ kind: 'bound', seq: alloc, namespace, pod, interface: name, node }];
   },
   addressUnbound: ({ attachment, addresses }, { subnet }) => {
     const { namespace, pod } = attachmentOf(attachment);
@@ -188,12 +187,12 @@ function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocat
     seq,
     ...attachmentOf(data.attachment),
     uid,
-    subnet: sharedText(subnet),
-    addresses: addresses.map(sharedAddress),
+    subnet,
+    addresses,
     mac,
-    interface: sharedText(name),
-    node: sharedText(node),
-    owner: sharedOwner(owner),
+    interface: name,
+    node,
+    owner,
   });
 }
 
@@ -211,21 +210,8 @@ function attachmentOf(
 ): Pick<HeldAllocation, 'namespace' | 'pod' | 'provider' | 'ordinal'> {
   if (!attachment) throw new IpledgerError('BUG', 'an allocation without attachment');
   const { namespace, pod, provider, ordinal } = attachment;
-  return { namespace: sharedText(namespace), pod, provider: sharedText(provider), ordinal };
+  return { namespace, pod, provider, ordinal };
 }
-
-/** The addresses of a Subnet share all but their own text. */
-const sharedAddress = ({ address, cidr, gateway }: AssignedAddress): AssignedAddress => ({
-  address,
-  cidr: sharedText(cidr),
-  gateway: sharedText(gateway),
-});
-
-const owners = new SharedValues<Owner>();
-
-/** The Pods of an owner share it. */
-const sharedOwner = (owner: Owner | undefined): Owner | undefined =>
-  owner && owners.share(JSON.stringify(owner), owner);
 
 function present<Spec>(spec: Spec | undefined): Spec {
   if (spec === undefined) throw new IpledgerError('BUG', 'a configuration without spec');
