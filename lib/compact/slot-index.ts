@@ -6,9 +6,9 @@
  * look-up of another text. Tenants choose names, and cannot choose hashes: their key is random.
  */
 import { createTextHash } from '../text-hash.ts';
+import { enlarged, grownCapacity } from './growth.ts';
 
 const initialCapacity = 16;
-const growth = 1.25;
 /** Entries for each chain, when the tables are full. Comparing one hash more is cheaper than memory for twice as many chains. */
 const perChain = 2;
 const none = -1;
@@ -94,17 +94,11 @@ export class SlotIndex {
 
   /** All entries are in use. */
   #grow(): void {
-    const capacity = Math.ceil(this.#slots.length * growth);
+    const capacity = grownCapacity(this.#slots.length);
     this.#hashes = enlarged(this.#hashes, capacity);
     this.#slots = enlarged(this.#slots, capacity);
     this.#next = new Int32Array(capacity);
     this.#first = new Int32Array(Math.ceil(capacity / perChain)).fill(none);
     for (let entry = 0; entry < this.#end; entry++) this.#chain(entry);
   }
-}
-
-function enlarged(values: Int32Array, length: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(length);
-  larger.set(values);
-  return larger;
 }

@@ -1,7 +1,8 @@
 /** The order of slots in several lists, as doubly linked lists in two arrays. Each slot is in one list at most. */
+import { enlarged, grownCapacity } from './growth.ts';
+
 const none = -1;
 const initialCapacity = 16;
-const growth = 1.25;
 
 /** The ends of a list. */
 export interface SlotList {
@@ -62,10 +63,8 @@ export class SlotOrder {
   }
 
   #grow(): void {
-    const [next, previous] = [this.#next, this.#previous];
-    this.#next = new Int32Array(Math.ceil(next.length * growth));
-    this.#previous = new Int32Array(this.#next.length);
-    this.#next.set(next);
-    this.#previous.set(previous);
+    const capacity = grownCapacity(this.#next.length);
+    this.#next = enlarged(this.#next, capacity);
+    this.#previous = enlarged(this.#previous, capacity);
   }
 }

@@ -2,8 +2,8 @@
  * A slot (a whole number) for each of a set of addresses of one family. An IPv4 address takes 20 bytes, and an entry of a Map with its
  * bigint takes 90.
  */
-import { hashNumber } from '../state/compact/number-hash.ts';
-import { SlotIndex } from '../../../lib/compact/slot-index.ts';
+import { NumberIndex } from '../state/compact/number-index.ts';
+import { enlarged, grownCapacity } from '../../../lib/compact/growth.ts';
 import { Slots } from '../../../lib/compact/slots.ts';
 import type { Family } from './address.ts';
 
@@ -21,15 +21,14 @@ export interface AddressSlots {
 export const addressSlots = (family: Family): AddressSlots => (family === 4 ? new Ipv4Slots() : new Ipv6Slots());
 
 const initialCapacity = 16;
-const growth = 1.25;
 
 class Ipv4Slots implements AddressSlots {
   readonly #slots = new Slots();
-  readonly #index = new SlotIndex();
+  readonly #index = new NumberIndex();
   #values = new Uint32Array(initialCapacity);
 
   slotOf(value: bigint): number {
-    return this.#index.find(hashNumber(Number(value)), matchesAll);
+    return this.#index.find(Number(value));
   }
 
   value(slot: number): bigint {
@@ -38,28 +37,19 @@ class Ipv4Slots implements AddressSlots {
 
   add(value: bigint): number {
     const slot = this.#slots.take();
-    if (slot === this.#values.length) this.#grow();
+    if (slot === this.#values.length) this.#values = enlarged(this.#values, grownCapacity(slot));
     this.#values[slot] = Number(value);
-    this.#index.add(hashNumber(Number(value)), slot);
+    this.#index.add(Number(value), slot);
     return slot;
   }
 
   remove(value: bigint): number {
     const slot = this.slotOf(value);
-    this.#index.remove(hashNumber(Number(value)), slot);
+    this.#index.remove(Number(value), slot);
     this.#slots.give(slot);
     return slot;
   }
-
-  #grow(): void {
-    const larger = new Uint32Array(Math.ceil(this.#values.length * growth));
-    larger.set(this.#values);
-    this.#values = larger;
-  }
 }
-
-/** Only equal addresses have equal hashes. */
-const matchesAll = (): boolean => true;
 
 class Ipv6Slots implements AddressSlots {
   readonly #slots = new Slots();

@@ -4,8 +4,8 @@
  */
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
-import { hashNumber } from '../../domain/state/compact/number-hash.ts';
-import { SlotIndex } from '../../../lib/compact/slot-index.ts';
+import { NumberIndex } from '../../domain/state/compact/number-index.ts';
+import { enlarged, grownCapacity } from '../../../lib/compact/growth.ts';
 import { Slots } from '../../../lib/compact/slots.ts';
 import type { Revision } from '../store/ledger.ts';
 
@@ -34,7 +34,7 @@ export class ClaimRevisions {
  */
 class SubnetRevisions {
   /** Pages by their first address. */
-  readonly #byBase = new SlotIndex();
+  readonly #byBase = new NumberIndex();
   readonly #pages = new Slots();
   /** The revisions of each page; 0 for an address without a key. */
   #ipv4 = new Float64Array(pageSize);
@@ -51,7 +51,7 @@ class SubnetRevisions {
     const value = ipv4Value(address);
     if (value === undefined) return void this.#ipv6.set(address, revision);
     let page = this.#pageOf(value);
-    if (page < 0) this.#byBase.add(hashNumber(value >>> pageBits), (page = this.#pages.take()));
+    if (page < 0) this.#byBase.add(value >>> pageBits, (page = this.#pages.take()));
     if (placeOf(page, value) >= this.#ipv4.length) this.#grow();
     this.#ipv4[placeOf(page, value)] = revision;
   }
@@ -64,29 +64,24 @@ class SubnetRevisions {
     this.#ipv4[placeOf(page, value)] = 0;
     const first = page * pageSize;
     if (this.#ipv4.subarray(first, first + pageSize).some((revision) => revision !== 0)) return;
-    this.#byBase.remove(hashNumber(value >>> pageBits), page);
+    this.#byBase.remove(value >>> pageBits, page);
     this.#pages.give(page);
   }
 
   /** The page of an address; -1 for none. */
   #pageOf(value: number): number {
-    return this.#byBase.find(hashNumber(value >>> pageBits), matchesAll);
+    return this.#byBase.find(value >>> pageBits);
   }
 
   #grow(): void {
-    const larger = new Float64Array(pageSize * Math.ceil((this.#ipv4.length / pageSize) * growth));
-    larger.set(this.#ipv4);
-    this.#ipv4 = larger;
+    this.#ipv4 = enlarged(this.#ipv4, pageSize * grownCapacity(this.#ipv4.length / pageSize));
   }
 }
 
 const pageBits = 4;
 const pageSize = 1 << pageBits;
-const growth = 1.25;
 
 const placeOf = (page: number, value: number): number => page * pageSize + (value & (pageSize - 1));
-
-const matchesAll = (): boolean => true;
 
 /** An IPv4 address as a number; undefined for an IPv6 address. */
 const ipv4Value = (address: string): number | undefined =>
