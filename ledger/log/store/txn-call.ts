@@ -1,7 +1,7 @@
 /** Sends an encoded transaction. The reply of a transaction that succeeded is not decoded beyond its revision. */
 import type { Etcd3, ITxnResponse } from 'etcd3';
-import protobuf from 'protobufjs/minimal.js';
 import { callKv, type GeneratedMethod } from './etcd-call.ts';
+import { headerTag, MessageReader, numberTag } from './message-reader.ts';
 
 /** `reply` has the results of the reads. */
 export type TransactionOutcome =
@@ -20,37 +20,20 @@ function readReply(bytes: Buffer, generated: GeneratedMethod<unknown, ITxnRespon
   return { succeeded: false, reply: generated.responseDeserialize(bytes) };
 }
 
-/** The revision of a TxnResponse whose compares passed; undefined otherwise. */
+/** TxnResponse.succeeded. */
+const succeededTag = numberTag(2);
+
+/** The revision of a TxnResponse whose compares passed; undefined otherwise. @throws IpledgerError UNAVAILABLE for other bytes */
 function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
-  const reader = protobuf.Reader.create(bytes);
-  let [revision, succeeded] = [0n, false];
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag === headerTag) revision = readRevision(reader);
-    else if (tag === succeededTag) succeeded = reader.bool();
+  const reader = new MessageReader(bytes, 'TxnResponse');
+  let [revision, succeeded] = [0, false];
+  while (reader.at < bytes.length) {
+    const tag = reader.varint(bytes.length);
+    if (tag === headerTag) revision = reader.headerRevision(bytes.length) ?? revision;
+    else if (tag === succeededTag) succeeded = reader.varint(bytes.length) !== 0;
     // The replies to the puts follow, one for each.
     else if (succeeded) break;
-    else reader.skipType(tag & 7);
+    else reader.skip(tag, bytes.length);
   }
-  return succeeded ? revision : undefined;
-}
-
-/** TxnResponse.header, TxnResponse.succeeded, ResponseHeader.revision. */
-const [headerTag, succeededTag, revisionTag] = [(1 << 3) | 2, 2 << 3, 3 << 3];
-
-/** A positive int64. protobufjs returns a number, or its two halves. */
-function readInteger(reader: protobuf.Reader): bigint {
-  const value = reader.int64();
-  return typeof value === 'number' ? BigInt(value) : (BigInt(value.high >>> 0) << 32n) | BigInt(value.low >>> 0);
-}
-
-function readRevision(reader: protobuf.Reader): bigint {
-  const end = reader.uint32() + reader.pos;
-  let revision = 0n;
-  while (reader.pos < end) {
-    const tag = reader.uint32();
-    if (tag === revisionTag) revision = readInteger(reader);
-    else reader.skipType(tag & 7);
-  }
-  return revision;
+  return succeeded ? BigInt(revision) : undefined;
 }
