@@ -1,4 +1,5 @@
 /** A real server of the northbound database, and projectors on it. */
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'mocha';
 import { pino } from 'pino';
 import { OvsdbClient } from '../../../lib/ovsdb/client.ts';
@@ -32,7 +33,7 @@ export interface ConnectedView {
   readonly view: NorthboundView;
   /** Resolves when `check` holds, after a change of the database. */
   until(check: () => boolean): Promise<void>;
-  /** Resolves when the answers to all earlier transactions have arrived. */
+  /** Resolves when all earlier transactions are answered and the projector has gone on as far as it can without an answer. */
   settle(): Promise<void>;
   /** Called after each change. */
   onTouched: Projector['onTouched'];
@@ -57,6 +58,8 @@ export async function connectView(server: OvsdbServer, signal: AbortSignal): Pro
     onTouched: () => undefined,
     async settle() {
       await connected.client.transact([{ op: 'comment', comment: 'answered after earlier transactions' }]);
+      // The answers may arrive together. A projector needs several promises for its one.
+      await setImmediate();
     },
     async until(check) {
       const reached = Promise.withResolvers<void>();
