@@ -53,6 +53,8 @@ export interface HeldLease {
   readonly handoverState: string;
   /** Resolves when the Lease is lost, or the signal is aborted. */
   readonly ended: Promise<void>;
+  /** Renews now, which stores the handover state. Resolves when it is stored, never after the Lease was lost. */
+  store(): Promise<void>;
   /** Releases the Lease, so that a standby can take over without a wait. */
   release(): Promise<void>;
 }
@@ -68,7 +70,12 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
   while (!options.signal.aborted) {
     try {
       if (await lease.acquire())
-        return { handoverState: lease.previousState, ended: lease.renewUntilLost(), release: () => lease.release() };
+        return {
+          handoverState: lease.previousState,
+          ended: lease.renewUntilLost(),
+          store: () => lease.renewNow(),
+          release: () => lease.release(),
+        };
     } catch (error) {
       if (options.signal.aborted) return undefined;
       options.log.warn({ reason: errorMessage(error) }, 'lease: not acquired, retrying');
@@ -91,6 +98,10 @@ class Lease {
   #observed = { version: '', at: 0 };
   /** When the last successful request for the Lease started. No standby measures the duration from an earlier time. */
   #heldSince = 0;
+  /** The callers of `renewNow`. */
+  #waiting: (() => void)[] = [];
+  #isWanted = false;
+  #wake = (): void => undefined;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -121,22 +132,43 @@ class Lease {
 
   /** Renews until the Lease is lost or the signal is aborted. */
   async renewUntilLost(): Promise<void> {
-    const { signal, log } = this.#options;
+    const { signal, log, onRenewed } = this.#options;
     for (;;) {
-      await pause(Math.min(this.timings.renewEveryMs, this.#remainingMs), signal);
+      await this.#pauseUntilDue();
       if (signal.aborted) return;
       const startedAt = performance.now();
+      const waiting = this.#waiting;
+      this.#waiting = [];
       try {
         await this.#renew(this.#deadline());
         this.#heldSince = startedAt;
-        this.#options.onRenewed?.();
+        for (const resolve of waiting) resolve();
+        onRenewed?.();
       } catch (error) {
         if (signal.aborted) return;
+        this.#waiting.unshift(...waiting);
         const isLost = error instanceof LeaseTaken || this.#remainingMs === 0;
         log.warn({ reason: errorMessage(error) }, isLost ? 'lease: lost' : 'lease: not renewed, retrying');
         if (isLost) return;
       }
     }
+  }
+
+  /** Renews before it is due. Resolves after a renewal that started after the call. */
+  renewNow(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    this.#isWanted = true;
+    this.#wake();
+    return promise;
+  }
+
+  async #pauseUntilDue(): Promise<void> {
+    const woken = Promise.withResolvers<void>();
+    this.#wake = woken.resolve;
+    const due = pause(Math.min(this.timings.renewEveryMs, this.#remainingMs), this.#options.signal);
+    if (!this.#isWanted) await Promise.race([due, woken.promise]);
+    this.#isWanted = false;
   }
 
   async release(): Promise<void> {

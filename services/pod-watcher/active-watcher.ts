@@ -8,6 +8,8 @@ import { wireControllers } from './wiring/controllers.ts';
 import { createInformers, type Informers, type WiringOptions } from './wiring/inputs.ts';
 
 export interface ActiveWatcherOptions extends WiringOptions {
+  /** Stores what `handoverState()` returns. Resolves when it is stored. */
+  readonly storeHandoverState: () => Promise<void>;
   /** Ends the program after an error that a retry cannot fix. */
   readonly fail: (error: unknown) => void;
 }
@@ -36,14 +38,20 @@ type Controllers = ReturnType<typeof wireControllers>;
 
 /** Starts an active watcher, which runs until the signal is aborted. */
 export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher {
-  const { allocator, handoverState, log, signal, fail } = options;
+  const { allocator, handoverState, storeHandoverState, log, signal, fail } = options;
   const informers = createInformers(options);
   const controllers = wireControllers(options, informers);
   const { podController, nodeController, projector, alarms, subscribers } = controllers;
   const ledger = createLedgerStatus();
 
   let started = false;
+  let firstVersion: string | undefined;
   const start = async (): Promise<void> => {
+    // No earlier watcher left a version. The next one needs it for the deletion of Pods that this one now allocates for.
+    if (handoverState.pods === '') {
+      firstVersion = informers.pods.resourceVersion;
+      await storeHandoverState();
+    }
     await startControllers(controllers);
     started = true;
     log.info({ pods: informers.pods.objects.size, subnets: informers.subnets.objects.size }, 'ready');
@@ -93,7 +101,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     },
     handoverState: () =>
       handover.write({
-        pods: (started && informers.pods.resourceVersion) || '',
+        pods: (started ? informers.pods.resourceVersion : firstVersion) ?? '',
         nodes: (started && informers.nodes.resourceVersion) || '',
         vanishedPods: podController.missingPods,
         vanishedNodes: nodeController.missing,

@@ -52,26 +52,41 @@ function positionOf({ epoch, seq, hash }: UntypedJson): Position | undefined {
 /** Changes are usually processed within this time. */
 const defaultSettleMs = 30_000;
 
-/** Delays versions until their changes are processed, so that the next watcher misses no change after a crash. */
-export class HandoverStateWriter {
+/** Delays the version of a kind until its changes are processed, so that the next watcher misses no change after a crash. */
+class SettlingVersion {
   readonly #settleMs: number;
-  #settled: Pick<HandoverState, 'pods' | 'nodes'>;
-  #pending: { readonly versions: Pick<HandoverState, 'pods' | 'nodes'>; readonly at: number }[] = [];
+  #settled: string;
+  #pending: { readonly version: string; readonly at: number }[] = [];
+
+  constructor(settled: string, settleMs: number) {
+    this.#settled = settled;
+    this.#settleMs = settleMs;
+  }
+
+  /** Records the current version; "" while unknown. Returns the settled one, or the first one before any has settled. */
+  next(version: string): string {
+    const now = performance.now();
+    if (version !== '') this.#pending.push({ version, at: now });
+    const due = this.#pending.findLastIndex(({ at }) => now - at >= this.#settleMs);
+    this.#settled = this.#pending[due]?.version ?? this.#settled;
+    this.#pending = this.#pending.slice(due + 1);
+    return this.#settled === '' ? (this.#pending[0]?.version ?? '') : this.#settled;
+  }
+}
+
+/** Writes the handover state with settled versions. */
+export class HandoverStateWriter {
+  readonly #pods: SettlingVersion;
+  readonly #nodes: SettlingVersion;
 
   /** Starts with the versions of the previous watcher. */
   constructor({ pods, nodes }: HandoverState, settleMs = defaultSettleMs) {
-    this.#settled = { pods, nodes };
-    this.#settleMs = settleMs;
+    this.#pods = new SettlingVersion(pods, settleMs);
+    this.#nodes = new SettlingVersion(nodes, settleMs);
   }
 
   /** Records the current state. Returns the state to store, as JSON. Call it every few seconds. */
   write({ pods, nodes, ...others }: HandoverState): string {
-    const now = performance.now();
-    if (pods !== '' && nodes !== '') this.#pending.push({ versions: { pods, nodes }, at: now });
-    const due = this.#pending.findLastIndex(({ at }) => now - at >= this.#settleMs);
-    this.#settled = this.#pending[due]?.versions ?? this.#settled;
-    this.#pending = this.#pending.slice(due + 1);
-    const settled = this.#settled.pods === '' ? this.#pending[0]?.versions : this.#settled;
-    return JSON.stringify({ ...settled, ...others });
+    return JSON.stringify({ pods: this.#pods.next(pods), nodes: this.#nodes.next(nodes), ...others });
   }
 }

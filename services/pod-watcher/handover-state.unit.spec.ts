@@ -48,4 +48,10 @@ describe('Handover state', () => {
     expect(parseHandoverState(keeper.write(seen('7'))).pods).to.equal('7');
     expect(parseHandoverState(keeper.write(seen('9'))).pods).to.equal('7');
   });
+
+  it('has the first version of Pods while that of Nodes is unknown', () => {
+    const keeper = new HandoverStateWriter(emptyHandoverState);
+    const written = parseHandoverState(keeper.write({ ...emptyHandoverState, pods: '7' }));
+    expect(written).to.deep.include({ pods: '7', nodes: '' });
+  });
 });

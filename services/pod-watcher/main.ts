@@ -122,7 +122,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     const onRenewed = kubeOvnAlarm(api, life);
     let watching: ActiveWatcher | undefined;
     const handoverState = (): string | undefined => watching?.handoverState();
-    lease = await acquireLease({
+    const held = await acquireLease({
       api,
       namespace,
       name: leaseName,
@@ -132,7 +132,8 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       onRenewed,
       handoverState,
     });
-    if (!lease) return;
+    if (!held) return;
+    lease = held;
     const term = new AbortController();
     const active = startActiveWatcher({
       api,
@@ -140,7 +141,8 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       acceptMassDeletion,
       garbageIntervalMs: garbageInterval * 1_000,
       lease: { namespace, name: leaseName },
-      handoverState: parseHandoverState(lease.handoverState),
+      handoverState: parseHandoverState(held.handoverState),
+      storeHandoverState: () => held.store(),
       tracer,
       log,
       signal: AbortSignal.any([signal, term.signal]),
@@ -152,7 +154,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     if (intervalMs > 0) void storeCheckpoints({ ...store, signal: AbortSignal.any([signal, term.signal]) });
     ready = () => active.ready;
     stats = () => active.stats;
-    await lease.ended;
+    await held.ended;
     ready = () => 'the Lease was lost';
     stats = () => undefined;
     term.abort();

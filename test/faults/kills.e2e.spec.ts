@@ -1,4 +1,7 @@
 /** Random kills of all programs: no event is lost, no address has two holders, and afterwards all invariants hold. */
+import { eventually } from '../e2e/support/eventually.ts';
+import { isWatching } from '../e2e/support/pod-watcher.ts';
+import type { Server } from '../harness/processes/server.ts';
 import { printProgress } from '../harness/progress.ts';
 import { killRandomly } from './random-kills.ts';
 import { createPod, churnPods, deletePod, type ChurnedPod, waitForAddresses } from './pod-churn.ts';
@@ -20,6 +23,16 @@ describe('faults: kill -9 of any program', function () {
     await environment?.run.end();
   });
 
+  // Its restart loses the deletions that no watcher has seen. Of so many Pods nothing is released then: see docs/guarantees.md.
+  const watchedBeforeApiServer = async (victims: readonly Server[]): Promise<void> => {
+    const { stack, watchers } = environment;
+    if (!victims.includes(stack.cluster.apiServer)) return;
+    await eventually(async () => {
+      const watching = await Promise.all(watchers.map(isWatching));
+      if (!watching.includes(true)) throw new Error('no pod-watcher is active and ready');
+    }, testSize.patienceMs);
+  };
+
   for (let round = 1; round <= testSize.rounds; round++)
     it(`keeps all invariants while ${testSize.pods} Pods are created and deleted${roundSuffix(round)}`, async () => {
       const random = createSeededRandom('kill -9', round);
@@ -30,7 +43,12 @@ describe('faults: kill -9 of any program', function () {
       const progress = (): number => lives.length / testSize.pods;
       await Promise.all([
         churnPods(environment, random.fork(), { count: testSize.pods, paceMs: 1_000 }, lives),
-        killRandomly(environment.servers, random.fork(), { kills: testSize.kills, progress }, note),
+        killRandomly(
+          environment.servers,
+          random.fork(),
+          { kills: testSize.kills, progress, mayKill: watchedBeforeApiServer },
+          note,
+        ),
       ]);
       note(`${lives.length} Pods created, ${lives.filter(({ fate }) => fate === 'deleted').length} deleted`);
       await expectInvariants(environment, lives);

@@ -11,6 +11,8 @@ export interface KillPlan {
   readonly kills: number;
   /** The progress of the work, from 0 to 1. */
   readonly progress: () => number;
+  /** Resolves when these servers may be killed. */
+  readonly mayKill: (victims: readonly Server[]) => Promise<void>;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface KillPlan {
 export async function killRandomly(
   servers: readonly Server[],
   random: SeededRandom,
-  { kills, progress }: KillPlan,
+  { kills, progress, mayKill }: KillPlan,
   note: (what: string) => void,
 ): Promise<void> {
   const moments = Array.from({ length: kills }, () => random.nextInt(1_000) / 1_000).sort((a, b) => a - b);
@@ -33,6 +35,7 @@ export async function killRandomly(
     if (remaining.length === 0) remaining = random.shuffle(servers);
     const victims = remaining.splice(0, random.nextBoolean(0.3) ? 2 : 1);
     moments.splice(0, victims.length);
+    await mayKill(victims);
     const names = victims.map(({ name }) => name).join(' and ');
     note(`kill -9 ${names}`);
     await Promise.all(victims.map((server) => server.kill()));

@@ -150,4 +150,37 @@ describe('Leader election', () => {
     await until(() => renewals > before + 1);
     expect(storedState()).to.equal('state 7');
   });
+
+  it('stores the handover state without waiting for the next renewal', async () => {
+    let state = 'state 1';
+    const lease = await acquire({ renewEveryMs: 30_000 }, () => state);
+    await lease?.store();
+    expect(storedState()).to.equal('state 1');
+    state = 'state 2';
+    await lease?.store();
+    expect(storedState()).to.equal('state 2');
+    expect(renewals).to.equal(2);
+  });
+
+  it('stores what a call during a renewal needs by the next one', async () => {
+    let state = 'state 1';
+    const lease = await acquire({ renewEveryMs: 30_000 }, () => state);
+    const stored: string[] = [];
+    let second: Promise<void> | undefined;
+    api.onWrite = () => {
+      state = 'state 2';
+      second ??= lease?.store().then(() => void stored.push(String(storedState())));
+    };
+    await lease?.store();
+    await second;
+    expect(stored).to.deep.equal(['state 2']);
+  });
+
+  it('stores the handover state by a later renewal when the API server fails', async () => {
+    const lease = await acquire({ renewEveryMs: 20 }, () => 'state 7');
+    let failures = 0;
+    api.failRequest = () => (failures++ < 3 ? new ApiError(500, 'etcd is away') : undefined);
+    await lease?.store();
+    expect(storedState()).to.equal('state 7');
+  });
 });

@@ -41,6 +41,7 @@ export async function startInProcessWatcher(options: WatcherOptions): Promise<In
     garbageIntervalMs: 0,
     lease: { namespace: 'default', name: 'conformance' },
     handoverState,
+    storeHandoverState: () => Promise.resolve(),
     log,
     signal,
     fail: (error) => void (failure ??= error instanceof Error ? error : new Error(String(error))),

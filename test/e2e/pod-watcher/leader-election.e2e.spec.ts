@@ -93,4 +93,15 @@ describe('Two pod-watchers', function () {
     await waitForAddress(scene, 'later', 'lan');
     expect((await readLease()).holder).to.equal(current.holder);
   });
+
+  it('have stored from where to read deletions when the first Pod of a cluster gets its address', async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await scene.stack.cluster.kubectl(['delete', 'lease', '-n', 'kube-system', 'ipledger-pod-watcher']);
+    await makePod(scene, 'earliest', 'lan');
+    await first.start();
+    await waitForAddress(scene, 'earliest', 'lan');
+    const [lease] = await scene.kubernetes.list('Lease', 'fieldSelector=metadata.name=ipledger-pod-watcher');
+    const state: unknown = JSON.parse(lease?.metadata.annotations?.['ipledger.io/memory'] ?? '{}');
+    expect(state).to.have.property('pods').that.matches(/^\d+$/);
+  });
 });

@@ -14,6 +14,17 @@ export async function readReadiness({ health }: WatcherServer): Promise<string> 
   return (await answer.text()).trim();
 }
 
+/** Whether this watcher runs, is the active one and is ready. */
+export async function isWatching(watcher: WatcherServer): Promise<boolean> {
+  try {
+    if ((await readReadiness(watcher)) !== 'ok') return false;
+    const metrics = await fetch(`http://${watcher.health}/metrics`, { signal: AbortSignal.timeout(2_000) });
+    return /^ipledger_watcher_active 1$/m.test(await metrics.text());
+  } catch {
+    return false;
+  }
+}
+
 /** Starts a watcher that need not become ready. Resolves when /readyz matches. */
 export async function startUntilReadiness(watcher: WatcherServer, expected: RegExp): Promise<void> {
   watcher.start().catch(() => undefined);
