@@ -83,6 +83,21 @@ describe('ipledger watch', () => {
     expect(stderr).to.equal('this replica stops: connect to another; continuing with event 6\n');
   });
 
+  it('continues after its token expired if it was renewed, and fails if it was not', async () => {
+    const from: number[] = [];
+    const expired = new IpledgerError('UNAUTHENTICATED', 'the token has expired');
+    const watch = ({ fromSeq }: WatchRequest) => {
+      from.push(fromSeq);
+      if (from.length === 2 || from.length > 3) throw expired;
+      const [seq, index] = from.length === 1 ? [5, 0] : [7, 1];
+      return [{ position: { ...position, seq }, events: events.slice(index, index + 1) }];
+    };
+    const run = await runWithFakeAllocator({ watch }, 'watch', '--subnet', 'macvlan');
+    expect(from).to.deep.equal([0, 6, 6, 8, 8]);
+    expect(run).to.include({ status: 1 });
+    expect(run.stderr.split('\n').at(-2)).to.equal('ipledger: the token has expired');
+  });
+
   it('fails when the ledger was restored between two streams', async () => {
     const positions: (number | undefined)[] = [];
     const watch = ({ after }: WatchRequest) => {

@@ -59,6 +59,8 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
   let current: Position | undefined = from === 0 ? undefined : { epoch: 0, seq: from - 1, hash: '' };
   const nextSeq = (): number => (current ? current.seq + 1 : 0);
   const done = new AbortController();
+  /** Whether the allocator has accepted the token that is in use. */
+  let isAccepted = false;
   await subscribeEvents({
     position: () => current,
     // The allocator checks that its ledger contains `after`: a restored ledger reuses sequence numbers.
@@ -73,9 +75,13 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
       remaining -= selected.length;
       if (remaining === 0) done.abort();
       current = position;
+      isAccepted = true;
     },
     onFailure: (error, failures) => {
-      if (!current || !isTransient(error)) throw error;
+      // An expired token may have been renewed: the next stream reads it again.
+      const mayBeRenewed = isAccepted && error instanceof IpledgerError && error.code === 'UNAUTHENTICATED';
+      isAccepted = false;
+      if (!current || !(mayBeRenewed || isTransient(error))) throw error;
       if (failures === 0) process.stderr.write(`${reasonOf(error)}; continuing with event ${nextSeq()}\n`);
     },
     signal: AbortSignal.any([signal, done.signal]),

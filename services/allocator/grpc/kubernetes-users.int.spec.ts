@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Metadata, Server } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { failureOf, silentLog } from '../../../ledger/log/testing/running-writer.ts';
+import { failureOf, never, silentLog } from '../../../ledger/log/testing/running-writer.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { call, connect, type Connection } from '../../../lib/grpc/client.ts';
+import { call, connect, type Connection, stream } from '../../../lib/grpc/client.ts';
 import { authorizationInterceptor, onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { AuthorityReloader } from '../../../lib/tls/authority-reloader.ts';
@@ -122,18 +122,29 @@ describe('A server that accepts Kubernetes users', () => {
   });
 
   it('verifies token and permission again for each message of a stream, and ends it when they are rejected', async () => {
-    const stream = new AllocateStream(withToken('alice'));
-    await stream.allocate(allocateRequest('streamed'));
-    await stream.allocate(allocateRequest('streamed-too'));
+    const requests = new AllocateStream(withToken('alice'));
+    await requests.allocate(allocateRequest('streamed'));
+    await requests.allocate(allocateRequest('streamed-too'));
     expect(reviewed).to.deep.equal([
       `alice ${IpamService.allocateStream.path}`,
       `alice ${IpamService.allocateStream.path}`,
     ]);
     expired.add('alice');
-    expect((await failureOf(stream.allocate(allocateRequest('too-late')))).code).to.equal('UNAUTHENTICATED');
-    expect(await stream.ended).to.include({ code: 'UNAUTHENTICATED' });
+    expect((await failureOf(requests.allocate(allocateRequest('too-late')))).code).to.equal('UNAUTHENTICATED');
+    expect(await requests.ended).to.include({ code: 'UNAUTHENTICATED' });
     const { allocations } = await served.call(IpamService.listAllocations, { pod: 'too-late' });
     expect(allocations).to.deep.equal([]);
+  });
+
+  it('verifies token and permission again before each reply of Watch, and ends it when they are rejected', async () => {
+    const options = { silenceMs: timeoutMs, signal: never };
+    const watching = stream(withToken('alice'), LedgerService.watch, { fromSeq: 1 }, options);
+    await watching.next();
+    await watching.next();
+    expect(reviewed).to.deep.equal([`alice ${LedgerService.watch.path}`, `alice ${LedgerService.watch.path}`]);
+    expired.add('alice');
+    await served.call(IpamService.allocate, allocateRequest('unseen'));
+    expect((await failureOf(watching.next())).code).to.equal('UNAUTHENTICATED');
   });
 
   it('rejects a binding by a user, before any review', async () => {
