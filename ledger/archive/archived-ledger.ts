@@ -9,6 +9,7 @@ import type { Head } from '../log/chain/chain.ts';
 import { initialStateAtHead, type StateAtHead, type FoldEnd } from '../log/reader/fold.ts';
 import { logKey, logPrefix, seqOfKey } from '../log/store/keys.ts';
 import type {
+  AcceptedHeads,
   AppendOutcome,
   AppendLimits,
   Batch,
@@ -50,8 +51,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
     return this.#live.limits;
   }
 
-  load(signal: AbortSignal): Promise<LoadedSnapshot> {
-    return this.#live.load(signal);
+  load(signal: AbortSignal, heads?: AcceptedHeads): Promise<LoadedSnapshot> {
+    return this.#live.load(signal, heads);
   }
 
   append(batch: Batch): Promise<AppendOutcome> {

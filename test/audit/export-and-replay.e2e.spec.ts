@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { addressPrefix, headKey } from '../../ledger/log/store/keys.ts';
 import { parseCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
 import { generateKey } from '../../ledger/audit/checkpoints/signing-key.ts';
 import { connectReplicas, type ReplicaClient } from '../e2e/support/replica-client.ts';
@@ -111,6 +112,31 @@ describe('The record', function () {
 
     const next = await startAllocator(run, { etcd: other, name: 'next' });
     const held = await runIpledger(['allocations', '--allocator', next.endpoint, '-o', 'json']);
+    expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
+  });
+
+  it('is not served while its replay has not ended; an allocator that started before then waits for that', async () => {
+    const file = join(run.folder, 'ledger.ndjson');
+    const copy = await startEtcd(run, { name: 'copy' });
+    expect((await runIpledger(['replay', file, '--etcd', copy.endpoint])).code).to.equal(0);
+    const complete = await everything(copy);
+    // What an interrupted replay leaves: a mark in the head, and a part of the claims.
+    const head = (await copy.etcdctl(['get', '--print-value-only', headKey])).trim();
+    await copy.etcdctl(['put', headKey, head.replace(/}$/, ',"claims":"pending"}')]);
+    await copy.etcdctl(['del', '--prefix', `${addressPrefix}macvlan/172.17.0.1`]);
+
+    const starting = startAllocator(run, { etcd: copy, name: 'early' });
+    starting.catch(() => undefined); // awaited below
+    const log = join(run.folder, 'early.log');
+    await eventually(() => expect(readFileSync(log, 'utf8')).to.contain('a replay is in progress, or was interrupted'));
+    const verified = await runIpledger(['verify', '--etcd', copy.endpoint]);
+    expect(verified.code).to.equal(1);
+    expect(verified.stdout).to.match(/^\/ipledger\/v1\/head +a replay is in progress, .* ipledger replay --resume/m);
+    const resumed = await runIpledger(['replay', file, '--etcd', copy.endpoint, '--resume']);
+    expect([resumed.code, resumed.stderr]).to.deep.equal([0, '']);
+    const early = await starting;
+    expect(await everything(copy)).to.equal(complete);
+    const held = await runIpledger(['allocations', '--allocator', early.endpoint, '-o', 'json']);
     expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
   });
 

@@ -175,6 +175,11 @@ describe('verifyLedger', () => {
       '/ipledger/v1/head',
       /^epoch is 2, but according to the log 1$/,
     ],
+    'a replay that has not ended': [
+      replaceIn('/ipledger/v1/head', '"}', '","claims":"pending"}'),
+      '/ipledger/v1/head',
+      /^a replay is in progress, or was interrupted: .* ipledger replay --resume/,
+    ],
     'a removed head': [
       (ledger) => ledger.remove('/ipledger/v1/head'),
       '/ipledger/v1/head',

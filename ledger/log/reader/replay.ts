@@ -1,23 +1,30 @@
 /**
- * Writes a ledger again from the lines of its log: the same bytes, and the other keys as the writer would have written them. Each
- * transaction has complete commands and compares the head of the previous one. So an interrupted replay leaves the beginning of
- * the same ledger, and can be resumed.
+ * Writes a ledger again from the lines of its log: the same bytes, and the other keys as the writer would have written them.
+ *
+ *   events, in transactions of complete commands ─► claims of the last state ─► the head without its mark
+ *
+ * Each transaction compares the head of the previous one. Until the end the head has a mark, with which no allocator starts and no
+ * append succeeds. So an interrupted replay leaves the beginning of the same ledger, which only a replay can continue.
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { type Event } from '../../domain/events/event.ts';
-import { addressesOf } from '../../domain/events/registry.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
-import { claimOf, initialRecord, type State } from '../../domain/state/state.ts';
+import { initialRecord, type State } from '../../domain/state/state.ts';
 import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
-import { configurationEntries, emptyNames, addNamesOf, sealedSegments } from '../writer/configuration-keys.ts';
+import {
+  configurationEntries,
+  changesConfiguration,
+  emptyNames,
+  addNamesOf,
+  sealedSegments,
+} from '../writer/configuration-keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
 import type { Batch, Ledger, Revision } from '../store/ledger.ts';
 
-/** Of the events alone; the other keys of a batch rarely take more than twice as much. */
-const maxEventBytes = 128 << 10;
+/** Of the events, or of the claims; the other keys rarely take more than twice as much. */
+const maxValueBytes = 128 << 10;
 
 export interface ReplayOptions {
   readonly signal: AbortSignal;
@@ -53,37 +60,33 @@ class ReplayWriter {
   readonly #ledger: Ledger;
   readonly #options: ReplayOptions;
   readonly #state: State = initialRecord();
-  readonly #revisions: Map<string, Revision>;
-  /** The head that etcd already has. */
+  /** The claims that etcd had at the start, by key. */
+  readonly #existingClaims: Map<string, ExistingClaim>;
+  /** The head that etcd had at the start. */
   readonly #existingHead: Head;
   /** `#written`: after the last transaction. `#head`: after all added events. */
   #written: Head = emptyHead;
   #head: Head = emptyHead;
   #events: StoredEvent[] = [];
   #bytes = 0;
-  #claims = new Map<string, ClaimName>();
   #configured = emptyNames();
   #appending: Promise<void> = Promise.resolve();
 
-  private constructor(ledger: Ledger, options: ReplayOptions, existingHead: Head, revisions: Map<string, Revision>) {
+  private constructor(ledger: Ledger, options: ReplayOptions, { head, claims }: ExistingLedger) {
     this.#ledger = ledger;
     this.#options = options;
-    this.#existingHead = existingHead;
-    this.#revisions = revisions;
+    this.#existingHead = head;
+    this.#existingClaims = claims;
   }
 
   static async open(ledger: Ledger, options: ReplayOptions): Promise<ReplayWriter> {
-    const { head, claims, subnets, pools } = await ledger.load(options.signal);
-    const revisions = new Map<string, Revision>();
+    const { head, claims, subnets, pools } = await ledger.load(options.signal, 'any');
+    const existing = new Map<string, ExistingClaim>();
     for await (const page of claims)
-      for (const { name, claim, revision } of page) if (claim) revisions.set(claimKey(name), revision);
-    const isEmpty = head.seq === 0 && revisions.size === 0 && subnets.length === 0 && pools.length === 0;
-    if (!isEmpty && !options.resume)
-      throw new IpledgerError(
-        'INVALID_REQUEST',
-        `this ledger is not empty: it has ${head.seq} events. Replay into an empty etcd, or resume an interrupted replay`,
-      );
-    return new ReplayWriter(ledger, options, head, revisions);
+      for (const { name, revision } of page) existing.set(claimKey(name), { name, revision });
+    const isEmpty = head.seq === 0 && existing.size === 0 && subnets.length === 0 && pools.length === 0;
+    if (!isEmpty && !options.resume) throw new IpledgerError('INVALID_REQUEST', notEmpty(head));
+    return new ReplayWriter(ledger, options, { head, claims: existing });
   }
 
   /** Adds the events of one command. */
@@ -98,22 +101,26 @@ class ReplayWriter {
     }
   }
 
-  /** Writes the last transaction. */
+  /** Writes what is left: the last events, and then the claims. */
   async end(): Promise<Head> {
     await this.#flush();
-    await this.#appending;
     if (this.#head.seq < this.#existingHead.seq)
       throw new IpledgerError(
         'INVALID_REQUEST',
         `this ledger already has ${this.#existingHead.seq} events, but the log to replay has only ${this.#head.seq}: replay a later export`,
       );
+    if (this.#written.claims === 'pending') await this.#writeClaims();
+    await this.#appending;
     return this.#head;
   }
 
   /** Skips an event that the ledger already has. The hash of the last one shows whether all are equal. */
   #skipExisting(): void {
-    this.#written = this.#head;
-    if (this.#head.seq === this.#existingHead.seq && headText(this.#head) !== headText(this.#existingHead))
+    const existing = this.#existingHead;
+    if (this.#head.seq < existing.seq) return;
+    this.#written = existing;
+    const expected = existing.claims === 'pending' ? withClaimsPending(this.#head) : this.#head;
+    if (headText(expected) !== headText(existing))
       throw new IpledgerError(
         'INVALID_REQUEST',
         `this is another ledger: its event ${this.#head.seq} differs from the log to replay. Replay into an empty etcd`,
@@ -124,49 +131,65 @@ class ReplayWriter {
     const { sequenced, text } = event;
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(text);
-    for (const name of claimsOf(sequenced)) this.#claims.set(claimKey(name), name);
     addNamesOf(this.#configured, sequenced);
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
-    const newClaims = new Set(command.flatMap(({ sequenced }) => claimsOf(sequenced).map(claimKey)));
-    for (const key of this.#claims.keys()) newClaims.delete(key);
-    const claims = this.#claims.size + newClaims.size;
     // Each event can change at most two other keys: a Subnet, a pool, dropped claims, or a segment and the log start.
     const { subnets, pools, dropped } = this.#configured;
-    const configured = subnets.size + pools.size + dropped.size + 2 * command.length;
-    const ops = this.#events.length + command.length + claims + configured + 3;
-    return ops <= this.#ledger.limits.ops && this.#bytes <= maxEventBytes;
+    const changed = command.filter(({ sequenced }) => changesConfiguration(sequenced)).length;
+    const configured = subnets.size + pools.size + dropped.size + 2 * changed;
+    const ops = this.#events.length + command.length + configured + headOps;
+    return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
   }
 
-  /** One transaction is in flight while the next is prepared. */
+  /** Sends the events. */
   async #flush(): Promise<void> {
-    await this.#appending;
     if (this.#events.length === 0) return;
-    const batch = this.#build();
-    this.#written = this.#head;
+    const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
+    const configured = configurationEntries(this.#state, this.#configured);
+    await this.#send(withClaimsPending(this.#head), { events, ...configured, segments: sealedSegments(this.#events) });
     this.#events = [];
     this.#bytes = 0;
-    this.#claims = new Map();
     this.#configured = emptyNames();
-    this.#appending = this.#append(batch);
-    this.#appending.catch(() => undefined); // the next await throws it
-    await setImmediate(); // the transaction is only sent after a turn of the event loop
   }
 
-  #build(): Batch {
-    return {
-      head: { before: this.#written, after: this.#head },
-      events: this.#events.map(({ envelope: { seq }, text }) => ({ seq, text })),
-      claims: [...this.#claims].map(([key, name]) => {
-        const claim = claimOf(this.#state, name.subnet, name.address);
-        return { name, text: claim && claimText(claim), knownRevision: this.#revisions.get(key) ?? 0n };
-      }),
-      ...configurationEntries(this.#state, this.#configured),
-      requiresUnfrozen: true,
-      segments: sealedSegments(this.#events),
-      writer: undefined,
-    };
+  /** Writes the claims of the last state, and deletes others that an earlier replay left. The last transaction removes the mark. */
+  async #writeClaims(): Promise<void> {
+    let claims: Batch['claims'][number][] = [];
+    let bytes = 0;
+    for (const claim of this.#lastClaims()) {
+      if (claims.length + headOps >= this.#ledger.limits.ops || bytes > maxValueBytes) {
+        await this.#send(this.#written, { claims });
+        claims = [];
+        bytes = 0;
+      }
+      claims.push(claim);
+      bytes += claim.text?.length ?? 0;
+    }
+    await this.#send(this.#head, { claims });
+  }
+
+  *#lastClaims(): Generator<Batch['claims'][number]> {
+    for (const [subnet, claims] of this.#state.claims)
+      for (const [address, claim] of claims) {
+        const name = { subnet, address };
+        const key = claimKey(name);
+        yield { name, text: claimText(claim), knownRevision: this.#existingClaims.get(key)?.revision ?? 0n };
+        this.#existingClaims.delete(key);
+      }
+    for (const { name, revision } of this.#existingClaims.values())
+      yield { name, text: undefined, knownRevision: revision };
+  }
+
+  /** Sends a transaction when the one before it has ended. It is in flight while the caller prepares the next one. */
+  async #send(after: Head, changes: Partial<Batch>): Promise<void> {
+    await this.#appending;
+    const head = { before: this.#written, after };
+    this.#written = after;
+    this.#appending = this.#append({ ...emptyBatch, ...changes, head });
+    this.#appending.catch(() => undefined); // the next await throws it
+    await setImmediate(); // the transaction is only sent after a turn of the event loop
   }
 
   async #append(batch: Batch): Promise<void> {
@@ -174,17 +197,43 @@ class ReplayWriter {
     if (outcome.kind !== 'appended') {
       const reason = 'reason' in outcome ? outcome.reason : `another program writes to the ledger (${outcome.kind})`;
       const { seq } = batch.head.before;
+      const what = batch.events.length > 0 ? `the events after ${seq}` : 'the last claims';
       throw new IpledgerError(
         'UNAVAILABLE',
-        `the events after ${seq} were not written: ${reason}. The ledger has the events before: resume the replay`,
+        `${what} were not written: ${reason}. The ledger has what was before: resume the replay`,
       );
     }
-    for (const { name, text } of batch.claims)
-      if (text === undefined) this.#revisions.delete(claimKey(name));
-      else this.#revisions.set(claimKey(name), outcome.revision);
     this.#options.onProgress?.(batch.head.after);
   }
 }
 
-const claimsOf = (event: Event): ClaimName[] =>
-  addressesOf(event).map((address) => ({ subnet: event.subnet, address }));
+interface ExistingClaim {
+  readonly name: ClaimName;
+  readonly revision: Revision;
+}
+
+interface ExistingLedger {
+  readonly head: Head;
+  readonly claims: Map<string, ExistingClaim>;
+}
+
+/** The keys of a transaction besides events, claims and configuration: the head, the log after it, and the freeze. */
+const headOps = 3;
+
+const emptyBatch: Omit<Batch, 'head'> = {
+  events: [],
+  claims: [],
+  dropped: [],
+  subnets: [],
+  pools: [],
+  segments: [],
+  requiresUnfrozen: true,
+  writer: undefined,
+};
+
+const withClaimsPending = (head: Head): Head => ({ ...head, claims: 'pending' });
+
+const notEmpty = ({ seq, claims }: Head): string =>
+  claims === 'pending'
+    ? `this ledger has ${seq} events of a replay that has not ended. To continue it with the same export, use --resume`
+    : `this ledger is not empty: it has ${seq} events. Replay into an empty etcd, or resume an interrupted replay`;

@@ -3,12 +3,18 @@ import { describeState } from '../../domain/testing/describe-state.ts';
 import { restoreState } from '../../domain/state/snapshot.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
+import type { Event } from '../../domain/events/event.ts';
+import { emptyHead, type Head } from '../chain/chain.ts';
 import { headKey } from '../store/keys.ts';
+import { droppedText, unfinishedReplay } from '../store/stored-values.ts';
+import { created } from '../testing/ledger-under-test.ts';
 import { loadAll } from '../testing/load-all.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { replay } from './replay.ts';
+import { Replica } from './replica.ts';
 import {
   applySubnet,
+  batchOf,
   bind,
   submitAll,
   createLedger,
@@ -46,6 +52,8 @@ async function* linesOf(ledger: MemoryLedger, to = Infinity): AsyncIterable<stri
   for (const { envelope, text } of await logOf(ledger)) if (envelope.seq <= to) yield text;
 }
 
+const fewOps = { ops: 7, bytes: 1 << 20 };
+
 describe('replay', () => {
   it('writes the same ledger again: every key, byte for byte', async () => {
     const from = await original();
@@ -59,7 +67,7 @@ describe('replay', () => {
   it('never splits a command, and respects the limits of a transaction', async () => {
     const pods = Array.from({ length: 30 }, (_, index) => allocateAll(`p${index}`, [{}, { ordinal: 1 }]));
     const from = await original(...pods);
-    const to = new MemoryLedger({ ops: 16, bytes: 1 << 20 });
+    const to = new MemoryLedger(fewOps);
     const heads: number[] = [];
     await replay(to, linesOf(from), { signal: never, onProgress: ({ seq }) => heads.push(seq) });
     expect(heads.length).to.be.greaterThan(5);
@@ -82,14 +90,87 @@ describe('replay', () => {
     expect((await failureOf(replay(claimAlone, linesOf(from), { signal: never }))).code).to.equal('INVALID_REQUEST');
   });
 
-  it('resumes an interrupted replay', async () => {
-    const from = await original();
-    for (const at of [1, 4, 9]) {
-      const to = new MemoryLedger({ ops: 16, bytes: 1 << 20 });
-      await replay(to, linesOf(from, at), { signal: never });
-      await replay(to, linesOf(from), { signal: never, resume: true });
-      expect(to.everything()).to.deep.equal(from.everything());
+  describe('interrupted between any two transactions', () => {
+    let from: MemoryLedger;
+    let heads: Head[];
+    beforeEach(async () => {
+      from = await original();
+      heads = [];
+      await replay(new MemoryLedger(fewOps), linesOf(from), { signal: never, onProgress: (head) => heads.push(head) });
+    });
+
+    /** What each possible interruption leaves. */
+    async function* interrupted(): AsyncGenerator<MemoryLedger> {
+      for (let transactions = 1; transactions < heads.length; transactions++) {
+        const to = new MemoryLedger(fewOps);
+        let count = 0;
+        const onProgress = (): void => {
+          if (++count === transactions) throw new Error('interrupted');
+        };
+        const stopped = replay(to, linesOf(from), { signal: never, onProgress });
+        expect((await failureOf(stopped)).message).to.equal('interrupted');
+        yield to;
+      }
     }
+
+    it('happens between events, and between claims', () => {
+      const withEvents = heads.filter(({ seq }, index) => seq !== heads[index - 1]?.seq).length;
+      expect(withEvents).to.be.above(3);
+      expect(heads.length - withEvents).to.be.above(1);
+    });
+
+    it('is continued to the same ledger, by --resume only', async () => {
+      for await (const to of interrupted()) {
+        const refused = await failureOf(replay(to, linesOf(from), { signal: never }));
+        expect(refused.message).to.match(/a replay that has not ended/);
+        await replay(to, linesOf(from), { signal: never, resume: true });
+        expect(to.everything()).to.deep.equal(from.everything());
+      }
+    });
+
+    it('leaves a ledger that no other program loads or appends to', async () => {
+      for await (const to of interrupted()) {
+        const { head } = await to.load(never, 'any');
+        const { claims, ...complete } = head;
+        expect(claims).to.equal('pending');
+        const refused = await failureOf(Replica.load(to, never));
+        expect([refused.code, refused.message]).to.deep.equal(['UNAVAILABLE', unfinishedReplay(head)]);
+        expect((await failureOf(to.head(never))).message).to.equal(unfinishedReplay(head));
+        for (const before of [complete, emptyHead])
+          expect(await to.append(batchOf(before, [created]))).to.deep.equal({ kind: 'moved' });
+      }
+    });
+  });
+
+  it('continues a complete ledger with later events, and deletes the claims that these drop', async () => {
+    const from = await original();
+    const head = await from.head(never);
+    const last = head.seq;
+    const { revisions } = await loadAll(from, never);
+    const idle = revisions.find(({ subnet }) => subnet === 'small');
+    if (!idle) throw new Error('the ledger has no claim of a retired Subnet');
+    const { subnet, address, revision: knownRevision } = idle;
+    const drop: Event = { type: 'ClaimsDropped', subnet, data: { addresses: [address], previous: [] } };
+    const batch = batchOf(head, [drop], {
+      claims: [{ name: { subnet, address }, text: undefined, knownRevision }],
+      dropped: [{ name: subnet, text: droppedText([last + 1]) }],
+    });
+    expect(await from.append(batch)).to.have.property('kind', 'appended');
+    const to = new MemoryLedger(fewOps);
+    await replay(to, linesOf(from, last), { signal: never });
+    await replay(to, linesOf(from), { signal: never, resume: true });
+    expect(to.everything()).to.deep.equal(from.everything());
+  });
+
+  it('changes nothing when it is resumed after its end', async () => {
+    const from = await original();
+    const to = new MemoryLedger();
+    await replay(to, linesOf(from), { signal: never });
+    const revision = to.createdAt(headKey);
+    const progress: Head[] = [];
+    await replay(to, linesOf(from), { signal: never, resume: true, onProgress: (head) => progress.push(head) });
+    expect(progress).to.deep.equal([]);
+    expect(to.createdAt(headKey)).to.equal(revision);
   });
 
   it('resumes only on the beginning of the same ledger', async () => {
@@ -104,7 +185,7 @@ describe('replay', () => {
 
   it('stops when another program writes, and reports the last written event', async () => {
     const from = await original();
-    const to = new MemoryLedger({ ops: 16, bytes: 1 << 20 });
+    const to = new MemoryLedger(fewOps);
     const intrude = (): void => void to.put(headKey, from.get(headKey) ?? '');
     const failed = await failureOf(replay(to, linesOf(from), { signal: never, onProgress: intrude }));
     expect(failed.code).to.equal('UNAVAILABLE');

@@ -24,6 +24,7 @@ import {
   parseDropped,
   parseLogStart,
   parseFreeze,
+  parseAnyHead,
   parseHead,
   parsePool,
   parseSegment,
@@ -45,6 +46,7 @@ import type { EtcdKey } from './range-decoding.ts';
 import { callTransaction } from './txn-call.ts';
 import { encodeTransaction } from './txn-encoding.ts';
 import type {
+  AcceptedHeads,
   AppendOutcome,
   Batch,
   FreezeStore,
@@ -72,9 +74,10 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     this.#reader = new RangeReader(client);
   }
 
-  async load(signal: AbortSignal): Promise<LoadedSnapshot> {
+  async load(signal: AbortSignal, heads: AcceptedHeads = 'complete'): Promise<LoadedSnapshot> {
     const { revision: at, keys } = await this.#reader.range({ key: toBytes(headKey) }, signal);
-    const head = keys[0] ? parseHead(keys[0].text) : emptyHead;
+    const parse = heads === 'any' ? parseAnyHead : parseHead;
+    const head = keys[0] ? parse(keys[0].text) : emptyHead;
     const subnets = [];
     for await (const page of this.#reader.pagesUnder(subnetPrefix, at, signal))
       for (const { key, text } of page) subnets.push(parseSubnet(key, text));

@@ -74,6 +74,9 @@ export interface LoadedSnapshot extends Configuration {
   readonly claims: AsyncIterable<Iterable<LoadedClaim>>;
 }
 
+/** Heads with all claims, or also those that a replay leaves until it has ended. */
+export type AcceptedHeads = 'complete' | 'any';
+
 /** An address key. */
 export interface LoadedClaim {
   readonly name: ClaimName;
@@ -122,8 +125,11 @@ export interface KeyReader {
 /** Every method throws an IpledgerError (UNAVAILABLE, LEDGER_DAMAGED) or, when the signal is aborted, an AbortError. */
 export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
-  /** Head, Subnets, pools and claims at one revision. */
-  load(signal: AbortSignal): Promise<LoadedSnapshot>;
+  /**
+   * Head, Subnets, pools and claims at one revision.
+   * @param heads `any`: also while the claims are pending; otherwise it then throws UNAVAILABLE
+   */
+  load(signal: AbortSignal, heads?: AcceptedHeads): Promise<LoadedSnapshot>;
   /** Never throws: each failure is an outcome. */
   append(batch: Batch): Promise<AppendOutcome>;
   /**
@@ -136,7 +142,7 @@ export interface Ledger extends KeyReader {
    * @throws IpledgerError POSITION_GONE for a sealed event when the archive is not available.
    */
   readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
-  /** The current head; linearizable. */
+  /** The current head; linearizable. @throws IpledgerError also UNAVAILABLE while the claims are pending */
   head(signal: AbortSignal): Promise<Head>;
   /** Yields when the head may have changed: at least once after each change, and periodically. Ends with the signal. */
   watchHead(signal: AbortSignal): AsyncIterable<void>;

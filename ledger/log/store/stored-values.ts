@@ -198,8 +198,8 @@ export function parsePool(key: string, text: string): ConfiguredPool {
 }
 
 /** The value of the head's key. An append compares it byte by byte, so a head has exactly one text. */
-export const headText = ({ ledger, epoch, seq, hash, at }: Head): string =>
-  JSON.stringify({ ledger, epoch, seq, hash, at: formatTime(at) });
+export const headText = ({ ledger, epoch, seq, hash, at, claims }: Head): string =>
+  JSON.stringify({ ledger, epoch, seq, hash, at: formatTime(at), claims });
 
 /** The common prefix of the texts of all heads of an epoch. */
 export function epochPrefix(head: Head): string {
@@ -207,17 +207,32 @@ export function epochPrefix(head: Head): string {
   return text.slice(0, text.indexOf('"seq"'));
 }
 
-/** Parses the head. @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it. */
+/**
+ * Parses the head of a ledger with all its claims.
+ * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it; UNAVAILABLE while the
+ *   claims are pending
+ */
 export function parseHead(text: string): Head {
+  const head = parseAnyHead(text);
+  if (head.claims === 'pending') throw new IpledgerError('UNAVAILABLE', unfinishedReplay(head));
+  return head;
+}
+
+/** Parses the head of a ledger whose claims may be pending. @throws IpledgerError LEDGER_DAMAGED */
+export function parseAnyHead(text: string): Head {
   return parseOrReject(headKey, text, 'head', () => {
-    const { ledger, epoch, seq, hash, at } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
-    const head = { ledger, epoch, seq, hash, at: parseTime(at) };
+    const { at, ...stored } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
+    const { ledger, epoch, seq, hash, claims } = stored;
+    const head = { ledger, epoch, seq, hash, at: parseTime(at), ...(claims === 'pending' && { claims }) };
     const types = [typeof ledger, typeof epoch, typeof seq, typeof hash].join(' ');
     if (types !== 'string number number string') throw new TypeError('a field is missing or has another type');
     if (headText(head) !== text) throw new TypeError('the text differs from the canonical text');
     return head;
   });
 }
+
+export const unfinishedReplay = ({ seq }: Head): string =>
+  `a replay is in progress, or was interrupted: the events up to ${seq} are written, and the claims are not. To finish it, run ipledger replay --resume with the same export`;
 
 /** The value of a segment's key. */
 export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive }: Segment): string =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../../domain/state/claim.ts';
 import type { Attachment } from '../../domain/events/event.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
@@ -11,6 +12,7 @@ import {
   headText,
   parseClaim,
   parseFreeze,
+  parseAnyHead,
   parseHead,
   parsePool,
   parseSubnet,
@@ -151,8 +153,18 @@ describe('The value of the head key', () => {
     expect(parseHead(text)).to.deep.equal(head);
   });
 
+  it('is refused while a replay has not written the claims, except by the replay', () => {
+    const pending = text.replace('}', ',"claims":"pending"}');
+    expect(headText({ ...head, claims: 'pending' })).to.equal(pending);
+    expect(parseAnyHead(pending)).to.deep.equal({ ...head, claims: 'pending' });
+    expect(() => parseHead(pending))
+      .to.throw(IpledgerError, /^a replay is in progress, or was interrupted: the events up to 42 are written/)
+      .with.property('code', 'UNAVAILABLE');
+  });
+
   it('is rejected when its text is not the canonical one', () => {
     for (const other of [
+      text.replace('}', ',"claims":"written"}'),
       text.replaceAll(',', ', '),
       text.replace('.000Z', 'Z'),
       text.replace('"seq":42', '"seq":"42"'),

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import type { Event } from '../../domain/events/event.ts';
-import { emptyHead } from '../chain/chain.ts';
+import { emptyHead, type Head } from '../chain/chain.ts';
 import { loadAll } from './load-all.ts';
-import { batchOf, never } from './running-writer.ts';
+import { batchOf, failureOf, never } from './running-writer.ts';
 import { addressKey, droppedKey, headKey, logKey, poolKey, subnetKey, writerKey } from '../store/keys.ts';
 import { claimText, droppedText, headText, poolText } from '../store/stored-values.ts';
 import type { Batch } from '../store/ledger.ts';
@@ -94,6 +94,23 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect(loaded.dropped).to.deep.equal([{ subnet: name.subnet, seqs: [3] }]);
         await expectNotAppended(allocation(batch.head.after, revision), { kind: 'fenced', claims: [name] });
         await appended(ledger, allocation(batch.head.after, 0n));
+      });
+
+      it('writes claims without events, and a head whose claims are pending', async () => {
+        const { head, ...batch } = batchOf(emptyHead, [created, allocatedEvent]);
+        const pending: Head = { ...head.after, claims: 'pending' };
+        await appended(ledger, { ...batch, head: { before: head.before, after: pending } });
+        for (const reading of [ledger.head(never), ledger.load(never)])
+          expect(await failureOf(reading)).to.have.property('code', 'UNAVAILABLE');
+        expect((await ledger.load(never, 'any')).head).to.deep.equal(pending);
+        await expectNotAppended(allocation(head.after, 0n), { kind: 'moved' });
+
+        const claims = [{ name, text: claimText(claim), knownRevision: 0n }];
+        await appended(ledger, { ...batch, events: [], claims, head: { before: pending, after: head.after } });
+        expect(await loadAll(ledger, never))
+          .to.have.property('head')
+          .that.deep.equals(head.after);
+        expect(await store.everything()).to.have.property(addressKey(name), claimText(claim));
       });
 
       it('retires a Subnet', async () => {

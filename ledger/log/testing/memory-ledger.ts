@@ -30,6 +30,7 @@ import {
   parseDropped,
   parseLogStart,
   parseFreeze,
+  parseAnyHead,
   parseHead,
   parsePool,
   parseSegment,
@@ -38,6 +39,7 @@ import {
   segmentText,
 } from '../store/stored-values.ts';
 import type {
+  AcceptedHeads,
   AppendOutcome,
   AppendLimits,
   Batch,
@@ -112,8 +114,8 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     return this.#keys.get(key)?.created ?? 0n;
   }
 
-  async load(signal: AbortSignal): Promise<LoadedSnapshot> {
-    const head = await this.head(signal);
+  async load(signal: AbortSignal, heads: AcceptedHeads = 'complete'): Promise<LoadedSnapshot> {
+    const head = await this.#readHead(signal, heads === 'any' ? parseAnyHead : parseHead);
     const found = [...this.#withPrefix(addressPrefix)].map(([key, { text, modified }]) => ({
       ...readClaim(key, text),
       revision: modified,
@@ -244,11 +246,15 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     return below.length > this.#pageSize;
   }
 
-  async head(signal: AbortSignal): Promise<Head> {
+  head(signal: AbortSignal): Promise<Head> {
+    return this.#readHead(signal, parseHead);
+  }
+
+  async #readHead(signal: AbortSignal, parse: (text: string) => Head): Promise<Head> {
     await sleep(0);
     signal.throwIfAborted();
     const text = this.get(headKey);
-    return text === undefined ? emptyHead : parseHead(text);
+    return text === undefined ? emptyHead : parse(text);
   }
 
   async *watchHead(signal: AbortSignal): AsyncIterable<void> {

@@ -6,6 +6,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/events/event.ts';
 import type { Head } from '../chain/chain.ts';
 import type {
+  AcceptedHeads,
   AppendOutcome,
   AppendLimits,
   Batch,
@@ -77,8 +78,8 @@ export class UnreliableLedger implements Ledger {
     return outcome;
   }
 
-  load(signal: AbortSignal): Promise<LoadedSnapshot> {
-    return this.#ledger.load(signal);
+  load(signal: AbortSignal, heads?: AcceptedHeads): Promise<LoadedSnapshot> {
+    return this.#ledger.load(signal, heads);
   }
 
   async *read(from: Seq, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
