@@ -10,12 +10,14 @@ const lengthBytes = 4;
 
 /** Packs encoded messages, each with its length before it. */
 export function packPage(messages: readonly Uint8Array[]): Buffer {
-  const parts = messages.flatMap((message) => {
-    const length = Buffer.alloc(lengthBytes);
-    length.writeUInt32LE(message.length);
-    return [length, message];
-  });
-  return zstdCompressSync(Buffer.concat(parts), { params });
+  const size = messages.reduce((sum, message) => sum + lengthBytes + message.length, 0);
+  const bytes = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const message of messages) {
+    bytes.set(message, bytes.writeUInt32LE(message.length, at));
+    at += lengthBytes + message.length;
+  }
+  return zstdCompressSync(bytes, { params });
 }
 
 export function unpackPage(packed: Uint8Array): Uint8Array[] {
