@@ -6,6 +6,7 @@ import { connect } from '../../lib/grpc/client.ts';
 import { serverTls } from '../../lib/grpc/server/insecure.ts';
 import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
+import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import { openTracing } from '../../lib/tracing/open-tracing.ts';
@@ -66,6 +67,7 @@ interface LoadedLedger {
 
 /** Starts everything; it stops with the program. @throws Error for invalid settings, and what loading the ledger throws. */
 export async function startAllocator(options: AllocatorOptions, log: Logger, life: Lifecycle): Promise<void> {
+  collectWhenIdle({ log, signal: life.signal });
   const tls = serverTls(options, process.env, log);
   const leadership: Leadership = { writer: undefined, follower: undefined };
   const metrics = allocatorMetrics({ leadership, limits: options, log });

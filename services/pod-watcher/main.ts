@@ -9,6 +9,7 @@ import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
+import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
 import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
@@ -95,6 +96,7 @@ function seconds(value: string): number {
 async function start(life: Lifecycle, options: Options): Promise<void> {
   const { allocator, healthListen, namespace, acceptMassDeletion, garbageInterval } = options;
   const { signal } = life;
+  collectWhenIdle({ log, signal });
   let stats = (): WatcherStats | undefined => undefined;
   const metrics = watcherMetrics(() => stats());
   const tracer = await openTracing({

@@ -1,4 +1,5 @@
 /** The rows of a pod-watcher that holds many Pods: its start, a steady churn beside them, and its memory. */
+import { pause } from '../../../../lib/process/abortable.ts';
 import { createPods } from '../../../scale/pod-batch.ts';
 import { enableHeapProbes } from '../../../scale/heap.ts';
 import { residentMiB } from '../../../scale/resource-usage.ts';
@@ -17,6 +18,8 @@ interface Plan {
   /** Allocations during the churn that precedes the memory rows. */
   readonly allocations: number;
   readonly churn: ChurnPlan;
+  /** Until the programs have collected garbage after the churn: see lib/process/idle-collection.ts. */
+  readonly restMs: number;
 }
 
 type HeapProbes = ReturnType<typeof enableHeapProbes>;
@@ -29,10 +32,16 @@ const plans: Readonly<Record<BenchOptions['size'], Plan>> = {
     pods: [10, 50],
     allocations: 56,
     churn: { podsPerSecond: 4, networks: 3, seconds: 3, lifetimeSeconds: 1 },
+    restMs: 0,
   },
-  normal: { pods: [2_000, 10_000], allocations: 15_000, churn: churnPlan(60) },
+  normal: { pods: [2_000, 10_000], allocations: 15_000, churn: churnPlan(60), restMs: 15_000 },
   // A million events: one for each allocation and one for each release.
-  long: { pods: [2_000, 10_000], allocations: 15_000, churn: churnPlan(Math.ceil(1_000_000 / (2 * 3 * rate))) },
+  long: {
+    pods: [2_000, 10_000],
+    allocations: 15_000,
+    churn: churnPlan(Math.ceil(1_000_000 / (2 * 3 * rate))),
+    restMs: 15_000,
+  },
 };
 
 export const podPopulationRows: BenchGroup = {
@@ -74,16 +83,21 @@ export const podPopulationRows: BenchGroup = {
     if (!rows.has('churn') && !hasMemoryRow) return;
     const result = await runChurn(environment, times, plan.churn);
     if (rows.has('churn')) recordChurn(result, record);
-    for (const [name, server] of [
-      ['allocator', stack.allocator],
-      ['watcher', stack.watcher],
-    ] as const) {
-      const what = `resident MiB with ${times.ipNames.size} allocations, after ${result.allocations} in a churn`;
-      const ours = [residentMiB(server.pid)];
-      if (rows.has(`rss-${name}`))
-        record(createMeasurement({ name: `rss-${name}`, what, ours, goal: { atMost: 200 } }));
-    }
+    const recordMemory = (when: string, suffix = ''): void => {
+      for (const [name, server] of [
+        ['rss-allocator', stack.allocator],
+        ['rss-watcher', stack.watcher],
+      ] as const) {
+        const what = `resident MiB with ${times.ipNames.size} allocations, ${when} a churn with ${result.allocations}`;
+        const ours = [residentMiB(server.pid)];
+        if (rows.has(name)) record(createMeasurement({ name: `${name}${suffix}`, what, ours, goal: { atMost: 200 } }));
+      }
+    };
+    recordMemory('at the end of');
     await waitForAgreement(stack, run.signal);
+    if (!hasMemoryRow) return;
+    await pause(plan.restMs, run.signal);
+    recordMemory('at rest after', ' at rest');
   },
 };
 

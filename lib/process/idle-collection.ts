@@ -1,0 +1,76 @@
+/**
+ * Collects garbage when a program becomes idle. V8 collects when a program allocates, so that an idle one keeps for hours the memory
+ * of its last work. See docs/decisions/0041-collect-when-idle.md.
+ */
+import type { EventLoopUtilization } from 'node:perf_hooks';
+import type { Logger } from './log.ts';
+
+export interface IdleCollectionOptions {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** How long a program must do almost nothing; also the interval of the checks. */
+  readonly idleMs?: number;
+}
+
+/** What the main thread did since the last check, and the memory of the process. */
+export interface Activity {
+  /** The part of the time in which the main thread worked, 0 to 1. */
+  readonly utilization: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
+
+const defaultIdleMs = 5_000;
+const maxUtilization = 0.05;
+/** Less memory is not worth a pause. */
+const minGrowthBytes = 32 * 2 ** 20;
+/** A collection pauses the program for 2 to 3 ms for each MiB of live heap: for less than a second. */
+const maxHeapBytes = 256 * 2 ** 20;
+
+/** Decides when to collect: once after each growth. */
+export class IdleCollection {
+  #lowestBytes: number;
+
+  /** @param residentBytes of the program before its work */
+  constructor(residentBytes: number) {
+    this.#lowestBytes = residentBytes;
+  }
+
+  /** Whether to collect now. Call it at intervals. */
+  isDue({ utilization, residentBytes, heapBytes }: Activity): boolean {
+    this.#lowestBytes = Math.min(this.#lowestBytes, residentBytes);
+    if (utilization > maxUtilization || heapBytes > maxHeapBytes) return false;
+    return residentBytes - this.#lowestBytes >= minGrowthBytes;
+  }
+
+  /** Call it after a collection: what it could not return is no reason for another one. */
+  onCollected(residentBytes: number): void {
+    this.#lowestBytes = residentBytes;
+  }
+}
+
+/** Starts the checks, until the signal is aborted. Without `--expose-gc` it does nothing. */
+export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCollectionOptions): void {
+  const collect = globalThis.gc;
+  if (!collect) return;
+  const collection = new IdleCollection(process.memoryUsage.rss());
+  let before: EventLoopUtilization = performance.eventLoopUtilization();
+  const check = (): void => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    const residentBytes = process.memoryUsage.rss();
+    const { heapUsed: heapBytes } = process.memoryUsage();
+    if (!collection.isDue({ utilization, residentBytes, heapBytes })) return;
+    const startedAt = performance.now();
+    // A regular collection returns no memory to the system.
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    const after = process.memoryUsage.rss();
+    collection.onCollected(after);
+    const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
+    const ms = Math.round(performance.now() - startedAt);
+    log.info({ beforeMiB: mebibytes(residentBytes), afterMiB: mebibytes(after), ms }, 'idle: garbage collected');
+  };
+  const timer = setInterval(check, idleMs).unref();
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+}
