@@ -192,7 +192,7 @@ function createAnswer({ head, comparedKeys, findings }: Verdict, { export: file,
 }
 
 const explainSkippedKeys = (isSkipped: boolean): string | undefined =>
-  isSkipped ? 'the keys beside the log were not compared, because the log is damaged' : undefined;
+  isSkipped ? 'the keys beside the log were not compared, because the log or the head has a finding' : undefined;
 
 /** Exit status 1 means findings, so that a failed verification needs its own status. */
 function verificationFailed(thrown: unknown): unknown {

@@ -10,7 +10,7 @@ import type { Seq } from '../../domain/events/event.ts';
 import type { Head } from '../../log/chain/chain.ts';
 import { isCompactedError } from '../../log/store/compaction.ts';
 import { prefixEnd, headKey, logKey, logPrefix, segmentKey, segmentPrefix } from '../../log/store/keys.ts';
-import { parseAnyHead, parseSegment, unfinishedReplay } from '../../log/store/stored-values.ts';
+import { parseAnyHead, parseSegment, UnfinishedReplay } from '../../log/store/stored-values.ts';
 import type { KeyRange, KeyReader, Revision, StoredKey } from '../../log/store/ledger.ts';
 import type { CheckpointVerifier } from './checkpoint-verifier.ts';
 import type { Finding } from './finding.ts';
@@ -196,7 +196,7 @@ function faultInEnd(end: Head, text: string | undefined): Finding | undefined {
   if (text === undefined)
     return end.seq === 0 ? undefined : { key: headKey, what: `it is missing, but there are ${end.seq} events` };
   const head = tryParse(() => parseAnyHead(text));
-  if (head?.claims === 'pending') return { key: headKey, what: unfinishedReplay(head) };
+  if (head?.claims !== undefined) return { key: headKey, what: new UnfinishedReplay(head).message };
   if (!head)
     return { key: headKey, what: `it is not a valid head, or not in the format of ipledger: ${text.slice(0, 200)}` };
   const [last, next] = [logKey(end.seq), logKey(end.seq + 1)];

@@ -176,7 +176,7 @@ describe('verifyLedger', () => {
       /^epoch is 2, but according to the log 1$/,
     ],
     'a replay that has not ended': [
-      replaceIn('/ipledger/v1/head', '"}', '","claims":"pending"}'),
+      replaceIn('/ipledger/v1/head', '"}', '","claims":125}'),
       '/ipledger/v1/head',
       /^a replay is in progress, or was interrupted: .* ipledger replay --resume/,
     ],

@@ -23,8 +23,8 @@ export interface Head {
   readonly hash: string;
   /** The time of the last event, milliseconds since 1970. */
   readonly at: number;
-  /** `pending` while a replay has written the events and not yet the claims: see docs/decisions/0042-a-replay-writes-claims-last.md. */
-  readonly claims?: 'pending';
+  /** Only while a replay has not ended: how many claims it has written. See docs/decisions/0042-a-replay-writes-claims-last.md. */
+  readonly claims?: number;
 }
 
 /** An upper limit for the text of a head. */

@@ -3,8 +3,9 @@
  *
  *   events, in transactions of complete commands ─► claims of the last state ─► the head without its mark
  *
- * Each transaction compares the head of the previous one. Until the end the head has a mark, with which no allocator starts and no
- * append succeeds. So an interrupted replay leaves the beginning of the same ledger, which only a replay can continue.
+ * Each transaction compares the head of the previous one, and that there is no writer. Until the end the head has a mark: the number
+ * of written claims. With it no allocator starts, and no append succeeds. So an interrupted replay leaves the beginning of the same
+ * ledger, which only a replay can continue.
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -21,7 +22,7 @@ import {
   sealedSegments,
 } from '../writer/configuration-keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
-import type { Batch, Ledger, Revision } from '../store/ledger.ts';
+import type { AppendOutcome, Batch, Ledger, Revision } from '../store/ledger.ts';
 
 /** Of the events, or of the claims; the other keys rarely take more than twice as much. */
 const maxValueBytes = 128 << 10;
@@ -60,8 +61,8 @@ class ReplayWriter {
   readonly #ledger: Ledger;
   readonly #options: ReplayOptions;
   readonly #state: State = initialRecord();
-  /** The claims that etcd had at the start, by key. */
-  readonly #existingClaims: Map<string, ExistingClaim>;
+  /** The claims that etcd had at the start, by `claimKey`. */
+  readonly #existingClaims: Map<string, Revision>;
   /** The head that etcd had at the start. */
   readonly #existingHead: Head;
   /** `#written`: after the last transaction. `#head`: after all added events. */
@@ -70,6 +71,8 @@ class ReplayWriter {
   #events: StoredEvent[] = [];
   #bytes = 0;
   #configured = emptyNames();
+  /** Of `#events`, those that seal a segment. */
+  #seals = 0;
   #appending: Promise<void> = Promise.resolve();
 
   private constructor(ledger: Ledger, options: ReplayOptions, { head, claims }: ExistingLedger) {
@@ -81,9 +84,8 @@ class ReplayWriter {
 
   static async open(ledger: Ledger, options: ReplayOptions): Promise<ReplayWriter> {
     const { head, claims, subnets, pools } = await ledger.load(options.signal, 'any');
-    const existing = new Map<string, ExistingClaim>();
-    for await (const page of claims)
-      for (const { name, revision } of page) existing.set(claimKey(name), { name, revision });
+    const existing = new Map<string, Revision>();
+    for await (const page of claims) for (const { name, revision } of page) existing.set(claimKey(name), revision);
     const isEmpty = head.seq === 0 && existing.size === 0 && subnets.length === 0 && pools.length === 0;
     if (!isEmpty && !options.resume) throw new IpledgerError('INVALID_REQUEST', notEmpty(head));
     return new ReplayWriter(ledger, options, { head, claims: existing });
@@ -109,7 +111,7 @@ class ReplayWriter {
         'INVALID_REQUEST',
         `this ledger already has ${this.#existingHead.seq} events, but the log to replay has only ${this.#head.seq}: replay a later export`,
       );
-    if (this.#written.claims === 'pending') await this.#writeClaims();
+    if (this.#written.claims !== undefined) await this.#writeClaims();
     await this.#appending;
     return this.#head;
   }
@@ -119,7 +121,8 @@ class ReplayWriter {
     const existing = this.#existingHead;
     if (this.#head.seq < existing.seq) return;
     this.#written = existing;
-    const expected = existing.claims === 'pending' ? withClaimsPending(this.#head) : this.#head;
+    const { claims } = existing;
+    const expected = claims === undefined ? this.#head : { ...this.#head, claims };
     if (headText(expected) !== headText(existing))
       throw new IpledgerError(
         'INVALID_REQUEST',
@@ -132,13 +135,14 @@ class ReplayWriter {
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(text);
     addNamesOf(this.#configured, sequenced);
+    if (sequenced.type === 'SegmentSealed') this.#seals++;
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
-    // Each event can change at most two other keys: a Subnet, a pool, dropped claims, or a segment and the log start.
+    // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it the log start.
     const { subnets, pools, dropped } = this.#configured;
     const changed = command.filter(({ sequenced }) => changesConfiguration(sequenced)).length;
-    const configured = subnets.size + pools.size + dropped.size + 2 * changed;
+    const configured = subnets.size + pools.size + dropped.size + this.#seals + changed + 1;
     const ops = this.#events.length + command.length + configured + headOps;
     return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
   }
@@ -148,10 +152,12 @@ class ReplayWriter {
     if (this.#events.length === 0) return;
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     const configured = configurationEntries(this.#state, this.#configured);
-    await this.#send(withClaimsPending(this.#head), { events, ...configured, segments: sealedSegments(this.#events) });
+    const after = { ...this.#head, claims: this.#written.claims ?? 0 };
+    await this.#send(after, { events, ...configured, segments: sealedSegments(this.#events) });
     this.#events = [];
     this.#bytes = 0;
     this.#configured = emptyNames();
+    this.#seals = 0;
   }
 
   /** Writes the claims of the last state, and deletes others that an earlier replay left. The last transaction removes the mark. */
@@ -159,13 +165,14 @@ class ReplayWriter {
     let claims: Batch['claims'][number][] = [];
     let bytes = 0;
     for (const claim of this.#lastClaims()) {
-      if (claims.length + headOps >= this.#ledger.limits.ops || bytes > maxValueBytes) {
-        await this.#send(this.#written, { claims });
+      const size = Buffer.byteLength(claim.text ?? '');
+      if (claims.length + headOps === this.#ledger.limits.ops || (claims.length > 0 && bytes + size > maxValueBytes)) {
+        await this.#send({ ...this.#written, claims: (this.#written.claims ?? 0) + claims.length }, { claims });
         claims = [];
         bytes = 0;
       }
       claims.push(claim);
-      bytes += claim.text?.length ?? 0;
+      bytes += size;
     }
     await this.#send(this.#head, { claims });
   }
@@ -175,16 +182,17 @@ class ReplayWriter {
       for (const [address, claim] of claims) {
         const name = { subnet, address };
         const key = claimKey(name);
-        yield { name, text: claimText(claim), knownRevision: this.#existingClaims.get(key)?.revision ?? 0n };
+        yield { name, text: claimText(claim), knownRevision: this.#existingClaims.get(key) ?? 0n };
         this.#existingClaims.delete(key);
       }
-    for (const { name, revision } of this.#existingClaims.values())
-      yield { name, text: undefined, knownRevision: revision };
+    for (const [key, knownRevision] of this.#existingClaims)
+      yield { name: claimNameOfKey(key), text: undefined, knownRevision };
   }
 
   /** Sends a transaction when the one before it has ended. It is in flight while the caller prepares the next one. */
   async #send(after: Head, changes: Partial<Batch>): Promise<void> {
     await this.#appending;
+    this.#options.signal.throwIfAborted();
     const head = { before: this.#written, after };
     this.#written = after;
     this.#appending = this.#append({ ...emptyBatch, ...changes, head });
@@ -194,31 +202,18 @@ class ReplayWriter {
 
   async #append(batch: Batch): Promise<void> {
     const outcome = await this.#ledger.append(batch);
-    if (outcome.kind !== 'appended') {
-      const reason = 'reason' in outcome ? outcome.reason : `another program writes to the ledger (${outcome.kind})`;
-      const { seq } = batch.head.before;
-      const what = batch.events.length > 0 ? `the events after ${seq}` : 'the last claims';
-      throw new IpledgerError(
-        'UNAVAILABLE',
-        `${what} were not written: ${reason}. The ledger has what was before: resume the replay`,
-      );
-    }
+    if (outcome.kind !== 'appended') throw notWritten(batch, outcome);
     this.#options.onProgress?.(batch.head.after);
   }
 }
 
-interface ExistingClaim {
-  readonly name: ClaimName;
-  readonly revision: Revision;
-}
-
 interface ExistingLedger {
   readonly head: Head;
-  readonly claims: Map<string, ExistingClaim>;
+  readonly claims: Map<string, Revision>;
 }
 
-/** The keys of a transaction besides events, claims and configuration: the head, the log after it, and the freeze. */
-const headOps = 3;
+/** The keys that a transaction compares besides those of claims: the head, the log after it, the writer and the freeze. */
+const headOps = 4;
 
 const emptyBatch: Omit<Batch, 'head'> = {
   events: [],
@@ -228,12 +223,30 @@ const emptyBatch: Omit<Batch, 'head'> = {
   pools: [],
   segments: [],
   requiresUnfrozen: true,
-  writer: undefined,
+  writer: 0n,
 };
 
-const withClaimsPending = (head: Head): Head => ({ ...head, claims: 'pending' });
+/** The reverse of `claimKey`: the name of a Subnet has no slash. */
+function claimNameOfKey(key: string): ClaimName {
+  const slash = key.indexOf('/');
+  return { subnet: key.slice(0, slash), address: key.slice(slash + 1) };
+}
+
+function notWritten({ head, events }: Batch, outcome: AppendOutcome): IpledgerError {
+  const what = events.length > 0 ? `the events after ${head.before.seq}` : 'claims';
+  const reasons: Partial<Record<AppendOutcome['kind'], string>> = {
+    deposed: 'an allocator is the writer of this ledger. Stop all allocators',
+    frozen: 'the ledger is frozen (/ipledger/v1/frozen in etcd)',
+  };
+  const reason = 'reason' in outcome ? outcome.reason : reasons[outcome.kind];
+  const isUnknown = outcome.kind === 'unknown' ? 'may not be' : 'are not';
+  return new IpledgerError(
+    'UNAVAILABLE',
+    `${what} ${isUnknown} written: ${reason ?? `another program writes to the ledger (${outcome.kind})`}. To continue, use --resume`,
+  );
+}
 
 const notEmpty = ({ seq, claims }: Head): string =>
-  claims === 'pending'
-    ? `this ledger has ${seq} events of a replay that has not ended. To continue it with the same export, use --resume`
-    : `this ledger is not empty: it has ${seq} events. Replay into an empty etcd, or resume an interrupted replay`;
+  claims === undefined
+    ? `this ledger is not empty: it has ${seq} events. Replay into an empty etcd, or continue this ledger with a later export of it by --resume`
+    : `this ledger has ${seq} events of a replay that has not ended. To continue it with the same export, use --resume`;

@@ -13,7 +13,7 @@ import { addressesOf } from '../../domain/events/registry.ts';
 import { type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
 import { applyCommand, type EventObserver, type StateAtHead } from './fold.ts';
-import { headText } from '../store/stored-values.ts';
+import { headText, UnfinishedReplay } from '../store/stored-values.ts';
 import type { Ledger, Revision, StoredLine } from '../store/ledger.ts';
 import { networksFromLog } from './networks-from-log.ts';
 import { ClaimRevisions } from './claim-revisions.ts';
@@ -115,12 +115,12 @@ export class Replica {
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     // The head first: the log, which is read later, must then reach at least as far.
-    await this.#readTo(await this.ledger.head(signal), signal);
+    await this.#readTo(await this.#readHead(signal), signal);
   }
 
   /** As `catchUp`, but reads the log only if the head has changed: it does not detect an extra event after an unchanged head. */
   async refresh(signal: AbortSignal): Promise<void> {
-    const found = await this.ledger.head(signal);
+    const found = await this.#readHead(signal);
     if (headText(found) !== headText(this.#head)) await this.#readTo(found, signal);
   }
 
@@ -128,6 +128,19 @@ export class Replica {
   async untilReached(seq: Seq, signal: AbortSignal): Promise<void> {
     if (this.#head.seq >= seq) return;
     await waitForCallback(signal, (done) => this.onCommitted(() => this.#head.seq >= seq && done()));
+  }
+
+  /** The claims that a replay writes have other revisions than their events, so a replica cannot follow a replay. */
+  async #readHead(signal: AbortSignal): Promise<Head> {
+    try {
+      return await this.ledger.head(signal);
+    } catch (error) {
+      if (!(error instanceof UnfinishedReplay)) throw error;
+      throw new IpledgerError(
+        'LEDGER_DAMAGED',
+        `this replica was loaded before a replay into the same etcd, and has to be loaded again: restart the allocator. ${error.message}`,
+      );
+    }
   }
 
   async #readTo(found: Head, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * The names of the keys in etcd. All keys are ASCII, so `etcdctl get --prefix` lists them in order.
  *
- *   /ipledger/v1/head                 ledger id, epoch, seq, hash, time
+ *   /ipledger/v1/head                 ledger id, epoch, seq, hash, time; and the written claims while a replay has not ended
  *   /ipledger/v1/log/<seq>            one event; 16 digits, so that the order of the keys is the order of the events
  *   /ipledger/v1/addr/<subnet>/<ip>   the claim of this address
  *   /ipledger/v1/dropped/<subnet>     the last events that dropped claims of this subnet

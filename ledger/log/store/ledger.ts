@@ -45,7 +45,7 @@ export interface Batch {
   readonly segments: readonly Segment[];
   /** Whether the append fails while the ledger is frozen. */
   readonly requiresUnfrozen: boolean;
-  /** The create revision of this replica's writer key, so that a deposed writer cannot append. undefined: not compared. */
+  /** The create revision of this replica's writer key, so that a deposed writer cannot append; 0n: there must be no writer. undefined: not compared. */
   readonly writer: Revision | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface LoadedSnapshot extends Configuration {
   readonly claims: AsyncIterable<Iterable<LoadedClaim>>;
 }
 
-/** Heads with all claims, or also those that a replay leaves until it has ended. */
+/** Heads of ledgers with all claims, or also those of a replay that has not ended. */
 export type AcceptedHeads = 'complete' | 'any';
 
 /** An address key. */
@@ -127,7 +127,7 @@ export interface Ledger extends KeyReader {
   readonly limits: AppendLimits;
   /**
    * Head, Subnets, pools and claims at one revision.
-   * @param heads `any`: also while the claims are pending; otherwise it then throws UNAVAILABLE
+   * @param heads `any`: also while a replay has not ended; `complete` (default): it then throws UnfinishedReplay
    */
   load(signal: AbortSignal, heads?: AcceptedHeads): Promise<LoadedSnapshot>;
   /** Never throws: each failure is an outcome. */
@@ -142,7 +142,7 @@ export interface Ledger extends KeyReader {
    * @throws IpledgerError POSITION_GONE for a sealed event when the archive is not available.
    */
   readEach(seqs: readonly Seq[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]>;
-  /** The current head; linearizable. @throws IpledgerError also UNAVAILABLE while the claims are pending */
+  /** The current head; linearizable. @throws also UnfinishedReplay */
   head(signal: AbortSignal): Promise<Head>;
   /** Yields when the head may have changed: at least once after each change, and periodically. Ends with the signal. */
   watchHead(signal: AbortSignal): AsyncIterable<void>;

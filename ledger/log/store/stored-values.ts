@@ -209,30 +209,37 @@ export function epochPrefix(head: Head): string {
 
 /**
  * Parses the head of a ledger with all its claims.
- * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it; UNAVAILABLE while the
- *   claims are pending
+ * @throws IpledgerError LEDGER_DAMAGED also for another text of the same head: no append would ever match it; UnfinishedReplay
  */
 export function parseHead(text: string): Head {
   const head = parseAnyHead(text);
-  if (head.claims === 'pending') throw new IpledgerError('UNAVAILABLE', unfinishedReplay(head));
+  if (head.claims !== undefined) throw new UnfinishedReplay(head);
   return head;
 }
 
-/** Parses the head of a ledger whose claims may be pending. @throws IpledgerError LEDGER_DAMAGED */
+/** Parses the head of a ledger of which a replay may have written only a part. @throws IpledgerError LEDGER_DAMAGED */
 export function parseAnyHead(text: string): Head {
   return parseOrReject(headKey, text, 'head', () => {
     const { at, ...stored } = JSON.parse(text) as Omit<Head, 'at'> & { readonly at: string };
     const { ledger, epoch, seq, hash, claims } = stored;
-    const head = { ledger, epoch, seq, hash, at: parseTime(at), ...(claims === 'pending' && { claims }) };
+    const head = { ledger, epoch, seq, hash, at: parseTime(at), ...(claims !== undefined && { claims }) };
     const types = [typeof ledger, typeof epoch, typeof seq, typeof hash].join(' ');
     if (types !== 'string number number string') throw new TypeError('a field is missing or has another type');
+    if (claims !== undefined && !Number.isSafeInteger(claims)) throw new TypeError('"claims" is not a number');
     if (headText(head) !== text) throw new TypeError('the text differs from the canonical text');
     return head;
   });
 }
 
-export const unfinishedReplay = ({ seq }: Head): string =>
-  `a replay is in progress, or was interrupted: the events up to ${seq} are written, and the claims are not. To finish it, run ipledger replay --resume with the same export`;
+/** A replay has written the ledger in part. UNAVAILABLE, because it may be in progress. */
+export class UnfinishedReplay extends IpledgerError {
+  constructor({ seq }: Head) {
+    super(
+      'UNAVAILABLE',
+      `a replay is in progress, or was interrupted: the events up to ${seq} are written, and not all claims. If it was interrupted, run ipledger replay --resume with the same export`,
+    );
+  }
+}
 
 /** The value of a segment's key. */
 export const segmentText = ({ seq, from, to, since, until, hash, manifest, archive }: Segment): string =>

@@ -135,7 +135,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
     if (this.#keys.get(headKey)?.text !== known || this.#lastEvent > logKey(head.before.seq)) return { kind: 'moved' };
-    if (writer !== undefined && this.#keys.get(writerKey)?.created !== writer) return { kind: 'deposed' };
+    if (writer !== undefined && (this.#keys.get(writerKey)?.created ?? 0n) !== writer) return { kind: 'deposed' };
     if (requiresUnfrozen && this.#keys.has(freezeKey)) return { kind: 'frozen' };
     const fenced = claims.filter(({ name, knownRevision }) => this.#modified(addressKey(name)) !== knownRevision);
     if (fenced.length > 0) return { kind: 'fenced', claims: fenced.map(({ name }) => name) };
@@ -289,9 +289,9 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     return parseLogStart(this.get(logStartKey));
   }
 
-  #limitExceeded({ events, claims, dropped, subnets, pools }: Batch): string | undefined {
+  #limitExceeded({ events, claims, dropped, subnets, pools, segments }: Batch): string | undefined {
     const puts = [...events, ...claims, ...dropped, ...subnets, ...pools];
-    const ops = puts.length + 1;
+    const ops = puts.length + segments.length + Math.min(1, segments.length) + 1;
     if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
     const bytes = puts.reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
     return bytes > this.limits.bytes ? `${bytes} bytes, at most ${this.limits.bytes}` : undefined;
