@@ -17,35 +17,40 @@ export interface Activity {
   /** The part of the time in which the main thread worked, 0 to 1. */
   readonly utilization: number;
   readonly residentBytes: number;
-  readonly heapBytes: number;
 }
 
 const defaultIdleMs = 5_000;
-const maxUtilization = 0.05;
+const maxUtilization = 0.02;
 /** Less memory is not worth a pause. */
 const minGrowthBytes = 32 * 2 ** 20;
-/** A collection pauses the program for 2 to 3 ms for each MiB of live heap: for less than a second. */
-const maxHeapBytes = 256 * 2 ** 20;
+/** A program with little work is never idle for long, and would be paused each few seconds. */
+const minIntervalMs = 60_000;
+/** A collection takes 2 to 3 ms for each MiB of live heap. Above this, it stays the only one: a program must renew its lease of 5 s. */
+const maxPauseMs = 1_000;
 
 /** Decides when to collect: once after each growth. */
 export class IdleCollection {
   #lowestBytes: number;
+  #collectedAt = -Infinity;
+  #isTooSlow = false;
 
   /** @param residentBytes of the program before its work */
   constructor(residentBytes: number) {
     this.#lowestBytes = residentBytes;
   }
 
-  /** Whether to collect now. Call it at intervals. */
-  isDue({ utilization, residentBytes, heapBytes }: Activity): boolean {
+  /** Whether to collect now. Call it at intervals. @param now milliseconds from any origin */
+  isDue({ utilization, residentBytes }: Activity, now: number): boolean {
     this.#lowestBytes = Math.min(this.#lowestBytes, residentBytes);
-    if (utilization > maxUtilization || heapBytes > maxHeapBytes) return false;
+    if (utilization > maxUtilization || this.#isTooSlow || now - this.#collectedAt < minIntervalMs) return false;
     return residentBytes - this.#lowestBytes >= minGrowthBytes;
   }
 
   /** Call it after a collection: what it could not return is no reason for another one. */
-  onCollected(residentBytes: number): void {
+  onCollected(residentBytes: number, { now, pauseMs }: { readonly now: number; readonly pauseMs: number }): void {
     this.#lowestBytes = residentBytes;
+    this.#collectedAt = now;
+    this.#isTooSlow = pauseMs > maxPauseMs;
   }
 }
 
@@ -56,20 +61,19 @@ export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCol
   const collection = new IdleCollection(process.memoryUsage.rss());
   let before: EventLoopUtilization = performance.eventLoopUtilization();
   const check = (): void => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
+    const current = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(current, before);
+    before = current;
     const residentBytes = process.memoryUsage.rss();
-    const { heapUsed: heapBytes } = process.memoryUsage();
-    if (!collection.isDue({ utilization, residentBytes, heapBytes })) return;
-    const startedAt = performance.now();
+    const now = performance.now();
+    if (!collection.isDue({ utilization, residentBytes }, now)) return;
     // A regular collection returns no memory to the system.
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const after = process.memoryUsage.rss();
-    collection.onCollected(after);
+    const pauseMs = Math.round(performance.now() - now);
+    collection.onCollected(after, { now, pauseMs });
     const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
-    const ms = Math.round(performance.now() - startedAt);
-    log.info({ beforeMiB: mebibytes(residentBytes), afterMiB: mebibytes(after), ms }, 'idle: garbage collected');
+    log.info({ beforeMiB: mebibytes(residentBytes), afterMiB: mebibytes(after), pauseMs }, 'idle: garbage collected');
   };
   const timer = setInterval(check, idleMs).unref();
   signal.addEventListener('abort', () => clearInterval(timer), { once: true });
