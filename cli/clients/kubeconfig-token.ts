@@ -5,7 +5,7 @@ import type { TokenSource } from '../../lib/tls/client-tls.ts';
 import { CliError } from '../program/cli-error.ts';
 
 const scheme = 'Bearer ';
-/** A long `watch` sends it once; a long `check` sends it often. */
+/** A long `watch` sends it once for each stream; a long `check` sends it often. */
 const maxAgeMs = 10_000;
 
 export class KubeconfigToken implements TokenSource {

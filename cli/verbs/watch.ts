@@ -43,6 +43,9 @@ nor repeats an event. It fails if the ledger was restored from a backup. On Ctrl
     );
 }
 
+/** How long a token that was accepted may be rejected before the verb ends. Clients and allocators know tokens for ten seconds. */
+const renewalMs = 30_000;
+
 function parseNumber(text: string): number {
   const number = Number(text);
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1.');
@@ -59,8 +62,7 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
   let current: Position | undefined = from === 0 ? undefined : { epoch: 0, seq: from - 1, hash: '' };
   const nextSeq = (): number => (current ? current.seq + 1 : 0);
   const done = new AbortController();
-  /** Whether the allocator has accepted the token that is in use. */
-  let isAccepted = false;
+  let acceptedAt = -Infinity;
   await subscribeEvents({
     position: () => current,
     // The allocator checks that its ledger contains `after`: a restored ledger reuses sequence numbers.
@@ -75,12 +77,12 @@ async function follow(allocator: LedgerClient, options: WatchOptions, signal: Ab
       remaining -= selected.length;
       if (remaining === 0) done.abort();
       current = position;
-      isAccepted = true;
+      acceptedAt = performance.now();
     },
     onFailure: (error, failures) => {
       // An expired token may have been renewed: the next stream reads it again.
-      const mayBeRenewed = isAccepted && error instanceof IpledgerError && error.code === 'UNAUTHENTICATED';
-      isAccepted = false;
+      const isRejected = error instanceof IpledgerError && error.code === 'UNAUTHENTICATED';
+      const mayBeRenewed = isRejected && performance.now() - acceptedAt < renewalMs;
       if (!current || !(mayBeRenewed || isTransient(error))) throw error;
       if (failures === 0) process.stderr.write(`${reasonOf(error)}; continuing with event ${nextSeq()}\n`);
     },

@@ -166,8 +166,8 @@ class Lease {
   async #pauseUntilDue(): Promise<void> {
     const woken = Promise.withResolvers<void>();
     this.#wake = woken.resolve;
-    const due = pause(Math.min(this.timings.renewEveryMs, this.#remainingMs), this.#options.signal);
-    if (!this.#isWanted) await Promise.race([due, woken.promise]);
+    const dueMs = Math.min(this.timings.renewEveryMs, this.#remainingMs);
+    if (!this.#isWanted) await Promise.race([pause(dueMs, this.#options.signal), woken.promise]);
     this.#isWanted = false;
   }
 

@@ -49,6 +49,31 @@ export const callerOf = (metadata: Metadata): Identity | undefined => callers.ge
  */
 export const verificationOf = (metadata: Metadata): (() => Promise<unknown>) | undefined => verifications.get(metadata);
 
+/** How long the caller of an open stream that was verified is served while it can't be verified again. */
+const unverifiedMs = 60_000;
+
+/**
+ * How to verify the caller of a stream of replies again; undefined for a caller with a certificate. The function throws IpledgerError
+ * UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which that could not be
+ * verified.
+ */
+export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>) | undefined {
+  const verify = verificationOf(metadata);
+  let verifiedAt = performance.now();
+  return (
+    verify &&
+    (async () => {
+      try {
+        await verify();
+        verifiedAt = performance.now();
+      } catch (error) {
+        const isRejected = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(IpledgerError.from(error).code);
+        if (isRejected || performance.now() - verifiedAt > unverifiedMs) throw error;
+      }
+    })
+  );
+}
+
 /**
  * Returns the identity of a client without a certificate.
  * @param connection identifies the connection, for limits

@@ -24,7 +24,7 @@ import {
   type Served,
   type ServeOptions,
 } from './answer-request.ts';
-import { verificationOf } from './authorization.ts';
+import { repeatedVerificationOf } from './authorization.ts';
 import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from './call-context.ts';
 import { CallEnding, callEndingOf } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
@@ -150,7 +150,7 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
       try {
         if (!handler) throw notImplemented(path);
         refuseOversized(path, call.request);
-        const verify = verificationOf(call.metadata);
+        const verify = repeatedVerificationOf(call.metadata);
         let replies = 0;
         for await (const reply of handler(call.request, new ArrivedContext(call, callEndingOf(signal)))) {
           // A token expires, and a permission is removed, while the stream is open.

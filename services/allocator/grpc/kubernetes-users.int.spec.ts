@@ -43,8 +43,8 @@ describe('A server that accepts Kubernetes users', () => {
   let server: Server;
   /** "user path" of each call that was reviewed. */
   let reviewed: string[];
-  /** Users whose token has expired. */
-  const expired = new Set<string>();
+  /** Users with an expired token, users without permission, and users about which the API server does not answer. */
+  const [expired, denied, unreachable] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const opened: { close(): void }[] = [];
 
   const identified = async (uri: string): Promise<NonNullable<Tls>> => {
@@ -61,6 +61,8 @@ describe('A server that accepts Kubernetes users', () => {
     const token = { read: () => Promise.resolve(Buffer.from(username).toString('base64')) };
     return open({ authorities: new AuthorityReloader(authority.cert), token });
   };
+  const watchAs = (username: string) =>
+    stream(withToken(username), LedgerService.watch, { fromSeq: 1 }, { silenceMs: timeoutMs, signal: never });
   const codeOf = async (connection: Connection, method: AnyMethod, request: object, actor?: string) => {
     const metadata = new Metadata();
     if (actor !== undefined) metadata.set(onBehalfOfKey, actor);
@@ -85,6 +87,9 @@ describe('A server that accepts Kubernetes users', () => {
     };
     const authorize = ({ username }: KubernetesUser, path: string): Promise<void> => {
       reviewed.push(`${username} ${path}`);
+      if (unreachable.has(username))
+        return Promise.reject(new IpledgerError('UNAVAILABLE', 'the API server does not answer'));
+      if (denied.has(username)) return Promise.reject(new IpledgerError('PERMISSION_DENIED', 'no rule'));
       return /^(alice|ipledger)/.test(username)
         ? Promise.resolve()
         : Promise.reject(new IpledgerError('PERMISSION_DENIED', 'no rule'));
@@ -96,7 +101,7 @@ describe('A server that accepts Kubernetes users', () => {
   });
   beforeEach(() => {
     reviewed = [];
-    expired.clear();
+    for (const each of [expired, denied, unreachable]) each.clear();
   });
   afterEach(() => {
     for (const one of opened.splice(0)) one.close();
@@ -136,15 +141,29 @@ describe('A server that accepts Kubernetes users', () => {
     expect(allocations).to.deep.equal([]);
   });
 
-  it('verifies token and permission again before each reply of Watch, and ends it when they are rejected', async () => {
-    const options = { silenceMs: timeoutMs, signal: never };
-    const watching = stream(withToken('alice'), LedgerService.watch, { fromSeq: 1 }, options);
+  for (const [what, code, reject] of [
+    ['the token', 'UNAUTHENTICATED', () => void expired.add('alice')],
+    ['the permission', 'PERMISSION_DENIED', () => void denied.add('alice')],
+  ] as const)
+    it(`verifies the caller again before each reply of Watch, and ends it when ${what} is rejected`, async () => {
+      const watching = watchAs('alice');
+      await watching.next();
+      await watching.next();
+      expect(reviewed).to.deep.equal([`alice ${LedgerService.watch.path}`, `alice ${LedgerService.watch.path}`]);
+      reject();
+      await served.call(IpamService.allocate, allocateRequest(`unseen-${code}`));
+      expect((await failureOf(watching.next())).code).to.equal(code);
+    });
+
+  it('continues Watch while the API server does not answer', async () => {
+    const watching = watchAs('alice');
     await watching.next();
     await watching.next();
-    expect(reviewed).to.deep.equal([`alice ${LedgerService.watch.path}`, `alice ${LedgerService.watch.path}`]);
-    expired.add('alice');
-    await served.call(IpamService.allocate, allocateRequest('unseen'));
-    expect((await failureOf(watching.next())).code).to.equal('UNAUTHENTICATED');
+    unreachable.add('alice');
+    await served.call(IpamService.allocate, allocateRequest('seen'));
+    const next = await watching.next();
+    expect(next.done).to.equal(false);
+    await watching.return(undefined);
   });
 
   it('rejects a binding by a user, before any review', async () => {

@@ -176,6 +176,16 @@ describe('Leader election', () => {
     expect(stored).to.deep.equal(['state 2']);
   });
 
+  it('never reports the handover state as stored after the Lease was lost', async () => {
+    const lease = await acquire({}, () => 'state 7');
+    heldBy('other');
+    let isStored = false;
+    void lease?.store().then(() => (isStored = true));
+    await lease?.ended;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isStored, storedState()]).to.deep.equal([false, undefined]);
+  });
+
   it('stores the handover state by a later renewal when the API server fails', async () => {
     const lease = await acquire({ renewEveryMs: 20 }, () => 'state 7');
     let failures = 0;
