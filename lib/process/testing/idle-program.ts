@@ -1,6 +1,12 @@
-/** Makes garbage, and is then idle. Prints the first collection, and ends; without --expose-gc it ends immediately. */
+/**
+ * Makes garbage, and is then idle. Ends when it has collected and its memory is returned, and prints the line of the log; without
+ * --expose-gc it ends immediately.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { collectWhenIdle } from '../idle-collection.ts';
+
+const returnedBytes = 50 * 2 ** 20;
 
 const stop = new AbortController();
 const keepAlive = setInterval(() => undefined, 1_000);
@@ -8,12 +14,15 @@ const finish = (): void => {
   clearInterval(keepAlive);
   stop.abort();
 };
-const printAndFinish = (line: string): void => {
+/** V8 may return memory some time after the collection. */
+const printWhenReturned = async (line: string): Promise<void> => {
+  const { beforeMiB } = JSON.parse(line) as { beforeMiB: number };
+  while (beforeMiB * 2 ** 20 - process.memoryUsage.rss() < returnedBytes) await sleep(50);
   process.stdout.write(line);
   finish();
 };
 
-const log = pino({ base: null, timestamp: false }, { write: printAndFinish });
+const log = pino({ base: null, timestamp: false }, { write: (line: string) => void printWhenReturned(line) });
 collectWhenIdle({ log, signal: stop.signal, idleMs: 100 });
 let garbage: string[] | undefined = Array.from({ length: 2_000_000 }, (_, index) => `garbage ${index}`);
 if (garbage.length === 0) process.exit(1);
