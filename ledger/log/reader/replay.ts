@@ -9,20 +9,15 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { IpledgerError } from '../../../lib/errors.ts';
+import type { Segment } from '../../domain/events/event.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
-import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
 import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
-import {
-  configurationEntries,
-  changesConfiguration,
-  emptyNames,
-  addNamesOf,
-  sealedSegments,
-} from '../writer/configuration-keys.ts';
+import { configurationEntries, emptyNames, addNamesOf, sealedSegments } from '../writer/configuration-keys.ts';
+import { addressKey, claimNameOf } from '../store/keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
-import type { AppendOutcome, Batch, Ledger, Revision } from '../store/ledger.ts';
+import { type AppendOutcome, type Batch, type Ledger, noChanges, type Revision } from '../store/ledger.ts';
 
 /** Of the events, or of the claims; the other keys rarely take more than twice as much. */
 const maxValueBytes = 128 << 10;
@@ -61,7 +56,7 @@ class ReplayWriter {
   readonly #ledger: Ledger;
   readonly #options: ReplayOptions;
   readonly #state: State = initialRecord();
-  /** The claims that etcd had at the start, by `claimKey`. */
+  /** The claims that etcd had at the start, by key. */
   readonly #existingClaims: Map<string, Revision>;
   /** The head that etcd had at the start. */
   readonly #existingHead: Head;
@@ -71,8 +66,8 @@ class ReplayWriter {
   #events: StoredEvent[] = [];
   #bytes = 0;
   #configured = emptyNames();
-  /** Of `#events`, those that seal a segment. */
-  #seals = 0;
+  /** The segments that `#events` seal. */
+  #segments: Segment[] = [];
   #appending: Promise<void> = Promise.resolve();
 
   private constructor(ledger: Ledger, options: ReplayOptions, { head, claims }: ExistingLedger) {
@@ -85,7 +80,7 @@ class ReplayWriter {
   static async open(ledger: Ledger, options: ReplayOptions): Promise<ReplayWriter> {
     const { head, claims, subnets, pools } = await ledger.load(options.signal, 'any');
     const existing = new Map<string, Revision>();
-    for await (const page of claims) for (const { name, revision } of page) existing.set(claimKey(name), revision);
+    for await (const page of claims) for (const { name, revision } of page) existing.set(addressKey(name), revision);
     const isEmpty = head.seq === 0 && existing.size === 0 && subnets.length === 0 && pools.length === 0;
     if (!isEmpty && !options.resume) throw new IpledgerError('INVALID_REQUEST', notEmpty(head));
     return new ReplayWriter(ledger, options, { head, claims: existing });
@@ -135,14 +130,13 @@ class ReplayWriter {
     this.#events.push(event);
     this.#bytes += Buffer.byteLength(text);
     addNamesOf(this.#configured, sequenced);
-    if (sequenced.type === 'SegmentSealed') this.#seals++;
+    this.#segments.push(...sealedSegments([event]));
   }
 
   #fits(command: readonly StoredEvent[]): boolean {
     // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it the log start.
     const { subnets, pools, dropped } = this.#configured;
-    const changed = command.filter(({ sequenced }) => changesConfiguration(sequenced)).length;
-    const configured = subnets.size + pools.size + dropped.size + this.#seals + changed + 1;
+    const configured = subnets.size + pools.size + dropped.size + this.#segments.length + command.length + 1;
     const ops = this.#events.length + command.length + configured + headOps;
     return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
   }
@@ -153,11 +147,11 @@ class ReplayWriter {
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     const configured = configurationEntries(this.#state, this.#configured);
     const after = { ...this.#head, claims: this.#written.claims ?? 0 };
-    await this.#send(after, { events, ...configured, segments: sealedSegments(this.#events) });
+    await this.#send(after, { events, ...configured, segments: this.#segments });
     this.#events = [];
     this.#bytes = 0;
     this.#configured = emptyNames();
-    this.#seals = 0;
+    this.#segments = [];
   }
 
   /** Writes the claims of the last state, and deletes others that an earlier replay left. The last transaction removes the mark. */
@@ -181,21 +175,21 @@ class ReplayWriter {
     for (const [subnet, claims] of this.#state.claims)
       for (const [address, claim] of claims) {
         const name = { subnet, address };
-        const key = claimKey(name);
+        const key = addressKey(name);
         yield { name, text: claimText(claim), knownRevision: this.#existingClaims.get(key) ?? 0n };
         this.#existingClaims.delete(key);
       }
     for (const [key, knownRevision] of this.#existingClaims)
-      yield { name: claimNameOfKey(key), text: undefined, knownRevision };
+      yield { name: claimNameOf(key), text: undefined, knownRevision };
   }
 
   /** Sends a transaction when the one before it has ended. It is in flight while the caller prepares the next one. */
-  async #send(after: Head, changes: Partial<Batch>): Promise<void> {
+  async #send(after: Head, changes: Partial<typeof noChanges>): Promise<void> {
     await this.#appending;
     this.#options.signal.throwIfAborted();
     const head = { before: this.#written, after };
     this.#written = after;
-    this.#appending = this.#append({ ...emptyBatch, ...changes, head });
+    this.#appending = this.#append({ ...noChanges, requiresUnfrozen: true, writer: 0n, ...changes, head });
     this.#appending.catch(() => undefined); // the next await throws it
     await setImmediate(); // the transaction is only sent after a turn of the event loop
   }
@@ -214,23 +208,6 @@ interface ExistingLedger {
 
 /** The keys that a transaction compares besides those of claims: the head, the log after it, the writer and the freeze. */
 const headOps = 4;
-
-const emptyBatch: Omit<Batch, 'head'> = {
-  events: [],
-  claims: [],
-  dropped: [],
-  subnets: [],
-  pools: [],
-  segments: [],
-  requiresUnfrozen: true,
-  writer: 0n,
-};
-
-/** The reverse of `claimKey`: the name of a Subnet has no slash. */
-function claimNameOfKey(key: string): ClaimName {
-  const slash = key.indexOf('/');
-  return { subnet: key.slice(0, slash), address: key.slice(slash + 1) };
-}
 
 function notWritten({ head, events }: Batch, outcome: AppendOutcome): IpledgerError {
   const what = events.length > 0 ? `the events after ${head.before.seq}` : 'claims';

@@ -49,6 +49,16 @@ export interface Batch {
   readonly writer: Revision | undefined;
 }
 
+/** What a batch changes, if it changes nothing. */
+export const noChanges: Omit<Batch, 'head' | 'requiresUnfrozen' | 'writer'> = {
+  events: [],
+  claims: [],
+  dropped: [],
+  subnets: [],
+  pools: [],
+  segments: [],
+};
+
 export type AppendOutcome =
   | { readonly kind: 'appended'; readonly revision: Revision }
   /** The head has moved, or the log has events after it: read the tail of the log and decide again. */

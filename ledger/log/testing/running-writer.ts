@@ -13,7 +13,7 @@ import { evolve } from '../../domain/state/evolve.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
 import type { PendingRequest } from '../writer/pending-request.ts';
 import { chainEvent, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
-import type { Batch, Ledger } from '../store/ledger.ts';
+import { type Batch, type Ledger, noChanges } from '../store/ledger.ts';
 import { MemoryLedger } from './memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import { UnreliableLedger } from './unreliable-ledger.ts';
@@ -106,13 +106,9 @@ export function batchOf(before: Head, events: readonly Event[], more: Partial<Ba
     return { seq: stored.envelope.seq, text: stored.text };
   });
   return {
+    ...noChanges,
     head: { before, after },
     events: lines,
-    claims: [],
-    dropped: [],
-    subnets: [],
-    pools: [],
-    segments: [],
     requiresUnfrozen: true,
     writer: undefined,
     ...more,

@@ -21,18 +21,6 @@ export function addNamesOf({ subnets, pools, dropped }: ConfiguredNames, event: 
   if (event.type === 'ClaimsDropped') dropped.add(event.subnet);
 }
 
-const configuringTypes: ReadonlySet<Event['type']> = new Set<Event['type']>([
-  'SubnetConfigured',
-  'SubnetRetired',
-  'PoolConfigured',
-  'PoolRetired',
-  'ClaimsDropped',
-  'SegmentSealed',
-]);
-
-/** Whether an event changes keys besides log and claims: at most two. */
-export const changesConfiguration = ({ type }: Event): boolean => configuringTypes.has(type);
-
 /** The values of these keys in the given state. */
 export const configurationEntries = (
   state: State,
