@@ -54,10 +54,14 @@ export class IdleCollection {
   }
 }
 
+/** Collects all garbage, and returns its memory to the system: a regular collection returns none. Without `--expose-gc` it does nothing. */
+export function collectGarbage(): void {
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
 /** Starts the checks, until the signal is aborted. Without `--expose-gc` it does nothing. */
 export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCollectionOptions): void {
-  const collect = globalThis.gc;
-  if (!collect) return;
+  if (!globalThis.gc) return;
   const collection = new IdleCollection(process.memoryUsage.rss());
   let before: EventLoopUtilization = performance.eventLoopUtilization();
   const check = (): void => {
@@ -67,8 +71,7 @@ export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCol
     const residentBytes = process.memoryUsage.rss();
     const now = performance.now();
     if (!collection.isDue({ utilization, residentBytes }, now)) return;
-    // A regular collection returns no memory to the system.
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    collectGarbage();
     const after = process.memoryUsage.rss();
     const pauseMs = Math.round(performance.now() - now);
     collection.onCollected(after, { now, pauseMs });
