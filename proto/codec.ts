@@ -15,7 +15,7 @@ export type MessageInput<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]?: MessageInput<T[Key]> | undefined }
     : T;
 
-export type MethodKind = 'unary' | 'serverStream' | 'duplexStream';
+export type MethodKind = 'unary' | 'serverStream';
 
 /** A method of a service: its path and the codecs of its messages, in the shape that grpc-js requires. */
 export interface Method<Request, Reply, Kind extends MethodKind = MethodKind> {
@@ -65,8 +65,8 @@ function method<Request, Reply, Kind extends MethodKind>(
   return {
     kind,
     path,
-    requestStream: kind === 'duplexStream',
-    responseStream: kind !== 'unary',
+    requestStream: false,
+    responseStream: kind === 'serverStream',
     requestSerialize: (plain) => encode(request, plain as object),
     requestDeserialize: (bytes) => decode(request, bytes) as Request,
     responseSerialize: (plain) => encode(reply, plain as object),
@@ -81,7 +81,3 @@ export const unary = <Request, Reply>(path: string, request: string, reply: stri
 /** A method with one request and many replies. */
 export const serverStream = <Request, Reply>(path: string, request: string, reply: string) =>
   method<Request, Reply, 'serverStream'>('serverStream', path, request, reply);
-
-/** A method with many requests and many replies. */
-export const duplexStream = <Request, Reply>(path: string, request: string, reply: string) =>
-  method<Request, Reply, 'duplexStream'>('duplexStream', path, request, reply);

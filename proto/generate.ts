@@ -59,9 +59,8 @@ function enumSource(type: protobuf.Enum): string {
 function serviceSource(service: protobuf.Service): string {
   const lines = service.methodsArray.map((method) => {
     const name = method.name.charAt(0).toLowerCase() + method.name.slice(1);
-    if (method.requestStream && !method.responseStream)
-      throw new Error(`${method.fullName}: nothing is generated for streams of requests with one reply`);
-    const kind = method.requestStream ? 'duplexStream' : method.responseStream ? 'serverStream' : 'unary';
+    if (method.requestStream) throw new Error(`${method.fullName}: nothing is generated for streams of requests`);
+    const kind = method.responseStream ? 'serverStream' : 'unary';
     const path = `/${service.fullName.slice(1)}/${method.name}`;
     const types = [method.requestType, method.responseType];
     return (
@@ -86,7 +85,7 @@ function typesSource(): string {
   });
   return (
     '// Generated from ipledger.proto by generate.ts (make generate). Do not edit.\n' +
-    "import { duplexStream, serverStream, unary } from '../codec.ts';\n\n" +
+    "import { serverStream, unary } from '../codec.ts';\n\n" +
     parts.join('\n')
   );
 }

@@ -183,7 +183,7 @@ function readValue(owner: MessageType, { name, type }: Field, reader: protobuf.R
 }
 
 /** @throws RangeError for a number beyond 2^53 - 1, with the name of the field */
-export function readUint64(field: string, reader: protobuf.Reader): number {
+function readUint64(field: string, reader: protobuf.Reader): number {
   const value = reader.uint64();
   const number = typeof value === 'number' ? value : (value.high >>> 0) * 2 ** 32 + (value.low >>> 0);
   if (Number.isSafeInteger(number)) return number;

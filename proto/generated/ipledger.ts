@@ -1,5 +1,5 @@
 // Generated from ipledger.proto by generate.ts (make generate). Do not edit.
-import { duplexStream, serverStream, unary } from '../codec.ts';
+import { serverStream, unary } from '../codec.ts';
 
 /**
  * Allocations, bindings, reservations and quarantines. Allocate, Release, Attach, Bind and Unbind are idempotent: a repeated request
@@ -17,16 +17,6 @@ export const IpamService = {
    * DATA_LOSS           another program changed the key of the address: it is fenced
    */
   allocate: unary<AllocateRequest, AllocateReply>('/ipledger.v1.Ipam/Allocate', 'AllocateRequest', 'AllocateReply'),
-  /**
-   * Allocate for many Pods in one call. Each request has the limits, the permission, the answer and the errors of an Allocate of its
-   * own, and a failed one does not end the stream. Results come in any order, each as soon as its events are durable. While 512 requests
-   * have no result, or the client does not read, the server reads no more. After the client's half-close it sends the missing results
-   * and ends. If the stream ends with an error, repeat the requests without a result.
-   * INVALID_ARGUMENT  an id of a request that has no result yet; more than 512 requests in a message
-   * UNAUTHENTICATED   the client's token is no longer valid. It is verified again with the messages
-   * UNAVAILABLE       the replica stops: connect to another
-   */
-  allocateStream: duplexStream<AllocateStreamRequest, AllocateStreamReply>('/ipledger.v1.Ipam/AllocateStream', 'AllocateStreamRequest', 'AllocateStreamReply'),
   /**
    * Releases the allocations of a Pod. The request names the Pod's uid, so a late release never frees the address of a newer Pod.
    * A Pod uid without allocations is success.
@@ -413,39 +403,6 @@ export interface AllocateReply {
   position?: Position;
   /** In the order of the request. */
   allocations: Allocation[];
-}
-
-export interface AllocateStreamRequest {
-  /** At most 512. */
-  requests: NumberedAllocateRequest[];
-}
-
-export interface NumberedAllocateRequest {
-  /** Chosen by the client. After its result, the id may be used again. */
-  id: number;
-  request?: AllocateRequest;
-  /** The trace of this request, as the metadata key of a call (W3C Trace Context); "": that of the stream. */
-  traceparent: string;
-}
-
-export interface AllocateStreamReply {
-  results: AllocateResult[];
-}
-
-export interface AllocateResult {
-  /** Of the request. */
-  id: number;
-  reply?: AllocateReply;
-  error?: RequestError;
-}
-
-/** Why one request of a stream failed: the status of a call that failed for the same reason. */
-export interface RequestError {
-  /** The number of the gRPC status. */
-  status: number;
-  /** The error code, as in the metadata key `ipledger-code`: docs/error-codes.md. */
-  code: string;
-  message: string;
 }
 
 export interface ReleaseRequest {

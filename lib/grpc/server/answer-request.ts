@@ -1,4 +1,4 @@
-/** Answers one request of a unary method, which arrived as a call or in a stream: limits, forwarding, status, count, span. */
+/** Answers one request of a unary method: limits, forwarding, status, count, span. */
 import type { Method } from '../../../proto/codec.ts';
 import { type ErrorCode, IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
@@ -22,9 +22,9 @@ export interface ServeOptions {
    * is the writer. Absent: such a call fails. Not called for a call that another replica forwarded.
    */
   readonly forward?: <Reply>(call: ForwardableCall, here: () => Promise<Reply>) => Promise<Reply | Buffer>;
-  /** Called after each unary call, and each request of a stream, with the path of the unary method, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
+  /** Called after each unary call, with its path, as "/ipledger.v1.Ipam/Allocate", and "OK" or its error code. */
   readonly onAnswered?: (path: string, code: ErrorCode | 'OK') => void;
-  /** Records a span for each unary call, and each request of a stream, with a context of a sampled trace. Absent: none. */
+  /** Records a span for each unary call with a context of a sampled trace. Absent: none. */
   readonly tracer?: Tracer | undefined;
   /** Ends all streams, so that their clients connect to another replica. */
   readonly stopping?: AbortSignal;
@@ -40,7 +40,7 @@ export interface Served {
   readonly options: ServeOptions;
 }
 
-/** One request, of a unary call or of a stream. */
+/** One request of a unary method. */
 export interface Arrived {
   readonly context: CallContext;
   /** @throws IpledgerError when it cannot be decoded, or the caller may not send it */

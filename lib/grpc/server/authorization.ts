@@ -42,23 +42,16 @@ const verifications = new WeakMap<Metadata, () => Promise<unknown>>();
 /** The caller of the call with this metadata; undefined without TLS. */
 export const callerOf = (metadata: Metadata): Identity | undefined => callers.get(metadata);
 
-/**
- * How to verify the caller of a long call again; undefined for a caller with a certificate, which is verified once for its connection.
- * The function throws IpledgerError UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors when that
- * could not be verified.
- */
-export const verificationOf = (metadata: Metadata): (() => Promise<unknown>) | undefined => verifications.get(metadata);
-
 /** How long the caller of an open stream that was verified is served while it can't be verified again. */
 const unverifiedMs = 60_000;
 
 /**
- * How to verify the caller of a stream of replies again; undefined for a caller with a certificate. The function throws IpledgerError
- * UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which that could not be
+ * How to verify the caller of a stream again; undefined for a caller with a certificate, which is verified once for its connection. The
+ * function throws IpledgerError UNAUTHENTICATED or PERMISSION_DENIED when a new call would be rejected, and other errors after a minute in which that could not be
  * verified.
  */
 export function repeatedVerificationOf(metadata: Metadata): (() => Promise<void>) | undefined {
-  const verify = verificationOf(metadata);
+  const verify = verifications.get(metadata);
   let verifiedAt = performance.now();
   return (
     verify &&

@@ -1,4 +1,4 @@
-/** The context of one call, or of one request of a stream: who sent it, until when it is waited for, and its span. */
+/** The context of one call: who sent it, until when it is waited for, and its span. */
 import type { EventEmitter } from 'node:events';
 import type { ServerUnaryCall } from '@grpc/grpc-js';
 import type { Span } from '../../tracing/span.ts';

@@ -17,7 +17,6 @@ type Rows<Service> = { readonly [Name in keyof Service]: Cell };
 
 const ipam: Rows<typeof IpamService> = {
   allocate: 'allocations/create', // imports too
-  allocateStream: 'allocations/create',
   release: 'allocations/release',
   wait: 'never',
   attach: 'never',

@@ -46,7 +46,6 @@ const configurers = { operator: yes, watcher: yes } as const;
 
 const ipam: Rows<typeof IpamService> = {
   allocate: { operator: yes, watcher: importsNothing },
-  allocateStream: { operator: yes, watcher: yes }, // each of its requests is checked as Allocate
   release: configurers,
   wait: { agent: yes }, // the handler checks that no other node has the allocation
   attach: { agent: ofItsNode }, // as Bind

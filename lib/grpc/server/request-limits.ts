@@ -8,8 +8,6 @@ import { type AllocateRequest, IpamService, LedgerService, SubnetsService } from
 
 /** A request of more bytes is rejected by gRPC itself, with RESOURCE_EXHAUSTED, before it is decoded. */
 export const maxRequestBytes = 1 << 20;
-/** The requests of one stream that are in progress at a time; also those in one message. */
-export const maxStreamRequests = 512;
 
 /** The limit of a text: its bytes. Of a list: the number of entries, and the limit of each. Of a message: those of its fields. */
 type Limit<Value> = Value extends readonly (infer Item)[]
@@ -85,7 +83,6 @@ const allocate: FieldLimits<AllocateRequest> = {
 
 const ipam: Rows<typeof IpamService> = {
   allocate,
-  allocateStream: { requests: [maxStreamRequests, { request: allocate, traceparent: word }] },
   release: { namespace: earlier, pod: earlier, podUid: earlier, evidence: sentence },
   wait: { ...sandbox, podUid: id },
   attach: { ...sandbox, podUid: id, node: name, bootId: id },

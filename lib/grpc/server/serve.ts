@@ -29,21 +29,17 @@ import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from '.
 import { CallEnding, callEndingOf } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
 import { refuseOversized } from './request-limits.ts';
-import { requestStreamCall } from './request-stream-call.ts';
 
 export type { ForwardableCall, ServeOptions } from './answer-request.ts';
 export type { CallContext } from './call-context.ts';
 
-/**
- * The handlers of a service: a promise for one reply, an async iterable for many, whose replies may be encoded already. A stream of
- * requests names the unary method whose requests it carries, and whose handler answers each.
- */
+/** The handlers of a service: a promise for one reply, an async iterable for many, whose replies may be encoded already. */
 export type Handlers<Service> = {
   readonly [Name in keyof Service]?: Service[Name] extends Method<infer Request, infer Reply, 'unary'>
     ? (request: Request, context: CallContext) => Promise<MessageInput<Reply>>
     : Service[Name] extends Method<infer Request, infer Reply, 'serverStream'>
       ? (request: Request, context: CallContext) => AsyncIterable<MessageInput<Reply> | Buffer>
-      : keyof Service;
+      : never;
 };
 
 type AnyMethods = Record<string, AnyMethod>;
@@ -63,17 +59,9 @@ export function addGrpcService<Service extends object>(
   const implementation: UntypedServiceImplementation = {};
   const definition: Record<string, AnyMethod> = {};
   const methods = service as AnyMethods;
-  const served = (name: string): Served | undefined => {
-    const [method, handler] = [methods[name], (handlers as Record<string, AnyHandler | undefined>)[name]];
-    return method && { method, handler, options };
-  };
   for (const [name, method] of Object.entries(methods)) {
-    const { handler } = served(name) ?? {};
-    if (method.kind === 'duplexStream') {
-      // The handler of a stream of requests is the name of the unary method.
-      implementation[name] = requestStreamCall(method.path, served(String(handler)), options);
-      definition[name] = { ...method, requestDeserialize: same, responseSerialize: same };
-    } else if (method.kind === 'unary') {
+    const handler = (handlers as Record<string, AnyHandler | undefined>)[name];
+    if (method.kind === 'unary') {
       implementation[name] = unaryCall({ method, handler, options });
       definition[name] = withRequestBytes(method);
     } else {
@@ -83,9 +71,6 @@ export function addGrpcService<Service extends object>(
   }
   server.addService(definition as unknown as ServiceDefinition, implementation);
 }
-
-/** For messages that are bytes already. */
-const same = (bytes: unknown): never => bytes as never;
 
 /** Keeps the bytes of each request, and accepts replies that are bytes, so that calls can be forwarded unchanged. */
 function withRequestBytes(method: AnyMethod): AnyMethod {

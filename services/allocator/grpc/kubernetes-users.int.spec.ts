@@ -20,7 +20,6 @@ import {
   openAuthority,
 } from '../../../test/harness/certificates/certificate-authority.ts';
 import { addServices } from './services.ts';
-import { AllocateStream } from './testing/allocate-stream.ts';
 import {
   applyMacvlan,
   allocateRequest,
@@ -124,21 +123,6 @@ describe('A server that accepts Kubernetes users', () => {
   it('rejects what the review denies, and a token that the API server rejects', async () => {
     expect(await codeOf(withToken('bob'), reserve, reservation('172.17.0.201'))).to.equal('PERMISSION_DENIED');
     expect(await codeOf(withToken('stranger'), reserve, reservation('172.17.0.201'))).to.equal('UNAUTHENTICATED');
-  });
-
-  it('verifies token and permission again for each message of a stream, and ends it when they are rejected', async () => {
-    const requests = new AllocateStream(withToken('alice'));
-    await requests.allocate(allocateRequest('streamed'));
-    await requests.allocate(allocateRequest('streamed-too'));
-    expect(reviewed).to.deep.equal([
-      `alice ${IpamService.allocateStream.path}`,
-      `alice ${IpamService.allocateStream.path}`,
-    ]);
-    expired.add('alice');
-    expect((await failureOf(requests.allocate(allocateRequest('too-late')))).code).to.equal('UNAUTHENTICATED');
-    expect(await requests.ended).to.include({ code: 'UNAUTHENTICATED' });
-    const { allocations } = await served.call(IpamService.listAllocations, { pod: 'too-late' });
-    expect(allocations).to.deep.equal([]);
   });
 
   for (const [what, code, reject] of [

@@ -31,7 +31,7 @@ describe('The API', () => {
     const answer = new Promise<'served' | IpledgerError>((resolve) => {
       const sent = client.makeBidiStreamRequest(path, method.requestSerialize, method.responseDeserialize);
       sent.on('error', (error) => resolve(IpledgerError.from(error)));
-      sent.on('end', () => resolve('served')); // a stream of requests without one has no reply
+      sent.on('end', () => resolve('served'));
       sent.on('data', () => {
         resolve('served');
         sent.cancel();

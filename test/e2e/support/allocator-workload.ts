@@ -19,7 +19,6 @@ import { emptyHead, advanceHead, parseEvent, type StoredEvent } from '../../../l
 import type { SeededRandom } from '../../faults/seeded-random.ts';
 import type { Etcd } from '../../harness/etcd.ts';
 import type { AllocatorServer } from '../../harness/services.ts';
-import { StreamClient } from './stream-client.ts';
 
 const maxAttempts = 300;
 const subnet = 'macvlan';
@@ -54,7 +53,6 @@ export function openWorkload(
   { random, timeoutMs }: WorkloadOptions,
 ): Workload {
   const connections = replicas.map(({ endpoint }) => connect(endpoint, undefined));
-  const streams = connections.map((connection) => new StreamClient(connection));
   const acknowledged = new Map<string, AcknowledgedPod>();
   const failures = new Map<string, number>();
   const writes: Write[] = [];
@@ -66,7 +64,7 @@ export function openWorkload(
       let done = 0;
       const work = async (own: SeededRandom): Promise<void> => {
         for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-          const client = new Client({ connections, streams, random: own, timeoutMs, noteFailure, noteWrite });
+          const client = new Client({ connections, random: own, timeoutMs, noteFailure, noteWrite });
           acknowledged.set(name, await client.runPod(name));
           done++;
           await after?.(done);
@@ -81,7 +79,7 @@ export function openWorkload(
       ),
     acknowledged,
     failures,
-    close: () => [...streams, ...connections].forEach((each) => each.close()),
+    close: () => connections.forEach((each) => each.close()),
   };
 }
 
@@ -92,8 +90,6 @@ interface Write {
 
 interface ClientOptions extends WorkloadOptions {
   readonly connections: readonly Connection[];
-  /** One for each connection. */
-  readonly streams: readonly StreamClient[];
   readonly noteFailure: (code: string) => void;
   readonly noteWrite: (write: Write) => void;
 }
@@ -105,17 +101,13 @@ class Client {
     this.#options = options;
   }
 
-  /**
-   * Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random replica. Of the two requests one is a
-   * call, and one is sent over a stream.
-   */
+  /** Allocates, reads back, repeats the request, and releases some Pods. Each call uses a random replica. */
   async runPod(name: string): Promise<AcknowledgedPod> {
-    const isStreamFirst = this.#options.random.nextBoolean(0.5);
-    const first = await this.#allocate(name, isStreamFirst);
+    const first = await this.#allocate(name);
     const [allocation] = first.allocations as [Allocation];
     const positions = [first.position as Position];
     await this.#expectHolder(allocation, first.position, allocation.podUid);
-    const again = await this.#allocate(name, !isStreamFirst);
+    const again = await this.#allocate(name);
     expect(again.allocations, `${name}, repeated`).to.deep.equal([allocation]);
     positions.push(again.position as Position);
     if (this.#options.random.nextBoolean(0.6)) return { allocation, positions, released: false };
@@ -147,11 +139,8 @@ class Client {
     }
   }
 
-  #allocate(name: string, isStream: boolean): Promise<AllocateReply> {
-    const { streams, random, timeoutMs } = this.#options;
-    const request = this.#allocateRequest(name);
-    if (!isStream) return this.#write(IpamService.allocate, request);
-    return this.#timed(() => this.#repeat(() => random.pick(streams).allocate(request, timeoutMs)));
+  #allocate(name: string): Promise<AllocateReply> {
+    return this.#write(IpamService.allocate, this.#allocateRequest(name));
   }
 
   #write<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply> {

@@ -84,13 +84,6 @@ export const programCatalog = {
     package: 'go.etcd.io/etcd/etcdutl/v3',
     buildSeconds: 5,
   },
-  'raw-transactions': {
-    variable: 'RAW_TRANSACTIONS_BIN',
-    variableKind: 'file',
-    module: etcd,
-    package: 'ipledger/test/tools/etcd/raw-transactions',
-    buildSeconds: 5,
-  },
   'kube-apiserver': {
     variable: 'KUBE_APISERVER_BIN',
     variableKind: 'file',

@@ -28,7 +28,6 @@ import type { PodWaiters } from './pod-waiters.ts';
 export function ipamHandlers(allocator: AllocatorContext, waiters: PodWaiters): Handlers<typeof IpamService> {
   return {
     allocate: (request, context) => allocate(allocator, request, context),
-    allocateStream: 'allocate',
     release: (request, context) => release(allocator, request, context),
     wait: (request, context) => waitForAllocation(allocator, waiters, request, context),
     attach: (request, context) => attach(allocator, waiters, request, context),

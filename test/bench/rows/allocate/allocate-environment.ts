@@ -22,10 +22,6 @@ export interface AllocateEnvironment {
   /** To the allocator, and to the bare server: the same client. */
   readonly ours: Connection;
   readonly bare: Connection;
-  /** Of the bare server. */
-  readonly bareEtcd: Etcd;
-  /** Lengths of the values that an allocator writes, as variables of the bare server. */
-  readonly valueSizes: Readonly<Record<string, string>>;
   /** By the allocator, and by the bare server. */
   readonly acknowledged: Acknowledged;
   readonly bareAcknowledged: Acknowledged;
@@ -48,7 +44,7 @@ export async function openAllocateEnvironment(run: Run): Promise<AllocateEnviron
   const bareEtcd = await startEtcd(run, { name: 'etcd-bare' });
   const bare = openConnection(run, await startBareServer(run, bareEtcd, sizes));
   const bareAcknowledged: Acknowledged = new Map();
-  return { run, etcd, ledger, allocator, ours, bare, bareEtcd, valueSizes: sizes, acknowledged, bareAcknowledged };
+  return { run, etcd, ledger, allocator, ours, bare, acknowledged, bareAcknowledged };
 }
 
 /** Applies the Subnet of all requests. */

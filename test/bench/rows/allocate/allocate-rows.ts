@@ -5,13 +5,12 @@ import { type AllocateEnvironment, openAllocateEnvironment, reconcile } from './
 import { measureBeside } from './beside.ts';
 import { measureDecide } from './decide.ts';
 import { allocateOnce, runCallers } from './load.ts';
-import { measureStream } from './stream.ts';
 import { measureTakeover } from './takeover.ts';
 
 const requestCounts = { smoke: 64, normal: 6_000, long: 20_000 };
 
 export const allocateRows: BenchGroup = {
-  rows: ['latency-1', 'unary-64', 'unary-256', 'stream', 'beside', 'takeover', 'decide'],
+  rows: ['latency-1', 'unary-64', 'unary-256', 'beside', 'takeover', 'decide'],
   async measure(options) {
     const { rounds, rows, size, record } = options;
     if (rows.has('decide')) for (const each of measureDecide(rounds, size)) record(each);
@@ -21,17 +20,13 @@ export const allocateRows: BenchGroup = {
 };
 
 /** The rows that share an allocator and a bare server. */
-const servedRows = ['latency-1', 'unary-64', 'unary-256', 'stream', 'beside'];
+const servedRows = ['latency-1', 'unary-64', 'unary-256', 'beside'];
 
 async function measureServed({ run, rounds, rows, size, record }: BenchOptions): Promise<void> {
   const environment = await openAllocateEnvironment(run);
   if (rows.has('latency-1')) record(await measureLatency(environment, { rounds, size }));
   for (const callers of [64, 256])
     if (rows.has(`unary-${callers}`)) record(await measureUnary(environment, callers, { rounds, size }));
-  if (rows.has('stream')) {
-    const alternated = await measureStream(environment, rounds, 2 * requestCounts[size]);
-    record(createMeasurement({ name: 'stream', what: 'Allocate per second', ...alternated, goal: { atLeast: 0.5 } }));
-  }
   if (rows.has('beside')) {
     const load = { callers: 256, count: requestCounts[size] };
     const alternated = await measureBeside(environment, rounds, load);
