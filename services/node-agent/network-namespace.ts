@@ -1,6 +1,8 @@
-/** The check that a sandbox is not the node's own network namespace, and commands on network links. Needs root. */
+/** Network namespaces of sandboxes: the check that one is not the node's own, or is deleted; and commands on links. Needs root. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { IpledgerError } from '../../lib/errors.ts';
 
@@ -15,6 +17,15 @@ export async function rejectHostNamespace(netns: string): Promise<void> {
   const own = await stat('/proc/self/ns/net');
   if (sandbox.dev === own.dev && sandbox.ino === own.ino)
     throw new IpledgerError('SANDBOX_FAILED', `network namespace ${netns} is the node's own`);
+}
+
+/**
+ * Whether a sandbox is deleted, by the path of its network namespace. Not for '': unknown.
+ * @param exists whether a path exists
+ */
+export function isNamespaceDeleted(netns: string, exists: (path: string) => boolean = existsSync): boolean {
+  // A folder that is absent may be one that is not mounted in this container
+  return netns !== '' && !exists(netns) && exists(dirname(netns));
 }
 
 const run = promisify(execFile);

@@ -95,6 +95,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
       earlierBoots,
       files,
       dataPath: nics?.dataPath,
+      sweepPorts: nics?.sweep,
       pendingDels: { folder: options.pendingDels, socket },
     }),
   );

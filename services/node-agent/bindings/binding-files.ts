@@ -27,6 +27,7 @@ const fileSchema = z.object({
   node: text.min(1),
   bootId: text.min(1),
   addresses: z.array(text).max(64),
+  netns: text.default(''),
   epoch: z.number().int().nonnegative(),
 });
 
@@ -37,6 +38,8 @@ export interface SavedBinding extends ContainerInterface {
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
+  /** Path of the sandbox's network namespace; '' if an earlier version of the agent wrote the file. */
+  readonly netns: string;
   /** The ledger's epoch when the binding was made or last found. */
   readonly epoch: number;
 }

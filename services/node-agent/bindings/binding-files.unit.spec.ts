@@ -73,6 +73,14 @@ describe('Binding files', () => {
     expect((await open()).all()).to.have.length(1);
   });
 
+  it('of an earlier version have no known network namespace', async () => {
+    await (await open()).save(savedBinding('c1'));
+    const file = join(folder, 'c1@net1.json');
+    const { netns: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify(earlier));
+    expect((await open()).all()[0]).to.include({ containerId: 'c1', netns: '' });
+  });
+
   it('are renamed and logged when they cannot be parsed, and the others are read', async () => {
     await (await open()).save(savedBinding('c1'));
     const valid = readFileSync(join(folder, 'c1@net1.json'), 'utf8');

@@ -1,6 +1,6 @@
 /** Ends the bindings of the node's earlier boots: a reboot ends all containers and sends no DELs. */
 import { retryUntil } from '../../../lib/process/retry.ts';
-import { endBindings, listNodeBindings, type NodeBinding, type NodeBindingsDeps } from './node-bindings.ts';
+import { endBindings, listNodeBindings, type NodeBindingsDeps } from './node-bindings.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 
 const backoff = { firstBackoffMs: 500, maxBackoffMs: 60_000 };
@@ -22,8 +22,10 @@ export function createEarlierBoots(
   async function endOnce(signal: AbortSignal): Promise<void> {
     const boundSince = (excluded = new Set()); // before the list, so that no ADD during the list is missed
     const bindings = await listNodeBindings(node, allocator, signal);
-    const stale = bindings.filter(({ binding }) => binding.bootId !== bootId);
-    const isStale = ({ binding }: NodeBinding): boolean => !boundSince.has(interfaceKey(binding));
+    const stale = bindings
+      .filter(({ binding }) => binding.bootId !== bootId)
+      .map(({ attachment, binding }) => ({ ...attachment, ...binding }));
+    const isStale = (container: ContainerInterface): boolean => !boundSince.has(interfaceKey(container));
     const cause = 'UNBIND_CAUSE_NODE_REBOOTED';
     const [error] = await endBindings(stale, { allocator, runExclusive, cause, isStale }, signal);
     if (error) throw error;

@@ -3,7 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Binding, SandboxBinding, UnbindCause } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';
-import { interfaceKey } from './container-interface.ts';
+import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
@@ -20,7 +20,6 @@ export interface NodeBinding {
   readonly binding: Binding;
 }
 
-/** What GC and the end of earlier boots' bindings have in common. */
 export interface NodeBindingsDeps {
   readonly allocator: BindingClient;
   readonly node: string;
@@ -54,33 +53,42 @@ export async function listNodeBindings(
 const isComplete = (bound: SandboxBinding): bound is SandboxBinding & NodeBinding =>
   bound.attachment !== undefined && bound.binding !== undefined;
 
-export interface EndBindingsOptions {
+/** A binding by what an Unbind names. */
+export interface EndableBinding extends ContainerInterface {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly provider: string;
+}
+
+export interface EndBindingsOptions<T> {
   readonly allocator: BindingClient;
   readonly runExclusive: KeyedMutex;
   readonly cause: UnbindCause;
   /** Called when the earlier requests of the container are done. */
-  readonly isStale: (bound: NodeBinding) => boolean;
+  readonly isStale: (bound: T) => boolean;
+  /** Called before later requests of the container. */
+  readonly onEnded?: (bound: T) => Promise<void>;
 }
 
 /** Ends bindings, each after the earlier requests of its container. Resolves to the errors; other bindings are ended. */
-export async function endBindings(
-  stale: readonly NodeBinding[],
-  { allocator, runExclusive, cause, isStale }: EndBindingsOptions,
+export async function endBindings<T extends EndableBinding>(
+  stale: readonly T[],
+  { allocator, runExclusive, cause, isStale, onEnded }: EndBindingsOptions<T>,
   signal: AbortSignal,
 ): Promise<IpledgerError[]> {
   const semaphore = createSemaphore(concurrentUnbinds, stale.length);
   const ends = stale.map((bound) =>
     semaphore(signal, () =>
-      runExclusive(interfaceKey(bound.binding), signal, async () => {
+      runExclusive(interfaceKey(bound), signal, async () => {
         if (!isStale(bound)) return;
-        const { namespace, pod, provider } = bound.attachment;
-        const { containerId, interface: name } = bound.binding;
+        const { namespace, pod, provider, containerId, interface: name } = bound;
         await retryUntil(retryFor(unbindMs, signal), (remainingMs) =>
           allocator.unbind(
             { namespace, pod, provider, containerId, interface: name, cause },
             { timeoutMs: Math.min(remainingMs, attemptMs), signal },
           ),
         );
+        await onEnded?.(bound);
       }),
     ),
   );

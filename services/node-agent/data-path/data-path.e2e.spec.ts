@@ -254,11 +254,12 @@ describe('NICs of type kube-ovn', function () {
     expect(await remainsOn(one)).to.deep.equal([]);
   });
 
-  it('are removed by GC unless their container is valid, and by the sweep of an agent that was killed during an ADD', async () => {
+  it('are removed by GC when their sandbox is deleted, and by the sweep of an agent that was killed during an ADD', async () => {
     const kept = await makePod(run, cluster, { name: 'kept', chassis: 'node-1' });
     const stale = await makePod(run, cluster, { name: 'stale', chassis: 'node-1' });
     for (const pod of [kept, stale]) expectSuccess(await callPlugin('ADD', one, pod));
-    const valid = { 'cni.dev/valid-attachments': [{ containerID: kept.containerId, ifname: 'net1' }] };
+    await removeNamespace(stale.sandbox);
+    const valid = { 'cni.dev/valid-attachments': [] };
     expectSuccess(await callPlugin('GC', one, kept, { conf: valid }));
     expect((await remainsOn(one)).join(' '))
       .to.contain(kept.containerId)

@@ -7,7 +7,7 @@ import { rejectWhenAborted, timeoutSignal } from '../../../lib/process/abortable
 import type { Logger } from '../../../lib/process/log.ts';
 import { type RetryLimit, retryUntil } from '../../../lib/process/retry.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
-import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import type { ContainerInterface } from '../bindings/container-interface.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
 import type { ObjectReader } from '../kubernetes/object-reader.ts';
 import type { OvsDatabase, OvsRow } from '../ovs/ovs-database.ts';
@@ -95,21 +95,6 @@ export class DataPath {
       ...names.map((name) => links.remove(name, signal)),
     ]);
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  }
-
-  /**
-   * Removes the NICs of a provider whose containers the runtime does not know.
-   * @param validKeys `interfaceKey` of each known container
-   * @returns how many were removed
-   * @throws IpledgerError as `detach`
-   */
-  async detachStale(provider: string, validKeys: ReadonlySet<string>, signal: AbortSignal): Promise<number> {
-    await this.#requireConnection(signal);
-    const stale = ownedPorts(this.#deps.ovs).filter(
-      (port) => port.provider === provider && !validKeys.has(interfaceKey(port)),
-    );
-    for (const port of stale) await this.detach(port, signal);
-    return stale.length;
   }
 
   /** The names of a container's NICs of a provider that have a port, by the copy of the database. */

@@ -7,7 +7,7 @@ import { DataPath } from './data-path.ts';
 import type { DataPathMetrics } from './data-path-metrics.ts';
 import { readAddressMtu } from './nic-mtu.ts';
 import { createPodLinks } from './pod-links.ts';
-import { sweepPortsForever } from './port-sweep.ts';
+import { sweepPorts, sweepPortsForever } from './port-sweep.ts';
 import { readSouthbound } from './southbound.ts';
 
 export interface DataPathOptions {
@@ -25,6 +25,8 @@ export interface DataPathOptions {
 
 export interface OpenDataPath {
   readonly dataPath: DataPath;
+  /** Removes the ports of deleted containers once. @throws IpledgerError or OvsdbError when one cannot be removed now */
+  sweep(signal: AbortSignal): Promise<unknown>;
   /** Removes the ports of deleted containers, until the signal is aborted. */
   sweepForever(signal: AbortSignal): Promise<void>;
 }
@@ -37,5 +39,10 @@ export function openDataPath(options: DataPathOptions): OpenDataPath {
     mtuOf: readAddressMtu,
     readSouthbound,
   });
-  return { dataPath, sweepForever: (signal) => sweepPortsForever({ ovs, dataPath, runExclusive, log }, signal) };
+  const sweep = { ovs, dataPath, runExclusive, log };
+  return {
+    dataPath,
+    sweep: (signal) => sweepPorts(sweep, signal),
+    sweepForever: (signal) => sweepPortsForever(sweep, signal),
+  };
 }

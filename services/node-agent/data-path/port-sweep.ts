@@ -3,14 +3,13 @@
  * during an ADD, when the database is down at a DEL, and after a reboot of the node: links end with a boot, rows do not.
  */
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { interfaceKey } from '../bindings/container-interface.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { isNamespaceDeleted } from '../network-namespace.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import type { DataPath } from './data-path.ts';
 import { readLinkNames } from './host-link.ts';
@@ -45,7 +44,11 @@ export async function sweepPortsForever(deps: PortSweepDeps, signal: AbortSignal
   }
 }
 
-async function sweepPorts({ ovs, dataPath, runExclusive, log }: PortSweepDeps, signal: AbortSignal): Promise<true> {
+/** @throws IpledgerError or OvsdbError when a port cannot be removed now */
+export async function sweepPorts(
+  { ovs, dataPath, runExclusive, log }: PortSweepDeps,
+  signal: AbortSignal,
+): Promise<true> {
   const links = await readLinkNames();
   const stale = ownedPorts(ovs).filter((port) => isStale(port, links));
   for (const port of stale)
@@ -66,11 +69,9 @@ async function sweepPorts({ ovs, dataPath, runExclusive, log }: PortSweepDeps, s
 export function isStale(
   { name, netns }: Pick<OwnedPort, 'name' | 'netns'>,
   links: ReadonlySet<string>,
-  exists: (path: string) => boolean = existsSync,
+  exists?: (path: string) => boolean,
 ): boolean {
-  if (!links.has(name)) return true;
-  // A folder that is absent may be one that is not mounted in this container
-  return netns !== '' && !exists(netns) && exists(dirname(netns));
+  return !links.has(name) || isNamespaceDeleted(netns, exists);
 }
 
 /** Deletes the QoS and Queue rows of ipledger to which no row refers. */

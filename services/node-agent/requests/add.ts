@@ -33,10 +33,7 @@ const unbindMs = 1_500;
 const nicMs = 6_000;
 
 /** The NICs of type kube-ovn on this node. */
-export type NicDataPath = Pick<
-  DataPath,
-  'attach' | 'detach' | 'detachStale' | 'interfacesOf' | 'findFaults' | 'assertReady'
->;
+export type NicDataPath = Pick<DataPath, 'attach' | 'detach' | 'interfacesOf' | 'findFaults' | 'assertReady'>;
 
 export interface AddDeps {
   readonly allocator: BindingClient;
@@ -138,7 +135,7 @@ async function addFor(
     const nic = await work.finally(() => preparing?.end());
     if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
     throwIfAborted(signal);
-    await saveBinding(deps, target, { allocation, epoch });
+    await saveBinding(deps, { ...target, netns: request.netns }, { allocation, epoch });
     return formatAddResponse(request, allocation, nic);
   });
 }
@@ -187,7 +184,7 @@ async function attach(
 /** Logs a failure only: without its file a binding is lost when the ledger is restored, but the Pod can start. */
 async function saveBinding(
   { files, log }: AddDeps,
-  target: BindTarget,
+  target: BindTarget & Pick<CniRequest, 'netns'>,
   { allocation, epoch }: BindResult,
 ): Promise<void> {
   const addresses = allocation.addresses.map(({ address }) => address);

@@ -61,7 +61,7 @@ describe('ADD', () => {
     expect([...allocator.waits, ...allocator.binds, ...allocator.unbinds]).to.deep.equal([]);
   });
 
-  it('saves its binding with the ledger’s epoch', async () => {
+  it('saves its binding with the ledger’s epoch and the sandbox’s network namespace', async () => {
     const allocator = new FakeBindingClient();
     const { deps } = setUp(allocator);
     allocator.epoch = 3;
@@ -74,6 +74,7 @@ describe('ADD', () => {
       containerId: 'c1',
       interface: 'net1',
       addresses: ['172.17.0.11'],
+      netns: '/ns',
       epoch: 3,
     });
   });

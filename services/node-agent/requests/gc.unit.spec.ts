@@ -1,100 +1,127 @@
 import { expect } from 'chai';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { ContainerInterface } from '../bindings/container-interface.ts';
-import type { BindingFiles } from '../bindings/binding-files.ts';
-import {
-  sandboxBinding,
-  FakeBindingClient,
-  fakeBindingFiles,
-  savedBinding,
-  neverAborted,
-  rejectionOf,
-} from '../testing/fakes.ts';
+import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
+import { FakeBindingClient, fakeBindingFiles, savedBinding, neverAborted, rejectionOf } from '../testing/fakes.ts';
 import { gc } from './gc.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 
 const attachments = (...containers: string[]): ContainerInterface[] =>
   containers.map((containerId) => ({ containerId, interface: 'net1' }));
 
-const runGc = (
-  allocator: FakeBindingClient,
-  valid: readonly ContainerInterface[],
-  files: BindingFiles = fakeBindingFiles(),
-): Promise<void> =>
-  gc(
-    { allocator, node: 'node-a', runExclusive: createKeyedMutex(), files, log: pino({ level: 'silent' }) },
-    { verb: 'gc', provider: 'macvlan.default', valid },
-    neverAborted(),
-  );
-
-const containersOf = (allocator: FakeBindingClient) => allocator.unbinds.map(({ containerId }) => containerId);
+const containersOf = (bound: readonly { readonly containerId?: string | undefined }[]) =>
+  bound.map((each) => each.containerId);
 
 describe('GC', () => {
-  it('ends unlisted bindings of its node and provider, with their cause', async () => {
+  /** Holds the network namespaces of sandboxes. */
+  let folder: string;
+  let sweeps: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-gc-'));
+    sweeps = 0;
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** The binding of a sandbox whose network namespace is deleted. */
+  const ofDeleted = (containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding =>
+    savedBinding(containerId, { netns: join(folder, containerId), ...changes });
+  /** The binding of a sandbox whose network namespace exists. */
+  function ofRunning(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
+    writeFileSync(join(folder, containerId), '');
+    return ofDeleted(containerId, changes);
+  }
+
+  const runGc = (
+    allocator: FakeBindingClient,
+    files: BindingFiles,
+    valid: readonly ContainerInterface[] = [],
+    provider = 'macvlan.default',
+  ): Promise<void> => {
+    const sweepPorts = () => Promise.resolve(void (sweeps += 1));
+    const log = pino({ level: 'silent' });
+    const deps = { allocator, node: 'node-a', runExclusive: createKeyedMutex(), files, sweepPorts, log };
+    return gc(deps, { verb: 'gc', provider, valid }, neverAborted());
+  };
+
+  it('ends unlisted bindings of deleted sandboxes of its provider, with their cause, and removes their files', async () => {
     const allocator = new FakeBindingClient();
-    allocator.bindings = [
-      sandboxBinding('c1'),
-      sandboxBinding('c2'),
-      sandboxBinding('c3'),
-      sandboxBinding('c4', 'b-1', 'other.default'),
-      sandboxBinding('c5'),
-    ];
-    await runGc(allocator, [...attachments('c1', 'c9'), { containerId: 'c5', interface: 'net2' }]);
-    expect(containersOf(allocator)).to.deep.equal(['c2', 'c3', 'c5']);
-    expect(allocator.unbinds[0]).to.deep.equal({
-      namespace: 'default',
-      pod: 'pod-of-c2',
-      provider: 'macvlan.default',
-      containerId: 'c2',
-      interface: 'net1',
-      cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
-    });
-    expect(allocator.lists.map(({ node, pageToken }) => [node, pageToken])).to.deep.equal([
-      ['node-a', ''],
-      ['node-a', '2'],
-      ['node-a', '4'],
-    ]);
+    const files = fakeBindingFiles(
+      ...['c1', 'c2', 'c5'].map((id) => ofDeleted(id)),
+      ofDeleted('c4', { provider: 'other.default' }),
+    );
+    await runGc(allocator, files, [...attachments('c1', 'c9'), { containerId: 'c5', interface: 'net2' }]);
+    expect(allocator.unbinds).to.deep.equal(
+      ['c2', 'c5'].map((containerId) => ({
+        namespace: 'default',
+        pod: 'p',
+        provider: 'macvlan.default',
+        containerId,
+        interface: 'net1',
+        cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
+      })),
+    );
+    expect(containersOf(files.all())).to.deep.equal(['c1', 'c4']);
+    expect(sweeps).to.equal(0);
   });
 
-  it('removes the binding files of ended bindings, and keeps those of other networks', async () => {
-    const files = fakeBindingFiles(savedBinding('c1'), savedBinding('c2'), {
-      ...savedBinding('c3'),
-      provider: 'other.default',
-    });
-    await runGc(new FakeBindingClient(), attachments('c1'), files);
-    expect(files.all().map(({ containerId }) => containerId)).to.deep.equal(['c1', 'c3']);
+  it('keeps the binding and the file of a sandbox that exists, with any provider and list of a network configuration', async () => {
+    for (const provider of ['macvlan.default', 'ovn', 'ovn4nfv.kube-system.ovn']) {
+      const allocator = new FakeBindingClient();
+      const files = fakeBindingFiles(ofRunning('victim', { provider }));
+      await runGc(allocator, files, [], provider);
+      expect(allocator.unbinds).to.deep.equal([]);
+      expect(containersOf(files.all())).to.deep.equal(['victim']);
+    }
   });
 
-  it('ends all bindings when the list is empty', async () => {
+  it('keeps a binding whose network namespace is unknown, or in a folder that the agent does not see', async () => {
     const allocator = new FakeBindingClient();
-    allocator.bindings = [sandboxBinding('c1'), sandboxBinding('c2')];
-    await runGc(allocator, []);
-    expect(containersOf(allocator)).to.deep.equal(['c1', 'c2']);
+    const files = fakeBindingFiles(
+      savedBinding('older-agent', { netns: '' }),
+      savedBinding('unmounted', { netns: join(folder, 'absent', 'ns') }),
+    );
+    await runGc(allocator, files);
+    expect(allocator.unbinds).to.deep.equal([]);
+    expect(files.all()).to.have.length(2);
   });
 
-  it('continues after a failure, and returns it', async () => {
+  it('keeps a binding whose sandbox was made again while GC waited for its ADD', async () => {
+    const files = fakeBindingFiles(ofDeleted('c1'));
+    const runExclusive = createKeyedMutex();
+    const allocator = new FakeBindingClient();
+    const deps = { allocator, node: 'node-a', runExclusive, files, log: pino({ level: 'silent' }) };
+    let collected: Promise<void> | undefined;
+    await runExclusive('c1 net1', neverAborted(), async () => {
+      collected = gc(deps, { verb: 'gc', provider: 'macvlan.default', valid: [] }, neverAborted());
+      await files.save(ofRunning('c1'));
+    });
+    await collected;
+    expect(allocator.unbinds).to.deep.equal([]);
+    expect(files.all()).to.have.length(1);
+  });
+
+  it('sweeps the ports of an OVN provider', async () => {
+    await runGc(new FakeBindingClient(), fakeBindingFiles(), [], 'lan.default.ovn');
+    expect(sweeps).to.equal(1);
+  });
+
+  it('continues after a failure, keeps the file for the next GC, and returns the failure', async () => {
     const allocator = new FakeBindingClient({
       unbind: ({ containerId }) => {
         if (containerId === 'c2') throw new IpledgerError('INVALID_REQUEST', 'c2 is bad');
       },
     });
-    allocator.bindings = [sandboxBinding('c1'), sandboxBinding('c2'), sandboxBinding('c3')];
-    const error = await rejectionOf(runGc(allocator, []));
-    expect(containersOf(allocator)).to.deep.equal(['c1', 'c2', 'c3']);
+    const files = fakeBindingFiles(...['c1', 'c2', 'c3'].map((id) => ofDeleted(id)));
+    const error = await rejectionOf(runGc(allocator, files));
+    expect(containersOf(allocator.unbinds)).to.deep.equal(['c1', 'c2', 'c3']);
+    expect(containersOf(files.all())).to.deep.equal(['c2']);
     expect(error).to.include({
       code: 'INVALID_REQUEST',
       message: '1 of 3 stale bindings of provider macvlan.default could not be ended: c2 is bad',
     });
-  });
-
-  it('ends nothing when the allocator cannot list the bindings', async () => {
-    const allocator = new FakeBindingClient({
-      listBindings: () => {
-        throw new IpledgerError('LEDGER_DAMAGED', 'the log has a gap');
-      },
-    });
-    expect((await rejectionOf(runGc(allocator, []))).code).to.equal('LEDGER_DAMAGED');
-    expect(allocator.unbinds).to.deep.equal([]);
   });
 });

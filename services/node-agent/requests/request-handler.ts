@@ -6,7 +6,7 @@ import type { RequestHandler } from '../daemon/daemon-server.ts';
 import { interfaceKey } from '../bindings/container-interface.ts';
 import { check } from './check.ts';
 import { del } from './del.ts';
-import { gc } from './gc.ts';
+import { gc, type GcDeps } from './gc.ts';
 import { addNics, containerKey, delNics, isOvn4nfvType, nicsOfContainer, type OneNic } from './ovn4nfv-nics.ts';
 import { removePendingDel, savePendingDel } from './pending-dels.ts';
 import type { EarlierBoots } from '../bindings/earlier-boots.ts';
@@ -19,6 +19,8 @@ export interface RequestHandlerDeps extends AddDeps {
   readonly lookUpOvn4nfv: Ovn4nfvLookup;
   readonly runExclusive: KeyedMutex;
   readonly earlierBoots: EarlierBoots;
+  /** Removes the OVS ports of deleted sandboxes; absent: the agent makes no NICs. */
+  readonly sweepPorts?: GcDeps['sweepPorts'];
   /** The folder of pending DELs, and the socket that marks a file as this agent's. */
   readonly pendingDels: { readonly folder: string; readonly socket: string };
 }

@@ -136,6 +136,7 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
   containerId,
   interface: 'net1',
   addresses: ['172.17.0.11'],
+  netns: '/run/netns/of-the-sandbox',
   epoch: 1,
   ...changes,
 });
@@ -201,7 +202,6 @@ export function fakeDataPath(onAttach: () => void = () => undefined): FakeDataPa
       fake.detached.push(container);
       return fake.detachError ? Promise.reject(fake.detachError) : Promise.resolve();
     },
-    detachStale: () => Promise.resolve(0),
     interfacesOf: () => [],
     findFaults: () => Promise.resolve([]),
     assertReady: () => Promise.resolve(),

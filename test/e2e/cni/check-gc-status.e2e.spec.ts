@@ -1,5 +1,8 @@
 /** CHECK, GC and STATUS, which runtimes call beside ADD and DEL, with real macvlan links. */
 import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { CniAnswer } from '../../harness/cni.ts';
 import { createNodeNamespace, type Namespace } from '../../harness/network/network-namespaces.ts';
 import { expectConsistency } from '../support/consistency.ts';
@@ -119,11 +122,20 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       return callKubeOvnPlugin(scene, { pod: '', network, command: 'GC', config, containerId: '', netns: '' });
     };
 
-    it('ends the bindings that are not listed, on its own network, and releases no address', async () => {
-      for (const pod of ['kept', 'stale']) {
+    /** Paths of network namespaces: of all deleted sandboxes, and of one that exists. */
+    const deleted = join(tmpdir(), 'ipledger-deleted-network-namespace');
+    let existing: string;
+
+    it('ends the unlisted bindings of deleted sandboxes, on its own network, and releases no address', async () => {
+      existing = join(scene.run.folder, 'network-namespace');
+      writeFileSync(existing, '');
+      for (const pod of ['kept', 'stale', 'running']) {
         await makePod(scene, pod, 'lan,older');
+        const netns = pod === 'running' ? existing : deleted;
         for (const network of ['lan', 'older'])
-          expect((await callKubeOvnPlugin(scene, { pod, network, containerId: `${pod}-${network}` })).code).to.equal(0);
+          expect(
+            (await callKubeOvnPlugin(scene, { pod, network, netns, containerId: `${pod}-${network}` })).code,
+          ).to.equal(0);
       }
       const [kept, stale] = [await waitForAddress(scene, 'kept', 'lan'), await waitForAddress(scene, 'stale', 'lan')];
       const elsewhere = await waitForAddress(scene, 'stale', 'older');
@@ -145,10 +157,21 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect(await readHeadSeq(scene)).to.equal(head);
     });
 
-    it('ends all bindings of its network for an empty list', async () => {
+    it('ends the bindings of all deleted sandboxes of its network for an empty list', async () => {
       expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', await waitForAddress(scene, 'kept', 'lan')]);
       await expectBound(scene, ['older', await waitForAddress(scene, 'kept', 'older')], 'kept-older');
+    });
+
+    it('ends no binding of a sandbox that exists, also for an empty list with the provider of its network', async () => {
+      expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
+      await expectBound(scene, ['lan', await waitForAddress(scene, 'running', 'lan')], 'running-lan');
+    });
+
+    itOnMacvlan('ends no binding of a running Pod', async () => {
+      const { nic, address } = await attached('victim');
+      expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
+      await expectBound(scene, ['lan', address], nic.sandbox.containerId);
     });
 
     itOnMacvlan('ends no binding when called on macvlan, which does not delegate it', async () => {
