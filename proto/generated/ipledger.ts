@@ -50,7 +50,7 @@ export const IpamService = {
    * NOT_FOUND  an unknown Subnet, or an address outside it that was never used
    */
   getAddress: unary<GetAddressRequest, GetAddressReply>('/ipledger.v1.Ipam/GetAddress', 'GetAddressRequest', 'GetAddressReply'),
-  /** The current allocations in the order of their events, in pages. */
+  /** The current allocations in the order of their events, in pages. A page with a filter may have few items, or none, and a token. */
   listAllocations: unary<ListAllocationsRequest, ListAllocationsReply>('/ipledger.v1.Ipam/ListAllocations', 'ListAllocationsRequest', 'ListAllocationsReply'),
   /**
    * Reserves addresses without a Pod, all or none. A repeated request returns the same reply and writes nothing.
@@ -505,7 +505,7 @@ export interface ListBindingsRequest {
 
 export interface ListBindingsReply {
   position?: Position;
-  /** By container and interface. */
+  /** By node, allocation, container and interface. */
   bindings: SandboxBinding[];
   /** "" on the last page. */
   nextPageToken: string;

@@ -1,69 +1,87 @@
 /** Lists the bindings in force: which containers may answer on which addresses. */
+import type { Seq } from '../events/event.ts';
 import { type Binding, sandboxKey } from '../state/claim.ts';
-import { claimOf, type State } from '../state/state.ts';
+import type { BoundClaim } from '../state/claims.ts';
+import type { State } from '../state/state.ts';
 
-/** A container's binding, with the addresses of its allocation in one subnet. */
+/** A container's binding, with the addresses of its allocation. */
 export interface BoundSandbox {
   readonly subnet: string;
   readonly addresses: readonly string[];
   readonly binding: Binding;
 }
 
+/** The place of a binding in the list: its node, its allocation and its container interface (`sandboxKey`). */
+export interface BindingPlace {
+  readonly node: string;
+  readonly alloc: Seq;
+  readonly sandbox: string;
+}
+
 export interface BindingPageRequest {
-  /** The `next` of the previous page; '' for the first page. */
-  readonly after: string;
-  /** The number of container interfaces in a page. Few are bound to more than one allocation. */
+  /** The last binding of the page before; undefined for the first page. */
+  readonly after: BindingPlace | undefined;
   readonly size: number;
 }
 
+export const placeOf = ({ binding }: BoundSandbox): BindingPlace => ({
+  node: binding.node,
+  alloc: binding.alloc,
+  sandbox: sandboxKey(binding.containerId, binding.interface),
+});
+
 /**
- * One page of the bindings in force on a node ('' for all nodes), by container and interface; also of released and of fenced
- * addresses. A binding that exists during all reads is in exactly one page.
+ * One page of the bindings in force on a node ('' for all nodes), by node, allocation and container interface; also of released and of
+ * fenced addresses. A binding that exists during all reads is in exactly one page. It takes time with the page.
  */
 export function listBindings(
   state: State,
   node: string,
   { after, size }: BindingPageRequest,
-): { readonly bindings: BoundSandbox[]; readonly next: string } {
-  function* keys(): Iterable<string> {
-    for (const claims of state.claims.values())
-      for (const { bindings } of claims.values())
-        for (const { containerId, interface: name, node: on } of bindings) {
-          const key = sandboxKey(containerId, name);
-          if (key > after && (node === '' || on === node)) yield key;
-        }
+): { readonly bindings: BoundSandbox[]; readonly next: BindingPlace | undefined } {
+  const bindings: BoundSandbox[] = [];
+  for (const found of bindingsFrom(state, node, after)) {
+    if (bindings.length === size) return { bindings, next: placeOf(bindings.at(-1) as BoundSandbox) };
+    bindings.push(found);
   }
-  const found = firstOf(keys(), size + 1);
-  const page = found.slice(0, size);
-  const bindings = page.flatMap((key) => bindingsOfSandbox(state, key));
-  return {
-    bindings: node === '' ? bindings : bindings.filter(({ binding }) => binding.node === node),
-    next: found.length > size ? (page.at(-1) ?? '') : '',
-  };
+  return { bindings, next: undefined };
 }
 
-/** The first `count` distinct texts in order. Sorts at most twice as many at a time. */
-function firstOf(texts: Iterable<string>, count: number): string[] {
-  let first = new Set<string>();
-  let end: string | undefined;
-  for (const text of texts) {
-    if (end !== undefined && text >= end) continue;
-    if (first.add(text).size < 2 * count) continue;
-    first = new Set([...first].sort().slice(0, count));
-    end = [...first].at(-1);
+function* bindingsFrom(state: State, node: string, after: BindingPlace | undefined): Generator<BoundSandbox> {
+  for (const each of node === '' ? state.bindings.nodesFrom(after?.node ?? '') : [node]) {
+    const start = after?.node === each ? after : undefined;
+    for (const claims of byAllocation(state.bindings.after((start?.alloc ?? 0) - 1, each)))
+      for (const found of sandboxesOf(claims, each)) {
+        const isBefore = found.binding.alloc === start?.alloc && placeOf(found).sandbox <= start.sandbox;
+        if (!isBefore) yield found;
+      }
   }
-  return [...first].sort().slice(0, count);
 }
 
-/** By subnet and allocation: the same order in a folded and in a restored state. */
-function bindingsOfSandbox(state: State, key: string): BoundSandbox[] {
-  const found = new Map<string, BoundSandbox>();
-  for (const { subnet, address } of state.sandboxes.get(key) ?? [])
-    for (const binding of claimOf(state, subnet, address)?.bindings ?? []) {
-      if (sandboxKey(binding.containerId, binding.interface) !== key) continue;
-      const known = found.get(`${subnet}/${binding.alloc}`);
-      const addresses = [...(known?.addresses ?? []), address].toSorted();
-      found.set(`${subnet}/${binding.alloc}`, { subnet, addresses, binding });
+/** The two claims of a dual-stack allocation together. */
+function* byAllocation(claims: Iterable<BoundClaim>): Generator<readonly BoundClaim[]> {
+  let same: BoundClaim[] = [];
+  for (const claim of claims) {
+    if (same.length > 0 && same[0]?.alloc !== claim.alloc) {
+      yield same;
+      same = [];
     }
-  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sandbox]) => sandbox);
+    same.push(claim);
+  }
+  if (same.length > 0) yield same;
+}
+
+/** The container interfaces on a node with a binding of one allocation, by name. */
+function sandboxesOf(claims: readonly BoundClaim[], node: string): BoundSandbox[] {
+  const found = new Map<string, BoundSandbox>();
+  for (const { alloc, name, claim } of claims)
+    for (const binding of claim.bindings) {
+      if (binding.alloc !== alloc || binding.node !== node) continue;
+      const key = sandboxKey(binding.containerId, binding.interface);
+      const addresses = [...(found.get(key)?.addresses ?? []), name.address].toSorted();
+      found.set(key, { subnet: name.subnet, addresses, binding });
+    }
+  return found.size < 2
+    ? [...found.values()]
+    : [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }

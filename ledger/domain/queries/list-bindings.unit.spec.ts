@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Event } from '../events/event.ts';
 import { restoreState } from '../state/snapshot.ts';
-import { listBindings } from './list-bindings.ts';
+import { type BindingPlace, listBindings } from './list-bindings.ts';
 import { allocated, bound, released, smallSubnet, subnetConfigured, unbound } from '../testing/event-fixtures.ts';
 import { foldEvents, snapshotOf } from '../testing/given-when-then.ts';
 
 const one = allocated('one', '172.17.0.11');
 const two = allocated('two', '172.17.0.12');
-const all = { after: '', size: 1_000 };
+const all = { after: undefined, size: 1_000 };
 
 /** "container/interface subnet addresses" of each. */
 const describeBindings = (events: readonly Event[], node = '', page = all): string[] =>
@@ -17,7 +17,7 @@ const describeBindings = (events: readonly Event[], node = '', page = all): stri
   );
 
 describe('listBindings', () => {
-  it('returns the bindings that no CNI DEL has ended, by container and interface', () => {
+  it('returns the bindings that no CNI DEL has ended, by allocation, container and interface', () => {
     const events = [
       subnetConfigured(),
       one,
@@ -77,6 +77,25 @@ describe('listBindings', () => {
     expect(describeBindings(events, 'node-3')).to.deep.equal([]);
   });
 
+  it('returns the bindings of all nodes by the name of the node', () => {
+    const events = [
+      subnetConfigured(),
+      one,
+      two,
+      bound(one, 2, { containerId: 'b', node: 'node-2' }),
+      bound(two, 3, { containerId: 'a', node: 'node-1' }),
+      bound(two, 3, { containerId: 'c', node: 'node-2' }),
+    ];
+    const pages: string[] = [];
+    let after: BindingPlace | undefined;
+    do {
+      const page = listBindings(foldEvents(events), '', { after, size: 1 });
+      pages.push(page.bindings.map(({ binding }) => `${binding.node} ${binding.alloc} ${binding.containerId}`).join());
+      after = page.next;
+    } while (after);
+    expect(pages).to.deep.equal(['node-1 3 a', 'node-2 2 b', 'node-2 3 c']);
+  });
+
   it('returns each binding on exactly one page, while others begin and end, in a folded and a restored state', () => {
     const anyName = fc.stringMatching(/^[a-f0-9]{1,3}$/);
     const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 40 });
@@ -87,7 +106,7 @@ describe('listBindings', () => {
         const before = foldEvents([subnetConfigured(), one, ...bindings]);
         const after = foldEvents([subnetConfigured(), one, ...bindings, ...leaving.map((name) => unbound(one, name))]);
         const seen: string[] = [];
-        let next = '';
+        let next: BindingPlace | undefined;
         do {
           const page = listBindings(seen.length > 0 ? after : restoreState(snapshotOf(before)), '', {
             after: next,
@@ -96,7 +115,7 @@ describe('listBindings', () => {
           expect(page.bindings.length).to.be.at.most(size);
           seen.push(...page.bindings.map(({ binding }) => binding.containerId));
           next = page.next;
-        } while (next !== '');
+        } while (next);
         const kept = seen.filter((name) => stay.includes(name));
         expect(kept).to.deep.equal(stay.toSorted());
         expect(seen).to.deep.equal(seen.toSorted());

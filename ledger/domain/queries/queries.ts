@@ -2,6 +2,7 @@
 import { canonicalAddress, type Family, parseAddress } from '../addresses/address.ts';
 import type { AddressPart } from '../addresses/address-part.ts';
 import { type Allocation, type Binding, type Claim, claimKey, type ClaimName } from '../state/claim.ts';
+import { groupOf } from '../state/claims.ts';
 import { familyOf, type Seq } from '../events/event.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
@@ -176,21 +177,33 @@ export interface ReservationFilter {
   readonly reservedFor?: string;
 }
 
-/** One page of the reserved addresses after `after`, in the order of their texts ("subnet/address"). */
+/**
+ * One page of the reserved addresses after `after`, in the order of their texts ("subnet/address"). It takes time with the number of all
+ * reservations, and keeps at most two pages of them.
+ */
 export function listReservations(
   state: State,
   { subnet, reservedFor }: ReservationFilter,
   page: { readonly after: string; readonly size: number },
 ): { readonly names: readonly ClaimName[]; readonly next: string } {
-  const matching =
-    reservedFor === undefined ? [...state.reservations.values()] : [state.reservations.get(reservedFor) ?? []];
-  const names = matching
-    .flat()
-    .filter((name) => (subnet === undefined || name.subnet === subnet) && claimKey(name) > page.after)
-    .toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1));
-  const selected = names.slice(0, page.size);
-  const last = selected.at(-1);
-  return { names: selected, next: names.length > page.size && last ? claimKey(last) : '' };
+  let first: ClaimName[] = [];
+  let end: string | undefined;
+  const cut = (): void => {
+    first = first.toSorted((a, b) => (claimKey(a) < claimKey(b) ? -1 : 1)).slice(0, page.size + 1);
+    if (first.length > page.size) end = claimKey(first.at(-1) as ClaimName);
+  };
+  const owners = reservedFor === undefined ? state.reservations.values() : [state.reservations.get(reservedFor) ?? []];
+  for (const names of owners)
+    for (const name of names) {
+      if (subnet !== undefined && name.subnet !== subnet) continue;
+      const key = claimKey(name);
+      if (key <= page.after || (end !== undefined && key >= end)) continue;
+      if (first.push(name) > 2 * page.size) cut();
+    }
+  cut();
+  const names = first.slice(0, page.size);
+  const last = names.at(-1);
+  return { names, next: first.length > page.size && last ? claimKey(last) : '' };
 }
 
 /** An absent field matches all allocations. */
@@ -201,25 +214,36 @@ export interface AllocationFilter {
   readonly node?: string;
 }
 
-/** One page of the allocations in force after `afterSeq`, oldest first. */
+/** A page reads about this many allocations; one with routes counts for each eight. If few match, the page is short, and another follows. */
+const maxRead = 1_000;
+
+/** One page of the allocations in force after `afterSeq`, oldest first. It takes time with the page. */
 export function listAllocations(
   state: State,
   filter: AllocationFilter,
   page: { readonly afterSeq: Seq; readonly size: number },
 ): { readonly allocations: BoundAllocation[]; readonly nextAfterSeq: Seq | undefined } {
-  const found: Allocation[] = [];
+  const allocations: BoundAllocation[] = [];
+  let [read, last] = [0, page.afterSeq];
   for (const allocation of candidatesFor(state, filter, page.afterSeq)) {
-    if (matches(allocation, filter)) found.push(allocation);
-    if (found.length > page.size) break;
+    if (allocations.length === page.size || read >= maxRead) return { allocations, nextAfterSeq: last };
+    if (matches(allocation, filter)) allocations.push(withBindings(state, allocation));
+    read += 1 + (allocation.routes.length >> 3);
+    last = allocation.seq;
   }
-  const allocations = found.slice(0, page.size).map((allocation) => withBindings(state, allocation));
-  return { allocations, nextAfterSeq: found.length > page.size ? allocations.at(-1)?.seq : undefined };
+  return { allocations, nextAfterSeq: undefined };
 }
 
-/** The allocations after `seq`, oldest first; of one Pod name, if the filter has it. */
-function candidatesFor(state: State, { namespace, pod }: AllocationFilter, after: Seq): Iterable<Allocation> {
-  if (namespace === undefined || pod === undefined) return state.pods.after(after);
-  return allocationsOfPodName(state, namespace, pod).filter(({ seq }) => seq > after);
+/** The allocations after `seq`, oldest first: of the Pod name, or of the smallest group that has all that match. */
+function candidatesFor(state: State, { namespace, pod, node }: AllocationFilter, after: Seq): Iterable<Allocation> {
+  if (namespace !== undefined && pod !== undefined)
+    return allocationsOfPodName(state, namespace, pod).filter(({ seq }) => seq > after);
+  const groups = [
+    ...(node === undefined ? [] : [groupOf.node(node)]),
+    ...(namespace === undefined ? [] : [groupOf.namespace(namespace)]),
+  ];
+  const [smallest = groupOf.all] = groups.toSorted((a, b) => state.pods.estimatedSize(a) - state.pods.estimatedSize(b));
+  return state.pods.after(after, smallest);
 }
 
 const matches = ({ subnet, node, attachment }: Allocation, filter: AllocationFilter): boolean =>

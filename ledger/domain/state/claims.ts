@@ -3,7 +3,7 @@
  * that only verifies or replays holds objects.
  */
 import type { Seq } from '../events/event.ts';
-import { type Allocation, type Claim, type Standing, standingOf } from './claim.ts';
+import { type Allocation, type Claim, type ClaimName, type Standing, standingOf } from './claim.ts';
 
 /** A map by text. */
 export interface Table<Value> {
@@ -38,9 +38,54 @@ export const outlineOf = (address: string, claim: Claim): ClaimOutline => ({
 });
 
 /** Allocations by a key that follows from each of them, and that several can have. */
-export interface AllocationMap extends Table<readonly Allocation[]> {
-  /** The allocations of later events than this, oldest first. */
-  after(seq: Seq): Iterable<Allocation>;
+export type AllocationMap = Table<readonly Allocation[]>;
+
+/** Allocations that can be read page by page: all, those of a node, or those of a namespace. */
+export interface AllocationPages {
+  /** The allocations of a group after this event, oldest first. It takes no time for allocations before, and for other groups. */
+  after(seq: Seq, group?: string): Iterable<Allocation>;
+  /** About the number of allocations in a group; for a choice between groups. */
+  estimatedSize(group: string): number;
+}
+
+/** The names of the groups. */
+export const groupOf = {
+  all: '',
+  node: (node: string): string => `node ${node}`,
+  namespace: (namespace: string): string => `namespace ${namespace}`,
+} as const;
+
+/** The groups of an allocation. */
+export const groupsOf = ({ node, attachment }: Allocation): readonly string[] => [
+  groupOf.all,
+  groupOf.node(node),
+  groupOf.namespace(attachment.namespace),
+];
+
+/** The claims with bindings, by node. Released addresses are among them. */
+export interface BindingPages {
+  /** The nodes with a binding, by name, from this one on. */
+  nodesFrom(node: string): Iterable<string>;
+  /** The claims with a binding on a node of an allocation after this one, by allocation; once for each such allocation. */
+  after(seq: Seq, node: string): Iterable<BoundClaim>;
+}
+
+/** A claim with a binding of this allocation. */
+export interface BoundClaim {
+  readonly alloc: Seq;
+  readonly name: ClaimName;
+  readonly claim: Claim;
+}
+
+/** For each node with a binding in a claim, the allocations of its bindings, each once. */
+export function boundAllocations({ bindings }: Pick<Claim, 'bindings'>): ReadonlyMap<string, readonly Seq[]> {
+  const byNode = new Map<string, Seq[]>();
+  for (const { node, alloc } of bindings) {
+    const known = byNode.get(node);
+    if (!known) byNode.set(node, [alloc]);
+    else if (!known.includes(alloc)) known.push(alloc);
+  }
+  return byNode;
 }
 
 /** What can be looked up by a text. It changes with the claims. */
@@ -66,11 +111,15 @@ export class ClaimObjects extends Map<string, Claim> implements ClaimMap {
 }
 
 /** Allocations as objects. */
-export class AllocationObjects extends Map<string, readonly Allocation[]> implements AllocationMap {
-  after(after: Seq): Iterable<Allocation> {
+export class AllocationObjects extends Map<string, readonly Allocation[]> implements AllocationMap, AllocationPages {
+  after(after: Seq, group: string = groupOf.all): Iterable<Allocation> {
     return [...this.values()]
       .flat()
-      .filter(({ seq }) => seq > after)
+      .filter((allocation) => allocation.seq > after && groupsOf(allocation).includes(group))
       .toSorted((a, b) => a.seq - b.seq);
+  }
+
+  estimatedSize(group: string): number {
+    return [...this.after(0, group)].length;
   }
 }

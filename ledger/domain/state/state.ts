@@ -5,12 +5,14 @@ import { type Allocation, type Binding, type Claim, type ClaimName } from './cla
 import {
   type AllocationMap,
   AllocationObjects,
+  type AllocationPages,
+  type BindingPages,
   type ClaimMap,
   ClaimObjects,
   type Lookup,
   type Release,
 } from './claims.ts';
-import { AllocationIndex } from './compact/allocation-index.ts';
+import { AllocationIndex, AllocationPageIndex } from './compact/allocation-index.ts';
 import { ClaimBytes } from './compact/claim-bytes.ts';
 import { ClaimStore } from './compact/claim-store.ts';
 import { ClaimTable } from './compact/claim-table.ts';
@@ -29,7 +31,7 @@ export interface ConfiguredSubnet {
 
 export interface State {
   /**
-   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in released, sandboxes,
+   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in released, sandboxes, bindings,
    * reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
    */
   readonly isDecidable: boolean;
@@ -54,9 +56,11 @@ export interface State {
   /** The releases by a Pod uid, by `releaseKey`, from the claims that exist. */
   readonly released: Lookup<readonly Release[]>;
   /** The allocations of Pods, by "namespace/pod"; one for each attachment. */
-  readonly pods: AllocationMap;
+  readonly pods: AllocationMap & AllocationPages;
   /** The claims with a binding of a container interface, by "container/interface". */
   readonly sandboxes: Lookup<readonly ClaimName[]>;
+  /** The claims with bindings, by node. */
+  readonly bindings: BindingPages;
   /** The allocation that has a MAC, by "network/mac". */
   readonly macs: AllocationMap;
   /** The reserved claims, by owner. */
@@ -94,7 +98,7 @@ function emptyState(isDecidable: boolean): State {
   };
 }
 
-type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'macs'>;
+type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'bindings' | 'macs'>;
 
 function claimsAsBytes(): ClaimMaps {
   const codec = new ClaimBytes();
@@ -102,8 +106,9 @@ function claimsAsBytes(): ClaimMaps {
   return {
     newClaims: (subnet) => new ClaimTable(store, subnet),
     released: { get: (key) => store.releasesBy(key) },
-    pods: new AllocationIndex(codec.allocations, podKeyOf),
+    pods: new AllocationPageIndex(codec.allocations, podKeyOf),
     sandboxes: { get: (key) => store.withSandbox(key) },
+    bindings: store,
     macs: new AllocationIndex(codec.allocations, macKeyOf),
   };
 }
@@ -113,6 +118,7 @@ const claimsAsObjects = (): ClaimMaps => ({
   released: new Map(),
   pods: new AllocationObjects(),
   sandboxes: new Map(),
+  bindings: { nodesFrom: () => [], after: () => [] },
   macs: new AllocationObjects(),
 });
 

@@ -39,7 +39,14 @@ export function describeState(state: State): object {
       key,
       state.sandboxes.get(key)?.map(claimKey).toSorted(),
     ]),
-    macs: sorted([...state.macs.after(0)].map((each) => [macKeyOf(each), each.attachment])),
+    bindings: [...state.bindings.nodesFrom('')].map((node) => [
+      node,
+      [...state.bindings.after(0, node)].map(({ alloc, name }) => `${alloc} ${claimKey(name)}`).toSorted(),
+    ]),
+    macs: distinct(allocations.flatMap((each) => (each.mac === '' ? [] : macKeyOf(each)))).flatMap((key) =>
+      (state.macs.get(key) ?? []).map(({ attachment }) => [key, attachment]),
+    ),
+    macCount: state.macs.size,
     reservations: index(state.reservations),
     reservedMacs: index(state.reservedMacs),
     namespaceCounts: sorted(state.namespaceCounts),

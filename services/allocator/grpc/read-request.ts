@@ -3,6 +3,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { requireField } from '../../../lib/grpc/server/read-request.ts';
 import type * as api from '../../../proto/generated/ipledger.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
+import type { BindingPlace } from '../../../ledger/domain/queries/list-bindings.ts';
 import type { IpFamily, Sandbox } from '../../../ledger/domain/commands/command.ts';
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
@@ -30,11 +31,21 @@ export function readIpFamily(text: string): IpFamily {
   throw new IpledgerError('IP_FAMILY_INVALID', `InvalidIPFamily: ${text} is not a valid ip_family: it is ipv4 or ipv6`);
 }
 
-/** The token of a list in order of names ("subnet/address", "container/interface"): the last name of the page before; '' for none. */
+/** The token of ListReservations: the last name ("subnet/address") of the page before; '' for none. */
 export function readNameToken(token: string): string {
   if (token !== '' && token.split('/').length !== 2)
     throw invalid(`page_token "${token}" is not from a reply: omit it to read the first page`);
   return token;
+}
+
+/** The token of ListBindings: the place of the last binding. The name of a node is last, because it may contain anything. */
+export const bindingToken = ({ alloc, sandbox, node }: BindingPlace): string => `${alloc}/${sandbox}/${node}`;
+
+export function readBindingToken(token: string): BindingPlace | undefined {
+  if (token === '') return undefined;
+  const [, alloc, sandbox = '', node = ''] = /^([1-9]\d{0,15})\/([^/]+\/[^/]+)\/([^]*)$/.exec(token) ?? [];
+  if (alloc === undefined) throw invalid(`page_token "${token}" is not from a reply: omit it to read the first page`);
+  return { alloc: Number(alloc), sandbox, node };
 }
 
 /** The request fields that identify a sandbox. */

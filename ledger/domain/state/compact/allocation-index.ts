@@ -1,13 +1,14 @@
 /** Allocations as bytes, by a key that follows from each of them: the Pod, or the MAC. */
 import type { Seq } from '../../events/event.ts';
 import type { Allocation } from '../claim.ts';
-import type { AllocationMap } from '../claims.ts';
+import { type AllocationMap, type AllocationPages, groupOf, groupsOf } from '../claims.ts';
 import type { AllocationBytes } from './allocation-bytes.ts';
+import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
 import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
 import { Slots } from '../../../../lib/compact/slots.ts';
 
 export class AllocationIndex implements AllocationMap {
-  readonly #codec: AllocationBytes;
+  protected readonly codec: AllocationBytes;
   readonly #keyOf: (allocation: Allocation) => string;
   readonly #slots = new Slots();
   /** '' for a free slot. */
@@ -15,7 +16,7 @@ export class AllocationIndex implements AllocationMap {
   readonly #byKey = new SlotIndex();
 
   constructor(codec: AllocationBytes, keyOf: (allocation: Allocation) => string) {
-    this.#codec = codec;
+    this.codec = codec;
     this.#keyOf = keyOf;
   }
 
@@ -28,7 +29,7 @@ export class AllocationIndex implements AllocationMap {
   get(key: string): readonly Allocation[] | undefined {
     const found: Allocation[] = [];
     this.#byKey.find(hashText(key), (slot) => {
-      const allocation = this.#allocation(slot);
+      const allocation = this.allocation(slot);
       if (this.#keyOf(allocation) === key) found.push(allocation);
       return false;
     });
@@ -42,47 +43,65 @@ export class AllocationIndex implements AllocationMap {
 
   /** Replaces the allocations with a key. Each has this key. */
   set(key: string, allocations: readonly Allocation[]): this {
-    const slots = this.#slotsOf(key);
-    for (const slot of slots.slice(allocations.length)) this.#remove(key, slot);
-    allocations.forEach((allocation, index) => {
-      const slot = slots[index] ?? this.#add(key);
-      this.#allocations[slot] = this.#codec.encode(allocation);
-    });
+    const missing = new Map(allocations.map((allocation) => [this.codec.encode(allocation), allocation]));
+    for (const slot of this.#slotsOf(key)) if (!missing.delete(this.bytes(slot))) this.remove(key, slot);
+    for (const [bytes, allocation] of missing) this.add(key, bytes, allocation);
     return this;
   }
 
   delete(key: string): boolean {
     const slots = this.#slotsOf(key);
-    for (const slot of slots) this.#remove(key, slot);
+    for (const slot of slots) this.remove(key, slot);
     return slots.length > 0;
   }
 
-  *after(after: Seq): Generator<Allocation> {
-    const later: { readonly seq: Seq; readonly bytes: string }[] = [];
-    for (const bytes of this.#allocations) {
-      const seq = bytes === '' ? 0 : this.#codec.seqOf(bytes);
-      if (seq > after) later.push({ seq, bytes });
-    }
-    for (const { bytes } of later.sort((a, b) => a.seq - b.seq)) yield this.#codec.decodeOnce(bytes);
+  protected bytes(slot: number): string {
+    return this.#allocations[slot] as string;
   }
 
-  #slotsOf(key: string): number[] {
-    return this.#byKey.findAll(hashText(key)).filter((slot) => this.#keyOf(this.#allocation(slot)) === key);
-  }
-
-  #allocation(slot: number): Allocation {
-    return this.#codec.decode(this.#allocations[slot] as string);
-  }
-
-  #add(key: string): number {
+  protected add(key: string, bytes: string, _allocation: Allocation): number {
     const slot = this.#slots.take();
     this.#byKey.add(hashText(key), slot);
+    this.#allocations[slot] = bytes;
     return slot;
   }
 
-  #remove(key: string, slot: number): void {
+  protected remove(key: string, slot: number): void {
     this.#byKey.remove(hashText(key), slot);
     this.#allocations[slot] = '';
     this.#slots.give(slot);
+  }
+
+  protected allocation(slot: number): Allocation {
+    return this.codec.decode(this.bytes(slot));
+  }
+
+  #slotsOf(key: string): number[] {
+    return this.#byKey.findAll(hashText(key)).filter((slot) => this.#keyOf(this.allocation(slot)) === key);
+  }
+}
+
+/** The same, which can also be read page by page. */
+export class AllocationPageIndex extends AllocationIndex implements AllocationPages {
+  readonly #inOrder = new OrderedSlots((slot) => [this.codec.seqOf(this.bytes(slot))]);
+
+  *after(after: Seq, group: string = groupOf.all): Generator<Allocation> {
+    for (const { slot } of this.#inOrder.after(group, after)) yield this.codec.decodeOnce(this.bytes(slot));
+  }
+
+  estimatedSize(group: string): number {
+    return this.#inOrder.estimatedSize(group);
+  }
+
+  protected override add(key: string, bytes: string, allocation: Allocation): number {
+    const slot = super.add(key, bytes, allocation);
+    for (const group of groupsOf(allocation)) this.#inOrder.add(group, slot, [allocation.seq]);
+    return slot;
+  }
+
+  protected override remove(key: string, slot: number): void {
+    const allocation = this.allocation(slot);
+    for (const group of groupsOf(allocation)) this.#inOrder.remove(group, slot, [allocation.seq]);
+    super.remove(key, slot);
   }
 }

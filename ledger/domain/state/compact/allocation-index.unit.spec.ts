@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyAllocation } from '../../testing/any-claim.ts';
 import type { Allocation } from '../claim.ts';
-import { AllocationObjects } from '../claims.ts';
+import { AllocationObjects, groupsOf } from '../claims.ts';
 import { podKeyOf } from '../state.ts';
 import { UndoLog } from '../undo-log.ts';
-import { AllocationIndex } from './allocation-index.ts';
+import { AllocationPageIndex } from './allocation-index.ts';
 import { ClaimBytes } from './claim-bytes.ts';
 
 /** Allocations of one Pod. */
@@ -32,7 +32,7 @@ describe('AllocationIndex', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 30 }), fc.constantFrom(1, 100), (steps, maxKept) => {
         const maps = [
-          new AllocationIndex(new ClaimBytes(5, maxKept).allocations, podKeyOf),
+          new AllocationPageIndex(new ClaimBytes(5, maxKept).allocations, podKeyOf),
           new AllocationObjects(),
         ] as const;
         for (const map of maps) {
@@ -46,6 +46,8 @@ describe('AllocationIndex', () => {
         for (const key of ['default/a', 'default/b', 'default/c', 'other'])
           expect([sorted(index.get(key)), index.has(key)]).to.deep.equal([sorted(objects.get(key)), objects.has(key)]);
         expect(sorted(index.after(0))).to.deep.equal(sorted(objects.after(0)));
+        for (const group of new Set([...objects.after(0)].flatMap(groupsOf)))
+          expect(sorted(index.after(0, group))).to.deep.equal(sorted(objects.after(0, group)));
         expect(index.size).to.equal([...objects.after(0)].length);
         expect([...index.after(100)].map(({ seq }) => seq)).to.deep.equal(
           [...objects.after(100)].map(({ seq }) => seq),

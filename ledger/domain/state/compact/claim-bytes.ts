@@ -6,7 +6,7 @@
  */
 import type { Attachment } from '../../events/event.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName, standingOf } from '../claim.ts';
-import type { ClaimOutline } from '../claims.ts';
+import { boundAllocations, type ClaimOutline } from '../claims.ts';
 import { AllocationBytes } from './allocation-bytes.ts';
 import { Fields, formats, requireShape } from './fields.ts';
 
@@ -122,6 +122,29 @@ export class ClaimBytes {
     if (isTaken) return { last, standing: 'taken' };
     if (present & parts.quarantine) return { last, standing: 'quarantined' };
     return { last, standing: present & parts.reservation ? 'reserved' : isHeld ? 'held' : 'idle' };
+  }
+
+  /** The allocations of the bindings on a node, each once, without decoding the rest. */
+  allocationsBoundOn(bytes: string, node: string): readonly number[] {
+    const fields = this.#fields;
+    const { reader } = fields;
+    this.decodeName(bytes);
+    if (reader.number() === formats.json) return boundAllocations(fields.readJson() as Claim).get(node) ?? [];
+    reader.number();
+    const last = reader.number();
+    reader.number();
+    fields.readList();
+    const found: number[] = [];
+    for (let count = reader.number(); count > 0; count--) {
+      if (reader.number() === 0) fields.readAttachment();
+      const alloc = last - reader.difference();
+      reader.difference();
+      reader.text();
+      fields.readShared();
+      if (fields.readShared() === node && !found.includes(alloc)) found.push(alloc);
+      fields.readShared();
+    }
+    return found;
   }
 
   #write(claim: Claim): void {

@@ -1,15 +1,17 @@
 /**
- * The claims of all Subnets as bytes, with an index by address, by container interface, and by the Pod that released it. Each claim has a slot.
+ * The claims of all Subnets as bytes, with an index by address, by container interface, by node, and by the Pod that released it. Each
+ * claim has a slot.
  * A claim that is read is decoded; the latest ones stay decoded, so that a claim is the same object during a command.
  */
 import { type Claim, type ClaimName, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
-import type { ClaimOutline, Release } from '../claims.ts';
+import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline, type Release } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
+import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
 import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
 import { SlotOrder } from '../../../../lib/compact/slot-order.ts';
 import { Slots } from '../../../../lib/compact/slots.ts';
 
-export class ClaimStore {
+export class ClaimStore implements BindingPages {
   /** The order of the claims of each Subnet. */
   readonly order = new SlotOrder();
   readonly #codec: ClaimBytes;
@@ -20,6 +22,10 @@ export class ClaimStore {
   readonly #byName = new SlotIndex();
   readonly #bySandbox = new SlotIndex();
   readonly #byRelease = new SlotIndex();
+  /** The claims with bindings on a node, by allocation. */
+  readonly #byNode = new OrderedSlots((slot, node) =>
+    this.#codec.allocationsBoundOn(this.#claims[slot] as string, node),
+  );
   readonly #decoded = new Map<number, Claim>();
   readonly #maxDecoded: number;
 
@@ -129,6 +135,15 @@ export class ClaimStore {
     return releases.length === 0 ? undefined : releases;
   }
 
+  nodesFrom(node: string): Iterable<string> {
+    return this.#byNode.groupsFrom(node);
+  }
+
+  *after(seq: number, node: string): Generator<BoundClaim> {
+    for (const { number: alloc, slot } of this.#byNode.after(node, seq))
+      yield { alloc, name: this.name(slot), claim: this.claimOnce(slot) };
+  }
+
   #write(slot: number, name: string, claim: Claim): void {
     this.#claims[slot] = this.#codec.encode(name, claim);
     this.#allocations[slot] = claim.allocation ? this.#codec.allocations.encode(claim.allocation) : '';
@@ -141,12 +156,14 @@ export class ClaimStore {
 
   #index(slot: number, claim: Claim): void {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.add(hashText(key), slot);
+    for (const [node, allocs] of boundAllocations(claim)) this.#byNode.add(node, slot, allocs);
     const release = releaseKeyOf(claim.released);
     if (release !== undefined) this.#byRelease.add(hashText(release), slot);
   }
 
   #unindex(slot: number, claim: Claim): void {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.remove(hashText(key), slot);
+    for (const [node, allocs] of boundAllocations(claim)) this.#byNode.remove(node, slot, allocs);
     const release = releaseKeyOf(claim.released);
     if (release !== undefined) this.#byRelease.remove(hashText(release), slot);
   }

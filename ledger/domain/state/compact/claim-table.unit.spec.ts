@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyClaim } from '../../testing/any-claim.ts';
 import { type Claim, claimKey, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
-import { type ClaimMap, ClaimObjects } from '../claims.ts';
+import { boundAllocations, type ClaimMap, ClaimObjects } from '../claims.ts';
 import { UndoLog } from '../undo-log.ts';
 import { ClaimBytes } from './claim-bytes.ts';
 import { ClaimStore } from './claim-store.ts';
@@ -49,6 +49,9 @@ class Twins {
   }
 }
 
+const textsOf = (list: readonly object[]): string[] => list.map((each) => JSON.stringify(each)).toSorted();
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
+
 /** Compares every lookup of the tables with the Maps. */
 function expectEqual({ store, tables, maps }: Twins): void {
   for (const [subnet, map] of maps) {
@@ -71,12 +74,21 @@ function expectEqual({ store, tables, maps }: Twins): void {
         .map(claimKey)
         .toSorted(),
     );
+  const nodes = distinct(claims.flatMap(({ claim }) => claim.bindings.map(({ node }) => node)));
+  expect([...store.nodesFrom('')]).to.deep.equal(nodes);
+  for (const node of nodes) {
+    const places = claims.flatMap(({ subnet, address, claim }) =>
+      (boundAllocations(claim).get(node) ?? []).map((alloc) => `${alloc} ${claimKey({ subnet, address })}`),
+    );
+    const found = [...store.after(-1, node)];
+    expect(found.map(({ alloc, name }) => `${alloc} ${claimKey(name)}`).toSorted()).to.deep.equal(places.toSorted());
+    for (const { name, claim } of found) expect(claim).to.deep.equal(maps.get(name.subnet)?.get(name.address));
+  }
   for (const key of new Set([...claims.flatMap(({ claim }) => releaseKeyOf(claim.released) ?? []), 'other'])) {
     const released = claims.flatMap(({ claim }) =>
       releaseKeyOf(claim.released) === key ? (claim.released ?? []) : [],
     );
-    const texts = (list: readonly object[]): string[] => list.map((each) => JSON.stringify(each)).toSorted();
-    expect(texts(store.releasesBy(key) ?? [])).to.deep.equal(texts(released));
+    expect(textsOf(store.releasesBy(key) ?? [])).to.deep.equal(textsOf(released));
   }
 }
 

@@ -193,9 +193,12 @@ describe('The Ipam service', () => {
       }
       expect(await bindings({ node: 'node-1', pageSize: 2 })).to.deep.equal([
         'container-of-a container-of-b',
-        'container-of-b/net1',
+        '5/container-of-b/net1/node-1',
       ]);
-      expect(await bindings({ pageSize: 2, pageToken: 'container-of-b/net1' })).to.deep.equal(['container-of-c', '']);
+      expect(await bindings({ pageSize: 2, pageToken: '5/container-of-b/net1/node-1' })).to.deep.equal([
+        'container-of-c',
+        '',
+      ]);
       expect(await bindings({ node: 'node-2' })).to.deep.equal(['', '']);
     });
 

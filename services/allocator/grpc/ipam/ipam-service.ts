@@ -4,8 +4,7 @@ import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { type IpamService } from '../../../../proto/generated/ipledger.ts';
 import { addressRecord, listAllocations as pageOfAllocations } from '../../../../ledger/domain/queries/queries.ts';
-import { type BoundSandbox, listBindings as pageOfBindings } from '../../../../ledger/domain/queries/list-bindings.ts';
-import { sandboxKey } from '../../../../ledger/domain/state/claim.ts';
+import { listBindings as pageOfBindings, placeOf } from '../../../../ledger/domain/queries/list-bindings.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import { allocate } from './allocate.ts';
 import { attach, bind, unbind } from './bind.ts';
@@ -20,7 +19,7 @@ import {
 } from '../messages.ts';
 import { countFitting } from '../../../../lib/net/page-size.ts';
 import { resolvePageSize, readSeqToken, requireField } from '../../../../lib/grpc/server/read-request.ts';
-import { readName, readNameToken } from '../read-request.ts';
+import { bindingToken, readBindingToken, readName } from '../read-request.ts';
 import { reservationHandlers } from './reservations.ts';
 import { waitForAllocation } from './wait.ts';
 import type { PodWaiters } from './pod-waiters.ts';
@@ -85,24 +84,14 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
 
 async function listBindings(allocator: AllocatorContext, request: api.ListBindingsRequest, context: CallContext) {
   const { node } = request;
-  const page = { after: readNameToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const page = { after: readBindingToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
   const { answer, head } = await runQuery(allocator, context, (state) => pageOfBindings(state, node, page), request);
-  const { bindings, next } = bindingsFitting(answer.bindings);
+  const bindings = answer.bindings.slice(0, countFitting(answer.bindings));
+  const last = bindings.at(-1);
+  const next = last && bindings.length < answer.bindings.length ? placeOf(last) : answer.next;
   return {
     position: positionMessage(head),
     bindings: bindings.map(sandboxBindingMessage),
-    nextPageToken: next || answer.next,
+    nextPageToken: next ? bindingToken(next) : '',
   };
-}
-
-/** The bindings of one page and the next token ('' on the last page). A token names a sandbox: its bindings stay on one page. */
-function bindingsFitting(all: readonly BoundSandbox[]): { bindings: readonly BoundSandbox[]; next: string } {
-  const keyOf = ({ binding }: BoundSandbox): string => sandboxKey(binding.containerId, binding.interface);
-  const over = all[countFitting(all)];
-  if (!over) return { bindings: all, next: '' };
-  const isOver = (each: BoundSandbox): boolean => keyOf(each) === keyOf(over);
-  const start = all.findIndex(isOver);
-  const bindings = all.slice(0, start > 0 ? start : all.findLastIndex(isOver) + 1);
-  const last = bindings.at(-1);
-  return { bindings, next: last && bindings.length < all.length ? keyOf(last) : '' };
 }

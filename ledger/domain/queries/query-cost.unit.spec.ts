@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { State } from '../state/state.ts';
+import { restoreState } from '../state/snapshot.ts';
+import { countVisits } from '../testing/count-visits.ts';
+import { allocated, bound, subnetConfigured } from '../testing/event-fixtures.ts';
+import { foldEvents, snapshotOf } from '../testing/given-when-then.ts';
+import { listBindings } from './list-bindings.ts';
+import { listAllocations } from './queries.ts';
+
+interface CountedPage {
+  readonly result: ReturnType<typeof listAllocations>;
+  readonly visits: number;
+}
+
+const nodes = 20;
+const podsPerNode = 200;
+
+/** 4,000 bound Pods: Pod i on node i mod 20, in namespace "team-i" of i mod 40. */
+function manyPods(): State {
+  const pods = Array.from({ length: nodes * podsPerNode }, (_, index) => index);
+  const grants = pods.map((index) => {
+    const address = `172.17.${1 + Math.floor(index / 250)}.${1 + (index % 250)}`;
+    const event = allocated(`pod-${index}`, address);
+    const attachment = { ...event.data.attachment, namespace: `team-${index % 40}` };
+    return { ...event, data: { ...event.data, attachment, node: `node-${index % nodes}` } };
+  });
+  const binds = grants.map((event, index) =>
+    bound(event, index + 2, { containerId: `container-${index}`, node: `node-${index % nodes}` }),
+  );
+  return foldEvents([subnetConfigured(), ...grants, ...binds]);
+}
+
+describe('A list costs its page', () => {
+  const folded = manyPods();
+  const states: [string, State][] = [
+    ['folded', folded],
+    ['restored', restoreState(snapshotOf(folded))],
+  ];
+  /** What a page may read besides its items: one bucket of an index. */
+  const surplus = 300;
+
+  for (const [kind, state] of states) {
+    it(`of bindings of a node with no Pods reads no claim of 4,000, in a ${kind} state`, () => {
+      const { result, visits } = countVisits(() => listBindings(state, 'node-x', { after: undefined, size: 500 }));
+      expect([result.bindings.length, result.next, visits]).to.deep.equal([0, undefined, 0]);
+    });
+
+    it(`of allocations of an unknown node or namespace reads none of 4,000, in a ${kind} state`, () => {
+      for (const filter of [{ node: 'node-x' }, { namespace: 'team-x' }, { node: 'node-1', namespace: 'team-x' }]) {
+        const { result, visits } = countVisits(() => listAllocations(state, filter, { afterSeq: 0, size: 500 }));
+        expect([result.allocations.length, result.nextAfterSeq, visits]).to.deep.equal([0, undefined, 0]);
+      }
+    });
+
+    for (const node of ['', 'node-3'])
+      it(`of ten bindings of ${node || 'all nodes'} reads a bounded number of claims, in a ${kind} state`, () => {
+        const pages: number[] = [];
+        const seen: string[] = [];
+        let after: ReturnType<typeof listBindings>['next'];
+        do {
+          const { result, visits } = countVisits(() => listBindings(state, node, { after, size: 10 }));
+          pages.push(visits);
+          seen.push(...result.bindings.map(({ binding }) => binding.containerId));
+          after = result.next;
+        } while (after);
+        expect(new Set(seen).size).to.equal(seen.length);
+        expect(seen).to.have.length(node === '' ? nodes * podsPerNode : podsPerNode);
+        expect(Math.max(...pages)).to.be.below(10 + surplus);
+      });
+
+    for (const filter of [{}, { node: 'node-3' }, { namespace: 'team-7' }, { subnet: 'other' }, { pod: 'pod-3999' }])
+      it(`of allocations with the filter ${JSON.stringify(filter)} reads a bounded number, in a ${kind} state`, () => {
+        const pages: number[] = [];
+        const seen: number[] = [];
+        for (let afterSeq: number | undefined = 0; afterSeq !== undefined;) {
+          const page: { afterSeq: number; size: number } = { afterSeq, size: 10 };
+          const { result, visits }: CountedPage = countVisits(() => listAllocations(state, filter, page));
+          pages.push(visits);
+          seen.push(...result.allocations.map(({ seq }) => seq));
+          afterSeq = result.nextAfterSeq;
+        }
+        const all = [...state.pods.after(0)].filter(
+          ({ node, attachment, subnet }) =>
+            (!('node' in filter) || node === filter.node) &&
+            (!('namespace' in filter) || attachment.namespace === filter.namespace) &&
+            (!('subnet' in filter) || subnet === filter.subnet) &&
+            (!('pod' in filter) || attachment.pod === filter.pod),
+        );
+        expect(seen).to.deep.equal(all.map(({ seq }) => seq));
+        // A filter without an index reads at most 1,000 for a page, each in two steps.
+        expect(Math.max(...pages)).to.be.below('subnet' in filter || 'pod' in filter ? 2_500 : 40 + surplus);
+      });
+  }
+});
