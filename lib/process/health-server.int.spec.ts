@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { startHealthServer } from './health-server.ts';
@@ -11,7 +13,7 @@ describe('Health server', () => {
     let ready = false;
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => ready, metrics, log });
     try {
-      const status = async (path: string) => (await fetch(`http://${health.address}${path}`)).status;
+      const status = async (path: string) => (await fetch(`http://${health.addresses[0]}${path}`)).status;
       expect(await status('/livez')).to.equal(200);
       expect(await status('/readyz')).to.equal(503);
       ready = true;
@@ -27,7 +29,7 @@ describe('Health server', () => {
     addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => booleanReading(true) });
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
     try {
-      const response = await fetch(`http://${health.address}/metrics`);
+      const response = await fetch(`http://${health.addresses[0]}/metrics`);
       expect(response.headers.get('content-type')).to.contain('text/plain; version=0.0.4');
       expect(await response.text()).to.match(/^here 1$/m);
     } finally {
@@ -39,7 +41,7 @@ describe('Health server', () => {
     let ready: boolean | string = 'no reply from the allocator yet';
     const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => ready, metrics, log });
     const answer = async () => {
-      const response = await fetch(`http://${health.address}/readyz`);
+      const response = await fetch(`http://${health.addresses[0]}/readyz`);
       return [response.status, await response.text()];
     };
     try {
@@ -48,6 +50,93 @@ describe('Health server', () => {
       expect(await answer()).to.deep.equal([503, 'not ready\n']);
       ready = true;
       expect(await answer()).to.deep.equal([200, 'ok\n']);
+    } finally {
+      await health.close();
+    }
+  });
+
+  describe('with many connections of other clients', () => {
+    const opened: Socket[] = [];
+    afterEach(() => {
+      for (const socket of opened.splice(0)) socket.destroy();
+    });
+
+    /** Opens a connection, and resolves when the server can have accepted it. It bears its end. */
+    async function open(address: string, localAddress = '127.0.0.1'): Promise<Socket> {
+      const [host = '', port] = address.split(':');
+      const socket = connect({ host, port: Number(port), localAddress });
+      opened.push(socket.on('error', () => {}));
+      await once(socket, 'connect');
+      return socket;
+    }
+
+    /** The status of a probe from an address; the error when there is no answer. */
+    async function probe(address: string, localAddress?: string): Promise<string> {
+      const socket = await open(address, localAddress);
+      socket.write('GET /livez HTTP/1.1\r\nHost: probe\r\n\r\n');
+      let text = '';
+      for await (const chunk of socket) text += String(chunk);
+      return text.split('\r\n', 1)[0] ?? '';
+    }
+
+    it('answers probes, also from the address of the others: it closes the oldest connections', async () => {
+      const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
+      try {
+        const silent = await Promise.all(Array.from({ length: 400 }, () => open(String(health.addresses[0]))));
+        expect(await probe(String(health.addresses[0]))).to.equal('HTTP/1.1 200 OK');
+        expect(await probe(String(health.addresses[0]), '127.0.0.2')).to.equal('HTTP/1.1 200 OK');
+        const isOpen = silent.map(({ closed }) => !closed);
+        expect(isOpen.filter(Boolean)).to.have.length.at.most(256);
+      } finally {
+        await health.close();
+      }
+    });
+
+    it('closes no connection of an address with few while another address has many', async () => {
+      const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
+      try {
+        const early = await open(String(health.addresses[0]), '127.0.0.2');
+        for (let round = 0; round < 4; round++)
+          await Promise.all(Array.from({ length: 100 }, () => open(String(health.addresses[0]))));
+        early.write('GET /livez HTTP/1.1\r\nHost: probe\r\n\r\n');
+        const [answer] = (await once(early, 'data')) as [Buffer];
+        expect(String(answer)).to.match(/^HTTP\/1.1 200 OK/);
+      } finally {
+        await health.close();
+      }
+    });
+
+    it('closes a connection after its answer', async () => {
+      const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
+      try {
+        expect(await probe(String(health.addresses[0]))).to.equal('HTTP/1.1 200 OK'); // which reads until the end
+      } finally {
+        await health.close();
+      }
+    });
+  });
+
+  it('collects the metrics once for requests that arrive together', async () => {
+    const counted = createRegistry();
+    let collected = 0;
+    addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => booleanReading(++collected > 0) });
+    const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics: counted, log });
+    try {
+      const texts = await Promise.all(
+        Array.from({ length: 50 }, async () => (await fetch(`http://${health.addresses[0]}/metrics`)).text()),
+      );
+      for (const text of texts) expect(text).to.match(/^here 1$/m);
+      expect(collected).to.be.below(10);
+    } finally {
+      await health.close();
+    }
+  });
+
+  it('listens on several addresses, each with its own connections', async () => {
+    const health = await startHealthServer({ listen: '127.0.0.1:0,127.0.0.2:0', ready: () => true, metrics, log });
+    try {
+      expect(health.addresses).to.have.length(2);
+      for (const address of health.addresses) expect((await fetch(`http://${address}/livez`)).status).to.equal(200);
     } finally {
       await health.close();
     }
@@ -65,9 +154,12 @@ describe('Health server', () => {
   it('fails when the port is in use', async () => {
     const first = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
     try {
-      const error: unknown = await startHealthServer({ listen: first.address, ready: () => true, metrics, log }).catch(
-        (thrown: unknown) => thrown,
-      );
+      const error: unknown = await startHealthServer({
+        listen: String(first.addresses[0]),
+        ready: () => true,
+        metrics,
+        log,
+      }).catch((thrown: unknown) => thrown);
       expect(error).to.have.property('code', 'EADDRINUSE');
     } finally {
       await first.close();

@@ -1,16 +1,27 @@
 /**
  * HTTP server for liveness, readiness and metrics. `GET /livez` returns 200 while the event loop runs, `GET /readyz` 200 or 503, and
  * `GET /metrics` the metrics. Other paths return 404, and request bodies are ignored.
+ *
+ * Every client of the network may reach it, and a probe without an answer restarts the program. So a connection serves one request,
+ * within seconds, and many connections close the oldest of their own client.
  */
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ConnectionSlots } from '../net/connection-slots.ts';
 import type { Logger } from './log.ts';
 import type { Registry } from './metrics.ts';
 
 const closeDeadlineMs = 1_000;
+/** At each address. */
+const maxConnections = 256;
+const headersTimeoutMs = 3_000;
+/** Also of a client that does not read its answer. */
+const requestTimeoutMs = 5_000;
+/** Metrics are collected at most once in this time. */
+const metricsMaxAgeMs = 500;
 
 export interface HealthServerOptions {
-  /** "host:port"; an IPv6 host in brackets; port 0 for any free one. */
+  /** One or several "host:port", separated by commas; an IPv6 host in brackets; port 0 for any free one. */
   readonly listen: string;
   /** Called at each request; must be fast and must not throw. A text is the reason why it is not ready. */
   readonly ready: () => boolean | string;
@@ -19,8 +30,8 @@ export interface HealthServerOptions {
 }
 
 export interface HealthServer {
-  /** "host:port" with the actual port. */
-  readonly address: string;
+  /** Each "host:port" with the actual port. */
+  readonly addresses: readonly string[];
   close(): Promise<void>;
 }
 
@@ -29,59 +40,102 @@ export interface HealthServer {
  * @throws Error for an invalid `listen`; the system's error when it cannot listen there
  */
 export async function startHealthServer({ listen, ready, metrics, log }: HealthServerOptions): Promise<HealthServer> {
-  const { host, port } = parseListen(listen);
-  const server = createServer({ requestTimeout: 5_000, headersTimeout: 3_000 }, (request, response) => {
+  const places = listen.split(',').map(parseListen);
+  const respond = responder(ready, collectedAtMostEvery(metricsMaxAgeMs, metrics));
+  const servers: Server[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(servers.map(closeServer)));
+  try {
+    for (const place of places) servers.push(await startServer(place, respond, log));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const addresses = servers.map(addressOf);
+  log.info({ addresses }, 'health: listening');
+  return { addresses, close };
+}
+
+type Respond = (url: string) => Promise<HealthResponse>;
+
+async function startServer({ host, port }: Place, respond: Respond, log: Logger): Promise<Server> {
+  const timeouts = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs };
+  const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, (request, response) => {
     request.resume();
-    respond(request.url ?? '', { ready, metrics }).then(
-      ({ code, text, type = plain }) => response.writeHead(code, { 'content-type': type }).end(`${text}\n`),
+    response.shouldKeepAlive = false;
+    respond(request.url ?? '').then(
+      ({ code, text, type = plain }) => response.writeHead(code, { 'content-type': type }).end(text),
       (error: unknown) => {
         log.warn({ err: error }, 'health: the request failed');
         response.writeHead(500).end();
       },
     );
   });
-  server.maxConnections = 64;
+  server.timeout = requestTimeoutMs;
+  const slots = new ConnectionSlots(maxConnections);
+  server.on('connection', (socket) => slots.hold(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
   server.on('error', (error) => log.warn({ err: error }, 'health: the listener failed'));
-  const bound = server.address() as AddressInfo;
-  const address = `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
-  log.info({ address }, 'health: listening');
-  return { address, close: () => close(server) };
+  return server;
+}
+
+function addressOf(server: Server): string {
+  const { family, address, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 interface HealthResponse {
   readonly code: number;
-  readonly text: string;
+  readonly text: string | Buffer;
   readonly type?: string;
 }
 
 const plain = 'text/plain; charset=utf-8';
 
-async function respond(
-  url: string,
-  { ready, metrics }: Pick<HealthServerOptions, 'ready' | 'metrics'>,
-): Promise<HealthResponse> {
-  switch (url.split('?', 1)[0]) {
-    case '/livez':
-      return { code: 200, text: 'ok' };
-    case '/readyz':
-      return readiness(ready());
-    case '/metrics':
-      return { code: 200, text: await metrics.metrics(), type: metrics.contentType };
-    default:
-      return { code: 404, text: 'only /livez, /readyz and /metrics are served here' };
-  }
+function responder(ready: HealthServerOptions['ready'], metrics: () => Promise<HealthResponse>): Respond {
+  return async (url) => {
+    switch (url.split('?', 1)[0]) {
+      case '/livez':
+        return { code: 200, text: 'ok\n' };
+      case '/readyz':
+        return readiness(ready());
+      case '/metrics':
+        return metrics();
+      default:
+        return { code: 404, text: 'only /livez, /readyz and /metrics are served here\n' };
+    }
+  };
+}
+
+/** Requests that arrive while metrics are collected, and shortly after, share them: also their bytes, until slow clients have read them. */
+function collectedAtMostEvery(maxAgeMs: number, metrics: Registry): () => Promise<HealthResponse> {
+  let collected: Promise<HealthResponse> | undefined;
+  let startedAt = -Infinity;
+  const collect = async (): Promise<HealthResponse> => ({
+    code: 200,
+    text: Buffer.from(`${await metrics.metrics()}\n`),
+    type: metrics.contentType,
+  });
+  return () => {
+    if (collected && performance.now() - startedAt < maxAgeMs) return collected;
+    startedAt = performance.now();
+    return (collected = collect());
+  };
 }
 
 function readiness(ready: boolean | string): HealthResponse {
-  if (typeof ready === 'string') return { code: 503, text: `not ready: ${ready}` };
-  return ready ? { code: 200, text: 'ok' } : { code: 503, text: 'not ready' };
+  if (typeof ready === 'string') return { code: 503, text: `not ready: ${ready}\n` };
+  return ready ? { code: 200, text: 'ok\n' } : { code: 503, text: 'not ready\n' };
 }
 
-function parseListen(listen: string): { host: string; port: number } {
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+function parseListen(listen: string): Place {
   const match = /^(?:\[(?<six>[0-9a-fA-F:]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,5})$/.exec(listen);
   const port = Number(match?.groups?.['port']);
   if (!match || port > 65_535)
@@ -90,7 +144,7 @@ function parseListen(listen: string): { host: string; port: number } {
 }
 
 /** Clients may keep connections open, so they are closed after a second. */
-async function close(server: ReturnType<typeof createServer>): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), closeDeadlineMs);
   server.closeIdleConnections();
   await new Promise((resolve) => server.close(resolve));

@@ -58,7 +58,10 @@ const allocatorOptions = (): Option[] => [
   new Option('--replica <id>', 'name of this replica')
     .env('IPLEDGER_REPLICA')
     .default(`${hostname()}-${randomBytes(3).toString('hex')}`),
-  new Option('--health-listen <host:port>', 'address of HTTP /livez, /readyz and /metrics; none if empty')
+  new Option(
+    '--health-listen <host:port>',
+    'addresses of HTTP /livez, /readyz and /metrics, separated by commas; none if empty',
+  )
     .env('IPLEDGER_HEALTH_LISTEN')
     .default(''),
 ];

@@ -30,7 +30,10 @@ const program = new Command('node-agent')
   )
   .addOption(new Option('--node <name>', "the node's name in Kubernetes").env('IPLEDGER_NODE').default(hostname()))
   .addOption(
-    new Option('--health-listen <host:port>', 'HTTP /livez, /readyz and /metrics; off if empty')
+    new Option(
+      '--health-listen <host:port>',
+      'addresses of HTTP /livez, /readyz and /metrics, separated by commas; none if empty',
+    )
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   )

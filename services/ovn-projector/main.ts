@@ -55,7 +55,7 @@ function readOptions(): Options {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--health-listen <host:port>', 'address of the HTTP server for /livez, /readyz and /metrics')
+      new Option('--health-listen <host:port>', 'addresses of /livez, /readyz and /metrics, separated by commas')
         .env('IPLEDGER_HEALTH_LISTEN')
         .default('127.0.0.1:8083'),
     )

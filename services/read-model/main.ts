@@ -59,7 +59,10 @@ const options = new Command('read-model')
   )
   .addOption(insecureOption())
   .addOption(
-    new Option('--health-listen <host:port>', 'address of HTTP /livez, /readyz and /metrics; none if empty')
+    new Option(
+      '--health-listen <host:port>',
+      'addresses of HTTP /livez, /readyz and /metrics, separated by commas; none if empty',
+    )
       .env('IPLEDGER_HEALTH_LISTEN')
       .default(''),
   )

@@ -103,6 +103,12 @@ const mistakes: readonly (readonly [title: string, settings: readonly string[], 
     'set tls.secrets.ovnProjector',
   ],
   [
+    'a PodMonitor of a Prometheus that may read no metrics',
+    ['--set=monitoring.podMonitor=true'],
+    'set networkPolicies.metricsNamespace',
+  ],
+  ['one port for probes and metrics of the agent', ['--set=agent.metricsPort=8081'], 'agent.metricsPort is agent'],
+  [
     'operators without cert-manager',
     ['--set=tls.mode=insecure', '--set=tls.operators={anna}'],
     'need tls.mode certManager',
@@ -199,6 +205,35 @@ describe('The Helm chart', function () {
       expect(initContainers.flatMap((each) => each.securityContext?.capabilities?.add ?? [])).to.be.empty;
       const shared = agent?.volumeMounts?.filter(({ mountPropagation }) => mountPropagation === 'HostToContainer');
       expect(shared?.map(({ mountPath }) => mountPath)).to.include('/var/run/netns');
+    }
+  });
+
+  it('gives kubelet a port for its probes that no NetworkPolicy opens, and that of the agent to its node alone', () => {
+    const opened = allManifests().flatMap(({ kind, spec }) => {
+      if (kind !== 'NetworkPolicy') return [];
+      const { ingress } = spec as { ingress: readonly { ports: readonly { port: number }[] }[] | null };
+      return (ingress ?? []).flatMap(({ ports }) => ports.map(({ port }) => port));
+    });
+    expect(opened).to.include(7411).and.not.to.include(8080);
+    const health = ownContainers().map(({ command, env = [], livenessProbe, readinessProbe }) => {
+      const listen = env.find(({ name }) => name === 'IPLEDGER_HEALTH_LISTEN')?.value;
+      const hosts = [livenessProbe, readinessProbe].map((probe) => probe?.httpGet?.host);
+      return [command.at(-1) === '/app/node-agent.mjs' ? 'agent' : 'other', listen, ...hosts].join(' ');
+    });
+    expect([...new Set(health)]).to.have.members([
+      'agent 127.0.0.1:8081 127.0.0.1 127.0.0.1',
+      'agent 127.0.0.1:8081,0.0.0.0:8082 127.0.0.1 127.0.0.1',
+      'other 0.0.0.0:8080,0.0.0.0:8081  ',
+      'other [::]:8080,[::]:8081  ',
+    ]);
+  });
+
+  it('lets no Pod read metrics unless a value names its namespace', () => {
+    for (const [file, manifests] of rendered) {
+      const text = JSON.stringify(manifests.filter(({ kind }) => kind === 'NetworkPolicy'));
+      const isNamed = /monitoring|secrets-s3/.test(basename(file));
+      expect(text.includes('"port":8081'), file).to.equal(isNamed);
+      expect(text.includes('{"kubernetes.io/metadata.name":"monitoring"}'), file).to.equal(isNamed);
     }
   });
 

@@ -49,8 +49,14 @@ export interface Container {
     readonly allowPrivilegeEscalation?: boolean;
     readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
   };
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
   readonly resources?: { readonly requests?: object; readonly limits?: object };
   readonly volumeMounts?: readonly { readonly mountPath: string; readonly mountPropagation?: string }[];
+}
+
+interface Probe {
+  readonly httpGet?: { readonly host?: string };
 }
 
 /** Runs helm with a home folder of its own, so that it reads no settings of the user. */

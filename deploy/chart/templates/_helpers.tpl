@@ -102,19 +102,24 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
-{{/* Health and metrics of the programs that are Pods of their own network. */}}
+{{/* Where a program of the Pod network listens: the probes of kubelet have a port that no NetworkPolicy opens, beside that of the metrics. */}}
+{{- define "ipledger.healthListen" -}}
+{{ include "ipledger.anyAddress" . }}:8080,{{ include "ipledger.anyAddress" . }}:8081
+{{- end }}
+
+{{/* The probes of kubelet. Takes a dict with port, and host if it is not the Pod's address. */}}
 {{- define "ipledger.probes" -}}
 startupProbe:
-  httpGet: { path: /livez, port: metrics }
+  httpGet: { {{ with .host }}host: {{ . }}, {{ end }}path: /livez, port: {{ .port }} }
   periodSeconds: 2
   failureThreshold: 90
 livenessProbe:
-  httpGet: { path: /livez, port: metrics }
+  httpGet: { {{ with .host }}host: {{ . }}, {{ end }}path: /livez, port: {{ .port }} }
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
 readinessProbe:
-  httpGet: { path: /readyz, port: metrics }
+  httpGet: { {{ with .host }}host: {{ . }}, {{ end }}path: /readyz, port: {{ .port }} }
   periodSeconds: 5
   timeoutSeconds: 5
 {{- end }}

@@ -1,0 +1,56 @@
+/** Bounds the connections of a server, so that one client cannot keep others out by opening many. */
+import { isIPv6, type Socket } from 'node:net';
+import { networkOf } from './ip.ts';
+
+/**
+ * Holds connections. Beyond the maximum it closes the oldest one of the client that has most, which may be the newest client: a new
+ * connection is always accepted, and a client with few keeps them. A client is an IPv4 address, or the /64 network of an IPv6 address.
+ */
+export class ConnectionSlots {
+  readonly #max: number;
+  /** In the order of their arrival, by client. */
+  readonly #clients = new Map<string, Set<Socket>>();
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Holds a connection until it closes or is released. */
+  hold(socket: Socket): void {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) return; // it is closed already
+    const client = clientOf(remoteAddress);
+    const held = this.#clients.get(client) ?? new Set();
+    this.#clients.set(client, held.add(socket));
+    this.#count++;
+    socket.once('close', () => this.#remove(client, socket));
+    if (this.#count > this.#max) this.#closeOldest();
+  }
+
+  #remove(client: string, socket: Socket): void {
+    const held = this.#clients.get(client);
+    if (!held?.delete(socket)) return;
+    this.#count--;
+    if (held.size === 0) this.#clients.delete(client);
+  }
+
+  #closeOldest(): void {
+    let [client, most] = ['', new Set<Socket>()];
+    for (const [each, held] of this.#clients) if (held.size > most.size) [client, most] = [each, held];
+    const [oldest] = most;
+    if (!oldest) return;
+    this.#remove(client, oldest);
+    oldest.destroy();
+  }
+}
+
+/** An IPv6 host has all addresses of its /64. Listeners on [::] show an IPv4 address as ::ffff:10.0.0.1. */
+function clientOf(address: string): string {
+  const text = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  return isIPv6(text) ? networkOf(`${text}/64`) : text;
+}
