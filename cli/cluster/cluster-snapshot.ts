@@ -66,8 +66,6 @@ export interface ClusterSnapshot extends PodsAndNetworks<PodWithOwner> {
   readonly pools: readonly KubeOvnPool[];
   readonly ips: readonly KubeOvnIp[];
   readonly vips: readonly KubeOvnVip[];
-  /** When the reads ended, milliseconds since 1970. */
-  readonly at: number;
 }
 
 /** The API path of an object. */
@@ -89,7 +87,7 @@ export async function readClusterSnapshot(
     read('IP', parseIp),
     read('Vip', parseVip),
   ]);
-  return { subnets, pools, ips, vips, ...(await readPodsAndNetworks(kubernetes, parsePodWithOwner)), at: Date.now() };
+  return { subnets, pools, ips, vips, ...(await readPodsAndNetworks(kubernetes, parsePodWithOwner)) };
 }
 
 function parseMetadata(kind: KubeOvnObject['kind'], item: UntypedJson): KubeOvnObject {

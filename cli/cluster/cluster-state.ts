@@ -11,8 +11,7 @@ export interface Pod {
   readonly restartPolicy: string;
   readonly phase: string;
   readonly reason: string;
-  /** Milliseconds since 1970; undefined unless the Pod is terminating. */
-  readonly deletionAt: number | undefined;
+  readonly isTerminating: boolean;
   readonly graceSeconds: number;
   readonly annotations: Readonly<Record<string, string>>;
 }

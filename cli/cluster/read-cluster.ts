@@ -81,7 +81,6 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
   const instance = claim && instances.get(`${asText(metadata['namespace'])}/${claim.name}`);
   const isLauncher = claim && !launcherMismatch(instance, claim, { name, uid });
   const identity = isLauncher ? claim : podIdentityOf({ name, uid, annotations });
-  const deletion = asText(metadata['deletionTimestamp']);
   // Each DELETE sets the period; the kubelet's last DELETE sets 0
   const grace = metadata['deletionGracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'];
   return {
@@ -93,7 +92,7 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
     restartPolicy: asText(spec['restartPolicy']),
     phase: asText(status['phase']),
     reason: asText(status['reason']),
-    deletionAt: deletion === '' ? undefined : Date.parse(deletion),
+    isTerminating: asText(metadata['deletionTimestamp']) !== '',
     graceSeconds: typeof grace === 'number' ? grace : 30,
     annotations,
   };

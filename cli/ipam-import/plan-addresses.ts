@@ -58,7 +58,7 @@ export function planAddresses(
 }
 
 function createContext(snapshot: ClusterSnapshot, map: ReadonlyMap<string, string>): MatchContext {
-  const living = snapshot.pods.filter((pod) => podLifecycleStage(pod, snapshot.at) !== 'ended');
+  const living = snapshot.pods.filter((pod) => podLifecycleStage(pod) !== 'ended');
   const pods = new Map(living.map((pod) => [podKey(pod), { pod, nics: findNics(pod) }] as const));
   const shown = new Map<string, PodNics[]>();
   for (const each of pods.values())

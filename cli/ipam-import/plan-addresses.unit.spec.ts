@@ -52,7 +52,6 @@ const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   statefulSets: new Map(),
   machines: new Set(),
   networks: new Map([['default/lan', ledgerNetwork]]),
-  at: Date.UTC(2026, 0, 1),
   ...parts,
 });
 const emptyLedger: LedgerContents = { subnets: [], allocations: [] };

@@ -193,9 +193,9 @@ function findOtherAllocations(attachments: readonly ObservedAttachment[], { allo
 }
 
 /** IP objects that the import would delete, although a Pod or a virtual machine may need the address. */
-function checkLeftovers({ leftovers }: ImportPlan, { pods, at }: ClusterSnapshot): Conflict[] {
+function checkLeftovers({ leftovers }: ImportPlan, { pods }: ClusterSnapshot): Conflict[] {
   const living = new Set(
-    pods.filter((pod) => podLifecycleStage(pod, at) !== 'ended').map(({ namespace, name }) => `${namespace}/${name}`),
+    pods.filter((pod) => podLifecycleStage(pod) !== 'ended').map(({ namespace, name }) => `${namespace}/${name}`),
   );
   return leftovers.flatMap(({ name, pod, namespace, podType, addresses }): Conflict[] => {
     const where = `IP object ${name}`;

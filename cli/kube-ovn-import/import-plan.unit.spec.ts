@@ -45,7 +45,6 @@ const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   statefulSets: new Map(),
   machines: new Set(),
   networks: new Map(),
-  at: Date.UTC(2026, 0, 1),
   ...parts,
 });
 const emptyLedger: LedgerContents = { subnets: [], allocations: [] };

@@ -43,7 +43,7 @@ export interface ObservedAttachment {
  */
 export function findObservedAttachments(snapshot: ClusterSnapshot, includesOurs = false): ObservedAttachment[] {
   const ips = new Map(snapshot.ips.map((ip) => [ip.name, ip]));
-  const living = snapshot.pods.filter((pod) => podLifecycleStage(pod, snapshot.at) !== 'ended');
+  const living = snapshot.pods.filter((pod) => podLifecycleStage(pod) !== 'ended');
   const shown = removeDuplicates(living.flatMap((pod) => findPodAttachments(pod, ips, snapshot)));
   const shownIps = new Set(shown.map(({ ipObject }) => ipObject?.name));
   const absent = snapshot.ips.filter(

@@ -115,8 +115,8 @@ async function removeFinalizer(kubernetes: KubernetesClient, object: KubeOvnObje
 }
 
 /** Lists the steps that only the operator can do, in order. */
-function createAnswer({ pods, at }: ClusterSnapshot): Answer {
-  const using = pods.filter((pod) => podLifecycleStage(pod, at) !== 'ended' && hasAddress(pod));
+function createAnswer({ pods }: ClusterSnapshot): Answer {
+  const using = pods.filter((pod) => podLifecycleStage(pod) !== 'ended' && hasAddress(pod));
   const nodes = [...new Set(using.map(({ node }) => node))].toSorted();
   const leftToDo = [
     ...(using.length > 0

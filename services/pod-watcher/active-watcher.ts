@@ -90,11 +90,10 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     },
     get stats() {
       const missing = { pods: podController.missingPods, nodes: nodeController.missing };
-      const { waitingPods } = podController;
       return {
         inputs: inputs(),
         projectedSeq: projector.view.seq,
-        waitingPods,
+        waitingPods: podController.waitingPods,
         missing,
         alarms: alarms.messages.length,
       };
@@ -105,6 +104,8 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
         nodes: (started && informers.nodes.resourceVersion) || '',
         vanishedPods: podController.missingPods,
         vanishedNodes: nodeController.missing,
+        terminating: podController.terminatingPods,
+        outOfService: nodeController.outOfService,
         ledger: position,
       }),
   };

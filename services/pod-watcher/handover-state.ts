@@ -1,9 +1,11 @@
 /**
  * Handover state: what an active watcher stores in its Lease for the next one. It has the versions from which to read past
- * deletions, halted mass deletions, and the position in the ledger.
+ * deletions, halted mass deletions, for how long Pods terminate, the Nodes out of service, and the position in the ledger.
  */
 import type { Position } from '../../proto/generated/ipledger.ts';
+import type { TerminatingPods } from './controllers/pods/lifecycle-tracker.ts';
 import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
+import { handoverLimits } from './limits.ts';
 
 export interface HandoverState {
   /** Versions of the API server up to which all changes are processed; "" while unknown. */
@@ -12,6 +14,10 @@ export interface HandoverState {
   /** How many Pods and Nodes are missing in a mass deletion that halts releases; 0 without one. */
   readonly vanishedPods: number;
   readonly vanishedNodes: number;
+  /** For how long terminating Pods were seen: no clock of another machine shows it. */
+  readonly terminating: TerminatingPods;
+  /** Nodes with the out-of-service taint, and the ledger time of their last binding when the taint was seen. */
+  readonly outOfService: Readonly<Record<string, number>>;
   /** The last position in the ledger. A ledger without it was rewound. */
   readonly ledger: Position | undefined;
 }
@@ -21,6 +27,8 @@ export const emptyHandoverState: HandoverState = {
   nodes: '',
   vanishedPods: 0,
   vanishedNodes: 0,
+  terminating: {},
+  outOfService: {},
   ledger: undefined,
 };
 
@@ -32,15 +40,32 @@ export function parseHandoverState(text: string): HandoverState {
   } catch {
     return emptyHandoverState;
   }
-  const { pods, nodes, vanishedPods, vanishedNodes, ledger } = asRecord(parsed);
-  const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
+  const { pods, nodes, vanishedPods, vanishedNodes, terminating, outOfService, ledger } = asRecord(parsed);
   return {
     pods: asText(pods),
     nodes: asText(nodes),
     vanishedPods: count(vanishedPods),
     vanishedNodes: count(vanishedNodes),
+    terminating: entriesOf(terminating, handoverLimits.terminatingPods, (value) => {
+      const [graceSeconds, seenForMs] = Array.isArray(value) ? value.map(count) : [];
+      return graceSeconds === undefined || seenForMs === undefined ? undefined : [graceSeconds, seenForMs];
+    }),
+    outOfService: entriesOf(outOfService, handoverLimits.nodes, count),
     ledger: positionOf(asRecord(ledger)),
   };
+}
+
+const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
+
+/** The first entries of a record whose values are readable. */
+function entriesOf<T>(record: unknown, most: number, parse: (value: unknown) => T | undefined): Record<string, T> {
+  const entries = Object.entries(asRecord(record)).slice(0, most);
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) => {
+      const parsed = parse(value);
+      return parsed === undefined ? [] : [[key, parsed] as const];
+    }),
+  );
 }
 
 function positionOf({ epoch, seq, hash }: UntypedJson): Position | undefined {

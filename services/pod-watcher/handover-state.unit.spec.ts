@@ -26,6 +26,19 @@ describe('Handover state', () => {
     });
   });
 
+  it('has for how long Pods terminate, and the Nodes out of service, up to its limits', () => {
+    const keeper = new HandoverStateWriter(emptyHandoverState);
+    const seenByThisWatcher = { terminating: { 'uid-1': [30, 4_000] as const }, outOfService: { 'node-1': 7 } };
+    expect(parseHandoverState(keeper.write({ ...emptyHandoverState, ...seenByThisWatcher }))).to.deep.include(
+      seenByThisWatcher,
+    );
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`uid-${index}`, [30, 1]]));
+    const broken = { a: 'x', b: [1], c: [-1, 2], d: [1, 2] };
+    const parse = (terminating: object) => parseHandoverState(JSON.stringify({ terminating })).terminating;
+    expect(Object.keys(parse(many))).to.have.length(256);
+    expect(parse(broken)).to.deep.equal({ c: [0, 2], d: [1, 2] });
+  });
+
   it('is empty for a text that is no handover state', () => {
     for (const written of ['', 'null', '{', '[]', '"x"', '{"pods":7,"vanishedPods":-1}'])
       expect(parseHandoverState(written), written).to.deep.equal(emptyHandoverState);

@@ -87,3 +87,11 @@ export const workQueueLimits = {
   /** How long a work queue starts work before it yields to the event loop. */
   sliceMs: 10,
 } as const;
+
+/** Limits of what an active watcher leaves in its Lease for the next one. */
+export const handoverLimits = {
+  /** Pods whose deletion was seen. The time of others starts again. */
+  terminatingPods: 256,
+  /** Nodes that are out of service. */
+  nodes: 256,
+} as const;

@@ -9,7 +9,7 @@ export const runningPod = (name: string, annotations: Readonly<Record<string, st
   restartPolicy: 'Always',
   phase: 'Running',
   reason: '',
-  deletionAt: undefined,
+  isTerminating: false,
   graceSeconds: 30,
   annotations,
 });

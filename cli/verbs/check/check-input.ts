@@ -36,6 +36,4 @@ export interface CheckInput {
   readonly northbound?: Northbound | undefined;
   /** Absent without `--ovs-db`. */
   readonly nodeSwitch?: NodeSwitch | undefined;
-  /** When the reads ended, milliseconds since 1970. */
-  readonly at: number;
 }

@@ -98,7 +98,7 @@ async function readInput(sources: Sources, kubernetes: KubernetesClient): Promis
     readNodeSwitch(options, signal),
   ]);
   const northbound = await readNorthbound(options, ledger.id, signal);
-  return { ledger, cluster, northbound, nodeSwitch, at: Date.now() };
+  return { ledger, cluster, northbound, nodeSwitch };
 }
 
 function createAnswer({

@@ -13,7 +13,7 @@ const statusAnnotation = 'k8s.v1.cni.cncf.io/network-status';
 export function compareInterfaces({ ledger, cluster }: CheckInput): Disagreement[] {
   const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return cluster.pods
-    .filter(({ phase, deletionAt }) => phase === 'Running' && deletionAt === undefined)
+    .filter(({ phase, isTerminating }) => phase === 'Running' && !isTerminating)
     .flatMap((pod) => comparePod(pod, byUid.get(pod.identity) ?? []));
 }
 

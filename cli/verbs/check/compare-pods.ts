@@ -18,14 +18,14 @@ const formatAnnotate = ({ namespace, name }: Pod, change: string): string =>
 
 /** Each allocation has a Pod that needs and shows it, and each Pod that needs an address has an allocation. */
 export function comparePods(input: CheckInput): Disagreement[] {
-  const { ledger, cluster, at } = input;
+  const { ledger, cluster } = input;
   const byName = new Map(cluster.pods.map((pod) => [`${pod.namespace}/${pod.ledgerName ?? pod.name}`, pod]));
   const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
   return [
     ...ledger.allocations.flatMap((allocation) =>
       isRetained(allocation, cluster)
         ? compareRetained(allocation, byName.get(formatPodName(allocation.attachment)))
-        : compareAllocation(allocation, byName.get(formatPodName(allocation.attachment)), at),
+        : compareAllocation(allocation, byName.get(formatPodName(allocation.attachment))),
     ),
     ...cluster.pods.flatMap((pod) => comparePod(pod, byUid.get(pod.identity) ?? [], input)),
   ];
@@ -35,8 +35,8 @@ export function comparePods(input: CheckInput): Disagreement[] {
 const compareRetained = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
   pod?.identity === allocation.podUid ? compareAnnotations(allocation, pod) : [];
 
-function compareAllocation(allocation: Allocation, pod: Pod | undefined, at: number): Disagreement[] {
-  const why = explainEnded(allocation, pod, at);
+function compareAllocation(allocation: Allocation, pod: Pod | undefined): Disagreement[] {
+  const why = explainEnded(allocation, pod);
   if (why === undefined) return compareAnnotations(allocation, pod as Pod);
   const what = `holds ${formatAllocation(allocation)}, and ${why}`;
   const { addresses, subnet } = allocation;
@@ -48,16 +48,14 @@ function compareAllocation(allocation: Allocation, pod: Pod | undefined, at: num
 }
 
 /** Why no Pod needs the allocation; undefined while its Pod does. */
-function explainEnded({ podUid }: Allocation, pod: Pod | undefined, at: number): string | undefined {
+function explainEnded({ podUid }: Allocation, pod: Pod | undefined): string | undefined {
   if (!pod) return 'there is no such Pod';
   if (pod.identity !== podUid) return `the Pod of that name has uid ${pod.identity}`;
-  return podLifecycleStage(pod, at) === 'ended'
-    ? `the Pod needs no address any more (${explainStage(pod)})`
-    : undefined;
+  return podLifecycleStage(pod) === 'ended' ? `the Pod needs no address any more (${explainStage(pod)})` : undefined;
 }
 
-const explainStage = ({ hostNetwork, deletionAt, phase }: Pod): string =>
-  hostNetwork ? 'it uses the network of its node' : deletionAt === undefined ? phase : 'its deletion is overdue';
+const explainStage = ({ hostNetwork, isTerminating, phase }: Pod): string =>
+  hostNetwork ? 'it uses the network of its node' : !isTerminating ? phase : 'its kubelet has deleted it';
 
 function compareAnnotations(allocation: Allocation, pod: Pod): Disagreement[] {
   const where = `Pod ${formatPodName(allocation.attachment)}`;
@@ -93,7 +91,7 @@ function expectedAnnotations(allocation: Allocation): Record<string, string> {
 
 /** A living Pod has the addresses that it requests, and claims no others. An ended Pod may keep its annotations. */
 function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckInput): Disagreement[] {
-  if (podLifecycleStage(pod, input.at) !== 'living') return [];
+  if (podLifecycleStage(pod) !== 'living') return [];
   const where = `Pod ${podKey(pod)}`;
   // Kube-OVN-type NICs of one network also have keys with their interface
   const providers = new Set(

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Pod } from '../../cluster/cluster-state.ts';
 import {
   allocation,
-  at,
   attachmentOf,
   type CheckInputParts,
   describeDisagreements,
@@ -24,9 +23,9 @@ describe('Allocations without a Pod', () => {
     ],
     ['was evicted', [{ ...web, phase: 'Failed', reason: 'Evicted' }], 'the Pod needs no address any more (Failed)'],
     [
-      'is overdue by a second grace period',
-      [{ ...web, deletionAt: at - 61_000 }],
-      'the Pod needs no address any more (its deletion is overdue)',
+      'was deleted by its kubelet',
+      [{ ...web, isTerminating: true, graceSeconds: 0 }],
+      'the Pod needs no address any more (its kubelet has deleted it)',
     ],
   ];
   for (const [what, pods, sentence] of ended)
@@ -36,7 +35,7 @@ describe('Allocations without a Pod', () => {
     });
 
   it('are correct while the Pod terminates or restarts its containers', () => {
-    for (const parts of [{ deletionAt: at - 59_000 }, { phase: 'Succeeded' }, { phase: 'Failed' }])
+    for (const parts of [{ isTerminating: true }, { phase: 'Succeeded' }, { phase: 'Failed' }])
       expect(describeDisagreements({ pods: [{ ...web, ...parts }] })).to.deep.equal([]);
   });
 });
@@ -114,7 +113,11 @@ describe('Annotations of Pods', () => {
   it('that request a network are ignored if the Pod terminates, has ended or uses the node’s network', () => {
     const annotations = { 'k8s.v1.cni.cncf.io/networks': 'lan' };
     const waiting = { ...podWithoutAnnotations, name: 'new', identity: 'uid-new', annotations };
-    for (const parts of [{ deletionAt: at }, { phase: 'Succeeded', restartPolicy: 'Never' }, { hostNetwork: true }])
+    for (const parts of [
+      { isTerminating: true },
+      { phase: 'Succeeded', restartPolicy: 'Never' },
+      { hostNetwork: true },
+    ])
       expect(describeDisagreements({ pods: [web, { ...waiting, ...parts }] })).to.deep.equal([]);
   });
 });

@@ -44,7 +44,7 @@ const allocation = (name: string, address: string, more: Partial<Allocation> = {
 function plan(cluster: Partial<ClusterSnapshot>, ledger: Partial<LedgerContents> = {}) {
   const none = { pools: [], ips: [], vips: [], pods: [], networks: new Map<string, string>() };
   const retention = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
-  const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, at: Date.UTC(2026, 0, 1), ...cluster };
+  const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, ...cluster };
   const { subnets, pools, releases, imports } = planRecovery(snapshot, {
     allocations: [],
     subnets: [lan],

@@ -20,6 +20,7 @@ export async function until(condition: () => boolean): Promise<void> {
 /** An informer whose objects the spec adds and removes. */
 export class FakeInformer<T extends ObjectMeta> {
   readonly objects = new Map<string, T>();
+  readonly hasSynced = true;
   readonly #listeners: ((change: ObjectChange<T>) => void)[] = [];
 
   subscribe(listener: (change: ObjectChange<T>) => void): void {

@@ -182,6 +182,7 @@ function createPodController(
     lookUpMachines,
     ...deletionLister(api, pods, handoverState.pods),
     missingBefore: handoverState.vanishedPods,
+    terminatingBefore: handoverState.terminating,
     alarm: alarms.setterFor('MassPodDeletion'),
   });
 }
@@ -327,6 +328,7 @@ function createNodeController(
     nodeExists: lookups.nodeExists,
     ...deletionLister(api, nodes, handoverState.nodes),
     missingBefore: handoverState.vanishedNodes,
+    outOfServiceBefore: handoverState.outOfService,
     alarm: alarms.setterFor('MassNodeDeletion'),
   });
 }

@@ -77,7 +77,6 @@ export const binding = {
   bootId: 'boot-1',
   at: '2026-01-31T08:00:01.000Z',
 };
-export const at = Date.parse('2026-01-31T09:00:00.000Z');
 
 /** Replacements. Names without a prefix are the ledger's; those of the cluster differ where both have one. */
 export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id' | 'position'>> {
@@ -124,7 +123,6 @@ export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
       machines: new Set(parts.machines),
       networks,
     },
-    at,
   };
 }
 

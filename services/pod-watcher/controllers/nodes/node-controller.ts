@@ -16,11 +16,12 @@ import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import { handoverLimits } from '../../limits.ts';
 import { MassDeletionGuard } from '../mass-deletion-guard.ts';
 
 export interface NodeControllerOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
-  readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe'>;
+  readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe' | 'hasSynced'>;
   /** Whether the Pod of this container still holds one of its addresses. */
   readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;
   /** Looks up whether the Node exists. */
@@ -30,6 +31,8 @@ export interface NodeControllerOptions {
   /** Whether a mass deletion was confirmed: the controller continues. */
   readonly acceptMassDeletion: boolean;
   readonly missingBefore?: number;
+  /** The Nodes out of service that an earlier watcher has seen, as `outOfService`. */
+  readonly outOfServiceBefore?: Readonly<Record<string, number>>;
   /** Raises the alarm that most Nodes are missing; undefined clears it. */
   readonly alarm: (message: string | undefined) => void;
   /** How long the controller waits after a deletion: others may follow. */
@@ -49,10 +52,18 @@ const gatherMs = 200;
 const massDeletionWindowMs = 60_000;
 const minNodes = 10;
 
-/** Why the bindings of a Node end. Bindings made after `until` (milliseconds since 1970) stay. */
+/** Why the bindings of a Node end. Bindings made after `until`, a time of the ledger, stay. */
 interface NodeEnd {
   readonly cause: UnbindCause;
   readonly until: number;
+}
+
+/** What a pass over the bindings of a Node found. */
+interface NodeBindings {
+  /** How many bindings are left that end when their addresses are released. */
+  readonly remaining: number;
+  /** The time in the ledger of the last binding; 0 without one. */
+  readonly lastAt: number;
 }
 
 export class NodeController implements LedgerSubscriber {
@@ -61,8 +72,11 @@ export class NodeController implements LedgerSubscriber {
   readonly #massDeletionGuard: MassDeletionGuard;
   /** Deleted Nodes that may have bindings, with the time of performance.now(). */
   readonly #deleted = new Map<string, number>();
-  /** Nodes tainted as out of service, with the time in milliseconds since 1970. */
-  readonly #outOfService = new Map<string, number>();
+  /**
+   * Nodes tainted as out of service, with the time in the ledger of the last binding that they had when the taint was seen;
+   * undefined until it is read. Times of one clock are compared: the taint's own time is of another one.
+   */
+  readonly #outOfService = new Map<string, number | undefined>();
 
   constructor(options: NodeControllerOptions) {
     this.#options = options;
@@ -76,6 +90,14 @@ export class NodeController implements LedgerSubscriber {
   /** The number of missing Nodes while the mass-deletion guard halts the controller; else 0. */
   get missing(): number {
     return this.#massDeletionGuard.missing;
+  }
+
+  /** Nodes out of service, for the next watcher. */
+  get outOfService(): Readonly<Record<string, number>> {
+    const { nodes, outOfServiceBefore = {} } = this.#options;
+    if (!nodes.hasSynced) return outOfServiceBefore;
+    const known = [...this.#outOfService].filter((entry): entry is [string, number] => entry[1] !== undefined);
+    return Object.fromEntries(known.slice(0, handoverLimits.nodes));
   }
 
   /** Starts; Nodes and the ledger's snapshot must be loaded. Resolves when the earlier deletions are listed. */
@@ -102,12 +124,12 @@ export class NodeController implements LedgerSubscriber {
 
   #onNode(change: ObjectChange<NodeObject>): void {
     if (change.kind === 'listed') return;
-    const { name, outOfServiceSince: since } = change.object;
-    if (change.kind === 'gone' || since === undefined) this.#outOfService.delete(name);
+    const { name, isOutOfService } = change.object;
+    if (change.kind === 'gone' || !isOutOfService) this.#outOfService.delete(name);
     if (change.kind === 'gone') return this.#onDeleted(name);
     this.#deleted.delete(name);
-    if (since === undefined || this.#outOfService.has(name)) return;
-    this.#outOfService.set(name, Date.parse(since) || Date.now());
+    if (!isOutOfService || this.#outOfService.has(name)) return;
+    this.#outOfService.set(name, this.#options.outOfServiceBefore?.[name]);
     this.#queue.add(name);
   }
 
@@ -122,10 +144,12 @@ export class NodeController implements LedgerSubscriber {
 
   async #reconcile(name: string): Promise<Outcome> {
     const { nodeExists, signal } = this.#options;
-    const outOfServiceAt = this.#outOfService.get(name);
-    if (outOfServiceAt !== undefined) {
+    if (this.#outOfService.has(name)) {
       const cause = 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE';
-      return (await this.#unbind(name, { cause, until: outOfServiceAt })) > 0 ? 'again' : 'done';
+      const known = this.#outOfService.get(name);
+      const { remaining, lastAt } = await this.#unbind(name, { cause, until: known ?? Infinity });
+      if (this.#outOfService.has(name)) this.#outOfService.set(name, known ?? lastAt);
+      return remaining > 0 ? 'again' : 'done';
     }
     const deletedAt = this.#deleted.get(name);
     if (deletedAt === undefined) return 'done';
@@ -136,7 +160,7 @@ export class NodeController implements LedgerSubscriber {
     }
     if (this.#checkMassDeletion()) return 'again';
     const end = { cause: 'UNBIND_CAUSE_NODE_DELETED', until: Infinity } as const;
-    const remaining = (await nodeExists(name, signal)) ? 0 : await this.#unbind(name, end);
+    const remaining = (await nodeExists(name, signal)) ? 0 : (await this.#unbind(name, end)).remaining;
     if (remaining > 0) return 'again';
     this.#deleted.delete(name);
     return 'done';
@@ -158,14 +182,16 @@ export class NodeController implements LedgerSubscriber {
     return isHalted;
   }
 
-  /** Ends the bindings of a Node whose addresses no Pod holds. @returns how many remain. */
-  async #unbind(node: string, { cause, until }: NodeEnd): Promise<number> {
+  /** Ends the bindings of a Node whose addresses no Pod holds. */
+  async #unbind(node: string, { cause, until }: NodeEnd): Promise<NodeBindings> {
     const { allocator, isAddressHeld, log, signal } = this.#options;
-    let [ended, remaining, later] = [0, 0, 0];
+    let [ended, remaining, later, lastAt] = [0, 0, 0, 0];
     for (let pageToken = ''; ;) {
       const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
       for (const sandbox of bindings) {
-        if (Date.parse(sandbox.binding?.at ?? '') > until) later += 1;
+        const at = Date.parse(sandbox.binding?.at ?? '') || 0;
+        lastAt = Math.max(lastAt, at);
+        if (at > until) later += 1;
         else if (!isAddressHeld(sandbox) && (await this.#unbindOne(sandbox, cause)) > 0) ended += 1;
         else remaining += 1;
       }
@@ -179,7 +205,7 @@ export class NodeController implements LedgerSubscriber {
         { ...counts, later },
         'nodes: a Node with the out-of-service taint has bound containers since, so it runs. Remove the taint, or stop the machine',
       );
-    return remaining;
+    return { remaining, lastAt };
   }
 
   /** @returns how many bindings ended: 0 if an address is fenced, or another client unbound it before. */

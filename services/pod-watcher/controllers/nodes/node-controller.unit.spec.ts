@@ -16,8 +16,12 @@ const outOfService = (name: string, timeAdded?: string): NodeObject =>
     taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute', timeAdded }],
   });
 
+const hour = 3_600_000;
+/** The time in the ledger of the bindings. */
+const boundAt = '2026-01-31T08:00:00Z';
+
 /** The binding of net1 of a container of Pod `pod` to 10.0.0.<last>. */
-function bindingOf(pod: string, last: number): SandboxBinding {
+function bindingOf(pod: string, last: number, at = boundAt): SandboxBinding {
   return {
     attachment: { namespace: 'default', pod, provider: 'macvlan.default', ordinal: 0 },
     subnet: 'macvlan',
@@ -27,7 +31,7 @@ function bindingOf(pod: string, last: number): SandboxBinding {
       interface: 'net1',
       node: '',
       bootId: '',
-      at: '2026-01-31T08:00:00Z',
+      at,
     },
     allocationSeq: 7,
   };
@@ -115,20 +119,40 @@ describe('the bindings of a Node', () => {
     expect(unbound[1]).to.include({ pod: 'b', cause: 'UNBIND_CAUSE_NODE_OUT_OF_SERVICE' });
   });
 
-  it('end if the taint is older than the watcher', async () => {
-    const { source, unbound, nodes } = world(0, { n0: [bindingOf('a', 2)] });
-    source.put(outOfService('n0', '2026-01-31T09:00:00Z'));
+  for (const [clock, skewMs] of [
+    ['ahead of', hour],
+    ['behind', -hour],
+  ] as const)
+    it(`end although the clock that made the taint is ${clock} the ledger`, async () => {
+      const { source, unbound, nodes } = world(0, { n0: [bindingOf('a', 2)] });
+      source.put(outOfService('n0', new Date(Date.parse(boundAt) + skewMs).toISOString()));
+      await nodes.start();
+      await until(() => unbound.length === 1);
+    });
+
+  it('stay if they were made after the taint was seen, because the Node is alive', async () => {
+    const { source, bindings, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
     await nodes.start();
+    source.put(outOfService('n0', new Date(Date.now() + hour).toISOString()));
     await until(() => unbound.length === 1);
+    bindings.set('n0', [bindingOf('b', 3, '2026-01-31T08:00:00.001Z')]);
+    const lists = listed.length;
+    nodes.onEvents([released]);
+    await until(() => listed.length > lists);
+    await waitForIdle();
+    expect(unbound.map(({ pod }) => pod)).to.deep.equal(['a']);
+    expect(nodes.outOfService).to.deep.equal({ n0: Date.parse(boundAt) });
   });
 
-  it('stay if they were made after the taint, because the Node is alive', async () => {
-    const { source, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] });
+  it('stay in the next watcher if they were made after the first one saw the taint', async () => {
+    const outOfServiceBefore = { n0: Date.parse(boundAt) - 1 };
+    const { source, unbound, listed, nodes } = world(1, { n0: [bindingOf('a', 2)] }, { outOfServiceBefore });
     await nodes.start();
-    source.put(outOfService('n0', '2026-01-31T07:59:59Z'));
+    source.put(outOfService('n0'));
     await until(() => listed.length > 0);
     await waitForIdle();
     expect(unbound).to.deep.equal([]);
+    expect(nodes.outOfService).to.deep.equal(outOfServiceBefore);
   });
 
   it('stay after the taint is removed, and with a taint of another key or effect', async () => {

@@ -1,20 +1,50 @@
 /**
- * Tracks which Pods have ended. A Pod that has ended never lives again under its uid, even if its object shows another state
- * later: its addresses may belong to another Pod by then.
+ * Tracks which Pods have ended, and since when Pods terminate. A Pod that has ended never lives again under its uid, even if its
+ * object shows another state later: its addresses may belong to another Pod by then.
+ *
+ * The time of a deletion is measured by this process, from when it saw the deletion. The timestamps of the API server are of
+ * another clock. The next watcher continues the measurement.
  *
  * Bounded by the number of Pods that the Kubernetes API has.
  */
 import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { handoverLimits } from '../../limits.ts';
 import { type PodLifecycle, podLifecycle } from './pod-lifecycle.ts';
+
+/** By the uid of a terminating Pod: its grace period in seconds, and for how many milliseconds watchers have seen it terminate. */
+export type TerminatingPods = Readonly<Record<string, readonly [graceSeconds: number, seenForMs: number]>>;
+
+/** After this time, a Pod of the previous watcher that was not seen is gone. */
+const unseenMs = 600_000;
+
+interface Deletion {
+  readonly graceSeconds: number;
+  /** Since when it is seen, by the clock of this process. */
+  readonly since: number;
+  /** Whether only the previous watcher has seen it so far. */
+  readonly isUnseen: boolean;
+}
 
 export class LifecycleTracker {
   /** By the uid of the Pod's object: a static Pod that is started again gets a new one. */
   readonly #ended = new Map<string, PodLifecycle>();
+  /** By the same uid, the earliest first. */
+  readonly #terminating = new Map<string, Deletion>();
+  readonly #now: () => number;
+  readonly #startedAt: number;
+
+  /** Starts with what the previous watcher has seen. @param now a clock that never goes back, in milliseconds */
+  constructor(earlier: TerminatingPods = {}, now = () => performance.now()) {
+    this.#now = now;
+    this.#startedAt = now();
+    for (const [uid, [graceSeconds, seenForMs]] of Object.entries(earlier))
+      this.#terminating.set(uid, { graceSeconds, since: this.#startedAt - seenForMs, isUnseen: true });
+  }
 
   lifecycleOf(pod: Pod): PodLifecycle {
     const ended = this.#ended.get(pod.uid);
     if (ended) return ended;
-    const lifecycle = podLifecycle(pod, Date.now());
+    const lifecycle = podLifecycle(pod, pod.deletionTimestamp === '' ? 0 : this.#terminatingForMs(pod));
     if (lifecycle.state === 'completed' || lifecycle.state === 'overdue') this.#ended.set(pod.uid, lifecycle);
     return lifecycle;
   }
@@ -22,5 +52,30 @@ export class LifecycleTracker {
   /** The Kubernetes API does not have this Pod any more. */
   forget({ uid }: Pick<Pod, 'uid'>): void {
     this.#ended.delete(uid);
+    this.#terminating.delete(uid);
+  }
+
+  /** For the next watcher: a bounded number of Pods, those that terminate for the longest time. */
+  terminating(): TerminatingPods {
+    const now = this.#now();
+    const mayHaveUnseen = now - this.#startedAt < unseenMs;
+    const current = [...this.#terminating].filter(([, { isUnseen }]) => mayHaveUnseen || !isUnseen);
+    return Object.fromEntries(
+      current
+        .slice(0, handoverLimits.terminatingPods)
+        .map(([uid, { graceSeconds, since }]) => [uid, [graceSeconds, Math.floor(now - since)]]),
+    );
+  }
+
+  /** A DELETE with another grace period starts the time again. It can only shorten the period. */
+  #terminatingForMs({ uid, graceSeconds }: Pod): number {
+    const now = this.#now();
+    const known = this.#terminating.get(uid);
+    const isSame = known?.graceSeconds === graceSeconds;
+    if (isSame && !known.isUnseen) return now - known.since;
+    const since = isSame ? known.since : now;
+    if (!isSame) this.#terminating.delete(uid);
+    this.#terminating.set(uid, { graceSeconds, since, isUnseen: false });
+    return now - since;
   }
 }

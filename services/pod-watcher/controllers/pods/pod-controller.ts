@@ -15,7 +15,7 @@ import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { NetworkCache } from '../networks/network-cache.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
-import { LifecycleTracker } from './lifecycle-tracker.ts';
+import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
 import type { ClusterView } from './planning/cluster-view.ts';
 import { PodAllocator, type PodAllocatorOptions, type ServeResult } from './pod-allocator.ts';
 import { PodReleaser, type PodReleaserOptions } from './pod-releaser.ts';
@@ -36,6 +36,8 @@ export interface PodControllerOptions
   readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf'>;
   /** The retry backoff of a Pod that was refused, if no event wakes it before. */
   readonly backoffMs?: readonly [first: number, max: number];
+  /** The terminating Pods that an earlier watcher has seen. */
+  readonly terminatingBefore?: TerminatingPods;
   /** The interval between checks of all Pods that hold allocations; 0: never. */
   readonly garbageIntervalMs?: number;
 }
@@ -49,7 +51,7 @@ export class PodController implements LedgerSubscriber {
   readonly #pods: LedgerPods;
   readonly #queue: WorkQueue;
   readonly #waiters: Waiters;
-  readonly #lifecycles = new LifecycleTracker();
+  readonly #lifecycles: LifecycleTracker;
   readonly #termination: PodTermination;
   readonly #releaser: PodReleaser;
   readonly #allocation: PodAllocator;
@@ -59,6 +61,7 @@ export class PodController implements LedgerSubscriber {
     this.#options = options;
     const { subnets, allocations, log, signal, backoffMs = defaultBackoffMs } = options;
     this.#pods = options.ledgerPods;
+    this.#lifecycles = new LifecycleTracker(options.terminatingBefore);
     this.#waiters = new Waiters({ subnets, signal, wake: (key) => this.#queue.add(key) });
     this.#termination = new PodTermination({ ...options, pods: this.#pods, lifecycles: this.#lifecycles });
     this.#releaser = new PodReleaser({ ...options, termination: this.#termination });
@@ -93,6 +96,11 @@ export class PodController implements LedgerSubscriber {
   /** The number of missing Pods while the mass-deletion guard halts all releases; else 0. */
   get missingPods(): number {
     return this.#termination.missingPods;
+  }
+
+  /** The terminating Pods, for the next watcher. */
+  get terminatingPods(): TerminatingPods {
+    return this.#lifecycles.terminating();
   }
 
   /** The number of Pods that wait for addresses. */

@@ -11,15 +11,18 @@ export type PodLifecycle =
   /** Its kubelet has deleted it; or its deletion is overdue by a second grace period, and its node is lost. */
   | { readonly state: 'overdue' };
 
-/** Uses Kube-OVN's rule of which Pods are alive, so that addresses are allocated and released when its users expect it. */
-export function podLifecycle(pod: Pod, nowMs: number): PodLifecycle {
+/**
+ * Uses Kube-OVN's rule of which Pods are alive, so that addresses are allocated and released when its users expect it.
+ * @param terminatingForMs how long this deletion of the Pod has been seen
+ */
+export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {
   if (pod.hostNetwork) return { state: 'host' };
   const { phase, restartPolicy, reason } = pod;
   const succeeded = phase === 'Succeeded' && restartPolicy !== 'Always';
   const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');
   if (succeeded || failed) return { state: 'completed' };
   if (pod.deletionTimestamp === '') return { state: 'alive', endsInMs: undefined };
-  // The timestamp includes the grace period: this is the end of a second one. The kubelet's final DELETE has a grace period of 0.
-  const endsInMs = Date.parse(pod.deletionTimestamp) + pod.graceSeconds * 1_000 - nowMs;
+  // The kubelet's final DELETE has a grace period of 0.
+  const endsInMs = 2 * pod.graceSeconds * 1_000 - terminatingForMs;
   return endsInMs > 0 ? { state: 'alive', endsInMs } : { state: 'overdue' };
 }

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { toPod } from '../../kubernetes/objects/pod.ts';
 import { podLifecycle } from './pod-lifecycle.ts';
 
-const now = Date.parse('2026-11-17T14:05:00Z');
-const lifecycleOf = (spec: object, status: object, metadata: object = {}) =>
-  podLifecycle(toPod({ metadata: { name: 'p', namespace: 'n', uid: 'u', ...metadata }, spec, status }), now);
+const deletionTimestamp = '2026-11-17T14:05:00Z';
+const lifecycleOf = (spec: object, status: object, metadata: object = {}, seenForMs = 0) =>
+  podLifecycle(toPod({ metadata: { name: 'p', namespace: 'n', uid: 'u', ...metadata }, spec, status }), seenForMs);
 
 describe('the lifecycle of a Pod', () => {
   const cases: [what: string, spec: object, status: object, state: string][] = [
@@ -30,22 +30,19 @@ describe('the lifecycle of a Pod', () => {
   for (const [what, spec, status, state] of cases)
     it(what, () => expect(lifecycleOf(spec, status).state).to.equal(state));
 
-  it('is alive while it terminates, until a second grace period has ended', () => {
+  it('is alive while it terminates, until twice its grace period has passed since the deletion was seen', () => {
     const spec = { terminationGracePeriodSeconds: 60 };
-    const at = (deletionTimestamp: string) => lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp });
-    expect(at('2026-11-17T14:04:30Z')).to.deep.equal({ state: 'alive', endsInMs: 30_000 });
-    expect(at('2026-11-17T14:04:00Z')).to.deep.equal({ state: 'overdue' });
+    const after = (seenForMs: number) => lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp }, seenForMs);
+    expect(after(0)).to.deep.equal({ state: 'alive', endsInMs: 120_000 });
+    expect(after(90_000)).to.deep.equal({ state: 'alive', endsInMs: 30_000 });
+    expect(after(120_000)).to.deep.equal({ state: 'overdue' });
   });
 
   it('is overdue when the kubelet deletes it finally, with a grace period of 0', () => {
     const spec = { terminationGracePeriodSeconds: 60 };
     const at = (deletionGracePeriodSeconds: number) =>
-      lifecycleOf(
-        spec,
-        { phase: 'Running' },
-        { deletionTimestamp: '2026-11-17T14:04:59Z', deletionGracePeriodSeconds },
-      );
+      lifecycleOf(spec, { phase: 'Running' }, { deletionTimestamp, deletionGracePeriodSeconds });
     expect(at(0)).to.deep.equal({ state: 'overdue' });
-    expect(at(5)).to.deep.equal({ state: 'alive', endsInMs: 4_000 });
+    expect(at(5)).to.deep.equal({ state: 'alive', endsInMs: 10_000 });
   });
 });

@@ -227,7 +227,7 @@ describe('a Subnet object', () => {
       name: 'n',
       uid: 'u',
       resourceVersion: '1',
-      outOfServiceSince: undefined,
+      isOutOfService: false,
       addresses: ['192.168.1.10', 'fd00::1'],
     });
     objects.put(subnetNamed('services', { cidrBlock: '10.96.0.0/12' }));

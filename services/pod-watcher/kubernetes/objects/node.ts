@@ -7,8 +7,8 @@ import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
 export interface NodeObject extends ObjectMeta {
   /** Its addresses of type InternalIP. */
   readonly addresses: readonly string[];
-  /** RFC 3339: since when it has the taint out-of-service; "" if the taint has no time, undefined without the taint. */
-  readonly outOfServiceSince: string | undefined;
+  /** Whether it has the taint out-of-service. */
+  readonly isOutOfService: boolean;
 }
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
@@ -24,14 +24,13 @@ export const nodes: ResourceKind<NodeObject> = {
     return {
       ...objectMetaOf(asRecord(metadata)),
       addresses: internal.slice(0, nodeLimits.addresses).map(({ address }) => asText(address)),
-      outOfServiceSince: outOfServiceSince(asRecord(spec)['taints']),
+      isOutOfService: isOutOfService(asRecord(spec)['taints']),
     };
   },
 };
 
-function outOfServiceSince(taints: unknown): string | undefined {
-  const taint = (Array.isArray(taints) ? taints : [])
+function isOutOfService(taints: unknown): boolean {
+  return (Array.isArray(taints) ? taints : [])
     .map(asRecord)
-    .find(({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'));
-  return taint && asText(taint['timeAdded']);
+    .some(({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'));
 }
