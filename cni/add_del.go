@@ -3,6 +3,7 @@ package main
 // CNI ADD and DEL: the request goes to the node agent, its response becomes the CNI result.
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/containernetworking/cni/pkg/ns"
@@ -23,6 +24,7 @@ func add(args *skel.CmdArgs) error {
 		return err
 	}
 	request.Routes, request.DNS, request.VfDriver = conf.Routes, conf.DNS, conf.VfDriver // only ADD sends them
+	request.TakesGateway = conf.takesGateway()
 	if err := refuseOwnNamespace(args); err != nil {
 		return err
 	}
@@ -37,6 +39,12 @@ func add(args *skel.CmdArgs) error {
 	result, err := newResultOfAll(response, args.Netns)
 	if err != nil {
 		return types.NewError(types.ErrDecodingFailure, "the node agent's response makes no CNI result", err.Error())
+	}
+	for _, assigned := range result.IPs {
+		if request.TakesGateway && assigned.Gateway == nil {
+			return invalid(fmt.Sprintf("plugin %s gives the node the gateway's address, and the node agent named no gateway for %s: "+
+				"upgrade the agent, or let the Pod's NIC have the default route", conf.Type, assigned.Address.IP))
+		}
 	}
 	return types.PrintResult(result, conf.CNIVersion)
 }

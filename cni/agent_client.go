@@ -46,6 +46,8 @@ type cniRequest struct {
 	device
 	PodUID     string `json:"pod_uid,omitempty"`     // ipledger's addition
 	NfnNetwork string `json:"nfn_network,omitempty"` // ipledger's addition
+	// TakesGateway is ipledger's addition: each address of the response must have its NodeGateway or its Gateway.
+	TakesGateway bool `json:"takes_gateway,omitempty"`
 }
 
 // cniResponse is both forms of Kube-OVN's response: `ips`, and the flat comma-joined fields of releases before v1.16.
@@ -62,7 +64,11 @@ type cniResponse struct {
 	NICs []cniResponse `json:"nics"`
 }
 
-type address struct{ IP, CIDR, Gateway string } // JSON names match in any case
+// address is an address of the Pod; JSON names match in any case. A Gateway gets a default route.
+type address struct {
+	IP, CIDR, Gateway string
+	NodeGateway       string `json:"node_gateway"` // ipledger's addition: a gateway without a default route
+}
 
 // addWaitVariable, in the environment of the runtime, is the number of seconds that an ADD waits for an agent.
 const addWaitVariable = "IPLEDGER_ADD_WAIT_SECONDS"

@@ -22,14 +22,26 @@ type agentTarget struct {
 type netConf struct {
 	agentTarget
 	device
-	CNIVersion string       `json:"cniVersion"`
-	Type       string       `json:"type"`
-	NfnNetwork string       `json:"nfn-network"` // the one network of an OVN4NFV request for which this configuration is
-	DNS        types.DNS    `json:"dns"`
-	VfDriver   string       `json:"vf_driver"`
-	IPAM       *agentTarget `json:"ipam"`
+	CNIVersion string `json:"cniVersion"`
+	Type       string `json:"type"`
+	NfnNetwork string `json:"nfn-network"` // the one network of an OVN4NFV request for which this configuration is
+	// IsGateway and IsDefaultGateway are options of the plugin `bridge`; a value that is not true counts as false.
+	IsGateway        any          `json:"isGateway"`
+	IsDefaultGateway any          `json:"isDefaultGateway"`
+	DNS              types.DNS    `json:"dns"`
+	VfDriver         string       `json:"vf_driver"`
+	IPAM             *agentTarget `json:"ipam"`
 	// PrevResult is nil for the first plugin of a list, except at CHECK and DEL.
 	PrevResult *json.RawMessage `json:"prevResult"`
+}
+
+// takesGateway reports whether the plugin that makes the NIC gives its end on the node the gateway's address. If the result
+// names no gateway, `bridge` takes the first address of the network, which may be another Pod's, and `ptp` fails.
+func (conf *netConf) takesGateway() bool {
+	if conf.Type == "kube-ovn" || conf.IPAM == nil {
+		return false
+	}
+	return conf.Type == "ptp" || conf.IsGateway == true || conf.IsDefaultGateway == true
 }
 
 // Limits of the Pod's and the container's names. The agent limits the other fields.

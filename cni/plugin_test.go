@@ -235,6 +235,46 @@ func TestPluginSendsKubeOVNsWireBytes(t *testing.T) {
 	}
 }
 
+// A plugin that gives the node the gateway's address gets a gateway from the agent, or the ADD fails.
+func TestADDForAPluginThatTakesTheGateway(t *testing.T) {
+	const named = `{"ips":[{"ip":"10.4.0.2","cidr":"10.4.0.0/24","node_gateway":"10.4.0.254"}]}`
+	const unnamed = `{"ips":[{"ip":"10.4.0.2","cidr":"10.4.0.0/24"}]}`
+	for name, c := range map[string]struct {
+		plugin string // the beginning of its configuration
+		takes  bool
+	}{
+		"bridge":                        {`"type":"bridge"`, false},
+		"bridge, isGateway false":       {`"type":"bridge","isGateway":false`, false},
+		"bridge, isGateway of no kind":  {`"type":"bridge","isGateway":"yes"`, false},
+		"bridge, isGateway":             {`"type":"bridge","isGateway":true`, true},
+		"bridge, isgateway in any case": {`"type":"bridge","isgateway":true`, true},
+		"bridge, isDefaultGateway":      {`"type":"bridge","isDefaultGateway":true`, true},
+		"bridge under another name":     {`"type":"cnv-bridge","isGateway":true`, true},
+		"ptp":                           {`"type":"ptp"`, true},
+		"macvlan":                       {`"type":"macvlan"`, false},
+		"a NIC of Kube-OVN's own type":  {`"type":"kube-ovn","isGateway":true`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for body, hasGateway := range map[string]bool{named: true, unnamed: false} {
+				fake := startAgent(t, 200, body)
+				config := fmt.Sprintf(`{"cniVersion":"1.0.0","name":"n",%s,"server_socket":%q,"ipam":{"type":"kube-ovn","server_socket":%q}}`,
+					c.plugin, fake.socket, fake.socket)
+				out, exitCode := run(t, "ADD", config)
+				if sent := <-fake.requests; strings.Contains(sent, `"takes_gateway":true`) != c.takes {
+					t.Errorf("sent %s", sent)
+				}
+				if refused := c.takes && !hasGateway; refused != (exitCode != 0) {
+					t.Errorf("exit status %d: %s", exitCode, out)
+				} else if refused && !strings.Contains(out, "named no gateway for 10.4.0.2") {
+					t.Error(out)
+				} else if !refused && strings.Contains(out, "routes") {
+					t.Errorf("has a route: %s", out)
+				}
+			}
+		})
+	}
+}
+
 func TestPluginSendsTheTraceContextOfTheRuntime(t *testing.T) {
 	const valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for name, c := range map[string]struct{ variable, expected string }{

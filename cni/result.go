@@ -27,14 +27,14 @@ func newResult(response *cniResponse, netns string) (*types100.Result, error) {
 	}
 	for _, assigned := range addresses {
 		_, subnet, err := net.ParseCIDR(assigned.CIDR)
-		ip, gateway := net.ParseIP(assigned.IP), net.ParseIP(assigned.Gateway)
+		ip, gateway := net.ParseIP(assigned.IP), net.ParseIP(cmp.Or(assigned.Gateway, assigned.NodeGateway))
 		if err != nil || ip == nil {
 			return nil, fmt.Errorf("address %q in subnet %q", assigned.IP, assigned.CIDR)
 		}
 		result.IPs = append(result.IPs, &types100.IPConfig{
 			Address: net.IPNet{IP: ip, Mask: subnet.Mask}, Gateway: gateway, Interface: types100.Int(0),
 		})
-		if len(response.Routes) == 0 && gateway != nil { // without routes, each gateway gets a default route
+		if len(response.Routes) == 0 && assigned.Gateway != "" && gateway != nil { // without routes, each gateway gets a default route
 			routes = append(routes, route{Gateway: assigned.Gateway})
 		}
 	}

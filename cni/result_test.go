@@ -62,6 +62,9 @@ func TestResult(t *testing.T) {
 				`"nicname":"net1","host_nicname":"c1_net1_h"}`,
 			`{"cniVersion":"1.1.0","interfaces":[{"mac":"02:00:00:00:00:11","mtu":1400,"name":"net1","sandbox":"/ns"},` +
 				`{"mtu":1400,"name":"c1_net1_h"}],"ips":[{"address":"172.17.0.11/16","interface":0}]}`},
+		"a gateway for the plugin's end on the node means no default route": {
+			`{"ips":[{"ip":"172.17.0.11","cidr":"172.17.0.0/16","node_gateway":"172.17.0.254"}]}`,
+			`{"cniVersion":"1.1.0",` + nic + `"ips":[{"address":"172.17.0.11/16","gateway":"172.17.0.254","interface":0}]}`},
 		"both families": {dualStack,
 			`{"cniVersion":"1.1.0",` + nic + `"ips":[{"address":"10.0.0.2/24","gateway":"10.0.0.1","interface":0},` +
 				`{"address":"fd00::2/64","gateway":"fd00::1","interface":0}],` +

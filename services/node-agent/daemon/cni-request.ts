@@ -41,6 +41,7 @@ export const requestSchema = z
     routes: z.array(route).max(maxRoutes).nullish(),
     pod_uid: optionalText(128),
     nfn_network: optionalText(253),
+    takes_gateway: z.boolean().nullish(),
   })
   .transform((wire) => ({
     cniType: wire.cni_type,
@@ -57,6 +58,8 @@ export const requestSchema = z
     podUid: wire.pod_uid,
     /** An addition of ipledger's plugin: the one network of an OVN4NFV request for which this is; '' for all. */
     nfnNetwork: wire.nfn_network,
+    /** An addition of ipledger's plugin: the plugin that makes the NIC gives the node the gateway's address. */
+    takesGateway: wire.takes_gateway === true,
   }));
 
 /** A request about a container, as parsed. */

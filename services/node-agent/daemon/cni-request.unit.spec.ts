@@ -34,6 +34,7 @@ describe('CNI request', () => {
       routes: [],
       podUid: '',
       nfnNetwork: '',
+      takesGateway: false,
     });
   });
 

@@ -16,7 +16,9 @@ interface WireRoute {
 
 /** The body of a response to ADD, with its fields in the order in which they are written. */
 interface CniResponse {
-  readonly ips: readonly { protocol: string; ip: string; cidr: string; gateway?: string }[] | null;
+  /** `node_gateway` is ipledger's addition: the gateway of a NIC without the default route, for a plugin that takes it. */
+  readonly ips:
+    readonly { protocol: string; ip: string; cidr: string; gateway?: string; node_gateway?: string }[] | null;
   readonly protocol: string;
   readonly address: string;
   readonly mac_address: string;
@@ -67,6 +69,7 @@ export function formatAddResponse(request: CniRequest, allocation: Allocation, n
     ip: address,
     cidr,
     ...(isDefaultRoute && gateway !== '' && { gateway }),
+    ...(!isDefaultRoute && request.takesGateway && { node_gateway: gateway }),
   }));
   const routes = mergeRoutes(request, allocation);
   const response: CniResponse = {

@@ -54,6 +54,26 @@ describe('CNI response', () => {
     expect(formatAddResponse(request(), allocated({ defaultRoute: true }))).to.contain('"gateway":"172.17.0.1"}]');
   });
 
+  it('has the gateway of each address, without a default route, for a plugin that gives it to the node', () => {
+    const [v4Gateway, v6Gateway] = ['172.17.0.254', 'fd00::fe'];
+    const addresses = [
+      { ...v4, gateway: v4Gateway },
+      { ...v6, gateway: v6Gateway },
+    ];
+    const formatted = formatAddResponse(request({ takes_gateway: true }), allocated({ addresses }));
+    expect(JSON.parse(formatted)).to.deep.include({
+      ips: [
+        { protocol: 'IPv4', ip: v4.address, cidr: v4.cidr, node_gateway: v4Gateway },
+        { protocol: 'IPv6', ip: v6.address, cidr: v6.cidr, node_gateway: v6Gateway },
+      ],
+      gateway: '',
+      routes: null,
+    });
+    const asDefault = formatAddResponse(request({ takes_gateway: true, if_name: 'eth0' }), allocated({ addresses }));
+    expect(asDefault).to.contain(`"gateway":"${v4Gateway},${v6Gateway}"`);
+    expect(asDefault).to.not.contain('node_gateway');
+  });
+
   it('has the same fields for an error', () => {
     expect(formatErrorResponse(new IpledgerError('NOT_ALLOCATED', 'no address'))).to.equal(
       '{"ips":null,"protocol":"","address":"","mac_address":"","cidr":"","gateway":"","routes":null,"mtu":0,' +

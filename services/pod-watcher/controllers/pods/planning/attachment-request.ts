@@ -22,8 +22,9 @@ import {
   validateRate,
 } from './address-annotations.ts';
 import {
-  hasSingleValueKeys,
+  isSingleValueKeyOf,
   readAnnotation,
+  readConstraintAnnotation,
   readInterfaceAnnotation,
   readProviderAnnotation,
   type ServedAttachment,
@@ -76,12 +77,12 @@ export function buildAttachmentRequest(
 }
 
 function readConstraints(pod: Pod, attachment: ServedAttachment, cache: AnnotationCache): Result<AddressConstraints> {
-  const [cidrKey, cidrs] = readAnnotation(pod, attachment, 'cidr');
+  const [cidrKey, cidrs] = readConstraintAnnotation(pod, attachment, 'cidr');
   // Beside `allocated` the annotation is no constraint: the watcher wrote it to show what an attachment got.
-  const isConstraint = cidrs !== '' && readAnnotation(pod, attachment, 'allocated')[1] !== 'true';
+  const isConstraint = cidrs !== '' && pod.annotations[cidrKey.replace(/cidr$/, 'allocated')] !== 'true';
   const cidr = isConstraint ? parseOnce(cache, cidrKey, () => parseCidrs(cidrs, cidrKey)) : ok(noConstraints.cidrs);
   if (!cidr.ok) return cidr;
-  const [familyKey, value] = readAnnotation(pod, attachment, 'ip_family');
+  const [familyKey, value] = readConstraintAnnotation(pod, attachment, 'ip_family');
   const family = parseFamily(value, familyKey);
   return family.ok ? ok({ cidrs: cidr.value, family: family.value, familyKey }) : family;
 }
@@ -100,7 +101,7 @@ function readCandidates(
   const sources: [texts: readonly string[], key: string, label: string][] = [
     [selection.addresses, `ips of network ${networkKey(selection)}`, 'ips'],
     [splitList(interfaceAddress), interfaceKey, 'ip_address annotation'],
-    [hasSingleValueKeys(attachment) ? splitList(address) : [], key, 'ip_address annotation'],
+    [isSingleValueKeyOf(attachment, key) ? splitList(address) : [], key, 'ip_address annotation'],
   ];
   let first: AddressSet | undefined;
   for (const [texts, sourceKey, label] of sources) {
@@ -145,7 +146,7 @@ function readMac(pod: Pod, attachment: ServedAttachment): Result<string> {
   const sources: [mac: string, key: string][] = [
     [selection.mac, `mac of network ${networkKey(selection)}`],
     [interfaceMac, interfaceKey],
-    [hasSingleValueKeys(attachment) ? mac : '', key],
+    [isSingleValueKeyOf(attachment, key) ? mac : '', key],
   ];
   let first = '';
   for (const [text, sourceKey] of sources) {

@@ -243,6 +243,64 @@ describe('an error in the annotations of an attachment', () => {
     });
 });
 
+describe('a key for the interface of a Kube-OVN-type NIC', () => {
+  const ofProvider = 'attachnet.default.ovn.kubernetes.io';
+  const ofInterface = 'attachnet.default.ovn.net1.kubernetes.io';
+  const addressKey = 'attachnet.default.kubernetes.io/ip_address.net1';
+  const contradictions: [networks: string, annotations: Record<string, string>, sentence: string][] = [];
+  for (const networks of ['attachnet@net1', 'attachnet@net1,attachnet@net2'])
+    for (const prefix of [ofInterface, ofProvider])
+      for (const addresses of [
+        { [addressKey]: '10.1.0.1' },
+        { [`${ofInterface}/ip_address`]: '10.1.0.1' },
+        { [`${ofInterface}/ip_pool`]: '10.1.0.1,10.1.0.2' },
+      ])
+        contradictions.push(
+          [networks, { [`${prefix}/ip_family`]: 'ipv6', ...addresses }, `10.1.0.1 does not match ${prefix}/ip_family`],
+          [networks, { [`${prefix}/cidr`]: '10.2.0.0/16', ...addresses }, '10.1.0.1 not in cidr 10.2.0.0/16'],
+        );
+  for (const [networks, annotations, sentence] of contradictions)
+    it(`is compared with all others of the NIC, for networks ${networks} with ${JSON.stringify(annotations)}`, () => {
+      const { attachments, problems } = planOf(networks, annotations);
+      expect(attachments).to.deep.equal([]);
+      expect(problems[0]?.text).to.contain(sentence);
+    });
+
+  it('is compared with ips beside the name of the network', () => {
+    const networks = '[{"name":"attachnet","interface":"net1","ips":["10.1.0.1"]}]';
+    const { problems } = planOf(networks, { [`${ofInterface}/ip_family`]: 'ipv6' });
+    expect(problems[0]?.text).to.contain(`10.1.0.1 does not match ${ofInterface}/ip_family`);
+  });
+
+  it('applies to the only NIC of a network, before the key of the provider', () => {
+    const { attachments, problems } = planOf('attachnet@net1', {
+      [`${ofInterface}/ip_address`]: '10.1.0.1',
+      [`${ofProvider}/ip_address`]: '10.1.0.2',
+      [`${ofInterface}/mac_address`]: '02:00:00:00:00:01',
+      [`${ofInterface}/logical_switch`]: 'by-name',
+      [`${ofProvider}/ip_family`]: 'ipv4',
+    });
+    expect(problems).to.deep.equal([]);
+    expect(attachments).to.have.length(1);
+    expect(attachments[0]).to.include({ mac: '02:00:00:00:00:01', ipFamily: 'ipv4' });
+    expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.1.0.1'] }], subnets: ['by-name'] });
+  });
+
+  it('applies to no NIC without that name', () => {
+    const { attachments } = planOf('attachnet@net2', { [`${ofInterface}/ip_address`]: '10.1.0.1' });
+    expect(attachments[0]).to.deep.include({ candidates: [] });
+  });
+
+  it('shows a result, and is no constraint, beside allocated of the same interface', () => {
+    const { problems } = planOf('attachnet@net1', {
+      [addressKey]: '10.1.0.1',
+      [`${ofInterface}/cidr`]: '10.2.0.0/16',
+      [`${ofInterface}/allocated`]: 'true',
+    });
+    expect(problems).to.deep.equal([]);
+  });
+});
+
 const networks = ['attachnet', 'attachnet@net1', 'attachnet,attachnet', 'attachnet@net1,attachnet@net2'];
 const providers = ['attachnet.default.ovn', 'attachnet.default.ovn.net1'];
 

@@ -122,8 +122,9 @@ function resolveSelection(
       return { topics, problems: [brokenNetwork(key, network.problem)] };
     case 'ipam':
     case 'ovn': {
-      const hasInterfaceKeys = network.kind === 'ovn' && isRepeated && selection.interface !== '';
-      const attachment = { selection, provider: network.provider, ordinal, hasInterfaceKeys };
+      const isOwnNic = network.kind === 'ovn' && selection.interface !== '';
+      const interfaceKeys = isOwnNic ? (isRepeated ? 'only' : 'first') : undefined;
+      const attachment = { selection, provider: network.provider, ordinal, interfaceKeys } as const;
       const resolution = resolveAttachment(pod, attachment, { network, clusterView });
       return { ...resolution, topics: [...topics, ...resolution.topics] };
     }
