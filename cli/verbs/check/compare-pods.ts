@@ -1,4 +1,5 @@
 /** Compares the allocations with the Pods and their annotations. */
+import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import { podLifecycleStage } from '../../cluster/pod-lifecycle-stage.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
@@ -59,7 +60,9 @@ const explainStage = ({ hostNetwork, isTerminating, phase }: Pod): string =>
 
 function compareAnnotations(allocation: Allocation, pod: Pod): Disagreement[] {
   const where = `Pod ${formatPodName(allocation.attachment)}`;
-  return Object.entries(expectedAnnotations(allocation)).flatMap(([key, expected]) => {
+  // The pod-watcher leaves out keys that Kubernetes rejects, and reports them in an Event
+  const possible = Object.entries(expectedAnnotations(allocation)).filter(([key]) => isAnnotationKey(key));
+  return possible.flatMap(([key, expected]) => {
     const shown = pod.annotations[key] ?? '';
     const isSame = key.includes('/mac_address') ? shown.toLowerCase() === expected.toLowerCase() : shown === expected;
     const present = shown === '' ? 'is missing' : `is "${shown}"`;

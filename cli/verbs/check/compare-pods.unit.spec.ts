@@ -52,6 +52,18 @@ describe('Annotations of Pods', () => {
     ]);
   });
 
+  it('are not expected under a key that Kubernetes rejects', () => {
+    const attachment = { ...attachmentOf('web'), ordinal: 1 };
+    const second = { ...allocation, seq: 8, attachment, mac: '', interface: 'up-' };
+    const far = {
+      ...allocation,
+      seq: 9,
+      attachment: { ...attachmentOf('web'), provider: `${'n'.repeat(240)}.default` },
+    };
+    const found = describeDisagreements({ allocations: [allocation, second, far] });
+    expect(found.filter((line) => line.startsWith('annotation'))).to.deep.equal([]);
+  });
+
   it('have the interface in the key for a second attachment of a network, once it is known', () => {
     const attachment = { ...attachmentOf('web'), ordinal: 1 };
     const addresses = [{ address: '10.0.0.4', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];

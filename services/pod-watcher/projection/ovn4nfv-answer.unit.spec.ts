@@ -27,7 +27,7 @@ const ovnNetwork = JSON.stringify(interfaces);
 const nfn = JSON.stringify({ type: 'ovn4nfv', interface: interfaces });
 
 function answersOf(annotations: Record<string, string>, allocations = [nic(0), nic(1)]): Record<string, unknown> {
-  const patch = podPatch(podNamed('a', { annotations }), allocations, never);
+  const { patch } = podPatch(podNamed('a', { annotations }), allocations, never);
   const written = Object.entries(patch?.metadata.annotations ?? {}).filter(([key]) => !key.includes('.kubernetes.io/'));
   return Object.fromEntries(written.map(([key, value]) => [key, JSON.parse(value ?? 'null') as unknown]));
 }

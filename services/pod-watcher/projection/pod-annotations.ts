@@ -5,7 +5,7 @@
  * `ip_address.<interface>` and `mac_address.<interface>` once its interface is known. Several attachments of one Kube-OVN-type
  * network also have "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
  */
-import { isDnsSubdomain } from '../../../lib/kubernetes/ip-object-name.ts';
+import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import type { AttachmentSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
@@ -21,37 +21,46 @@ export interface PodPatch {
   readonly metadata: { readonly uid: string; readonly annotations: Annotations };
 }
 
+export interface AnnotationChanges {
+  /** All changes; undefined without changes. */
+  readonly patch: PodPatch | undefined;
+  /** Keys that the API would reject, with the whole patch: they are left out. */
+  readonly rejectedKeys: readonly string[];
+}
+
 /**
- * Returns the patch with all changes of the annotations; undefined without changes. Allocations of other uids are ignored. A
- * terminated Pod keeps the annotations of its released allocations, so that users can see what it had.
+ * Returns the changes of the annotations. Allocations of other uids are ignored. A terminated Pod keeps the annotations of its
+ * released allocations, so that users can see what it had.
  * @param isOvnSubnet whether a Subnet belongs to Kube-OVN's own networks, by its provider
  */
 export function podPatch(
   pod: Pod,
   allocations: readonly HeldAllocation[],
   isOvnSubnet: (subnet: string) => boolean,
-): PodPatch | undefined {
-  const desired: Annotations = {};
+): AnnotationChanges {
+  const shown: Annotations = {};
   const own = allocations.filter(({ uid }) => uid === pod.ledgerUid);
   for (const allocation of own) {
-    Object.assign(desired, annotationsOf(allocation, pod, isOvnSubnet));
-    Object.assign(desired, interfaceAnnotations(allocation, own, { pod, isOvnSubnet }));
+    Object.assign(shown, annotationsOf(allocation, pod, isOvnSubnet));
+    Object.assign(shown, interfaceAnnotations(allocation, own, { pod, isOvnSubnet }));
   }
-  Object.assign(desired, ovn4nfvAnswer(pod, own));
+  const rejectedKeys = Object.keys(shown).filter((key) => !isAnnotationKey(key));
+  for (const key of rejectedKeys) delete shown[key];
+  const desired = { ...shown, ...ovn4nfvAnswer(pod, own) };
   for (const key of detachedAnnotationKeys(pod, desired)) desired[key] = null;
   const changes = Object.entries(desired).filter(([key, value]) => (pod.annotations[key] ?? null) !== value);
-  if (changes.length === 0) return undefined;
-  return { metadata: { uid: pod.uid, annotations: Object.fromEntries(changes) } };
+  const patch = { metadata: { uid: pod.uid, annotations: Object.fromEntries(changes) } };
+  return { patch: changes.length === 0 ? undefined : patch, rejectedKeys };
 }
 
-/** Whether a provider's name can be part of an annotation key. A Pod of a provider with a longer name has no annotations for it. */
-export function canBeAnnotated(provider: string): boolean {
-  return isDnsSubdomain(`${provider}.kubernetes.io`.toLowerCase());
+/** One patch for the keys of each network, for when the API rejects the one with all of them. */
+export function patchesByNetwork({ metadata: { uid, annotations } }: PodPatch): PodPatch[] {
+  const byPrefix = Map.groupBy(Object.entries(annotations), ([key]) => key.split('/', 1)[0]);
+  return Array.from(byPrefix.values(), (entries) => ({ metadata: { uid, annotations: Object.fromEntries(entries) } }));
 }
 
 function annotationsOf(allocation: HeldAllocation, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
   const { provider, ordinal, addresses, interface: interfaceName } = allocation;
-  if (!canBeAnnotated(provider)) return {};
   if (ordinal > 0) {
     if (interfaceName === '') return {};
     const ip = joined(addresses.map(({ address }) => address));
@@ -70,7 +79,7 @@ function interfaceAnnotations(
 ): Annotations {
   const { provider, interface: name } = allocation;
   const hasSeveral = all.filter((other) => other.provider === provider).length > 1;
-  if (!hasSeveral || name === '' || !isOvnProvider(provider) || !canBeAnnotated(`${provider}.${name}`)) return {};
+  if (!hasSeveral || name === '' || !isOvnProvider(provider)) return {};
   return attachmentAnnotations(allocation, `${provider}.${name}`, context);
 }
 

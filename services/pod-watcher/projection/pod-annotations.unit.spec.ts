@@ -10,22 +10,23 @@ const complete = {
   [key('gateway')]: '10.0.0.1',
   [key('allocated')]: 'true',
 };
-const annotations = (patch: ReturnType<typeof podPatch>) => patch?.metadata.annotations;
+const patchOf = (...options: Parameters<typeof podPatch>) => podPatch(...options).patch;
+const annotations = (patch: ReturnType<typeof patchOf>) => patch?.metadata.annotations;
 
 describe('Pod annotations of allocations', () => {
   it('are written in one patch for the uid of the Pod', () => {
-    expect(podPatch(podNamed('a'), [heldAllocation('a')], never)).to.deep.equal({
+    expect(patchOf(podNamed('a'), [heldAllocation('a')], never)).to.deep.equal({
       metadata: { uid: 'uid-a', annotations: complete },
     });
   });
 
   it('are not written when they are up to date', () => {
-    expect(podPatch(podNamed('a', { annotations: complete }), [heldAllocation('a')], never)).to.equal(undefined);
+    expect(patchOf(podNamed('a', { annotations: complete }), [heldAllocation('a')], never)).to.equal(undefined);
   });
 
   it('are restored where they were changed, and only there', () => {
     const changed = podNamed('a', { annotations: { ...complete, [key('ip_address')]: '9.9.9.9' } });
-    expect(annotations(podPatch(changed, [heldAllocation('a')], never))).to.deep.equal({
+    expect(annotations(patchOf(changed, [heldAllocation('a')], never))).to.deep.equal({
       [key('ip_address')]: '10.0.0.2',
     });
   });
@@ -37,7 +38,7 @@ describe('Pod annotations of allocations', () => {
         { address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' },
       ],
     });
-    expect(annotations(podPatch(podNamed('a'), [dual], never))).to.deep.include({
+    expect(annotations(patchOf(podNamed('a'), [dual], never))).to.deep.include({
       [key('ip_address')]: '10.0.0.2,fd00::2',
       [key('cidr')]: '10.0.0.0/24,fd00::/64',
       [key('gateway')]: '10.0.0.1,fd00::1',
@@ -46,12 +47,12 @@ describe('Pod annotations of allocations', () => {
 
   it('keep the spelling of the MAC, and drop a MAC that is not allocated', () => {
     const annotatedPod = podNamed('a', { annotations: { ...complete, [key('mac_address')]: '00:00:00:53:6B:BB' } });
-    expect(podPatch(annotatedPod, [heldAllocation('a', { mac: '00:00:00:53:6b:bb' })], never)).to.equal(undefined);
-    expect(annotations(podPatch(annotatedPod, [heldAllocation('a')], never))).to.deep.equal({
+    expect(patchOf(annotatedPod, [heldAllocation('a', { mac: '00:00:00:53:6b:bb' })], never)).to.equal(undefined);
+    expect(annotations(patchOf(annotatedPod, [heldAllocation('a')], never))).to.deep.equal({
       [key('mac_address')]: null,
     });
     expect(
-      annotations(podPatch(annotatedPod, [heldAllocation('a', { mac: '02:00:00:00:00:01' })], never)),
+      annotations(patchOf(annotatedPod, [heldAllocation('a', { mac: '02:00:00:00:00:01' })], never)),
     ).to.deep.equal({
       [key('mac_address')]: '02:00:00:00:00:01',
     });
@@ -59,13 +60,13 @@ describe('Pod annotations of allocations', () => {
 
   it('name the Subnet of Kube-OVN’s own networks only', () => {
     const ovn = heldAllocation('a', { provider: 'attachnet.default.ovn', subnet: 'attachnet' });
-    expect(annotations(podPatch(podNamed('a'), [ovn], never))).to.include({
+    expect(annotations(patchOf(podNamed('a'), [ovn], never))).to.include({
       'attachnet.default.ovn.kubernetes.io/logical_switch': 'attachnet',
     });
-    expect(annotations(podPatch(podNamed('a'), [heldAllocation('a')], (subnet) => subnet === 'macvlan'))).to.include({
+    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], (subnet) => subnet === 'macvlan'))).to.include({
       [key('logical_switch')]: 'macvlan',
     });
-    expect(annotations(podPatch(podNamed('a'), [heldAllocation('a')], never))).not.to.have.property(
+    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], never))).not.to.have.property(
       key('logical_switch'),
     );
   });
@@ -77,10 +78,10 @@ describe('Pod annotations of allocations', () => {
       addresses: [{ address: '10.0.0.3', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }],
     };
     expect(
-      annotations(podPatch(podNamed('a'), [heldAllocation('a'), heldAllocation('a', second)], never)),
+      annotations(patchOf(podNamed('a'), [heldAllocation('a'), heldAllocation('a', second)], never)),
     ).to.deep.equal(complete);
     const bound = heldAllocation('a', { ...second, interface: 'net2', mac: '02:00:00:00:00:02' });
-    expect(annotations(podPatch(podNamed('a'), [heldAllocation('a'), bound], never))).to.deep.equal({
+    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a'), bound], never))).to.deep.equal({
       ...complete,
       [key('ip_address.net2')]: '10.0.0.3',
       [key('mac_address.net2')]: '02:00:00:00:00:02',
@@ -90,26 +91,53 @@ describe('Pod annotations of allocations', () => {
   it('leave out keys that Kubernetes rejects', () => {
     const [long, odd] = [`${'n'.repeat(240)}.default`, 'Physical_Net'];
     for (const provider of [long, odd])
-      expect(podPatch(podNamed('a'), [heldAllocation('a', { provider })], never)).to.equal(undefined);
+      expect(patchOf(podNamed('a'), [heldAllocation('a', { provider })], never)).to.equal(undefined);
     const both = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: long })];
-    expect(annotations(podPatch(podNamed('a'), both, never))).to.deep.equal(complete);
+    expect(annotations(patchOf(podNamed('a'), both, never))).to.deep.equal(complete);
+    expect(podPatch(podNamed('a'), both, never).rejectedKeys).to.include(`${long}.kubernetes.io/ip_address`);
+  });
+
+  for (const name of ['up-', 'up.', 'a+b', 'ü', '-', '_x_'])
+    it(`leave out only the keys of an interface that cannot end a key: ${name}`, () => {
+      const others = ['net1', name].map((each, index) =>
+        heldAllocation('a', { seq: 8 + index, ordinal: 1 + index, interface: each, mac: '02:00:00:00:00:02' }),
+      );
+      const { patch, rejectedKeys } = podPatch(podNamed('a'), [heldAllocation('a'), ...others], never);
+      expect(annotations(patch)).to.deep.equal({
+        ...complete,
+        [key('ip_address.net1')]: '10.0.0.2',
+        [key('mac_address.net1')]: '02:00:00:00:00:02',
+      });
+      expect(rejectedKeys).to.deep.equal([key(`ip_address.${name}`), key(`mac_address.${name}`)]);
+    });
+
+  it('leave out the keys of a Kube-OVN-type NIC whose interface cannot be part of a prefix', () => {
+    const provider = 'net.default.ovn';
+    const nics = ['net1', 'a_b'].map((name, ordinal) => heldAllocation('a', { provider, ordinal, interface: name }));
+    const { patch, rejectedKeys } = podPatch(podNamed('a'), nics, never);
+    expect(annotations(patch)).to.include({
+      'net.default.ovn.net1.kubernetes.io/allocated': 'true',
+      'net.default.kubernetes.io/ip_address.a_b': '10.0.0.2',
+    });
+    expect(rejectedKeys).to.include('net.default.ovn.a_b.kubernetes.io/allocated');
+    expect(Object.keys(annotations(patch) ?? {}).filter((each) => each.includes('.a_b.'))).to.deep.equal([]);
   });
 
   it('are neither written to a Pod with another uid, nor removed from a terminated Pod', () => {
-    expect(podPatch(podNamed('a', { uid: 'new' }), [heldAllocation('a')], never)).to.equal(undefined);
+    expect(patchOf(podNamed('a', { uid: 'new' }), [heldAllocation('a')], never)).to.equal(undefined);
     const finished = { annotations: complete, status: { phase: 'Succeeded' } };
-    expect(podPatch(podNamed('a', finished), [], never)).to.equal(undefined);
+    expect(patchOf(podNamed('a', finished), [], never)).to.equal(undefined);
   });
 
   it('are removed from a running Pod after an attachment was detached', () => {
     const removed = Object.fromEntries(Object.keys(complete).map((each) => [each, null]));
-    expect(annotations(podPatch(podNamed('a', { annotations: complete }), [], never))).to.deep.equal(removed);
+    expect(annotations(patchOf(podNamed('a', { annotations: complete }), [], never))).to.deep.equal(removed);
   });
 
   it('have the interface in each key, for NICs of one Kube-OVN-type network', () => {
     const provider = 'net.default.ovn';
     const nics = ['net1', 'net2'].map((name, ordinal) => heldAllocation('a', { provider, ordinal, interface: name }));
-    const patch = annotations(podPatch(podNamed('a'), nics, never)) ?? {};
+    const patch = annotations(patchOf(podNamed('a'), nics, never)) ?? {};
     for (const name of ['net1', 'net2'])
       expect(patch).to.include({
         [`${provider}.${name}.kubernetes.io/ip_address`]: '10.0.0.2',
@@ -119,11 +147,11 @@ describe('Pod annotations of allocations', () => {
       string,
       string
     >;
-    expect(podPatch(podNamed('a', { annotations: present }), nics, never)).to.equal(undefined);
+    expect(patchOf(podNamed('a', { annotations: present }), nics, never)).to.equal(undefined);
   });
 
   it('name the virtual machine on its launcher', () => {
-    const patch = podPatch(launcher('a'), [heldAllocation('vm1')], never);
+    const patch = patchOf(launcher('a'), [heldAllocation('vm1')], never);
     expect(patch?.metadata.uid).to.equal('uid-virt-launcher-vm1-a');
     expect(patch?.metadata.annotations).to.include({
       'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
@@ -139,7 +167,7 @@ describe('Pod annotations of allocations', () => {
       },
     });
     expect(
-      podPatch(mirror, [heldAllocation('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' })], never)?.metadata.uid,
+      patchOf(mirror, [heldAllocation('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' })], never)?.metadata.uid,
     ).to.equal('uid-a');
   });
 });

@@ -25,7 +25,8 @@ import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
 import { ThrottledWarnings } from './throttled-warnings.ts';
 import { type Counts, usageCounts, poolFieldNames, hasCounts, statusPatch, subnetFieldNames } from './usage-counts.ts';
 import { nodeMismatch } from './node-mismatch.ts';
-import { canBeAnnotated, podPatch } from './pod-annotations.ts';
+import { patchesByNetwork, type PodPatch, podPatch } from './pod-annotations.ts';
+import { rejectedKeysEvent, rejectedPatchEvent } from './rejected-annotations.ts';
 import { syncIpObject } from './ip-object-sync.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
 import { userLabel, VipUsers } from './vip-users.ts';
@@ -69,8 +70,8 @@ export class Projector {
   readonly #pods: LedgerPods;
   readonly #queue: WorkQueue;
   readonly #warnings: ThrottledWarnings;
-  /** Reported Node mismatches, by uid of the Pod. */
-  readonly #reportedMismatches = new Map<string, string>();
+  /** The last message of each reason that was reported about a Pod, by its uid. */
+  readonly #reported = new Map<string, Map<string, string>>();
 
   constructor(options: ProjectorOptions) {
     this.#options = options;
@@ -127,7 +128,7 @@ export class Projector {
 
   #onPod(change: ObjectChange<Pod>): void {
     if (change.kind === 'listed') return;
-    if (change.kind === 'gone') this.#reportedMismatches.delete(change.object.uid);
+    if (change.kind === 'gone') this.#reported.delete(change.object.uid);
     const key = ledgerKeyOf(change.object);
     const allocations = this.view.allocationsOfPod(key);
     if (allocations.length === 0) return;
@@ -182,25 +183,28 @@ export class Projector {
   /** During a live migration, both launchers show the allocations of the machine. */
   async #annotate(key: string): Promise<void> {
     const allocations = this.view.allocationsOfPod(key);
-    for (const pod of this.#pods.all(key)) await this.#annotateOne(pod, allocations);
+    const results = await Promise.allSettled(this.#pods.all(key).map((pod) => this.#annotateOne(pod, allocations)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   async #annotateOne(pod: Pod, allocations: readonly HeldAllocation[]): Promise<void> {
-    const { api, signal, traces } = this.#options;
+    const { traces } = this.#options;
     this.#reportNodeMismatch(pod, allocations);
-    for (const { provider } of allocations)
-      if (!canBeAnnotated(provider))
-        this.#warnings.log(
-          provider,
-          { provider, pod: keyOf(pod) },
-          'projection: the provider name is too long for an annotation key',
-        );
-    const body = podPatch(pod, allocations, (subnet) => this.#isOvnSubnet(subnet));
-    if (!body) return;
+    const { patch, rejectedKeys } = podPatch(pod, allocations, (subnet) => this.#isOvnSubnet(subnet));
+    if (rejectedKeys.length > 0) {
+      const event = rejectedKeysEvent(rejectedKeys);
+      this.#warnings.log(
+        event.reason,
+        { pod: keyOf(pod), reason: event.message },
+        'projection: left out an annotation',
+      );
+      this.#reportOnce(pod, event);
+    }
+    if (!patch) return;
     const own = allocations.filter(({ uid }) => uid === pod.ledgerUid);
     const span = traces?.startWrite(pod, 'annotate Pod', own);
     try {
-      await mergePatch(api, { path: podPath(pod.namespace, pod.name), body, signal });
+      await this.#patchPod(pod, patch);
       span?.end();
       traces?.onAnnotated(pod, own);
     } catch (error) {
@@ -210,12 +214,37 @@ export class Projector {
     }
   }
 
+  /** If the API rejects the patch, the annotations of each network are written alone: one of them does not cost the others. */
+  async #patchPod(pod: Pod, patch: PodPatch): Promise<void> {
+    const { api, signal } = this.#options;
+    const path = podPath(pod.namespace, pod.name);
+    const write = (body: PodPatch): Promise<void> => mergePatch(api, { path, body, signal });
+    try {
+      await write(patch);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !['invalid', 'denied'].includes(error.reaction)) throw error;
+      const parts = patchesByNetwork(patch);
+      const results = parts.length > 1 ? await Promise.allSettled(parts.map(write)) : [];
+      const rejected = parts.filter((_, index) => results[index]?.status !== 'fulfilled');
+      if (rejected.length > 0) this.#reportOnce(pod, rejectedPatchEvent(rejected, error.reason));
+      if (rejected.length > 0) throw error;
+    }
+  }
+
   #reportNodeMismatch(pod: Pod, allocations: readonly HeldAllocation[]): void {
     const message = nodeMismatch(pod, allocations);
-    if (message === undefined || this.#reportedMismatches.get(pod.uid) === message) return;
-    this.#reportedMismatches.set(pod.uid, message);
-    this.#options.log.warn({ pod: keyOf(pod), reason: message }, 'projection: bound on another Node');
-    this.#options.recordEvent(pod, { type: 'Warning', reason: 'BoundOnAnotherNode', message });
+    if (message === undefined) return;
+    const isNew = this.#reportOnce(pod, { type: 'Warning', reason: 'BoundOnAnotherNode', message });
+    if (isNew) this.#options.log.warn({ pod: keyOf(pod), reason: message }, 'projection: bound on another Node');
+  }
+
+  /** Returns whether it recorded the Event: once, until its message changes. */
+  #reportOnce(pod: Pod, event: PodEvent): boolean {
+    const reported = this.#reported.get(pod.uid) ?? new Map<string, string>();
+    if (reported.get(event.reason) === event.message) return false;
+    this.#reported.set(pod.uid, reported.set(event.reason, event.message));
+    this.#options.recordEvent(pod, event);
+    return true;
   }
 
   #isOvnSubnet(name: string): boolean {

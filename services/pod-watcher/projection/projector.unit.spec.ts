@@ -1,134 +1,24 @@
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { Usage } from '../../../proto/generated/ipledger.ts';
-import { FakeApi } from '../testing/fake-api.ts';
-import {
-  boundEvent,
-  FakeInformer,
-  heldAllocation,
-  appliedSubnet,
-  launcher,
-  podNamed,
-  silentLogger,
-  subnetNamed,
-  until,
-} from '../testing/fakes.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
-import type { PodEvent } from '../kubernetes/event-recorder.ts';
-import { LedgerPods } from '../kubernetes/ledger-pods.ts';
-import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import { type IpObject, ips as ipKind } from '../kubernetes/objects/ip.ts';
-import { ipPools, type PoolObject } from '../kubernetes/objects/ip-pool.ts';
-import { type SubnetObject, toSubnet } from '../kubernetes/objects/subnet.ts';
-import { type VipObject, vips as vipKind } from '../kubernetes/objects/vip.ts';
-import { type Pod, toPod } from '../kubernetes/objects/pod.ts';
-import type { HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
+import { ipPools } from '../kubernetes/objects/ip-pool.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import { vips as vipKind } from '../kubernetes/objects/vip.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import { boundEvent, heldAllocation, launcher, podNamed, subnetNamed, until } from '../testing/fakes.ts';
 import { ipManifest } from './ip-object.ts';
-import { Projector } from './projector.ts';
-
-const usage: Usage = {
-  family: 4,
-  total: '253',
-  inUse: '1',
-  available: '252',
-  inUseRange: '10.0.0.2',
-  availableRange: '',
-  cooldown: '0',
-  reserved: '0',
-  reservedRange: '',
-};
-const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
-const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;
-const subnetAt = '/apis/kubeovn.io/v1/subnets/macvlan';
+import { createProjectorWorld, ipAt, podAt, subnetAt, usage } from './testing/projector.fixture.ts';
 
 describe('Projector', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** The informers follow the writes to the API server, as a watch does. */
-  function world(
+  const world = (
     allocations: readonly HeldAllocation[],
-    { log = silentLogger, schedulingWaitMs = 0, reservations = [] as ReservedAddress[] } = {},
-  ) {
-    const api = new FakeApi();
-    const pods = new FakeInformer<Pod>();
-    const ips = new FakeInformer<IpObject>();
-    const subnets = new FakeInformer<SubnetObject>();
-    const pools = new FakeInformer<PoolObject>();
-    const vips = new FakeInformer<VipObject>();
-    const requestedSeqs: number[] = [];
-    const ledger = { usage: [usage], error: undefined as Error | undefined };
-    const allocator = {
-      getSubnet: (name: string, minSeq: number) => {
-        requestedSeqs.push(minSeq);
-        if (ledger.error) return Promise.reject(ledger.error);
-        return Promise.resolve({
-          position: { epoch: 1, seq: minSeq, hash: '' },
-          subnet: { name, usage: ledger.usage, fenced: [] },
-        });
-      },
-      getPool: (name: string, minSeq: number) =>
-        Promise.resolve({ position: { epoch: 1, seq: minSeq, hash: '' }, pool: { name, usage: ledger.usage } }),
-    };
-    api.onWrite = (path, object) => {
-      if (path.includes('/vips/')) return vips.put(vipKind.parse(object));
-      if (path.includes('/ippools/')) return pools.put(ipPools.parse(object));
-      if (path.includes('/pods/')) pods.put(withAnnotationsOf(toPod(object)));
-      else if (path.includes('/subnets/')) subnets.put(toSubnet(object));
-      else if (object) ips.put(ipKind.parse(object));
-      else ips.drop(ips.objects.get(path.slice(path.lastIndexOf('/') + 1)) as IpObject);
-    };
-    /** A verified launcher keeps its identity. */
-    const withAnnotationsOf = (pod: Pod): Pod => ({
-      ...pod,
-      ...pods.objects.get(keyOf(pod)),
-      annotations: pod.annotations,
-    });
-    const recorded: { pod: string; event: PodEvent }[] = [];
-    const recordEvent = (pod: Pod, event: PodEvent): void => void recorded.push({ pod: pod.name, event });
-    const options = {
-      api,
-      allocator,
-      pods,
-      ledgerPods: new LedgerPods(pods),
-      ips,
-      subnets,
-      pools,
-      vips,
-      recordEvent,
-      schedulingWaitMs,
-      log,
-      signal: stop.signal,
-    };
-    const projector = new Projector(options);
-    const addPod = (pod: Pod): void => {
-      api.put(podAt(pod.name), {
-        metadata: { name: pod.name, namespace: 'default', uid: pod.uid, annotations: pod.annotations },
-      });
-      pods.objects.set(keyOf(pod), pod);
-    };
-    const addIp = (manifest: object): void => {
-      const path = ipAt((manifest as { metadata: { name: string } }).metadata.name);
-      api.put(path, manifest as Record<string, unknown>);
-      const object = ipKind.parse(api.objects.get(path));
-      ips.objects.set(object.name, object);
-    };
-    const snapshot = {
-      seq: 50,
-      allocations: allocations,
-      subnets: [appliedSubnet('macvlan')],
-      pools: [],
-      reservations,
-    };
-    for (const reader of [projector.view, projector.vipUsers]) reader.onSnapshot(snapshot);
-    const quiet = async (): Promise<void> => {
-      for (let writes = -1; writes !== api.writes.length; await new Promise((resolve) => setTimeout(resolve, 15)))
-        writes = api.writes.length;
-    };
-    return { api, pods, ips, subnets, pools, vips, requestedSeqs, ledger, recorded, projector, addPod, addIp, quiet };
-  }
+    options: Parameters<typeof createProjectorWorld>[2] = {},
+  ): ReturnType<typeof createProjectorWorld> => createProjectorWorld(stop.signal, allocations, options);
 
   it('labels a Vip with the IP object of the Pod that uses it', async () => {
     const reserved = { seq: 3, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
@@ -309,21 +199,6 @@ describe('Projector', () => {
     api.failRequest = () => (failures++ < 4 ? new ApiError(failures % 2 ? 500 : 429, 'trouble') : undefined);
     projector.start();
     await until(() => api.writes.length === 2);
-  });
-
-  it('logs a rejection of many objects once, and writes them when the API server accepts them', async () => {
-    const allocations = Array.from({ length: 30 }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
-    const lines: string[] = [];
-    const { api, projector, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });
-    for (const { pod } of allocations) addPod(podNamed(pod));
-    let requestedSeqs = 0;
-    api.failRequest = ({ path }) =>
-      path.includes('/ips') && ++requestedSeqs <= 60 ? new ApiError(403, 'forbidden') : undefined;
-    projector.start();
-    await until(() => api.writes.length === 60);
-    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
-      'projection: the API server rejected a write',
-    ]);
   });
 
   it('reports once that a Pod was bound on another Node', async () => {

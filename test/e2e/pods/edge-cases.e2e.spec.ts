@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { readSystemSnapshot } from '../support/system-snapshot.ts';
 import {
   waitForAddress,
+  waitForEvent,
   macvlanConfig,
   makeNetwork,
   makeNetworkAndSubnet,
@@ -98,10 +99,7 @@ describe('edge cases of Pods', function () {
     await makePod(scene, 'far', `lan,${network}`);
     await waitForAddress(scene, 'far', 'lan');
     await eventually(async () => expect(await holders()).to.deep.equal(['far', 'far']));
-    const logged = readLogLines(scene.stack.watcher, 40).filter((line) =>
-      line.includes('the provider name is too long for an annotation key'),
-    );
-    expect(logged).to.have.length(1);
+    await waitForEvent(scene, 'far', 'AnnotationNotPossible', /Kubernetes accepts no annotation n+/);
     await scene.kubernetes.remove('Pod', 'far');
   });
 

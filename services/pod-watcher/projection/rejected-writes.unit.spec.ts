@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import type { Pod } from '../kubernetes/objects/pod.ts';
+import type { HeldAllocation } from '../ledger/ledger-events.ts';
+import { heldAllocation, launcher, podNamed, until } from '../testing/fakes.ts';
+import { createProjectorWorld, podAt } from './testing/projector.fixture.ts';
+
+describe('A write that the API server rejects', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  const world = (
+    allocations: readonly HeldAllocation[],
+    options: Parameters<typeof createProjectorWorld>[2] = {},
+  ): ReturnType<typeof createProjectorWorld> => createProjectorWorld(stop.signal, allocations, options);
+
+  it('costs only its key, with an Event, for the annotation of an interface that cannot end a key', async () => {
+    const held = ['', 'up-'].map((name, ordinal) =>
+      heldAllocation('a', { seq: 7 + ordinal, ordinal, interface: name }),
+    );
+    const { api, pods, recorded, projector, addPod, quiet } = world(held);
+    addPod(podNamed('a'));
+    projector.start();
+    await until(() => api.writes.includes(`PATCH ${podAt('a')}`));
+    pods.put({ ...(pods.objects.get('default/a') as Pod), node: 'node-1' });
+    await quiet();
+    expect(pods.objects.get('default/a')?.annotations).to.include({
+      'macvlan.default.kubernetes.io/allocated': 'true',
+    });
+    expect(recorded.map(({ event }) => event.reason)).to.deep.equal(['AnnotationNotPossible']);
+    expect(recorded[0]?.event.message).to.contain('macvlan.default.kubernetes.io/ip_address.up-');
+  });
+
+  for (const status of [422, 403])
+    it(`costs no annotation of another network, with status ${status}`, async () => {
+      const held = [heldAllocation('a'), heldAllocation('a', { seq: 8, provider: 'refused.default' })];
+      const { api, pods, recorded, projector, addPod } = world(held);
+      addPod(podNamed('a'));
+      api.failRequest = ({ path, body }) =>
+        path === podAt('a') && JSON.stringify(body).includes('refused.default')
+          ? new ApiError(status, 'a policy denies that')
+          : undefined;
+      projector.start();
+      await until(() => recorded.length > 0);
+      expect(pods.objects.get('default/a')?.annotations).to.include({
+        'macvlan.default.kubernetes.io/ip_address': '10.0.0.2',
+      });
+      expect(recorded[0]?.event.reason).to.equal('AnnotationRejected');
+      expect(recorded[0]?.event.message).to.contain('a policy denies that').and.not.contain('macvlan.default');
+      api.failRequest = undefined;
+      await until(
+        () => 'refused.default.kubernetes.io/allocated' in (pods.objects.get('default/a')?.annotations ?? {}),
+      );
+    });
+
+  for (const [refused, other] of [
+    ['a', 'b'],
+    ['b', 'a'],
+  ] as const)
+    it(`to launcher ${refused} of a machine costs launcher ${other} no annotation`, async () => {
+      const { api, pods, projector, addPod } = world([heldAllocation('vm1')]);
+      for (const suffix of ['a', 'b']) {
+        addPod(launcher(suffix));
+        pods.put(launcher(suffix));
+      }
+      api.failRequest = ({ path }) =>
+        path === podAt(`virt-launcher-vm1-${refused}`) ? new ApiError(422, 'refused') : undefined;
+      projector.start();
+      const annotated = `default/virt-launcher-vm1-${other}`;
+      await until(() => pods.objects.get(annotated)?.annotations['macvlan.default.kubernetes.io/allocated'] === 'true');
+    });
+
+  it('is logged once for many objects, which are written when the API server accepts them', async () => {
+    const allocations = Array.from({ length: 30 }, (_, index) => heldAllocation(`p${index}`, { seq: index + 1 }));
+    const lines: string[] = [];
+    const { api, projector, addPod } = world(allocations, { log: pino({}, { write: (line) => lines.push(line) }) });
+    for (const { pod } of allocations) addPod(podNamed(pod));
+    let requestedSeqs = 0;
+    api.failRequest = ({ path }) =>
+      path.includes('/ips') && ++requestedSeqs <= 60 ? new ApiError(403, 'forbidden') : undefined;
+    projector.start();
+    await until(() => api.writes.length === 60);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
+      'projection: the API server rejected a write',
+    ]);
+  });
+});
