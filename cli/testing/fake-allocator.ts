@@ -18,6 +18,7 @@ import {
   type StateAtReply,
   type StateAtRequest,
   SubnetsService,
+  type VerifyReply,
   type WatchReply,
   type WatchRequest,
   type WhyReply,
@@ -36,6 +37,7 @@ export interface FakeReplies {
   diff?: (request: DiffRequest) => Iterable<MessageInput<DiffReply>>;
   watch?: (request: WatchRequest) => Iterable<MessageInput<WatchReply>>;
   export?: (request: ExportRequest) => Iterable<MessageInput<ExportReply>>;
+  verify?: () => Iterable<MessageInput<VerifyReply>>;
   /** Streams stay open after their last reply. */
   keepsStreamsOpen?: true;
 }
@@ -82,6 +84,7 @@ export function startFakeAllocator(replies: FakeReplies) {
         diff: streaming(LedgerService.diff, replies.diff),
         watch: streaming(LedgerService.watch, replies.watch),
         export: streaming(LedgerService.export, replies.export),
+        verify: streaming(LedgerService.verify, replies.verify),
       },
     ],
   );

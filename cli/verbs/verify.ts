@@ -4,9 +4,10 @@ import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
 import { IpledgerError } from '../../lib/errors.ts';
 import { LedgerService } from '../../proto/generated/ipledger.ts';
-import { parseCheckpoints, parseReadableCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
-import { parseVerifierKey } from '../../ledger/audit/checkpoints/signing-key.ts';
+import { type Checkpoint, parseReadableCheckpoints } from '../../ledger/audit/checkpoints/checkpoint.ts';
+import { parseVerifierKey, type VerifierKey } from '../../ledger/audit/checkpoints/signing-key.ts';
 import { CheckpointVerifier } from '../../ledger/audit/verification/checkpoint-verifier.ts';
+import type { Finding } from '../../ledger/audit/verification/finding.ts';
 import {
   type VerificationResult,
   verifyLedger,
@@ -69,28 +70,26 @@ Exit status:
     )
     .action(async (options: Options) => {
       try {
-        const verdict = await verify(options);
+        const trusted = readTrustedCheckpoints(options);
+        const verdict = await verify(options, trusted);
         assertNotEmpty(verdict, options);
-        await printAnswer({ output: options.output, zone: 'local' }, createAnswer(verdict, options));
+        await printAnswer({ output: options.output, zone: 'local' }, createAnswer(verdict, trusted, options));
       } catch (error) {
         throw verificationFailed(error);
       }
     });
 }
 
-async function verify(options: Options): Promise<Verdict> {
+async function verify(options: Options, trusted: TrustedCheckpoints): Promise<Verdict> {
   const { etcd, export: file } = options;
-  const trusted = readTrustedCheckpoints(options);
   const signal = createInterruptSignal();
   try {
     if (file === undefined && etcd === undefined) return await verifyByAllocator(options, trusted, signal);
-    const checkpointVerifier =
-      trusted &&
-      new CheckpointVerifier(parseCheckpoints(trusted.checkpoints), trusted.verifierKeys.map(parseVerifierKey));
+    const { checkpoints, verifierKeys } = trusted;
     const verifyOptions: VerifyOptions = {
       signal,
       onProgress: showProgress,
-      ...(checkpointVerifier && { checkpointVerifier }),
+      ...(checkpoints.length > 0 && { checkpointVerifier: new CheckpointVerifier(checkpoints, verifierKeys) }),
     };
     if (file !== undefined) return await verifyExport(readExportLines(file), verifyOptions);
     using opened = openEtcdLedger(etcd ?? '', options.archive);
@@ -114,16 +113,18 @@ async function isLong(ledger: Pick<Ledger, 'head'>, signal: AbortSignal): Promis
 /** The allocator verifies; this program trusts its answer. */
 async function verifyByAllocator(
   options: Options,
-  trusted: TrustedCheckpoints | undefined,
+  { checkpoints, text, verifierKeys }: TrustedCheckpoints,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  if (trusted && Buffer.byteLength(trusted.checkpoints) > maxSentBytes)
+  if (Buffer.byteLength(text) > maxSentBytes)
     throw new CliError(
       'usage',
       `the checkpoints have more than ${maxSentBytes} bytes, the limit of the allocator: verify with --etcd, or pass the newest checkpoints only`,
     );
   using allocator = openAllocatorClient(targetOf(options), signal);
-  for await (const reply of allocator.stream(LedgerService.verify, { ...trusted })) {
+  const request =
+    checkpoints.length > 0 ? { checkpoints: text, verifierKeys: verifierKeys.map((key) => key.text) } : {};
+  for await (const reply of allocator.stream(LedgerService.verify, request)) {
     const { position = { epoch: 1, seq: 0, hash: '' }, done, comparedKeys, findings } = reply;
     showProgress(position);
     if (done) return { head: position, comparedKeys, findings };
@@ -133,24 +134,45 @@ async function verifyByAllocator(
 
 /** The checkpoints to compare with, and the keys that must have signed them. */
 interface TrustedCheckpoints {
-  /** Concatenated notes. */
-  readonly checkpoints: string;
-  readonly verifierKeys: readonly string[];
+  readonly checkpoints: readonly Checkpoint[];
+  /** The files, concatenated. */
+  readonly text: string;
+  readonly verifierKeys: readonly VerifierKey[];
+  /** A file without a checkpoint proves nothing: another program may have emptied it. */
+  readonly findings: readonly Finding[];
 }
 
-function readTrustedCheckpoints({ checkpoint: files, verifierKey: keys }: Options): TrustedCheckpoints | undefined {
-  if (files.length === 0) return undefined;
-  if (keys.length === 0)
+function readTrustedCheckpoints({ checkpoint: files, verifierKey: keys }: Options): TrustedCheckpoints {
+  if (files.length > 0 && keys.length === 0)
     throw new CliError('usage', 'a checkpoint proves nothing without a trusted key: name the key with --verifier-key');
-  // A key contains "+<8 hexadecimal digits>+", unlike the names of files
-  const verifierKeys = keys.map((key) => (/\+[0-9a-f]{8}\+/.test(key) ? key : readText(key).trim()));
-  const checkpoints = files.map((file) => {
+  if (files.length === 0 && keys.length > 0)
+    throw new CliError('usage', 'no checkpoint to verify with --verifier-key: name a file with --checkpoint');
+  const verifierKeys = keys.map(readVerifierKey);
+  const checkpoints: Checkpoint[] = [];
+  const findings: Finding[] = [];
+  const texts = files.map((file) => {
     const text = readText(file);
-    const [fault] = parseReadableCheckpoints(text).faults;
-    if (fault !== undefined) throw new CliError('usage', `${file}, ${fault}`);
+    const found = parseReadableCheckpoints(text);
+    if (found.faults[0] !== undefined) throw new CliError('usage', `${file}, ${found.faults[0]}`);
+    if (found.checkpoints.length === 0) findings.push({ key: file, what: withoutCheckpoint });
+    for (const each of found.checkpoints) checkpoints.push(each);
     return text;
   });
-  return { checkpoints: checkpoints.join('\n'), verifierKeys };
+  return { checkpoints, text: texts.join('\n'), verifierKeys, findings };
+}
+
+const withoutCheckpoint =
+  'it contains no checkpoint, so that it proves nothing. If there were checkpoints, another program removed them';
+
+/** A key contains "+<8 hexadecimal digits>+", unlike the names of files. */
+function readVerifierKey(named: string): VerifierKey {
+  if (/\+[0-9a-f]{8}\+/.test(named)) return parseVerifierKey(named);
+  const text = readText(named);
+  try {
+    return parseVerifierKey(text);
+  } catch (error) {
+    throw new CliError('usage', `${named}: ${IpledgerError.from(error).message}`);
+  }
 }
 
 function readText(file: string): string {
@@ -170,20 +192,26 @@ function assertNotEmpty({ head, findings }: Verdict, { export: file, etcd, alloc
   );
 }
 
-function createAnswer({ head, comparedKeys, findings }: Verdict, { export: file, checkpoint }: Options): Answer {
+function createAnswer(
+  { head, comparedKeys, findings: found }: Verdict,
+  { checkpoints, findings: ofFiles }: TrustedCheckpoints,
+  { export: file }: Options,
+): Answer {
+  const findings = [...ofFiles, ...found];
   if (findings.length > 0) process.exitCode = exitStatus.disagreement;
   const listing = { columns, rows: findings.map(({ key, what }) => [key, what]) };
+  const provenSeq = checkpoints.reduce((last, each) => Math.max(last, each.head.seq), 0);
   const verified = [
     `${head.seq} events`,
     ...(comparedKeys === undefined ? [] : [`${comparedKeys} other keys`]),
-    ...(checkpoint.length === 0 ? [] : ['checkpoints']),
+    ...(provenSeq === 0 ? [] : [`${formatCount(checkpoints.length, 'checkpoint')} up to event ${provenSeq}`]),
   ].join(', ');
-  const commands = findings.filter(({ key }) => file === undefined && isRepairable(key)).map(formatRepairCommand);
+  const commands = found.filter(({ key }) => file === undefined && isRepairable(key)).map(formatRepairCommand);
   const repair = commands.length > 0 ? `\nrepair:\n${commands.map((each) => `  ${each}\n`).join('')}\n` : '';
   const result = findings.length === 0 ? 'no findings' : formatCount(findings.length, 'finding');
   const position = { epoch: head.epoch, seq: head.seq, hash: head.hash };
   return {
-    content: { position, comparedKeys, findings },
+    content: { position, comparedKeys, checkpoints: { count: checkpoints.length, seq: provenSeq }, findings },
     table: (zone) =>
       `${findings.length > 0 ? formatTable(listing, zone) : ''}${repair}${verified} verified, up to ${head.hash || 'no event'}: ${result}\n`,
     listing: () => listing,

@@ -1223,7 +1223,7 @@ export interface WhyReply {
 }
 
 export interface VerifyRequest {
-  /** The signed checkpoints to compare with, concatenated; "" for none. */
+  /** The signed checkpoints to compare with, concatenated; "" for none. With verifier_keys, "" is a finding: nothing was compared. */
   checkpoints: string;
   /** The trusted verifier keys, "<name>+<key id>+<base64>". Keys that they were rotated to are trusted, too. */
   verifierKeys: string[];

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { parseCheckpoint, signCheckpoint } from '../../ledger/audit/checkpoints/checkpoint.ts';
 import { generateKey, parseSignerKey, type SignerKey } from '../../ledger/audit/checkpoints/signing-key.ts';
 import { CheckpointSchedule } from './checkpoint-schedule.ts';
@@ -21,6 +22,11 @@ import {
   typesOf,
   type RunningWriter,
 } from '../../ledger/log/testing/running-writer.ts';
+
+/** A log line. */
+interface Line {
+  readonly msg: string;
+}
 
 describe('The checkpoint schedule', () => {
   let folder: string;
@@ -55,10 +61,15 @@ describe('The checkpoint schedule', () => {
     printed(): Promise<string>;
   }
 
-  function createSchedule(replica: Replica, writer: RunningWriter['writer'] | undefined, file = ''): RunningSchedule {
+  function createSchedule(
+    replica: Replica,
+    writer: RunningWriter['writer'] | undefined,
+    file = '',
+    log = silentLog,
+  ): RunningSchedule {
     let print: (note: string) => void = () => undefined;
     const settings = { checkpointKey: keyFile, checkpointFile: file, checkpointEvery: 0.001 };
-    const options = { replica, writer: () => writer, log: silentLog, print: (note: string) => print(note) };
+    const options = { replica, writer: () => writer, log, print: (note: string) => print(note) };
     const checkpoints = CheckpointSchedule.create(settings, options) as CheckpointSchedule;
     return { checkpoints, printed: () => new Promise((resolve) => (print = resolve)) };
   }
@@ -158,6 +169,25 @@ describe('The checkpoint schedule', () => {
       expect(await checkAndReadFreeze()).to.equal(undefined);
       writeFileSync(file, signCheckpoint({ ...writing.replica.head, ledger: 'another', seq: 99 }, signer));
       expect(await checkAndReadFreeze()).to.equal(undefined);
+    });
+
+    it('warns that nothing was compared: the file is missing or was emptied, and the ledger is not new', async () => {
+      const warnings: unknown[] = [];
+      const log = pino({ level: 'warn' }, { write: (line) => void warnings.push((JSON.parse(line) as Line).msg) });
+      const start = async (ledger: MemoryLedger): Promise<void> => {
+        const replica = await Replica.load(ledger, never);
+        await createSchedule(replica, undefined, file, log).checkpoints.checkRollback(ledger, 'by', never);
+      };
+      await start(new MemoryLedger());
+      writeCheckpoint();
+      await start(memory);
+      expect(warnings).to.deep.equal([]);
+      writeFileSync(file, '');
+      await start(memory);
+      rmSync(file);
+      await start(memory);
+      expect(warnings).to.have.length(2);
+      for (const message of warnings) expect(message).to.match(/^the checkpoint file has no checkpoint/);
     });
 
     it('ignores a checkpoint that another key has signed', async () => {

@@ -22,8 +22,8 @@ export interface RollbackCheckOptions {
 }
 
 /**
- * Freezes the ledger if the last checkpoint of the file is not in it. A file that cannot be read is logged as an error; the
- * allocator starts all the same.
+ * Freezes the ledger if the last checkpoint of the file is not in it. A file that cannot be read is logged as an error, and an
+ * empty one as a warning; the allocator starts all the same.
  * @param live the ledger in etcd. Sealed events are not compared.
  * @throws IpledgerError UNAVAILABLE; AbortError
  */
@@ -51,7 +51,14 @@ async function compareWithLedger(
   { last, isSigned }: LastCheckpoint,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!last) return;
+  if (!last) {
+    if (ledger !== '')
+      log.warn(
+        { file, ledger },
+        'the checkpoint file has no checkpoint, so that this start would not notice a restored or emptied etcd. If it had checkpoints, another program removed them: compare the ledger with a copy, by ipledger verify --checkpoint',
+      );
+    return;
+  }
   const { head } = last;
   const details = { file, checkpoint: head };
   if (head.ledger !== ledger) {

@@ -106,7 +106,9 @@ describe('ipledger verify', function () {
       keys.verifier,
     ]);
     expect([honest.code, honest.stderr]).to.deep.equal([0, '']);
-    expect(honest.stdout).to.match(/^12 events, checkpoints verified, up to [0-9a-f]{64}: no findings$/m);
+    expect(honest.stdout).to.match(
+      /^12 events, 1 checkpoint up to event 10 verified, up to [0-9a-f]{64}: no findings$/m,
+    );
     const forged = await runIpledger([
       'verify',
       '--export',

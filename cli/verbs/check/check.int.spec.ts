@@ -58,6 +58,7 @@ describe('ipledger check', function () {
   /** The lists of the API; a number is an HTTP status. */
   let listed: Record<string, () => readonly object[] | number>;
   let requests: string[];
+  let position: object;
   /** Bindings of released addresses. */
   let lingeringBindings: object[];
   /** The allocator's replies to verify. */
@@ -66,6 +67,7 @@ describe('ipledger check', function () {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ipledger-check-'));
     requests = [];
+    position = { seq: 42 };
     lingeringBindings = [];
     verifyReplies = () => [{ done: true }];
     listed = {
@@ -91,7 +93,7 @@ describe('ipledger check', function () {
       [
         SubnetsService,
         {
-          listSubnets: (_call: unknown, done: Done) => done(null, { position: { seq: 42 }, subnets }),
+          listSubnets: (_call: unknown, done: Done) => done(null, { position, subnets }),
           listPools: (_call: unknown, done: Done) => done(null, {}),
         },
       ],
@@ -166,6 +168,13 @@ describe('ipledger check', function () {
       'GET /api/v1/nodes',
       'GET /apis/apps/v1/statefulsets',
     ]);
+  });
+
+  it('exits with 2 for a ledger without an event, with which nothing can be compared', async () => {
+    position = {};
+    const { status, stdout, stderr } = await check();
+    expect([status, stdout]).to.deep.equal([2, '']);
+    expect(stderr).to.match(/^ipledger: the comparison failed: there is no event in the ledger of /);
   });
 
   it('exits with 1 and a line with a remedy for each disagreement', async () => {

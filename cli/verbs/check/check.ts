@@ -19,7 +19,6 @@ import { formatTable, textColumns } from '../../output/table.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { targetOf } from '../../program/allocator-options.ts';
 import { exitStatus } from '../../program/exit-status.ts';
-import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../../program/verb.ts';
 import type { CheckInput } from './check-input.ts';
 import { compareKeys } from './compare-keys.ts';
@@ -33,7 +32,7 @@ const secondReadAfterMs = 3_000;
 
 const columns = textColumns('DISAGREEMENT', 'WHERE', 'WHAT', 'REMEDY');
 
-type CheckOptions = VerbOptions & NorthboundOptions & NodeSwitchOptions & { readonly keys: boolean };
+type CheckOptions = VerbOptions & NorthboundOptions & NodeSwitchOptions;
 
 export function defineCheck(verb: Command): void {
   addNodeSwitchOption(addNorthboundOption(addVerbOptions(verb)))
@@ -50,7 +49,7 @@ Exit status:
   ${exitStatus.disagreement}  disagreements
   ${exitStatus.notCompared}  the comparison failed`,
     )
-    .action(async ({ keys, ...options }: CheckOptions) => {
+    .action(async ({ keys, ...options }: CheckOptions & { readonly keys: boolean }) => {
       try {
         const names = options.allocator.split(',').flatMap((name) => name.trim() || []);
         const endpoints = names.map((endpoint) => ({ ...targetOf(options), endpoint }));
@@ -74,7 +73,7 @@ interface Comparison {
 }
 
 interface Sources extends LedgerEndpoints {
-  readonly options: ClusterSelection & NorthboundOptions & NodeSwitchOptions;
+  readonly options: CheckOptions;
 }
 
 /** Ledger and API cannot be read at one instant: a difference counts only if two reads show it. */
@@ -97,6 +96,11 @@ async function readInput(sources: Sources, kubernetes: KubernetesClient): Promis
     readCluster(kubernetes),
     readNodeSwitch(options, signal),
   ]);
+  if ((ledger.position?.seq ?? 0) === 0)
+    throw new CliError(
+      'notCompared',
+      `there is no event in the ledger of ${options.allocator}: check that it is the right allocator`,
+    );
   const northbound = await readNorthbound(options, ledger.id, signal);
   return { ledger, cluster, northbound, nodeSwitch };
 }

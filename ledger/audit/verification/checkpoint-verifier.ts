@@ -38,8 +38,9 @@ export class CheckpointVerifier {
       this.#compare(head, next);
   }
 
-  /** Checks the end of the log. */
+  /** Checks the end of the log. A caller that asks for a comparison, but has no checkpoint, gets a finding: nothing is proven. */
   checkEnd(head: Head): void {
+    if (this.#checkpoints.length === 0) this.findings.push({ key: headKey, what: nothingCompared });
     for (const checkpoint of this.#checkpoints.slice(this.#next)) {
       this.#next++;
       if (!this.#isTrusted(checkpoint)) continue;
@@ -88,5 +89,8 @@ export class CheckpointVerifier {
       this.findings.push({ key: logKey(seq), what: `event ${seq} rotates to a key that key ${old.id} did not sign` });
   }
 }
+
+const nothingCompared =
+  'no checkpoint was compared: none was given, so that nothing proves this log. If a file of checkpoints is empty, another program emptied it';
 
 const describeCheckpoint = ({ head: { at } }: Checkpoint): string => `the checkpoint of ${new Date(at).toISOString()}`;

@@ -3,7 +3,7 @@ import { parseCheckpoint, signCheckpoint } from '../checkpoints/checkpoint.ts';
 import { generateKey, parseSignerKey, type SignerKey } from '../checkpoints/signing-key.ts';
 import { signRotation } from '../checkpoints/key-rotation.ts';
 import { chainEvent, emptyHead, type Head, type StoredEvent } from '../../log/chain/chain.ts';
-import { logKey } from '../../log/store/keys.ts';
+import { headKey, logKey } from '../../log/store/keys.ts';
 import type { Event } from '../../domain/events/event.ts';
 import { CheckpointVerifier } from './checkpoint-verifier.ts';
 
@@ -60,6 +60,12 @@ describe('CheckpointVerifier', () => {
         seqs.map((seq) => [headOf(log, seq), signer] as const),
       ),
     ).to.deep.equal([]);
+  });
+
+  it('reports that it has compared no checkpoint', () => {
+    expect(held(log, [])).to.deep.equal([
+      `${headKey}: no checkpoint was compared: none was given, so that nothing proves this log. If a file of checkpoints is empty, another program emptied it`,
+    ]);
   });
 
   it('reports where a rewritten ledger can first differ', () => {

@@ -68,6 +68,12 @@ describe('The ledger', () => {
       expect(other.at(-1)?.findings[0]?.what).to.match(/is not a trusted key at this event/);
     });
 
+    it('reports trusted keys without a checkpoint, as of an emptied file', async () => {
+      const { verifierKey } = await checkpoint();
+      const [reply] = (await all(LedgerService.verify, { verifierKeys: [verifierKey] })).slice(-1);
+      expect(reply?.findings[0]?.what).to.match(/^no checkpoint was compared/);
+    });
+
     it('rejects invalid checkpoints and keys', async () => {
       for (const request of [{ checkpoints: 'hello' }, { verifierKeys: ['hello'] }])
         expect(await failureOf(all(LedgerService.verify, request))).to.have.property('code', 'INVALID_REQUEST');

@@ -22,7 +22,10 @@ export async function* streamVerification(
   { checkpoints, verifierKeys }: api.VerifyRequest,
   { signal }: CallContext,
 ): AsyncGenerator<MessageInput<api.VerifyReply>> {
-  const checkpointVerifier = new CheckpointVerifier(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey));
+  const checkpointVerifier =
+    checkpoints !== '' || verifierKeys.length > 0
+      ? new CheckpointVerifier(parseCheckpoints(checkpoints), verifierKeys.map(parseVerifierKey))
+      : undefined;
   yield* pointInTime.runLimited(async function* () {
     let reached: Head = emptyHead;
     const onProgress = (head: Head): void => {
@@ -30,7 +33,7 @@ export async function* streamVerification(
     };
     const verification = verifyLedger(ledger, {
       signal,
-      checkpointVerifier,
+      ...(checkpointVerifier && { checkpointVerifier }),
       onProgress,
       yieldTurn: () => setImmediate(),
     });
