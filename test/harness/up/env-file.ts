@@ -3,7 +3,7 @@ import { quoteForShell } from '../run.ts';
 
 export interface EnvFileContents {
   readonly kubeconfig: string;
-  /** ETCDCTL_ENDPOINTS and the client certificate of etcdctl. */
+  /** ETCDCTL_ENDPOINTS, and the certificate for etcd, of etcdctl and of `ipledger --etcd`. */
   readonly etcd: Readonly<Record<string, string>>;
   readonly allocator: string;
   readonly readModel: string;

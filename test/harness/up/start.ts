@@ -103,7 +103,10 @@ export async function startAll(options: UpOptions): Promise<StartResult> {
     folder,
     tools: options.tools,
     kubeconfig,
-    etcd: etcdctlVariables(etcdEndpoint(port(up, 'etcd'), etcdTls(up)), certificates?.etcd.auditor),
+    etcd: {
+      ...etcdctlVariables(etcdEndpoint(port(up, 'etcd'), etcdTls(up)), certificates?.etcd.auditor),
+      ...tlsVariables(certificates?.etcd.auditor, 'IPLEDGER_ETCD'),
+    },
     allocator,
     readModel,
     tls: tlsVariables(certificates?.operator(ownName)),

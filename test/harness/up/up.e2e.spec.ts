@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isRunning } from '../processes/background.ts';
 import { startCluster } from '../kubernetes/cluster.ts';
 import { addNodes } from '../kubernetes/kubectl.ts';
 import { mustRun } from '../processes/command.ts';
-import { crdFolder } from '../paths.ts';
+import { crdFolder, root } from '../paths.ts';
 import { openRun, type Run } from '../run.ts';
 import { terminalTools } from './client-access.ts';
 import type { Settings } from './settings.ts';
@@ -20,6 +20,9 @@ const programs = [
   'ipledger-ovn-projector',
   'ipledger-pod-watcher',
 ];
+/** The command of the README that verifies the record. */
+const [documentedVerify = 'none'] =
+  /^ipledger verify --etcd [^#\n]*/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
 const killAll = 'for file in "$0"/*.pid; do [ ! -e "$file" ] || kill -9 "$(jq .pid "$file")"; done';
 
 describe('`make up` and `make down`', function () {
@@ -77,6 +80,7 @@ describe('`make up` and `make down`', function () {
       'LedgerCreated',
     );
     expect(await sourced('ipledger subnets')).to.contain('ledger at epoch 1');
+    expect(await sourced(documentedVerify)).to.match(/ other keys verified, up to .*: no findings$/m);
     expect(await sourced('kubectl ipledger status')).to.contain('epoch 1');
     expect(await sourced('test -S "$IPLEDGER_SOCKET_1" && jq -r .name "$NETCONFPATH"/macvlan.conflist')).to.equal(
       'macvlan\n',
@@ -121,6 +125,7 @@ describe('`make up` and `make down`', function () {
     await down(false);
     const { exports } = await up({ tls: true });
     expect(exports.etcd['ETCDCTL_ENDPOINTS']).to.match(/^https:/);
+    expect(await sourced(documentedVerify)).to.match(/ other keys verified, up to .*: no findings$/m);
     expect(await sourced('ipledger subnets')).to.contain('ledger at epoch 1');
     expect(await sourced('etcdctl get --prefix /ipledger/v1/log/ --print-value-only')).to.contain('LedgerCreated');
     const files = '-cacert "$IPLEDGER_TLS_CA" -cert "$IPLEDGER_TLS_CERT" -key "$IPLEDGER_TLS_KEY"';
