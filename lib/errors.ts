@@ -10,6 +10,7 @@
  *   bug         an error in ipledger
  */
 import { type Status, status } from './grpc/status.ts';
+import { escapeUnprintableInLines } from './unprintable.ts';
 
 export type ErrorKind = 'transient' | 'invalid' | 'conflict' | 'exhausted' | 'damaged' | 'bug';
 
@@ -73,13 +74,13 @@ export const errorCodes = Object.keys(meanings) as readonly ErrorCode[];
 /** Metadata key under which a gRPC status carries its ErrorCode. */
 export const errorCodeMetadata = 'ipledger-code';
 
-/** An error with a code, and a message for an operator: what failed, why, and what to do. */
+/** An error with a code, and a message for an operator: what failed, why, and what to do. What the message quotes is escaped. */
 export class IpledgerError extends Error {
   override readonly name = 'IpledgerError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(escapeUnprintableInLines(message), options);
     this.code = code;
   }
 

@@ -38,7 +38,7 @@ export class CheckpointVerifier {
       this.#compare(head, next);
   }
 
-  /** Checks the end of the log. A caller that asks for a comparison, but has no checkpoint, gets a finding: nothing is proven. */
+  /** Checks the end of the log. A comparison without a checkpoint is a finding: nothing is proven. */
   checkEnd(head: Head): void {
     if (this.#checkpoints.length === 0) this.findings.push({ key: headKey, what: nothingCompared });
     for (const checkpoint of this.#checkpoints.slice(this.#next)) {

@@ -1,14 +1,17 @@
 /** Creates, changes and deletes pools. Pods keep the addresses that they hold, and released ones keep their place in the order of reuse. */
 import type { ApplyPool, RetirePool } from '../commands/command.ts';
+import { isNamespace, isObjectName } from '../commands/names.ts';
 import type { Event, PoolSpec } from '../events/event.ts';
-import { intersection, formatRanges } from '../addresses/interval.ts';
+import { lastAddressOf } from '../addresses/address.ts';
+import { difference, intersection, formatRanges } from '../addresses/interval.ts';
 import { normalisePool, poolIntervals } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
 import type { State } from '../state/state.ts';
+import type { Subnet } from '../state/subnet.ts';
 
 /** @throws Refused POOL_INVALID, POOL_CONFLICT, SUBNET_UNKNOWN */
 export function applyPool(state: State, { name, spec: requested, source }: ApplyPool): Event[] {
-  if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
+  if (!isObjectName(name))
     throw new Refused(
       'POOL_INVALID',
       `"${name}" is not a valid ippool name: use lower-case letters, digits, "-" and "."`,
@@ -23,11 +26,16 @@ export function applyPool(state: State, { name, spec: requested, source }: Apply
       'POOL_CONFLICT',
       `ippool ${name} belongs to subnet ${known.spec.subnet} and can't move to ${spec.subnet}: delete it, or use another name`,
     );
-  if (!state.subnets.has(spec.subnet))
+  const alien = spec.namespaces.find((namespace) => !isNamespace(namespace));
+  if (alien !== undefined)
+    throw new Refused('POOL_INVALID', `ippool ${name}: "${alien}" is not a valid namespace: correct spec.namespaces`);
+  const configured = state.subnets.get(spec.subnet);
+  if (!configured)
     throw new Refused(
       'SUBNET_UNKNOWN',
       `NoSubnet: subnet ${spec.subnet} does not exist in IPAM: ippool ${name} waits for it`,
     );
+  refuseBeyond(configured.subnet, name, spec);
   refuseShared(state, name, spec);
   return [{ type: 'PoolConfigured', subnet: spec.subnet, data: { pool: name, spec, ...(source && { source }) } }];
 }
@@ -36,6 +44,21 @@ export function applyPool(state: State, { name, spec: requested, source }: Apply
 export function retirePool(state: State, { name }: RetirePool): Event[] {
   const pool = state.pools.get(name);
   return pool ? [{ type: 'PoolRetired', subnet: pool.spec.subnet, data: { pool: name } }] : [];
+}
+
+/** A pool is a part of its subnet. Its addresses that a later change of the subnet leaves out are never allocated. */
+function refuseBeyond(subnet: Subnet, name: string, spec: PoolSpec): void {
+  const beyond = ([4, 6] as const).flatMap((family) => {
+    const cidr = subnet.families.find((each) => each.family === family)?.cidr;
+    const inside = cidr ? [{ first: cidr.base, last: lastAddressOf(cidr) }] : [];
+    const rest = formatRanges(family, difference(poolIntervals(spec, family), inside));
+    return rest === '' ? [] : [rest];
+  });
+  if (beyond.length > 0)
+    throw new Refused(
+      'POOL_INVALID',
+      `ippool ${name} is not a part of subnet ${subnet.name} (${subnet.spec.cidrBlock}): ${beyond.join(',')} is outside. Correct spec.ips`,
+    );
 }
 
 /** An address belongs to at most one pool. */

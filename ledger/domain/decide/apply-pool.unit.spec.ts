@@ -69,6 +69,27 @@ describe('ApplyPool', () => {
     given([]).when(apply('a/b', [])).thenRefused('POOL_INVALID', '"a/b" is not a valid ippool name');
   });
 
+  it('is refused for addresses beyond its Subnet, which a pool is a part of, and names them', () => {
+    for (const ips of [['10.0.0.2..10.0.1.1'], ['10.0.0.2', '10.0.1.1'], ['10.0.0.0/16'], ['fd00::1', '10.0.0.2']])
+      given([smallSubnet()])
+        .when(apply('p', ips, 'small'))
+        .thenRefused('POOL_INVALID', /^ippool p is not a part of subnet small \(10\.0\.0\.0\/29\): .* outside/);
+    expect(given([smallSubnet()]).when(apply('p', ['10.0.0.0/29'], 'small')).events).to.have.length(1);
+  });
+
+  it('stays in force beyond its Subnet when an earlier version recorded it, or the Subnet shrinks', () => {
+    given([smallSubnet(), smallPool('10.0.0.2..10.0.1.1')])
+      .when(apply('blue', ['10.0.0.2..10.0.1.1'], 'small'))
+      .thenNothingHappens();
+    expect(addressOf([smallSubnet(), smallPool('10.0.0.3..10.0.1.1')], allocate('a', inBlue))).to.equal('10.0.0.3');
+  });
+
+  it('is refused for a namespace that cannot exist', () => {
+    given([smallSubnet()])
+      .when({ type: 'ApplyPool', name: 'p', spec: { subnet: 'small', ips: ['10.0.0.2'], namespaces: ['a/b'] } })
+      .thenRefused('POOL_INVALID', /^ippool p: "a\/b" is not a valid namespace/);
+  });
+
   it('is refused for invalid addresses, and names each', () => {
     given([subnetConfigured()])
       .when(apply('p', ['10.0.0.21', '10.0.0.261', 'x/24']))

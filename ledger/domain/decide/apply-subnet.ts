@@ -5,6 +5,7 @@ import type { Claim } from '../state/claim.ts';
 import type { ApplySubnet, RetireSubnet } from '../commands/command.ts';
 import type { Attachment, Event } from '../events/event.ts';
 import { effectiveClaim } from '../state/claims-on-network.ts';
+import { isObjectName, isProvider } from '../commands/names.ts';
 import { Refused } from '../commands/refusal.ts';
 import { cooldownTimesOfSubnet, type State } from '../state/state.ts';
 import { subnetsOverlap, type Subnet } from '../state/subnet.ts';
@@ -13,7 +14,7 @@ import { formatInstant } from './rules/refusal-messages.ts';
 
 /** @throws Refused SUBNET_INVALID, SUBNET_OVERLAP, SUBNET_IN_USE */
 export function applySubnet(state: State, { name, spec: requested, source, now }: ApplySubnet): Event[] {
-  if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name))
+  if (!isObjectName(name))
     throw new Refused(
       'SUBNET_INVALID',
       `"${name}" is not a valid subnet name: use lower-case letters, digits, "-" and "."`,
@@ -22,6 +23,12 @@ export function applySubnet(state: State, { name, spec: requested, source, now }
   if ('problems' in subnet) throw new Refused('SUBNET_INVALID', subnet.problems.join('; '));
   const known = state.subnets.get(name);
   if (known && JSON.stringify(known.subnet.spec) === JSON.stringify(subnet.spec)) return [];
+  const { provider } = subnet.spec;
+  if (!isProvider(provider))
+    throw new Refused(
+      'SUBNET_INVALID',
+      `"${provider}" is not a valid provider: write <network>.<namespace> of a NetworkAttachmentDefinition, with .ovn for a Kube-OVN NIC, or ovn`,
+    );
   refuseOverlap(state, subnet);
   refuseOtherNetwork(state, subnet, now);
   refuseStranding(state, subnet);

@@ -104,6 +104,21 @@ describe('ApplySubnet', () => {
   it('is refused for a name that is not valid in a key', () => {
     given([]).when(apply({}, 'a/b')).thenRefused('SUBNET_INVALID', '"a/b" is not a valid subnet name');
   });
+
+  it('is refused for a provider that no network has, as one that would name the logical switch of another Subnet', () => {
+    for (const provider of ['switch/lan', 'a/b', '__proto__', 'Lan.default', 'a..b', 'lan.', 'a b', 'a\u202eb'])
+      given([])
+        .when(apply({ provider }))
+        .thenRefused('SUBNET_INVALID', /is not a valid provider: write <network>\.<namespace>/);
+    for (const provider of ['', 'ovn', 'lan.default', 'a.b.c.ovn', 'ovn4nfv.kube-system.ovn'])
+      expect(given([]).when(apply({ provider })).events, provider).to.have.length(1);
+  });
+
+  it('changes nothing for the same spec with a provider that an earlier version accepted', () => {
+    given([subnetConfigured('macvlan', { provider: 'A_B' })])
+      .when(apply({ provider: 'A_B' }))
+      .thenNothingHappens();
+  });
 });
 
 describe('RetireSubnet', () => {

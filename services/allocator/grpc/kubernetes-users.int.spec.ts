@@ -135,7 +135,7 @@ describe('A server that accepts Kubernetes users', () => {
       await watching.next();
       expect(reviewed).to.deep.equal([`alice ${LedgerService.watch.path}`, `alice ${LedgerService.watch.path}`]);
       reject();
-      await served.call(IpamService.allocate, allocateRequest(`unseen-${code}`));
+      await served.call(IpamService.allocate, allocateRequest(`unseen-${code.toLowerCase().replace('_', '-')}`));
       expect((await failureOf(watching.next())).code).to.equal(code);
     });
 

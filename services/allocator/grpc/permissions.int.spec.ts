@@ -318,7 +318,7 @@ describe('The permission table', () => {
       ['has no node yet', ''],
     ] as const)
       it(`lets an agent wait for and bind a Pod that ${what}`, async () => {
-        const pod = `own-${node}`;
+        const pod = `own${node}`;
         await allocate(pod, node);
         expect((await waitOn('node-1', pod)).allocation?.podUid).to.equal(`uid-${pod}`);
         expect((await bindOn('node-1', pod)).allocation?.node).to.equal('node-1');

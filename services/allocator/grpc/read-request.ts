@@ -1,21 +1,50 @@
 /** Readers of request fields: names, addresses and page tokens. Each throws INVALID_REQUEST. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { requireField } from '../../../lib/grpc/server/read-request.ts';
+import { escapeUnprintable, isPrintable } from '../../../lib/unprintable.ts';
 import type * as api from '../../../proto/generated/ipledger.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
 import type { BindingPlace } from '../../../ledger/domain/queries/list-bindings.ts';
 import type { IpFamily, Sandbox } from '../../../ledger/domain/commands/command.ts';
+import { isId, isInterface, isNamespace, isObjectName, isProvider } from '../../../ledger/domain/commands/names.ts';
 
 const invalid = (message: string): IpledgerError => new IpledgerError('INVALID_REQUEST', message);
 
-/** A required name. etcd keys contain it, so a slash, a space or a control character is rejected. */
+/** A required name that the ledger may have from an earlier version, or not have at all: no name with a slash, a space or a control character exists. */
 export function readName(field: string, text: string | undefined): string {
   const found = requireField(field, text);
-  // oxlint-disable-next-line no-control-regex -- the pattern matches them
-  if (/[/\s\u0000-\u001f\u007f]/.test(found))
-    throw invalid(`${field} ${JSON.stringify(found)} has a slash, a space or a control character: remove it`);
+  if (/[/\s]/.test(found) || !isPrintable(found))
+    throw invalid(`${field} "${escapeUnprintable(found)}" has a slash, a space or a control character: remove it`);
   return found;
 }
+
+/** A reader of a name that enters the ledger. The name may be absent unless `readRequired` reads it. */
+type NameReader = (field: string, text: string) => string;
+
+const reader =
+  (isValid: (text: string) => boolean, rule: string): NameReader =>
+  (field, text) => {
+    if (text !== '' && !isValid(text)) throw invalid(`${field} "${escapeUnprintable(text)}" is not valid: ${rule}`);
+    return text;
+  };
+
+export const readNamespace = reader(isNamespace, 'a namespace has lower-case letters, digits and "-"');
+export const readObjectName = reader(isObjectName, 'a name has lower-case letters, digits, "-" and "."');
+export const readProvider = reader(
+  isProvider,
+  'a provider is <network>.<namespace>, with .ovn for a Kube-OVN NIC, or ovn',
+);
+export const readId = reader(isId, 'an id has letters, digits, "-", "_", "." and ":"');
+export const readInterface = reader(isInterface, 'no network interface can have this name');
+/** The owner of a reservation, which is compared with others. */
+export const readOwnerName = reader(isPrintable, 'it has a control character');
+
+export const readRequired = (read: NameReader, field: string, text: string | undefined): string =>
+  read(field, requireField(field, text));
+
+/** The object that a Subnet or pool follows. */
+export const readSource = (source: api.SourceObject | undefined): api.SourceObject | undefined =>
+  source && { ...source, uid: readId('source.uid', source.uid) };
 
 /** One address without a mask, as canonical text. */
 export function readAddress(text: string): string {
@@ -58,7 +87,7 @@ export function readSandbox(request: SandboxRequest): Sandbox {
     pod: readName('pod', request.pod),
     uid: readName('pod_uid', request.podUid),
     provider: readName('provider', request.provider),
-    containerId: readName('container_id', request.containerId),
-    interface: readName('interface', request.interface),
+    containerId: readRequired(readId, 'container_id', request.containerId),
+    interface: readRequired(readInterface, 'interface', request.interface),
   };
 }

@@ -5,6 +5,7 @@
  * a new message of the same reason every 10 seconds. Events beyond the limits are dropped.
  */
 import { createHash } from 'node:crypto';
+import { escapeUnprintable } from '../../../lib/unprintable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { WorkQueue } from '../work-queue/work-queue.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
@@ -125,7 +126,7 @@ export class EventRecorder {
     const name = `${beginning}.${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
     const { type, reason } = event;
-    const message = event.message.slice(0, messageMaxLength);
+    const message = escapeUnprintable(event.message).slice(0, messageMaxLength);
     const signal = this.#signal;
     const create = async (): Promise<void> => {
       const involvedObject = { ...regarding, namespace: regarding.namespace || undefined };

@@ -35,6 +35,14 @@ describe('Event recorder', () => {
     });
   });
 
+  it('escapes what a tenant wrote into the message, which terminals would obey', async () => {
+    events.record(pod, { ...full, message: 'network "a\u001b[2J\u202eb\nNormal  Scheduled" does not exist' });
+    await until(() => api.objects.size === 1);
+    expect(stored()[0]).to.include({
+      message: 'network "a\\u001b[2J\\u202eb\\u000aNormal  Scheduled" does not exist',
+    });
+  });
+
   it('writes Events of cluster-scoped objects to the namespace default', async () => {
     events.record({ ...pod, kind: 'Subnet', namespace: '' }, full);
     await until(() => api.objects.size === 1);

@@ -237,7 +237,7 @@ describe('Ipam.Allocate', () => {
     [
       'a slash in a name',
       { pod: { namespace: 'a/b', name: 'c', uid: 'u' } },
-      'pod.namespace "a/b" has a slash, a space or a control character: remove it',
+      'pod.namespace "a/b" is not valid: a namespace has lower-case letters, digits and "-"',
     ],
   ];
   for (const [what, change, message] of malformed)

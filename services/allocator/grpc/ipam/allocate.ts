@@ -1,6 +1,7 @@
 /** Ipam.Allocate: reads the request, submits the command and returns the allocations. */
 import { randomInt } from 'node:crypto';
 import { IpledgerError } from '../../../../lib/errors.ts';
+import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -12,16 +13,25 @@ import { attachmentKey } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { submitCommand } from '../run-query.ts';
 import { allocationMessage, positionMessage } from '../messages.ts';
-import { readName, readAddress, readIpFamily } from '../read-request.ts';
+import {
+  readAddress,
+  readId,
+  readInterface,
+  readIpFamily,
+  readNamespace,
+  readObjectName,
+  readProvider,
+  readRequired,
+} from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 
 /** Allocates all addresses of a Pod in one transaction, or none. @throws IpledgerError: see Allocate in ipledger.proto */
 export async function allocate(allocator: AllocatorContext, request: api.AllocateRequest, context: CallContext) {
   const pod = {
-    namespace: readName('pod.namespace', request.pod?.namespace),
-    name: readName('pod.name', request.pod?.name),
-    uid: readName('pod.uid', request.pod?.uid),
-    node: request.pod?.node ?? '',
+    namespace: readRequired(readNamespace, 'pod.namespace', request.pod?.namespace),
+    name: readRequired(readObjectName, 'pod.name', request.pod?.name),
+    uid: readRequired(readId, 'pod.uid', request.pod?.uid),
+    node: readObjectName('pod.node', request.pod?.node ?? ''),
     ...(request.pod?.owner && { owner: readOwner(request.pod.owner) }),
   };
   context.span?.set(podAttributes(pod));
@@ -102,22 +112,28 @@ function inOrderOf(
   return attachments.flatMap((attachment) => byAttachment.get(attachmentKey(attachment)) ?? []);
 }
 
-const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({ kind, name, uid });
+/** The API server accepts any text in an ownerReference, and the Pod of a controller with odd names gets its address, too. */
+const readOwner = ({ kind, name, uid }: api.Owner): Owner => ({
+  kind: escapeUnprintable(kind),
+  name: escapeUnprintable(name),
+  uid: escapeUnprintable(uid),
+});
 
 function readAttachment(request: api.AttachmentRequest, isImported: boolean): AttachmentRequest {
   const candidates = request.candidates.map(({ addresses }) => addresses.map(readAddress));
   if (candidates.some(({ length }) => length < 1 || length > 2))
     throw new IpledgerError('INVALID_REQUEST', 'candidates: each must contain one address, or one of each family');
   return {
-    provider: readName('provider', request.provider),
+    provider: readRequired(readProvider, 'provider', request.provider),
     ordinal: request.ordinal,
-    interface: request.interface,
-    subnets: request.subnets,
+    interface: readInterface('interface', request.interface),
+    // A refusal quotes these, and is recorded.
+    subnets: request.subnets.map(escapeUnprintable),
     candidates,
-    pool: request.pool,
+    pool: escapeUnprintable(request.pool),
     ipFamily: readIpFamily(request.ipFamily),
-    reservation: request.reservation,
-    mac: request.mac,
+    reservation: escapeUnprintable(request.reservation),
+    mac: escapeUnprintable(request.mac),
     routes: request.routes.map(readRoute),
     ...(request.defaultRoute !== undefined && { defaultRoute: request.defaultRoute }),
     // An imported NIC keeps its MAC.

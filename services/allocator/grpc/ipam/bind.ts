@@ -8,7 +8,7 @@ import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { allocationMessage, positionMessage, readUnbindCause } from '../messages.ts';
-import { readName, readSandbox } from '../read-request.ts';
+import { readId, readName, readObjectName, readRequired, readSandbox } from '../read-request.ts';
 import { submitCommand } from '../run-query.ts';
 import type { PodWaiters } from './pod-waiters.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
@@ -43,7 +43,8 @@ const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
 export async function bind(allocator: AllocatorContext, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
   context.span?.set(podAttributes({ ...sandbox, name: sandbox.pod }));
-  const [node, bootId] = [requireField('node', request.node), request.bootId];
+  const node = readRequired(readObjectName, 'node', request.node);
+  const bootId = readId('boot_id', request.bootId);
   const { answer, head } = await submitCommand(
     allocator,
     context,

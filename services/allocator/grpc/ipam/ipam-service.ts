@@ -20,6 +20,7 @@ import {
 import { countFitting } from '../../../../lib/net/page-size.ts';
 import { resolvePageSize, readSeqToken, requireField } from '../../../../lib/grpc/server/read-request.ts';
 import { bindingToken, readBindingToken, readName } from '../read-request.ts';
+import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import { reservationHandlers } from './reservations.ts';
 import { waitForAllocation } from './wait.ts';
 import type { PodWaiters } from './pod-waiters.ts';
@@ -44,7 +45,7 @@ async function release(allocator: AllocatorContext, request: api.ReleaseRequest,
   const uid = readName('pod_uid', request.podUid);
   const cause = readReleaseCause(request.cause);
   if (!cause) throw new IpledgerError('INVALID_REQUEST', 'cause is missing: set the cause of the release');
-  const { evidence } = request;
+  const evidence = escapeUnprintable(request.evidence);
   const alloc = request.allocationSeq || undefined;
   const { answer, head } = await submitCommand(
     allocator,

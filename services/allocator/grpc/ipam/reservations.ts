@@ -13,7 +13,8 @@ import { submitCommand, runQuery } from '../run-query.ts';
 import { positionMessage, addressRecordMessage } from '../messages.ts';
 import { countFitting } from '../../../../lib/net/page-size.ts';
 import { resolvePageSize, requireField } from '../../../../lib/grpc/server/read-request.ts';
-import { readName, readAddress, readIpFamily, readNameToken } from '../read-request.ts';
+import { readName, readAddress, readIpFamily, readNameToken, readOwnerName, readRequired } from '../read-request.ts';
+import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts';
 
 type ReservationMethod = 'reserve' | 'unreserve' | 'listReservations' | 'quarantine' | 'unquarantine';
@@ -35,10 +36,11 @@ async function reserve(allocator: AllocatorContext, request: api.ReserveRequest,
   const fields = {
     subnet: readName('subnet', request.subnet),
     addresses: request.addresses.map(readAddress),
-    reservedFor: requireField('reserved_for', request.reservedFor),
+    reservedFor: readRequired(readOwnerName, 'reserved_for', request.reservedFor),
     ipFamily: readIpFamily(request.ipFamily),
   };
-  const { reason, mac } = request;
+  const reason = escapeUnprintable(request.reason);
+  const mac = escapeUnprintable(request.mac);
   const { answer, head } = await submitCommand(
     allocator,
     context,
@@ -73,7 +75,7 @@ async function unreserve(allocator: AllocatorContext, request: api.UnreserveRequ
     subnet: readName('subnet', request.subnet),
     addresses: request.addresses.map(readAddress),
     reservedFor: request.reservedFor,
-    reason: request.reason,
+    reason: escapeUnprintable(request.reason),
   };
   const { head } = await submitCommand(
     allocator,
@@ -109,9 +111,9 @@ async function quarantine(allocator: AllocatorContext, request: api.QuarantineRe
   const fields = {
     subnet: readName('subnet', request.subnet),
     address: readAddress(requireField('address', request.address)),
-    seenMac: request.seenMac,
-    seenAt: request.seenAt,
-    reason: request.reason,
+    seenMac: escapeUnprintable(request.seenMac),
+    seenAt: escapeUnprintable(request.seenAt),
+    reason: escapeUnprintable(request.reason),
   };
   const { head } = await submitCommand(
     allocator,
@@ -126,7 +128,7 @@ async function unquarantine(allocator: AllocatorContext, request: api.Unquaranti
   const fields = {
     subnet: readName('subnet', request.subnet),
     address: readAddress(requireField('address', request.address)),
-    reason: request.reason,
+    reason: escapeUnprintable(request.reason),
   };
   const { head } = await submitCommand(
     allocator,

@@ -1,4 +1,5 @@
 /** Ledger.Restore and Ledger.Unfreeze: an operator continues a rewound ledger in a new epoch. */
+import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import { IpledgerError, isPositionGone } from '../../../../lib/errors.ts';
 import { requireField } from '../../../../lib/grpc/server/read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
@@ -22,7 +23,7 @@ export async function restoreLedger(
   request: api.RestoreRequest,
   { actor, signal }: CallContext,
 ): Promise<MessageInput<api.RestoreReply>> {
-  const reason = requireField('reason', request.reason);
+  const reason = escapeUnprintable(requireField('reason', request.reason));
   const { comparedPosition: compared } = request;
   if (!compared?.epoch)
     throw new IpledgerError(

@@ -5,6 +5,7 @@ import { usageOfPool } from '../../../../ledger/domain/queries/queries.ts';
 import { Refused } from '../../../../ledger/domain/commands/refusal.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { readSource } from '../read-request.ts';
 import { submitCommand, runQuery } from '../run-query.ts';
 import { poolMessage, positionMessage } from '../messages.ts';
 import { requireField } from '../../../../lib/grpc/server/read-request.ts';
@@ -18,7 +19,7 @@ export function poolHandlers(
     async applyPool(request, context) {
       const name = requireField('name', request.name);
       const spec = readSpec(request);
-      const { source } = request;
+      const source = readSource(request.source);
       const { answer, head } = await submitCommand(
         allocator,
         context,

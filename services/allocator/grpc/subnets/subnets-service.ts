@@ -5,6 +5,7 @@ import { usageOf } from '../../../../ledger/domain/queries/queries.ts';
 import { Refused } from '../../../../ledger/domain/commands/refusal.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { readSource } from '../read-request.ts';
 import { submitCommand, runQuery } from '../run-query.ts';
 import { positionMessage, subnetMessage } from '../messages.ts';
 import { poolHandlers } from './pools.ts';
@@ -36,7 +37,7 @@ export function subnetsHandlers(allocator: AllocatorContext): Handlers<typeof Su
         ...(bindingTimeoutMs !== undefined && { bindingTimeoutMs }),
         ...(maxAddressesPerNamespace !== undefined && { maxAddressesPerNamespace }),
       };
-      const source = request.source;
+      const source = readSource(request.source);
       const { answer, head } = await submitCommand(
         allocator,
         context,

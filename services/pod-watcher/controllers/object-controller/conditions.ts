@@ -1,5 +1,6 @@
 /** The conditions of Subnet, IPPool, Vip and IPAMClaim objects, with the types and reasons of their APIs. Pure. */
 import type { ErrorCode } from '../../../../lib/errors.ts';
+import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 
 /** The allocator's answer to an object's spec. */
@@ -128,7 +129,10 @@ export function updatedConditions(
   const conditions = new Map(
     (Array.isArray(present) ? present : []).map(asRecord).map((each) => [asText(each['type']), each]),
   );
-  const desired = [...verdictConditions(verdict, reasons), ...warningConditions(warnings, conditions)];
+  const desired = [...verdictConditions(verdict, reasons), ...warningConditions(warnings, conditions)].map((state) => ({
+    ...state,
+    message: escapeUnprintable(state.message),
+  }));
   const removed = warnings.filter(({ type, message, cleared }) => message === '' && !cleared && conditions.has(type));
   const isCurrent = desired.every((state) => isUnchanged(conditions.get(state.type), state, generation));
   if (isCurrent && removed.length === 0) return undefined;

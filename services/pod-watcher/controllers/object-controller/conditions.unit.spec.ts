@@ -28,6 +28,13 @@ describe('the conditions of a Subnet', () => {
     });
   });
 
+  it('escape what a tenant wrote, and do not change for the same message', () => {
+    const hostile = { accepted: false, message: 'interface "a\u001b[2J\u202e" is not valid' };
+    const conditions = updatedConditions(undefined, hostile, { reasons, generation: 1, now });
+    expect(conditions?.[0]?.message).to.equal('interface "a\\u001b[2J\\u202e" is not valid');
+    expect(updatedConditions(conditions, hostile, { reasons, generation: 1, now: later })).to.equal(undefined);
+  });
+
   it('do not change if they are current', () => {
     const conditions = updatedConditions(undefined, accepted, { reasons, generation: 1, now });
     expect(updatedConditions(conditions, accepted, { reasons, generation: 1, now: later })).to.equal(undefined);
