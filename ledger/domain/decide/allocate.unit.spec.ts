@@ -136,7 +136,7 @@ describe('Allocate of several attachments', () => {
     const same = { candidates: [['172.17.0.100']] };
     given([subnetConfigured()])
       .when(allocateAll('one', [same, { ...same, ordinal: 1 }]))
-      .thenRefused('ADDRESS_IN_USE', '172.17.0.100 of subnet macvlan is requested twice');
+      .thenRefused('INVALID_REQUEST', '172.17.0.100 of subnet macvlan is requested twice');
   });
 });
 
@@ -171,7 +171,7 @@ describe('Allocate of one address', () => {
   it('is refused for the gateway', () => {
     given([subnetConfigured()])
       .when(requesting('172.17.0.1'))
-      .thenRefused('ADDRESS_IN_USE', 'is the gateway of subnet macvlan');
+      .thenRefused('ADDRESS_OUT_OF_RANGE', 'is the gateway of subnet macvlan');
   });
 
   for (const [name, address] of [

@@ -8,7 +8,7 @@ import { refuseFenced } from './rules/fence.ts';
 import { refuseNonHost } from './rules/select-address.ts';
 import { subnetUnknown, addressOutOfRange } from './rules/refusal-messages.ts';
 
-/** Does nothing for an address that is quarantined already. @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway), ADDRESS_FENCED */
+/** Does nothing for an address that is quarantined already. @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, ADDRESS_OUT_OF_RANGE (also the gateway), ADDRESS_FENCED */
 export function quarantine(state: State, { subnet, address, seenMac, seenAt, reason }: QuarantineAddress): Event[] {
   const configured = state.subnets.get(subnet);
   if (!configured) throw subnetUnknown(subnet);

@@ -41,7 +41,7 @@ describe('Quarantine', () => {
   });
 
   it('is refused for the gateway, an address outside the hosts, and an unknown Subnet', () => {
-    given([smallSubnet()]).when(quarantine('10.0.0.1')).thenRefused('ADDRESS_IN_USE', 'is the gateway');
+    given([smallSubnet()]).when(quarantine('10.0.0.1')).thenRefused('ADDRESS_OUT_OF_RANGE', 'is the gateway');
     given([smallSubnet()]).when(quarantine('10.0.0.7')).thenRefused('ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange');
     given([smallSubnet()]).when(quarantine('10.0.0.2', 'nope')).thenRefused('SUBNET_UNKNOWN', 'NoSubnet');
   });

@@ -118,7 +118,7 @@ describe('Reserve', () => {
 
   it('is refused for the gateway, an address outside, two of a family, and an owner without a name', () => {
     for (const [parts, code, message] of [
-      [{ addresses: ['10.0.0.1'] }, 'ADDRESS_IN_USE', '10.0.0.1 is the gateway'],
+      [{ addresses: ['10.0.0.1'] }, 'ADDRESS_OUT_OF_RANGE', '10.0.0.1 is the gateway'],
       [{ addresses: ['10.9.0.1'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.9.0.1'],
       [{ addresses: ['fd00::2'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: fd00::2'],
       [{ addresses: ['10.0.0.2', '10.0.0.3'] }, 'INVALID_REQUEST', 'at most one address of each family'],

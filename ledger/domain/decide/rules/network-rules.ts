@@ -36,7 +36,7 @@ function homeSpaces(
   });
 }
 
-/** @throws Refused ADDRESS_IN_USE if the address is the gateway of the subnet. */
+/** @throws Refused ADDRESS_OUT_OF_RANGE if the address is the gateway of the subnet. */
 export function refuseGateway(
   { subnet }: ConfiguredSubnet,
   { subnetFamily }: Pick<AddressSpace, 'subnetFamily'>,
@@ -44,7 +44,7 @@ export function refuseGateway(
 ): void {
   if (value === subnetFamily.gateway)
     throw new Refused(
-      'ADDRESS_IN_USE',
+      'ADDRESS_OUT_OF_RANGE',
       `AddressConflict: ${subnetFamily.gatewayText} is the gateway of subnet ${subnet.name}`,
     );
 }

@@ -147,7 +147,7 @@ describe('An address of one network has one holder:', () => {
     });
     given([own, overlay])
       .when(allocateInOverlay('pod', '10.0.0.2'))
-      .thenRefused('ADDRESS_IN_USE', '10.0.0.2 is the gateway of subnet lan');
+      .thenRefused('ADDRESS_OUT_OF_RANGE', '10.0.0.2 is the gateway of subnet lan');
     expect(addressesIn(given([own, overlay]).when(allocateInOverlay('pod')).events)).to.deep.equal(['10.0.0.4']);
   });
 

@@ -67,7 +67,7 @@ export function selectAddresses(
 function combineRefusals(refusals: readonly Refused[], named: boolean): Refused {
   const [first] = refusals;
   if (first && refusals.length === 1) return first;
-  const permanent = new Set(['ADDRESS_OUT_OF_RANGE', 'IP_FAMILY_INVALID']);
+  const permanent = new Set(['ADDRESS_OUT_OF_RANGE', 'IP_FAMILY_INVALID', 'INVALID_REQUEST']);
   const code = (refusals.find(({ refusal }) => !permanent.has(refusal.code)) ?? first)?.refusal.code;
   if (!named) return new Refused(code ?? 'INVALID_REQUEST', refusals.map(({ message }) => message).join('; '));
   const reasons = refusals.slice(0, maxReasons).map(({ message }) => message);
@@ -133,7 +133,7 @@ function checkRequested(
   if (!isInPool(state, search.pool, address)) throw addressOutOfPool(address, configured, search.pool);
   if (isTaken(configured, address, search))
     throw new Refused(
-      'ADDRESS_IN_USE',
+      'INVALID_REQUEST',
       `AddressConflict: ${address} of subnet ${name} is requested twice by the same Pod`,
     );
   refuseFenced(state, name, address);
@@ -157,7 +157,7 @@ const isTaken = (
   { taken, networkIn }: Pick<AddressSearch, 'taken' | 'networkIn'>,
 ): boolean => taken.size > 0 && takenKeys(name, [networkIn(name), network], address).some((key) => taken.has(key));
 
-/** @throws Refused ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE (the gateway) */
+/** @throws Refused ADDRESS_OUT_OF_RANGE */
 export function refuseNonHost(configured: ConfiguredSubnet, { subnetFamily }: AddressSpace, value: bigint): void {
   const { family, hosts } = subnetFamily;
   const address = formatAddress({ family, value });

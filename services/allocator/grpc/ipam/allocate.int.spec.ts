@@ -285,8 +285,8 @@ describe('Ipam.Allocate', () => {
 
     it('the address is the gateway', async () => {
       expect(await refused('a', requesting('172.17.0.1'))).to.deep.equal({
-        status: 'ALREADY_EXISTS',
-        code: 'ADDRESS_IN_USE',
+        status: 'INVALID_ARGUMENT',
+        code: 'ADDRESS_OUT_OF_RANGE',
         message: 'AddressConflict: 172.17.0.1 is the gateway of subnet macvlan',
       });
     });

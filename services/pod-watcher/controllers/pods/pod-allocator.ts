@@ -1,5 +1,5 @@
 /** Serves one living Pod: plans its attachments, requests their addresses, and reports in Events why the Pod waits. */
-import { IpledgerError } from '../../../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
@@ -52,6 +52,18 @@ export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
 
 /** After this many failed requests an Event reports that the allocator does not answer. */
 const triesBeforeEvent = 3;
+
+/**
+ * Refusals after which what an earlier Pod of the name holds, and this one cannot receive, is released: another Pod may wait for it,
+ * and hold what this Pod requests. After any other refusal it is kept until a request is granted. A request that is never granted
+ * costs nothing, and one that is superseded is not of the newest Pod.
+ */
+const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
+  'ADDRESS_IN_USE',
+  'MAC_IN_USE',
+  'SUBNET_FULL',
+  'NAMESPACE_QUOTA_EXCEEDED',
+]);
 
 const receivesNothing = (): boolean => false;
 
@@ -172,7 +184,8 @@ export class PodAllocator {
         : allQueuesOf(plan, error.kind === 'exhausted');
     const topics = new Set([...plan.topics, ...waitTopics]);
     this.#wait(key, pod, { topics, podEvent: isReported ? refusalEvent(error, plan) : undefined });
-    return { outcome: 'again', canReceive: isDecided ? (held) => canTransfer(held, plan.attachments) : 'undecided' };
+    const frees = freeingRefusals.has(error.code);
+    return { outcome: 'again', canReceive: frees ? (held) => canTransfer(held, plan.attachments) : 'undecided' };
   }
 
   #wait(

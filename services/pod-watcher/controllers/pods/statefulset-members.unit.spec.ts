@@ -30,6 +30,11 @@ const set = (replicas: number, parts: Partial<StatefulSet> = {}): StatefulSet =>
 const reference = { apiVersion: 'apps/v1', ...owner, controller: true };
 const member = (ordinal: number, uid: string, parts: Parameters<typeof podWithNetwork>[1] = {}) =>
   podWithNetwork(`web-${ordinal}`, { uid, metadata: { ownerReferences: [reference] }, ...parts });
+/** web-2, created again from a template that names an address. */
+const memberNaming = (uid: string, address: string) =>
+  member(2, uid, {
+    annotations: { [networksAnnotation]: 'macvlan', 'macvlan.default.kubernetes.io/ip_address': address },
+  });
 const held = (ordinal: number, uid: string, parts: Parameters<typeof heldAllocation>[1] = {}) =>
   heldAllocation(`web-${ordinal}`, { seq: 10 + ordinal, uid, owner, ...parts });
 
@@ -177,6 +182,38 @@ describe('a member of a StatefulSet', () => {
     await waitForIdle();
     expect(allocator.released).to.have.length(1);
     expect(allocator.released[0]).to.include({ podUid: 'old', allocationSeq: 20 });
+  });
+
+  for (const code of ['ADDRESS_OUT_OF_RANGE', 'INVALID_REQUEST', 'IP_FAMILY_INVALID', 'POOL_UNKNOWN'] as const)
+    it(`keeps its address while its template requests what is never granted: ${code}`, async () => {
+      const { pods, allocator } = createThreeMembers();
+      allocator.refuse = () => new IpledgerError(code, 'never');
+      pods.drop(beingDeleted(member(2, 'u2')));
+      pods.put(memberNaming('new', '10.9.9.9'));
+      await until(() => allocator.allocated.length >= 1);
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+    });
+
+  for (const code of ['ADDRESS_IN_USE', 'MAC_IN_USE', 'SUBNET_FULL', 'NAMESPACE_QUOTA_EXCEEDED'] as const)
+    it(`loses its address while another Pod may wait for that, and hold what its template requests: ${code}`, async () => {
+      const { pods, allocator } = createThreeMembers();
+      allocator.refuse = () => new IpledgerError(code, 'in use');
+      pods.drop(beingDeleted(member(2, 'u2')));
+      pods.put(memberNaming('new', '10.0.0.99'));
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ pod: 'web-2', podUid: 'u2' });
+    });
+
+  it('keeps the address of its newer Pod when the watcher still shows an earlier one, whose request is superseded', async () => {
+    const { pods, allocator, controller, statefulSets } = world({ allocations: [held(2, 'newer')] });
+    allocator.refuse = () => new IpledgerError('POD_SUPERSEDED', 'uid newer holds it');
+    statefulSets.put(set(3));
+    pods.put(memberNaming('u2', '10.0.0.99'));
+    controller.start();
+    await until(() => allocator.allocated.length >= 1);
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
   });
 
   it('moves to the Subnet that its template names now', async () => {
