@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
-import { applySubnet, release } from '../../log/testing/running-writer.ts';
+import { applySubnet, bind, release } from '../../log/testing/running-writer.ts';
+import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { ledgerOf, verify } from '../testing/story-ledger.ts';
 import type { VerificationResult } from './verify-ledger.ts';
 
-describe('Verification of claim keys of early versions, without networks, released Pod or superseded uids', () => {
+describe('Verification of claim keys of early versions, without networks, MACs, released Pod or superseded uids', () => {
   const [key, bKey] = ['/ipledger/v1/addr/macvlan/172.17.0.11', '/ipledger/v1/addr/macvlan/172.17.0.12'];
-  const again = (uid: string) => allocate('a', { candidates: [['172.17.0.11']] }, { uid });
+  const again = (uid: string) => allocate('a', { candidates: [['172.17.0.11']], mac: '02:00:00:00:00:01' }, { uid });
   const replaced = [again('1'), release('a', '1'), again('2'), release('a', '2'), again('3'), release('a', '3')];
   const cooled = applySubnet('macvlan', {
     cidrBlock: '172.17.0.0/16',
@@ -22,7 +23,7 @@ describe('Verification of claim keys of early versions, without networks, releas
     const ledger = await ledgerOf(
       cooled,
       ...replaced,
-      ...(held ? [again('4'), again('5'), again('6')] : []),
+      ...(held ? [again('4'), again('5'), again('6'), { ...bind('a'), uid: '6' } as Untimed] : []),
       allocate('b', { candidates: [['172.17.0.12']] }),
     );
     const claim = JSON.parse(ledger.get(claimKey) ?? '') as Stored;
@@ -32,7 +33,8 @@ describe('Verification of claim keys of early versions, without networks, releas
   }
   interface Stored {
     networks?: string[];
-    released?: { pod?: string };
+    released?: { pod?: string; mac?: string };
+    bindings: { mac?: string }[];
     holder?: { superseded?: string[] };
   }
 
@@ -43,8 +45,12 @@ describe('Verification of claim keys of early versions, without networks, releas
         delete claim.networks;
         delete claim.holder?.superseded;
         delete claim.released?.pod;
+        delete claim.released?.mac;
+        delete claim.bindings[0]?.mac;
       },
     ],
+    'without the MAC of a binding': [true, (claim) => delete claim.bindings[0]?.mac],
+    'without the MAC of its release': [false, (claim) => delete claim.released?.mac],
     'with networks only, because a later version wrote it again': [
       true,
       (claim) => {
@@ -69,6 +75,10 @@ describe('Verification of claim keys of early versions, without networks, releas
     'an additional network': [
       (claim) => claim.networks?.push('san'),
       /^networks\.1 is "san", but according to the log absent$/,
+    ],
+    'an additional MAC': [
+      (claim) => (claim.bindings[0] = { ...claim.bindings[0], mac: '02:00:00:00:00:09' }),
+      /^bindings\.0 is \{"mac":"02:00:00:00:00:09"\}, but according to the log absent$/,
     ],
     'an additional uid': [
       (claim) => (claim.holder = { ...claim.holder, superseded: ['9'] }),

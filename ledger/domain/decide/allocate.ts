@@ -89,7 +89,7 @@ function eventsFor(state: State, command: Allocate, task: AttachmentTask): Event
   // Rejects an invalid MAC before any other problem.
   parseMac(request.mac);
   const entitlements = entitlementsOf(attachment, request);
-  const search = { attachment, entitlements, held, taken };
+  const search = { attachment, entitlements, held, taken, now: command.now };
   for (const { address } of held?.addresses ?? []) refuseFenced(state, held?.subnet ?? '', address);
   if (held && fits(state, held, request, entitlements)) {
     const addresses = refreshAddresses(state, held);

@@ -54,8 +54,10 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
   evolve: (state, event, undoLog) => {
     const { alloc, attachment, uid, addresses } = event.data;
     const allocation = allocationOf(state, attachment);
+    const mac = allocation?.seq === alloc && allocation.mac;
     if (allocation?.seq === alloc) unindexAllocation(state, allocation, undoLog);
-    const released = { seq: event.seq, at: event.at, uid, pod: podKey(attachment.namespace, attachment.pod) };
+    const pod = podKey(attachment.namespace, attachment.pod);
+    const released = { seq: event.seq, at: event.at, uid, pod, ...(mac && { mac }) };
     const change = ({ allocation: _, ...claim }: Claim): Claim => ({ ...claim, released });
     changeClaims(state, event, { addresses, change }, undoLog);
   },

@@ -14,8 +14,10 @@ export const addressBound: EventDefinition<'AddressBound'> = {
   addressesOf: ({ addresses }) => addresses,
   evolve: (state, event, undoLog) => {
     const { alloc, attachment, addresses, containerId, interface: name, node, bootId } = event.data;
-    const binding: Binding = { alloc, attachment, containerId, interface: name, node, bootId, at: event.at };
     const known = allocationOf(state, attachment);
+    const mac = known?.seq === alloc && known.mac;
+    const container = { containerId, interface: name, node, bootId };
+    const binding: Binding = { alloc, attachment, ...container, at: event.at, ...(mac && { mac }) };
     const allocation = known?.seq === alloc ? { ...known, interface: name, node } : undefined;
     if (allocation) indexAllocation(state, allocation, undoLog);
     changeClaims(

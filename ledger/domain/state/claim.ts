@@ -21,6 +21,8 @@ export interface Binding {
   readonly node: string;
   readonly bootId: string;
   readonly at: number;
+  /** The MAC of the allocation; absent for none, and in keys of older versions. */
+  readonly mac?: string;
 }
 
 /** Where a container runs: what AddressBound and a Bind command name. */
@@ -33,6 +35,17 @@ export type ContainerPlace = Pick<Binding, 'containerId' | 'interface' | 'node' 
 export const continuesAfterBind = (binding: Binding, bound: ContainerPlace): boolean =>
   !(binding.containerId === bound.containerId && binding.interface === bound.interface) &&
   !(binding.node === bound.node && binding.bootId !== bound.bootId);
+
+/** The last release of an address. */
+export interface LastRelease {
+  readonly seq: Seq;
+  readonly at: number;
+  readonly uid: string;
+  /** "namespace/name"; absent in keys of older versions. */
+  readonly pod?: string;
+  /** The MAC that was released with it; absent for none, and in keys of older versions. */
+  readonly mac?: string;
+}
 
 /** The address is kept for one owner, with or without a Pod. */
 export interface Reservation {
@@ -76,8 +89,7 @@ export interface Claim {
   readonly allocation?: Allocation;
   /** Not ended by a release: a container may still answer on the address. */
   readonly bindings: readonly Binding[];
-  /** The last release, and its Pod ("namespace/name"; absent in keys of older versions). */
-  readonly released?: { readonly seq: Seq; readonly at: number; readonly uid: string; readonly pod?: string };
+  readonly released?: LastRelease;
   /** Not ended by a release. */
   readonly reservation?: Reservation;
   readonly quarantine?: Quarantine;
@@ -123,6 +135,17 @@ export const releaseKeyOf = (released: Claim['released']): string | undefined =>
 export function sandboxKeysOf({ bindings }: Claim): readonly string[] {
   const keys = bindings.map(({ containerId, interface: name }) => sandboxKey(containerId, name));
   return keys.length < 2 ? keys : [...new Set(keys)];
+}
+
+/**
+ * The MACs that containers at an address, and its last Pod, have or had beside the MAC of its holder, as "network/mac". They are
+ * held as long as the address: see rules/mac.ts.
+ */
+export function formerMacKeysOf({ networks, allocation, bindings, released }: Claim): readonly string[] {
+  const macs = new Set<string>();
+  for (const { mac = '' } of released ? [...bindings, released] : bindings)
+    if (mac !== '' && mac !== allocation?.mac) macs.add(mac);
+  return [...macs].flatMap((mac) => networks.map((network) => `${network}/${mac}`));
 }
 
 export function standingOf({ allocation, quarantine, reservation, bindings }: Claim): Standing {

@@ -32,7 +32,7 @@ export interface ConfiguredSubnet {
 export interface State {
   /**
    * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in released, sandboxes, bindings,
-   * reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
+   * formerMacs, reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
    */
   readonly isDecidable: boolean;
   /** '' before the ledger's first event. */
@@ -63,6 +63,8 @@ export interface State {
   readonly bindings: BindingPages;
   /** The allocation that has a MAC, by "network/mac". */
   readonly macs: AllocationMap;
+  /** The claims with a MAC that is not of their holder, and may be in use, by "network/mac": see `formerMacKeysOf`. */
+  readonly formerMacs: Lookup<readonly ClaimName[]>;
   /** The reserved claims, by owner. */
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation has a MAC, by "network/mac". The network is the subnet's own. */
@@ -98,7 +100,7 @@ function emptyState(isDecidable: boolean): State {
   };
 }
 
-type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'bindings' | 'macs'>;
+type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'bindings' | 'macs' | 'formerMacs'>;
 
 function claimsAsBytes(): ClaimMaps {
   const codec = new ClaimBytes();
@@ -110,6 +112,7 @@ function claimsAsBytes(): ClaimMaps {
     sandboxes: { get: (key) => store.withSandbox(key) },
     bindings: store,
     macs: new AllocationIndex(codec.allocations, macKeyOf),
+    formerMacs: { get: (key) => store.withFormerMac(key) },
   };
 }
 
@@ -120,6 +123,7 @@ const claimsAsObjects = (): ClaimMaps => ({
   sandboxes: new Map(),
   bindings: { nodesFrom: () => [], after: () => [] },
   macs: new AllocationObjects(),
+  formerMacs: new Map(),
 });
 
 /** The last sealed event; 0 for none. */

@@ -32,6 +32,8 @@ const anyAddress = fc.constantFrom(
   '',
 );
 
+const anyMac = fc.constantFrom('', '02:00:00:00:00:01', '02:00:00:00:00:02');
+
 const anyAttachment: fc.Arbitrary<Attachment> = fc.record({
   namespace: fc.constantFrom('default', 'team'),
   pod: fc.oneof(fc.constantFrom('web-1', 'web-2'), anyText),
@@ -51,7 +53,7 @@ export const anyAllocation: fc.Arbitrary<Allocation> = fc
       }),
       node: anyText,
       addresses: fc.array(fc.record({ address: anyAddress, cidr: anyText, gateway: anyText }), { maxLength: 2 }),
-      mac: fc.constantFrom('', '02:00:00:00:00:01', '02:00:00:00:00:02'),
+      mac: anyMac,
       interface: anyText,
       cause: fc.constantFrom('dynamic', 'static'),
       routes: fc.array(fc.record({ dst: anyText, gw: anyText }), { maxLength: 2 }),
@@ -67,15 +69,19 @@ export const anyAllocation: fc.Arbitrary<Allocation> = fc
   );
 
 const bindingOf = (attachment: fc.Arbitrary<Attachment>): fc.Arbitrary<Binding> =>
-  fc.record({
-    alloc: anyNumber,
-    attachment,
-    containerId: fc.oneof(fc.constantFrom('c1', 'c2', containerId), anyText),
-    interface: fc.constantFrom('net1', 'eth0'),
-    node: anyText,
-    bootId: anyText,
-    at: anyNumber,
-  });
+  fc.record(
+    {
+      alloc: anyNumber,
+      attachment,
+      containerId: fc.oneof(fc.constantFrom('c1', 'c2', containerId), anyText),
+      interface: fc.constantFrom('net1', 'eth0'),
+      node: anyText,
+      bootId: anyText,
+      at: anyNumber,
+      mac: anyMac,
+    },
+    { requiredKeys: ['alloc', 'attachment', 'containerId', 'interface', 'node', 'bootId', 'at'] },
+  );
 
 /** A claim. Its bindings are often of the holder. */
 export const anyClaim: fc.Arbitrary<Claim> = fc.option(anyAllocation, { nil: undefined }).chain((allocation) =>
@@ -92,7 +98,13 @@ export const anyClaim: fc.Arbitrary<Claim> = fc.option(anyAllocation, { nil: und
           },
         ),
         released: fc.record(
-          { seq: anyNumber, at: anyNumber, uid: anyText, pod: fc.constantFrom('default/web-1', 'default/web-2') },
+          {
+            seq: anyNumber,
+            at: anyNumber,
+            uid: anyText,
+            pod: fc.constantFrom('default/web-1', 'default/web-2'),
+            mac: anyMac,
+          },
           { requiredKeys: ['seq', 'at', 'uid'] },
         ),
         reservation: fc.record({ reservedFor: anyText, reason: anyText, mac: anyText, seq: anyNumber, at: anyNumber }),

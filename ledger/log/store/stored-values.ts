@@ -3,7 +3,7 @@
  */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { parseAddress } from '../../domain/addresses/address.ts';
-import type { Claim, Quarantine, Reservation } from '../../domain/state/claim.ts';
+import type { Claim, LastRelease, Quarantine, Reservation } from '../../domain/state/claim.ts';
 import type { PoolSpec, Segment, Seq, SourceObject, SubnetSpec } from '../../domain/events/event.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import { networkOf } from '../../domain/state/network.ts';
@@ -50,7 +50,7 @@ interface StoredClaim {
   readonly alloc?: Seq;
   readonly holder?: StoredHolder;
   readonly bindings: readonly StoredBinding[];
-  readonly released?: { readonly seq: Seq; readonly at: string; readonly uid: string; readonly pod?: string };
+  readonly released?: Omit<LastRelease, 'at'> & { readonly at: string };
   readonly reservation?: Omit<Reservation, 'at'> & { readonly at: string };
   readonly quarantine?: Omit<Quarantine, 'at'> & { readonly at: string };
 }
@@ -72,22 +72,27 @@ export function claimText(claim: Claim): string {
 }
 
 /**
- * The value that a key with the value `text` should have for a claim. Early versions did not store the networks, the Pod of the
- * last release and the superseded uids. Later versions add what they can derive. So a part of these is valid, and anything else
+ * The value that a key with the value `text` should have for a claim. Early versions did not store the networks, Pod and MAC of the
+ * last release, the MACs of bindings and the superseded uids. Later versions add what they can derive. So a part of these is valid, and anything else
  * is not.
  */
 export function expectedClaimText(text: string, claim: Claim): string {
   const found = parseStored(text);
   const stored = JSON.parse(claimText(claim)) as StoredClaim;
-  const { holder, released } = stored;
+  const { holder, released, bindings } = stored;
   const own = claim.allocation && networkOf(claim.allocation.attachment.provider, claim.allocation.subnet);
   return JSON.stringify({
     ...stored,
     networks: expectedList(found?.networks, claim.networks, own),
     ...(holder && { holder: { ...holder, superseded: expectedList(found?.holder?.superseded, holder.superseded) } }),
-    ...(released && { released: { ...released, pod: found?.released?.pod === undefined ? undefined : released.pod } }),
+    bindings: bindings.map((binding, index) => withFound(binding, found?.bindings?.[index], 'mac')),
+    ...(released && { released: withFound(withFound(released, found?.released, 'pod'), found?.released, 'mac') }),
   });
 }
+
+/** A part of a claim without a field that the found part does not have. */
+const withFound = <Part extends object>(part: Part, found: Part | undefined, field: keyof Part): Part =>
+  found?.[field] === undefined ? { ...part, [field]: undefined } : part;
 
 function parseStored(text: string): Partial<StoredClaim> | null {
   try {

@@ -1,11 +1,13 @@
 /** Selects the MAC of an attachment: the requested one, the one reserved with its address, or a new one if the NIC needs one. */
 import { canonicalMac } from '../../addresses/address.ts';
 import type { AttachmentRequest } from '../../commands/command.ts';
-import type { Allocation } from '../../state/claim.ts';
+import type { Allocation, Binding, Claim } from '../../state/claim.ts';
 import type { AssignedAddress, Attachment } from '../../events/event.ts';
 import { networkOf } from '../../state/network.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { attachmentKey, claimOf, holderOfMac, type State } from '../../state/state.ts';
+import { cooldownTimesOf } from './network-rules.ts';
+import { describeContainer, formatInstant, freeAfterContainer } from './refusal-messages.ts';
 
 /** The attachment that gets the MAC, and its addresses. */
 export interface MacSelection {
@@ -18,19 +20,22 @@ export interface MacSelection {
   readonly held: Allocation | undefined;
   /** The MACs that this command allocates, as "network/mac"; added to. */
   readonly taken: Set<string>;
+  readonly now: number;
 }
 
 /**
- * The MAC; '' for a NIC whose plugin makes it.
+ * The MAC; '' for a NIC whose plugin makes it. A MAC is held as long as the address that it was allocated with. As an address, it
+ * can be requested during the cooldown, and is not made then.
  * @throws Refused MAC_IN_USE, INVALID_REQUEST
  */
 export function selectMac(state: State, { mac: text, macSeed }: AttachmentRequest, search: MacSelection): string {
   const { subnet, addresses, held } = search;
   const requested = parseMac(text) || reservedMac(state, subnet, addresses);
   const own = held?.subnet === subnet ? held.mac : '';
-  const mac = requested !== '' || macSeed === undefined ? requested : own || newMac(state, macSeed, search);
+  const mac = requested !== '' || macSeed === undefined ? requested : madeMac(state, own, macSeed, search);
   if (mac === '') return '';
   if (mac !== own) refuseTaken(state, mac, search);
+  if (requested !== '') refuseHeld(state, mac, search);
   search.taken.add(keyOf(search, mac));
   return mac;
 }
@@ -51,11 +56,18 @@ export function parseMac(text: string): string {
 const reservedMac = (state: State, subnet: string, addresses: readonly AssignedAddress[]): string =>
   addresses.map(({ address }) => claimOf(state, subnet, address)?.reservation?.mac).find((mac) => mac) ?? '';
 
-/** The first MAC from the seed on that is neither in use nor reserved on the network. */
+/** The MAC of the earlier Pod of the name, unless its container may still use it elsewhere; else a new one. */
+function madeMac(state: State, own: string, seed: number, search: MacSelection): string {
+  return own !== '' && reasonHeld(state, own, search) === undefined ? own : newMac(state, seed, search);
+}
+
+/** The first MAC from the seed on that is neither in use nor reserved nor cooling down on the network. */
 function newMac(state: State, seed: number, search: MacSelection): string {
   for (let next = seed; ; next += 1) {
-    const key = keyOf(search, localMac(next));
-    if (!state.macs.has(key) && !state.reservedMacs.has(key) && !search.taken.has(key)) return localMac(next);
+    const mac = localMac(next);
+    const key = keyOf(search, mac);
+    const isTaken = state.macs.has(key) || search.taken.has(key) || reservedTo(state, mac, search).length > 0;
+    if (!isTaken && reasonHeld(state, mac, search, 'cooldown') === undefined) return mac;
   }
 }
 
@@ -72,16 +84,22 @@ function localMac(value: number): string {
 const keyOf = ({ subnet, attachment: { provider } }: MacSelection, mac: string): string =>
   `${networkOf(provider, subnet)}/${mac}`;
 
+/** The owners of a reserved MAC, on the network of the NIC or on the Subnet's own. */
+function reservedTo(state: State, mac: string, search: MacSelection): readonly string[] {
+  const home = state.subnets.get(search.subnet)?.subnet.network;
+  return [...new Set([keyOf(search, mac), `${home}/${mac}`])]
+    .flatMap((key) => state.reservedMacs.get(key) ?? [])
+    .map(({ subnet, address }) => claimOf(state, subnet, address)?.reservation?.reservedFor ?? '');
+}
+
 function refuseTaken(state: State, mac: string, search: MacSelection): void {
   const { subnet, attachment, entitlements, taken } = search;
   const key = keyOf(search, mac);
-  const reservedTo = (state.reservedMacs.get(key) ?? []).map(
-    ({ subnet: its, address }) => claimOf(state, its, address)?.reservation?.reservedFor ?? '',
-  );
-  if (reservedTo.length > 0 && !reservedTo.some((text) => entitlements.has(text)))
+  const owners = reservedTo(state, mac, search);
+  if (owners.length > 0 && !owners.some((text) => entitlements.has(text)))
     throw new Refused(
       'MAC_IN_USE',
-      `AddressConflict: MAC ${mac} is reserved for ${reservedTo.join(' and ')} in subnet ${subnet}`,
+      `AddressConflict: MAC ${mac} is reserved for ${owners.join(' and ')} in subnet ${subnet}`,
     );
   const holder = holderOfMac(state, key);
   const isOwn =
@@ -95,7 +113,46 @@ function refuseTaken(state: State, mac: string, search: MacSelection): void {
     );
   if (taken.has(key))
     throw new Refused(
-      'MAC_IN_USE',
+      'INVALID_REQUEST',
       `AddressConflict: MAC ${mac} is requested twice in subnet ${subnet} by the same Pod`,
     );
+}
+
+/**
+ * Why a MAC is held with an address that was released or passed on, as a predicate: a container may still use it, or the address is
+ * quarantined or, if the caller includes that, cools down. Undefined if it is not held.
+ */
+function reasonHeld(state: State, mac: string, search: MacSelection, includes?: 'cooldown'): string | undefined {
+  const { subnet, addresses, held, now } = search;
+  const allocating = state.subnets.get(subnet)?.subnet;
+  const givenUp = held?.mac === mac ? held.addresses.map(({ address }) => ({ subnet: held.subnet, address })) : [];
+  for (const name of [...(state.formerMacs.get(keyOf(search, mac)) ?? []), ...givenUp]) {
+    // The containers at an address that it gets have this MAC already, and Bind waits for those on other nodes.
+    if (name.subnet === subnet && addresses.some(({ address }) => address === name.address)) continue;
+    const claim = claimOf(state, name.subnet, name.address);
+    if (!claim || !allocating) continue;
+    const { quarantine, released, allocation, lastAt } = claim;
+    const { cooldownMs, bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
+    const where = `${name.address} of subnet ${name.subnet}`;
+    const container = claim.bindings.findLast((binding) => binding.mac === mac);
+    const until = container ? usedSince(container, claim, now) + bindingTimeoutMs : 0;
+    if (container && until > now)
+      return `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(until)}`;
+    if (quarantine && (container || released?.mac === mac))
+      return `is held with ${where}, which Pod ${released?.pod} had, and which is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`;
+    if (includes && !allocation && released?.mac === mac && lastAt > now - cooldownMs)
+      return `cools down with ${where}`;
+  }
+  return undefined;
+}
+
+/** The time from which the binding timeout of a container counts: as for its address. */
+function usedSince({ alloc, at }: Binding, { allocation, lastAt }: Claim, now: number): number {
+  if (!allocation) return lastAt;
+  return alloc === allocation.seq ? now : Math.max(at, allocation.at);
+}
+
+function refuseHeld(state: State, mac: string, search: MacSelection): void {
+  const reason = reasonHeld(state, mac, search);
+  if (reason !== undefined) throw new Refused('MAC_IN_USE', `AddressConflict: MAC ${mac} ${reason}`);
 }

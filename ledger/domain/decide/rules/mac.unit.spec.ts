@@ -1,5 +1,16 @@
 import { expect } from 'chai';
-import { allocate, allocateAll, allocated, reserved, subnetConfigured } from '../../testing/event-fixtures.ts';
+import {
+  allocate,
+  allocateAll,
+  allocated,
+  bound,
+  quarantined,
+  released,
+  reserved,
+  subnetConfigured,
+  transferred,
+  unbound,
+} from '../../testing/event-fixtures.ts';
 import { given } from '../../testing/given-when-then.ts';
 import type { Event } from '../../events/event.ts';
 
@@ -39,5 +50,88 @@ describe('selectMac', () => {
     const { events } = given(before).when(allocate('web-0', { macSeed: 99 }, { uid: 'uid-2' }));
     expect(events[0]?.type).to.equal('AddressTransferred');
     expect(macOf(events[0])).to.equal('02:00:00:00:00:07');
+  });
+});
+
+describe('A MAC of a released address', () => {
+  const mac = '02:00:00:00:00:07';
+  const nextMac = '02:00:00:00:00:08';
+  const [subnet, first] = [subnetConfigured(), allocated('first', '172.17.0.11', { mac })];
+  const inUse = [subnet, first, bound(first, 2), released(first, 2)];
+  const requests = allocate('second', { mac });
+  const needsOne = allocate('second', { macSeed: 7 });
+  const [cooldownMs, bindingTimeoutMs] = [60_000, 3_600_000];
+
+  it('is refused while the container of its Pod may still use it, and the refusal names that container', () => {
+    given(inUse)
+      .when(requests)
+      .thenRefused(
+        'MAC_IN_USE',
+        /^AddressConflict: MAC 02:00:00:00:00:07 is in use with 172\.17\.0\.11 .* by container container-1 of Pod default\/first on node node-1: .* CNI DEL, when that Node is deleted, or at 2026-01-31T09:00:03\.000Z$/,
+      );
+    given(inUse)
+      .whenAfter(bindingTimeoutMs - 1, requests)
+      .thenRefused('MAC_IN_USE', 'container-1');
+    expect(macOf(given(inUse).when(needsOne).events[0])).to.equal(nextMac);
+  });
+
+  it('is also refused to a new Pod of the same name, whose container may start on another node', () => {
+    given(inUse)
+      .when(allocate('first', { mac }, { uid: 'uid-2' }))
+      .thenRefused('MAC_IN_USE', 'container-1');
+  });
+
+  it('is free after the DEL of that container, and after the binding timeout', () => {
+    const ended = [...inUse, unbound(first)];
+    expect(macOf(given(ended).when(requests).events[0])).to.equal(mac);
+    expect(macOf(given(inUse).whenAfter(bindingTimeoutMs, requests).events[0])).to.equal(mac);
+  });
+
+  it('is not made for another NIC during the cooldown of the address, and can be requested, as the address', () => {
+    const cooling = [subnet, first, released(first, 2)];
+    expect(macOf(given(cooling).whenAfter(cooldownMs - 1, needsOne).events[0])).to.equal(nextMac);
+    expect(macOf(given(cooling).whenAfter(cooldownMs, needsOne).events[0])).to.equal(mac);
+    expect(macOf(given(cooling).when(requests).events[0])).to.equal(mac);
+  });
+
+  it('is refused while the address is quarantined, also after all timeouts', () => {
+    const history = [subnet, first, released(first, 2), quarantined('172.17.0.11')];
+    given(history)
+      .whenAfter(10 * bindingTimeoutMs, requests)
+      .thenRefused('MAC_IN_USE', /172\.17\.0\.11 .*Pod default\/first .*quarantined/);
+    expect(macOf(given(history).whenAfter(10 * bindingTimeoutMs, needsOne).events[0])).to.equal(nextMac);
+  });
+
+  it('is refused after a new Pod of the name took over the address with another MAC, until the DEL of the earlier container', () => {
+    const passedOn = transferred(first, 2, 'uid-2');
+    const history = [subnet, first, bound(first, 2), { ...passedOn, data: { ...passedOn.data, mac: nextMac } }];
+    given(history).when(requests).thenRefused('MAC_IN_USE', 'container-1');
+    expect(macOf(given([...history, unbound(first)]).when(requests).events[0])).to.equal(mac);
+    const back = given(history).when(allocate('first', { mac }, { uid: 'uid-3' })).events;
+    expect(back.map(({ type }) => type)).to.deep.equal(['AddressTransferred']);
+  });
+
+  it('is not kept by a new Pod of the name that moves to another address while the earlier container may use it', () => {
+    const history = [subnet, first, bound(first, 2)];
+    const moves = { candidates: [['172.17.0.99']] };
+    given(history)
+      .when(allocate('first', { ...moves, mac }, { uid: 'uid-2' }))
+      .thenRefused('MAC_IN_USE', 'container-1');
+    const made = given(history).when(allocate('first', { ...moves, macSeed: 7 }, { uid: 'uid-2' })).events;
+    expect(macOf(made[1])).to.equal(nextMac);
+  });
+
+  it('is refused in each Subnet of the network', () => {
+    const overlay = subnetConfigured('overlay', { provider: 'ovn', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' });
+    given([...inUse, overlay])
+      .when(allocate('second', { mac, subnets: ['overlay'] }))
+      .thenRefused('MAC_IN_USE', 'container-1');
+  });
+
+  it('is reserved with an address for NICs of each network that the Subnet serves', () => {
+    const overlay = subnetConfigured('overlay', { provider: 'ovn', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' });
+    given([overlay, reserved('vip/web', ['10.9.0.9'], { subnet: 'overlay', mac })])
+      .when(allocate('second', { mac, subnets: ['overlay'] }))
+      .thenRefused('MAC_IN_USE', 'reserved for vip/web');
   });
 });

@@ -1,6 +1,6 @@
 /** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
 import type { AddressSpace } from '../../addresses/address-space.ts';
-import type { Claim } from '../../state/claim.ts';
+import type { Binding, Claim } from '../../state/claim.ts';
 import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { effectiveClaim } from '../../state/claims-on-network.ts';
@@ -12,8 +12,15 @@ export const formatInstant = (at: number): string => new Date(at).toISOString();
 /** A released address with a binding that has not ended. */
 export function describeUnendedBinding(what: string, claim: Claim, bindingTimeoutMs: number): string {
   const [binding] = claim.bindings;
-  return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(claim.lastAt + bindingTimeoutMs)}`;
+  return `${what} was released, but container ${binding?.containerId} on node ${binding?.node} may still answer on it: ${freeAfterContainer(claim.lastAt + bindingTimeoutMs)}`;
 }
+
+/** When what a container may still use becomes free. */
+export const freeAfterContainer = (until: number): string =>
+  `it is free after that container's CNI DEL, when that Node is deleted, or at ${formatInstant(until)}`;
+
+export const describeContainer = ({ containerId, node, attachment: { namespace, pod } }: Binding): string =>
+  `container ${containerId} of Pod ${namespace}/${pod} on node ${node}`;
 
 /** Explains that a subnet, or a pool of it, has no free address, with counts. */
 export function explainSubnetFull(

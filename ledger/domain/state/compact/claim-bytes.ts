@@ -5,15 +5,15 @@
  * The allocation is apart from the claim, because both claims of a dual-stack allocation, its Pod and its MAC have the same one.
  */
 import type { Attachment } from '../../events/event.ts';
-import { type Allocation, type Binding, type Claim, type ClaimName, standingOf } from '../claim.ts';
+import { type Allocation, type Binding, type Claim, type ClaimName, type LastRelease, standingOf } from '../claim.ts';
 import { boundAllocations, type ClaimOutline } from '../claims.ts';
 import { AllocationBytes } from './allocation-bytes.ts';
 import { Fields, formats, requireShape } from './fields.ts';
 
-type Release = NonNullable<Claim['released']>;
-
 /** The parts of a claim that are optional: one bit each. */
-const parts = { released: 1, releasedPod: 2, reservation: 4, quarantine: 8 } as const;
+const parts = { released: 1, releasedPod: 2, reservation: 4, quarantine: 8, releasedMac: 16 } as const;
+/** The MAC of a binding: none, that of the allocation, or another one. */
+const macs = { none: 0, holders: 2, other: 4 } as const;
 const claimKeys = new Set<string>([
   'last',
   'lastAt',
@@ -32,8 +32,9 @@ const bindingKeys: readonly (keyof Binding)[] = [
   'node',
   'bootId',
   'at',
+  'mac',
 ];
-const releaseKeys: readonly (keyof Release)[] = ['seq', 'at', 'uid', 'pod'];
+const releaseKeys: readonly (keyof LastRelease)[] = ['seq', 'at', 'uid', 'pod', 'mac'];
 const noBindings: Claim['bindings'] = [];
 
 /** What the bindings and the release are stored relative to. */
@@ -136,13 +137,15 @@ export class ClaimBytes {
     fields.readList();
     const found: number[] = [];
     for (let count = reader.number(); count > 0; count--) {
-      if (reader.number() === 0) fields.readAttachment();
+      const form = reader.number();
+      if (!(form & 1)) fields.readAttachment();
       const alloc = last - reader.difference();
       reader.difference();
       reader.text();
       fields.readShared();
       if (fields.readShared() === node && !found.includes(alloc)) found.push(alloc);
       fields.readShared();
+      if (form & macs.other) reader.text();
     }
     return found;
   }
@@ -155,6 +158,7 @@ export class ClaimBytes {
     writer.number(
       (released ? parts.released : 0) +
         (released?.pod === undefined ? 0 : parts.releasedPod) +
+        (released?.mac === undefined ? 0 : parts.releasedMac) +
         (reservation ? parts.reservation : 0) +
         (quarantine ? parts.quarantine : 0),
     );
@@ -168,21 +172,28 @@ export class ClaimBytes {
     if (quarantine) this.#fields.writeJson(quarantine);
   }
 
-  #writeRelease(released: Release, { last, lastAt }: Base): void {
+  #writeRelease(released: LastRelease, { last, lastAt }: Base): void {
     const { writer } = this.#fields;
     requireShape(released, releaseKeys);
     writer.difference(last - released.seq);
     writer.difference(lastAt - released.at);
     writer.text(released.uid);
     if (released.pod !== undefined) writer.text(released.pod);
+    if (released.mac !== undefined) writer.text(released.mac);
   }
 
-  #readRelease({ last, lastAt }: Base, present: number): Release {
+  #readRelease({ last, lastAt }: Base, present: number): LastRelease {
     const { reader } = this.#fields;
     const seq = last - reader.difference();
     const at = lastAt - reader.difference();
     const uid = reader.text();
-    return present & parts.releasedPod ? { seq, at, uid, pod: reader.text() } : { seq, at, uid };
+    return {
+      seq,
+      at,
+      uid,
+      ...(present & parts.releasedPod && { pod: reader.text() }),
+      ...(present & parts.releasedMac && { mac: reader.text() }),
+    };
   }
 
   /** A binding usually has the attachment of the holder. */
@@ -190,9 +201,10 @@ export class ClaimBytes {
     const fields = this.#fields;
     const { writer } = fields;
     requireShape(binding, bindingKeys);
-    const { alloc, attachment, containerId, node, bootId, at } = binding;
+    const { alloc, attachment, containerId, node, bootId, at, mac } = binding;
     const isHolders = allocation !== undefined && isSameAttachment(allocation.attachment, attachment);
-    writer.number(isHolders ? 1 : 0);
+    const macForm = mac === undefined ? macs.none : mac === allocation?.mac ? macs.holders : macs.other;
+    writer.number((isHolders ? 1 : 0) + macForm);
     if (!isHolders) fields.writeAttachment(attachment);
     writer.difference(last - alloc);
     writer.difference(lastAt - at);
@@ -200,6 +212,7 @@ export class ClaimBytes {
     fields.writeShared(binding.interface);
     fields.writeShared(node);
     fields.writeShared(bootId);
+    if (mac !== undefined && macForm === macs.other) writer.text(mac);
   }
 
   #readBindings({ last, lastAt, allocation }: Base): readonly Binding[] {
@@ -208,13 +221,23 @@ export class ClaimBytes {
     const count = reader.number();
     if (count === 0) return noBindings;
     return fields.readEach(count, (): Binding => {
-      const isHolders = reader.number() === 1;
-      const attachment = isHolders && allocation ? allocation.attachment : fields.readAttachment();
+      const form = reader.number();
+      const attachment = form & 1 && allocation ? allocation.attachment : fields.readAttachment();
       const alloc = last - reader.difference();
       const at = lastAt - reader.difference();
       const containerId = reader.text();
       const [name, node, bootId] = [fields.readShared(), fields.readShared(), fields.readShared()];
-      return { alloc, attachment, containerId, interface: name, node, bootId, at };
+      const mac = form & macs.other ? reader.text() : form & macs.holders ? allocation?.mac : undefined;
+      return {
+        alloc,
+        attachment,
+        containerId,
+        interface: name,
+        node,
+        bootId,
+        at,
+        ...(mac !== undefined && { mac }),
+      };
     });
   }
 }

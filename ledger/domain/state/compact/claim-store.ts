@@ -3,7 +3,7 @@
  * claim has a slot.
  * A claim that is read is decoded; the latest ones stay decoded, so that a claim is the same object during a command.
  */
-import { type Claim, type ClaimName, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
+import { type Claim, type ClaimName, formerMacKeysOf, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
 import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline, type Release } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
 import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
@@ -22,6 +22,7 @@ export class ClaimStore implements BindingPages {
   readonly #byName = new SlotIndex();
   readonly #bySandbox = new SlotIndex();
   readonly #byRelease = new SlotIndex();
+  readonly #byFormerMac = new SlotIndex();
   /** The claims with bindings on a node, by allocation. */
   readonly #byNode = new OrderedSlots((slot, node) =>
     this.#codec.allocationsBoundOn(this.#claims[slot] as string, node),
@@ -102,7 +103,11 @@ export class ClaimStore implements BindingPages {
   /** Replaces the claim in a slot. */
   replace(slot: number, name: string, claim: Claim): void {
     const before = this.claim(slot);
-    const isIndexed = before.bindings === claim.bindings && before.released === claim.released;
+    const isIndexed =
+      before.bindings === claim.bindings &&
+      before.released === claim.released &&
+      before.allocation === claim.allocation &&
+      before.networks === claim.networks;
     if (!isIndexed) this.#unindex(slot, before);
     this.#write(slot, name, claim);
     this.#keepDecoded(slot, claim);
@@ -123,6 +128,14 @@ export class ClaimStore implements BindingPages {
     const slots = this.#bySandbox
       .findAll(hashText(key))
       .filter((slot) => sandboxKeysOf(this.claim(slot)).includes(key));
+    return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
+  }
+
+  /** The claims with a MAC beside that of their holder (`formerMacKeysOf`); undefined for none. */
+  withFormerMac(key: string): readonly ClaimName[] | undefined {
+    const slots = this.#byFormerMac
+      .findAll(hashText(key))
+      .filter((slot) => formerMacKeysOf(this.claim(slot)).includes(key));
     return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
   }
 
@@ -159,6 +172,7 @@ export class ClaimStore implements BindingPages {
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.add(node, slot, allocs);
     const release = releaseKeyOf(claim.released);
     if (release !== undefined) this.#byRelease.add(hashText(release), slot);
+    for (const key of formerMacKeysOf(claim)) this.#byFormerMac.add(hashText(key), slot);
   }
 
   #unindex(slot: number, claim: Claim): void {
@@ -166,5 +180,6 @@ export class ClaimStore implements BindingPages {
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.remove(node, slot, allocs);
     const release = releaseKeyOf(claim.released);
     if (release !== undefined) this.#byRelease.remove(hashText(release), slot);
+    for (const key of formerMacKeysOf(claim)) this.#byFormerMac.remove(hashText(key), slot);
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyClaim } from '../../testing/any-claim.ts';
-import { type Claim, claimKey, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
+import { type Claim, claimKey, formerMacKeysOf, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
 import { boundAllocations, type ClaimMap, ClaimObjects } from '../claims.ts';
 import { UndoLog } from '../undo-log.ts';
 import { ClaimBytes } from './claim-bytes.ts';
@@ -84,6 +84,13 @@ function expectEqual({ store, tables, maps }: Twins): void {
     expect(found.map(({ alloc, name }) => `${alloc} ${claimKey(name)}`).toSorted()).to.deep.equal(places.toSorted());
     for (const { name, claim } of found) expect(claim).to.deep.equal(maps.get(name.subnet)?.get(name.address));
   }
+  for (const key of new Set([...claims.flatMap(({ claim }) => formerMacKeysOf(claim)), 'wide/other']))
+    expect((store.withFormerMac(key) ?? []).map(claimKey).toSorted()).to.deep.equal(
+      claims
+        .filter(({ claim }) => formerMacKeysOf(claim).includes(key))
+        .map(claimKey)
+        .toSorted(),
+    );
   for (const key of new Set([...claims.flatMap(({ claim }) => releaseKeyOf(claim.released) ?? []), 'other'])) {
     const released = claims.flatMap(({ claim }) =>
       releaseKeyOf(claim.released) === key ? (claim.released ?? []) : [],

@@ -76,7 +76,13 @@ export class PodController implements LedgerSubscriber {
       releaser: this.#releaser,
       findNameConflict: (key, pod) => this.#findNameConflict(key, pod),
     });
-    allocations.onAllocationEnded(({ subnet, mac }) => this.#waiters.onMacFreed(subnet, mac));
+    allocations.onAllocationEnded(({ subnet, mac, addresses }) =>
+      this.#waiters.onMacReleased(
+        subnet,
+        mac,
+        addresses.map(({ address }) => address),
+      ),
+    );
     options.pods.subscribe((change) => this.#onPod(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
   }

@@ -171,7 +171,7 @@ describe('Pods that wait for an address', () => {
     expect(world.allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['b']);
   });
 
-  it('are woken by the release of a MAC that they request', async () => {
+  it('are woken by the release of a MAC that they request, and by the end of its container', async () => {
     const mac = '02:00:00:00:00:0a';
     const held = heldAllocation('owner', { mac });
     const world = createPodControllerWorld(stop.signal, {
@@ -186,6 +186,13 @@ describe('Pods that wait for an address', () => {
     await until(() => world.controller.waitingPods === 1);
     world.allocator.allocated.length = 0;
     world.sendEvents(60, allocationEnded(held));
-    await until(() => world.allocator.allocated.some(({ pod }) => pod?.name === 'a'));
+    const hasTried = (): boolean => world.allocator.allocated.some(({ pod }) => pod?.name === 'a');
+    await until(hasTried);
+    // Both wait now, until the container of the first does not use it any more.
+    await until(() => world.controller.waitingPods === 2);
+    await waitForIdle();
+    world.allocator.allocated.length = 0;
+    world.sendEvents(61, bindingEnded(held));
+    await until(hasTried);
   });
 });

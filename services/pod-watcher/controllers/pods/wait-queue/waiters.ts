@@ -34,6 +34,8 @@ const recentMs = 100;
 const clockLagMs = 20;
 /** How often the oldest Pods are tried while the cooldowns of earlier releases may end. */
 const probeIntervalMs = 500;
+/** The released MACs whose containers are waited for; a Pod that waits for another one is tried after its backoff. */
+const maxReleasedMacs = 10_000;
 /** The cooldown of a Subnet that sets none. */
 const defaultCooldownMs = 60_000;
 
@@ -43,6 +45,8 @@ export class Waiters {
   readonly #wakeup: WaiterWakeup;
   /** When a Pod let older ones go first, of performance.now(); until its own request. */
   readonly #yieldedAt = new Map<string, number>();
+  /** The MAC of each address that was released with one, "subnet/address", oldest first. */
+  readonly #releasedMacs = new Map<string, string>();
   #started = false;
 
   constructor(options: WaitersOptions) {
@@ -71,6 +75,7 @@ export class Waiters {
 
   onEvent(event: LedgerEvent): void {
     if (event.kind === 'released') this.#wakeup.offerOne(quotaQueue(event.subnet, event.namespace));
+    if (event.kind === 'unbound') this.#offerReleasedMacs(event.subnet, event.addresses);
     if (event.kind === 'released' || event.kind === 'unbound') this.#offerFreed(event.subnet, event.addresses);
     else if (event.kind === 'unreserved' || event.kind === 'unquarantined')
       this.#offerFreed(event.subnet, [event.address], 0);
@@ -84,9 +89,22 @@ export class Waiters {
     } else if (event.kind === 'pool-retired') this.wake(`subnet:${event.subnet}`);
   }
 
-  /** A MAC of a subnet is no longer held. */
-  onMacFreed(subnet: string, mac: string): void {
-    if (mac !== '') this.#wakeup.offerOne(macQueue(subnet, mac));
+  /** Addresses were released with a MAC, which is free when no container uses them. */
+  onMacReleased(subnet: string, mac: string, addresses: readonly string[]): void {
+    if (mac === '') return;
+    this.#wakeup.offerOne(macQueue(subnet, mac));
+    for (const address of addresses) {
+      this.#releasedMacs.delete(`${subnet}/${address}`);
+      this.#releasedMacs.set(`${subnet}/${address}`, mac);
+    }
+    for (const oldest of this.#releasedMacs.keys())
+      if (this.#releasedMacs.size > maxReleasedMacs) this.#releasedMacs.delete(oldest);
+      else break;
+  }
+
+  #offerReleasedMacs(subnet: string, addresses: readonly string[]): void {
+    const macs = new Set(addresses.flatMap((address) => this.#releasedMacs.get(`${subnet}/${address}`) ?? []));
+    for (const mac of macs) this.#wakeup.offerOne(macQueue(subnet, mac));
   }
 
   /** Adds a Pod to the queues of these topics, and removes it from all others. */
