@@ -61,8 +61,13 @@ export const subnetLimits = {
 /** Limits of an IPPool; also the allocator's limits. */
 export const poolLimits = { ips: 4_096, namespaces: 4_096 } as const;
 
-/** Limit of an IPAMClaim: addresses in `ipRequests`. */
-export const claimLimits = { ipRequests: 2 } as const;
+/** Limits of an IPAMClaim. */
+export const claimLimits = {
+  /** Addresses in `ipRequests`. */
+  ipRequests: 2,
+  /** While a namespace has as many claims, none is created because a Pod names it. */
+  perNamespace: 1_000,
+} as const;
 
 /** Limits of an IP object. */
 export const ipLimits = {

@@ -76,7 +76,7 @@ export class EventRecorder {
 
   /** Queues an Event. */
   record(regarding: Regarding, event: PodEvent): void {
-    const key = `${regarding.uid}/${event.reason}`;
+    const key = `${regarding.namespace}/${regarding.uid}/${event.reason}`;
     const known = this.#series.get(key);
     const { writtenAt, written, unwritten } = known ?? { writtenAt: -Infinity, written: '', unwritten: 0 };
     this.#series.delete(key);

@@ -90,6 +90,7 @@ export class Projector {
       work: (key) => this.#project(key),
       // A container start waits for the annotations of its Pod, and never for an IP object.
       canWait: (key) => key.startsWith('ip:'),
+      namespaceOf: (key) => this.#namespaceOf(key),
       log,
       signal,
     });
@@ -147,6 +148,11 @@ export class Projector {
     change: ObjectChange<IpObject | SubnetObject | PoolObject | VipObject>,
   ): void {
     if (change.kind !== 'listed') this.#queue.add(`${kind}:${change.object.name}`);
+  }
+
+  #namespaceOf(key: string): string {
+    if (key.startsWith('pod:')) return key.slice('pod:'.length, key.indexOf('/'));
+    return key.startsWith('ip:') ? (this.view.allocationOfIp(key.slice('ip:'.length))?.namespace ?? '') : '';
   }
 
   async #project(key: string): Promise<Outcome> {

@@ -1,9 +1,11 @@
 /** Connects the controllers and the projector to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
+import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { Alarms } from '../alarms.ts';
 import { ClaimController } from '../controllers/claims/claim-controller.ts';
+import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
 import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
 import { NodeController } from '../controllers/nodes/node-controller.ts';
@@ -31,7 +33,7 @@ import { SubnetCache } from '../controllers/subnets/subnet-cache.ts';
 import { SubnetController } from '../controllers/subnets/subnet-controller.ts';
 import { createLookups, type Lookups } from '../kubernetes/client/lookups.ts';
 import { EventRecorder } from '../kubernetes/event-recorder.ts';
-import { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
+import { isLauncher, LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
 import { LedgerPods } from '../kubernetes/ledger-pods.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { type IpObject, ips } from '../kubernetes/objects/ip.ts';
@@ -130,7 +132,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
 
 /** @param wakeWaiters called after the Pod controller was made */
 function createClaimController(
-  { options, informers, ledgerPods, events }: Context,
+  { options, informers, ledgerPods, lookups, events }: Context,
   caches: Caches,
   wakeWaiters: (topic: string) => void,
 ): ClaimController {
@@ -145,8 +147,23 @@ function createClaimController(
     quota: { subnets: caches.subnets, allocations: caches.allocations },
     namespacesOfPool: caches.pools.clusterView.namespacesOf,
     wakeWaiters,
+    claimOwnerOf: (pod, callSignal) => claimOwnerOf({ ledgerPods, lookups }, pod, callSignal),
     ...claimAccess(api, events),
   });
+}
+
+/** A virtual machine keeps its claims while it is stopped. */
+async function claimOwnerOf(
+  { ledgerPods, lookups }: Pick<Context, 'ledgerPods' | 'lookups'>,
+  key: string,
+  signal: AbortSignal,
+): Promise<ClaimOwner | undefined> {
+  const pod = ledgerPods.get(key);
+  if (!pod) return undefined;
+  if (!isLauncher(pod)) return { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid };
+  const { VirtualMachine: machine } = await lookups.lookUpMachines(key, signal);
+  const [kind, uid] = machine ? ['VirtualMachine', machine.uid] : [virtualMachineKind, pod.ledgerUid];
+  return { apiVersion: 'kubevirt.io/v1', kind, name: pod.ledgerName, uid };
 }
 
 function createPodController(

@@ -3,6 +3,7 @@ import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { createObject, deleteObject, mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import { asRecord, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SubnetManifest } from '../controllers/ovn4nfv/network-subnet.ts';
+import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import type { ClaimDemand } from '../controllers/pods/planning/claim-request.ts';
 import { deletedSince } from '../kubernetes/client/deletion-history.ts';
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
@@ -50,9 +51,14 @@ export function claimAccess(api: Api, events: EventRecorder) {
   const pathOf = ({ namespace, name }: IpamClaimObject): string => objectPath(collectionOf(namespace), name);
   return {
     ...accessTo<IpamClaimObject>({ api, events }, { apiVersion, kind, pathOf }),
-    create: ({ claim, network, interface: nic }: ClaimDemand, signal: AbortSignal) => {
+    create: ({ claim, network, interface: nic }: ClaimDemand, owner: ClaimOwner, signal: AbortSignal) => {
       const [namespace = '', name = ''] = claim.split('/');
-      const body = { apiVersion, kind, metadata: { namespace, name }, spec: { network, interface: nic } };
+      const body = {
+        apiVersion,
+        kind,
+        metadata: { namespace, name, ownerReferences: [owner] },
+        spec: { network, interface: nic },
+      };
       return createObject(api, { path: collectionOf(namespace), body, signal });
     },
   };

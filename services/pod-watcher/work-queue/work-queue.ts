@@ -3,15 +3,15 @@
  * is processed again afterwards; no key is processed twice at a time. So the work must read the current state by itself.
  * The queue is bounded by the number of distinct keys.
  *
- * The queue is fair: a processed key goes behind all waiting keys. Slow work is logged with its key. After some milliseconds of
- * work the queue yields to the event loop.
+ * The queue is fair: namespaces take turns, and a processed key goes behind all waiting keys of its namespace. Slow work is logged
+ * with its key. After some milliseconds of work the queue yields to the event loop.
  */
 import { backoffMs } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
 import { workQueueLimits } from '../limits.ts';
-import { UniqueFifo } from './unique-fifo.ts';
+import { FairFifo } from './fair-fifo.ts';
 
 /** 'again' processes the key again after a backoff, which grows until 'done'. An error counts as 'again' and is logged. */
 export type Outcome = 'done' | 'again';
@@ -21,6 +21,8 @@ export interface WorkQueueOptions {
   readonly firstBackoffMs: number;
   readonly maxBackoffMs: number;
   readonly work: (key: string) => Promise<Outcome>;
+  /** The namespace of a key; "" for a cluster-scoped object. Default: what precedes the first slash. */
+  readonly namespaceOf?: (key: string) => string;
   /** Which keys have low priority: they wait until no other key is ready. Default: none. */
   readonly canWait?: (key: string) => boolean;
   /** The clock for the duration of work, in milliseconds. Default: performance.now(). */
@@ -35,8 +37,8 @@ const slowLogEveryMs = 10_000;
 
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  readonly #ready = new UniqueFifo();
-  readonly #lowPriority = new UniqueFifo();
+  readonly #ready: FairFifo;
+  readonly #lowPriority: FairFifo;
   readonly #working = new Set<string>();
   /** Keys added while they were processed. */
   readonly #dirty = new Set<string>();
@@ -49,6 +51,9 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    const { namespaceOf = namespaceOfKey } = options;
+    this.#ready = new FairFifo(namespaceOf);
+    this.#lowPriority = new FairFifo(namespaceOf);
     options.signal.addEventListener('abort', () => this.#clear(), { once: true });
   }
 
@@ -94,7 +99,7 @@ export class WorkQueue {
     return this.#ready.size === 0 && this.#lowPriority.size === 0 && this.#working.size === 0;
   }
 
-  #fifoOf(key: string): UniqueFifo {
+  #fifoOf(key: string): FairFifo {
     return this.#options.canWait?.(key) ? this.#lowPriority : this.#ready;
   }
 
@@ -104,8 +109,12 @@ export class WorkQueue {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
       const key = this.#ready.take() ?? this.#lowPriority.take();
       if (key === undefined) return;
-      this.#working.add(key);
-      void this.#run(key);
+      // It is in the queue twice if its namespace became known while it waited
+      if (this.#working.has(key)) this.#dirty.add(key);
+      else {
+        this.#working.add(key);
+        void this.#run(key);
+      }
     }
   }
 
@@ -184,6 +193,8 @@ export class WorkQueue {
     this.#dirty.clear();
   }
 }
+
+const namespaceOfKey = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
 
 function levelOf(error: unknown): 'debug' | 'warn' | 'error' {
   if (error instanceof ApiError) return error.reaction === 'later' ? 'debug' : 'warn';

@@ -48,6 +48,47 @@ describe('WorkQueue', () => {
     expect(worked.join('')).to.equal('abcacda');
   });
 
+  it('processes a key of another namespace next, however many keys of one namespace fail and are added again', async () => {
+    const worked: string[] = [];
+    const queue = world((key) => {
+      worked.push(key);
+      if (key === 'busy/0') queue.add('quiet/vm');
+      if (worked.length < 5_000 && key !== 'quiet/vm') queue.add(key);
+      return Promise.resolve('done');
+    }, 1);
+    for (let index = 0; index < 1_200; index++) queue.add(`busy/${index}`);
+    queue.start();
+    await until(() => queue.isIdle);
+    expect(worked.indexOf('quiet/vm')).to.equal(2);
+  });
+
+  it('processes no key twice at a time when its namespace becomes known while it waits', async () => {
+    const running = new Map<string, () => void>();
+    let namespace = '';
+    const queue = new WorkQueue({
+      concurrency: 2,
+      firstBackoffMs: 1,
+      maxBackoffMs: 4,
+      namespaceOf: () => namespace,
+      work: (key) => {
+        expect(running.has(key)).to.equal(false);
+        return new Promise((resolve) => running.set(key, () => (running.delete(key), resolve('done'))));
+      },
+      log: silentLogger,
+      signal: stop.signal,
+    });
+    queue.add('a');
+    namespace = 'known';
+    queue.add('a');
+    queue.start();
+    await nextIteration();
+    expect([...running.keys()]).to.deep.equal(['a']);
+    running.get('a')?.();
+    await until(() => running.size === 1);
+    running.get('a')?.();
+    await until(() => queue.isIdle);
+  });
+
   it('processes low-priority keys when no other key is ready', async () => {
     const worked: string[] = [];
     const options = { concurrency: 1, firstBackoffMs: 1, maxBackoffMs: 4, log: silentLogger, signal: stop.signal };

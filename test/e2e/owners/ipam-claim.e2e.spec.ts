@@ -27,6 +27,9 @@ describe('an IPAMClaim', function () {
   const selection = (claim: string): string => JSON.stringify([{ name: 'lan', 'ipam-claim-reference': claim }]);
   const makeClaimant = (name: string, claim: string) => makePod(scene, name, selection(claim));
 
+  const makeClaim = (name: string, spec: object) =>
+    scene.kubernetes.create({ kind: 'IPAMClaim', metadata: { name }, spec });
+
   /** Waits until the status of a claim has these addresses and this Pod; "" for no Pod. */
   const waitForStatus = (claim: string, ips: readonly string[], ownerPod: string): Promise<KubeObject> =>
     eventually(async () => {
@@ -40,6 +43,7 @@ describe('an IPAMClaim', function () {
   const conditionOf = ({ status = {} }: KubeObject) => (status['conditions'] as Record<string, unknown>[])[0];
 
   it('keeps its address while Pods come and go, and releases it when it is deleted', async () => {
+    await makeClaim('vm1', { network: 'lan', interface: '' });
     await makeClaimant('first', 'vm1');
     const address = await waitForAddress(scene, 'first', 'lan');
     const claim = await waitForStatus('vm1', [`${address}/24`], 'first');
@@ -75,14 +79,29 @@ describe('an IPAMClaim', function () {
   });
 
   it('gets the addresses of its spec.ipRequests', async () => {
-    const spec = { network: 'lan', interface: 'net1', ipRequests: ['10.21.0.77/24'] };
-    await scene.kubernetes.create({ kind: 'IPAMClaim', metadata: { name: 'fixed' }, spec });
+    await makeClaim('fixed', { network: 'lan', interface: 'net1', ipRequests: ['10.21.0.77/24'] });
     await makeClaimant('fixed-pod', 'fixed');
     expect(await waitForAddress(scene, 'fixed-pod', 'lan')).to.equal('10.21.0.77');
     await waitForStatus('fixed', ['10.21.0.77/24'], 'fixed-pod');
   });
 
+  it('is created if a Pod names it, and ends with that Pod', async () => {
+    await makeClaimant('causing', 'caused');
+    const address = await waitForAddress(scene, 'causing', 'lan');
+    const { uid } = (await scene.kubernetes.get('Pod', 'causing')).metadata;
+    const { metadata } = await waitForStatus('caused', [`${address}/24`], 'causing');
+    expect(metadata).to.have.deep.property('ownerReferences', [
+      { apiVersion: 'v1', kind: 'Pod', name: 'causing', uid },
+    ]);
+    await scene.kubernetes.remove('Pod', 'causing');
+    await eventually(async () => {
+      const event = await readLastEvent(scene, 'lan', address);
+      expect(JSON.stringify(event)).to.contain('IPAMClaim default/caused was deleted');
+    });
+  });
+
   it('records in the ledger why its address was released', async () => {
+    await makeClaim('short', { network: 'lan', interface: '' });
     await makeClaimant('short', 'short');
     const address = await waitForAddress(scene, 'short', 'lan');
     await waitForStatus('short', [`${address}/24`], 'short');
@@ -119,7 +138,10 @@ describe('an IPAMClaim', function () {
     const instance = await start();
     await launch('source', instance);
     const address = await waitForAddress(scene, 'virt-launcher-vm-source', 'lan');
-    await waitForStatus('vm.lan', [`${address}/24`], 'virt-launcher-vm-source');
+    const { metadata } = await waitForStatus('vm.lan', [`${address}/24`], 'virt-launcher-vm-source');
+    expect(metadata)
+      .to.have.nested.property('ownerReferences[0]')
+      .that.includes({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'vm' });
     await launch('target', instance);
     expect(await waitForAddress(scene, 'virt-launcher-vm-target', 'lan')).to.equal(address);
     await scene.kubernetes.remove('Pod', 'virt-launcher-vm-source');

@@ -27,6 +27,8 @@ export class ClaimAddressCache implements LedgerSubscriber {
   readonly #onAffected: (claim: string) => void;
   /** By claim. All addresses of a claim are of one Subnet. */
   readonly #claims = new Map<string, { readonly subnet: string; readonly addresses: Set<string> }>();
+  /** The addresses of the claims of a namespace by "namespace/subnet". */
+  readonly #byNamespace = new Map<string, Set<string>>();
   /** Claims by "subnet/address". */
   readonly #claimAt = new Map<string, string>();
   /** Holders of claimed addresses by "subnet/address". */
@@ -63,11 +65,10 @@ export class ClaimAddressCache implements LedgerSubscriber {
     return [...new Set(places.flatMap((place) => this.#claimAt.get(place) ?? []))];
   }
 
-  /** The addresses of a Subnet that the claims of a namespace have. */
-  addressesOfNamespace(namespace: string, subnet: string): string[] {
-    return [...this.#claims]
-      .filter(([claim, known]) => claim.startsWith(`${namespace}/`) && known.subnet === subnet)
-      .flatMap(([, { addresses }]) => [...addresses]);
+  /** The addresses of a Subnet that the claims of a namespace have, and no Pod. */
+  idleAddresses(namespace: string, subnet: string): string[] {
+    const addresses = this.#byNamespace.get(`${namespace}/${subnet}`) ?? [];
+    return [...addresses].filter((address) => !this.#holders.has(placeKey(subnet, address)));
   }
 
   /** An address was reserved. Ignores reservations of other owners. */
@@ -78,6 +79,8 @@ export class ClaimAddressCache implements LedgerSubscriber {
     if (known.subnet !== subnet) return;
     known.addresses.add(address);
     this.#claims.set(claim, known);
+    const inSubnet = namespaceKey(claim, subnet);
+    this.#byNamespace.set(inSubnet, (this.#byNamespace.get(inSubnet) ?? new Set()).add(address));
     this.#claimAt.set(placeKey(subnet, address), claim);
     this.#onAffected(claim);
   }
@@ -88,6 +91,9 @@ export class ClaimAddressCache implements LedgerSubscriber {
     const known = this.#claims.get(claim);
     if (known?.subnet !== subnet || !known.addresses.delete(address)) return;
     if (known.addresses.size === 0) this.#claims.delete(claim);
+    const addresses = this.#byNamespace.get(namespaceKey(claim, subnet));
+    addresses?.delete(address);
+    if (addresses?.size === 0) this.#byNamespace.delete(namespaceKey(claim, subnet));
     this.#claimAt.delete(placeKey(subnet, address));
     this.#deleteHolder(placeKey(subnet, address));
     this.#onAffected(claim);
@@ -95,7 +101,7 @@ export class ClaimAddressCache implements LedgerSubscriber {
 
   onSnapshot({ reservations, allocations }: LedgerSnapshot): void {
     const before = this.keys();
-    for (const index of [this.#claims, this.#claimAt, this.#holders, this.#placesOf]) index.clear();
+    for (const index of [this.#claims, this.#byNamespace, this.#claimAt, this.#holders, this.#placesOf]) index.clear();
     for (const reserved of reservations) this.put(reserved);
     for (const allocation of allocations) this.#addHolder(allocation);
     for (const claim of before) this.#onAffected(claim);
@@ -141,5 +147,7 @@ export class ClaimAddressCache implements LedgerSubscriber {
     }
   }
 }
+
+const namespaceKey = (claim: string, subnet: string): string => `${claim.slice(0, claim.indexOf('/'))}/${subnet}`;
 
 const placeKey = (subnet: string, address: string): string => `${subnet}/${address}`;

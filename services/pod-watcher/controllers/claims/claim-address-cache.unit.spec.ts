@@ -32,8 +32,15 @@ describe('the addresses of IPAMClaims', () => {
   it('are those that the ledger has reserved for the claim, IPv4 first', () => {
     expect(cache.get('default/vm1')).to.deep.equal({ subnet: 'macvlan', addresses: ['10.0.0.2', 'fd00::2'] });
     expect(cache.keys()).to.deep.equal(['default/vm1']);
-    expect(cache.addressesOfNamespace('default', 'macvlan')).to.have.members(['10.0.0.2', 'fd00::2']);
-    expect(cache.addressesOfNamespace('shop', 'macvlan')).to.deep.equal([]);
+  });
+
+  it('count for their namespace while no Pod has them', () => {
+    expect(cache.idleAddresses('default', 'macvlan')).to.deep.equal(['fd00::2']);
+    expect(cache.idleAddresses('shop', 'macvlan')).to.deep.equal([]);
+    cache.onEvents([released(heldAllocation('vm'), ['10.0.0.2'])]);
+    expect(cache.idleAddresses('default', 'macvlan')).to.have.members(['10.0.0.2', 'fd00::2']);
+    cache.onEvents([{ kind: 'unreserved', ...reserved('fd00::2') }]);
+    expect(cache.idleAddresses('default', 'macvlan')).to.deep.equal(['10.0.0.2']);
   });
 
   it('have the Pod as holder that the ledger reports, until it releases them', () => {

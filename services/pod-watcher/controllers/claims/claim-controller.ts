@@ -5,7 +5,6 @@
  * claim decides about the Subnet; until then the claim has no address. The status is written only: an edit of it has no effect.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
-import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
 import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { AddressRecord } from '../../../../proto/generated/ipledger.ts';
@@ -20,11 +19,13 @@ import { type ObjectAccess, ObjectController } from '../object-controller/object
 import type { ClaimDemand, ClaimState } from '../pods/planning/claim-request.ts';
 import type { ClusterView } from '../pods/planning/cluster-view.ts';
 import { ClaimAddressCache, claimOwner } from './claim-address-cache.ts';
+import { ClaimCreator, type ClaimCreatorOptions } from './claim-creator.ts';
 import { ClaimDemands } from './claim-demands.ts';
 import { type QuotaView, quotaRefusal } from './claim-quota.ts';
 import { claimDifferences, claimReasons, claimStatus, prefixedAddresses } from './claim-status.ts';
 
-export interface ClaimControllerOptions extends Omit<ObjectAccess<IpamClaimObject>, 'objects'> {
+export interface ClaimControllerOptions
+  extends Omit<ObjectAccess<IpamClaimObject>, 'objects'>, Pick<ClaimCreatorOptions, 'claimOwnerOf' | 'create'> {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe' | 'resourceVersion'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The Pods by their names in the ledger. Create it before this controller. */
@@ -32,8 +33,6 @@ export interface ClaimControllerOptions extends Omit<ObjectAccess<IpamClaimObjec
   readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve' | 'getAddress'>;
   readonly quota: Omit<QuotaView, 'claims'>;
   readonly namespacesOfPool: ClusterView['pools']['namespacesOf'];
-  /** Creates the object of a claim; ApiError 'changed' if it exists. */
-  readonly create: (demand: ClaimDemand, signal: AbortSignal) => Promise<void>;
   /** Tries all Pods again that wait for a topic. */
   readonly wakeWaiters: (topic: string) => void;
 }
@@ -41,13 +40,13 @@ export interface ClaimControllerOptions extends Omit<ObjectAccess<IpamClaimObjec
 export class ClaimController implements LedgerSubscriber {
   readonly #options: ClaimControllerOptions;
   readonly #controller: ObjectController<IpamClaimObject>;
+  readonly #creator: ClaimCreator;
   readonly #demands = new ClaimDemands();
   readonly #addresses: ClaimAddressCache;
   /** The status that the controller determined last, as JSON. */
   readonly #shown = new Map<string, string>();
   /** Why claims have no addresses. */
   readonly #problems = new Map<string, string>();
-  readonly #creating = new Set<string>();
   /** Reservations are made one after another, so that each counts for the quota of the next. */
   #lastReservation: Promise<unknown> = Promise.resolve();
 
@@ -55,6 +54,7 @@ export class ClaimController implements LedgerSubscriber {
     this.#options = options;
     this.#addresses = new ClaimAddressCache((claim) => this.#onAffected(claim));
     const { objects, pods } = options;
+    this.#creator = new ClaimCreator({ ...options, onFailed: (claim, problem) => this.#setProblem(claim, problem) });
     this.#controller = new ObjectController<IpamClaimObject>({
       ...options,
       isRelevant: (object) => this.#isRelevant(object),
@@ -99,7 +99,7 @@ export class ClaimController implements LedgerSubscriber {
   /** What a waiting Pod requests for its claims. A claim that does not exist is created. @param pod its name in the ledger */
   request(pod: string, demands: readonly ClaimDemand[]): void {
     for (const { claim } of this.#demands.replace(pod, demands)) this.#controller.enqueue(claim);
-    for (const demand of demands) if (!this.#options.objects.objects.has(demand.claim)) void this.#create(demand);
+    for (const demand of demands) this.#creator.request(pod, demand);
   }
 
   onSnapshot(snapshot: LedgerSnapshot): void {
@@ -109,9 +109,15 @@ export class ClaimController implements LedgerSubscriber {
 
   onEvents(events: readonly LedgerEvent[]): void {
     this.#addresses.onEvents(events);
-    const mayHelp = ({ kind }: LedgerEvent): boolean =>
-      kind === 'released' || kind === 'unreserved' || kind === 'unquarantined' || kind === 'subnet-configured';
-    if (events.some(mayHelp)) this.#controller.retryAll();
+    const subnets = new Set(events.flatMap((event) => subnetWithRoom(event) ?? []));
+    if (subnets.size > 0)
+      this.#controller.retryAll((object) => this.#subnetsOf(keyOf(object)).some((each) => subnets.has(each)));
+  }
+
+  /** The Subnets that a claim waits for, or whose addresses it has. */
+  #subnetsOf(claim: string): readonly string[] {
+    const reserved = this.#addresses.get(claim);
+    return reserved ? [reserved.subnet] : (this.#demands.get(claim)?.subnets ?? []);
   }
 
   /** A claim that no Pod has named yet is left alone. */
@@ -143,23 +149,6 @@ export class ClaimController implements LedgerSubscriber {
     if (problem === '') this.#problems.delete(claim);
     else this.#problems.set(claim, problem);
     this.#wake(claim);
-  }
-
-  async #create(demand: ClaimDemand): Promise<void> {
-    const { create, log, signal } = this.#options;
-    const { claim } = demand;
-    if (this.#creating.has(claim)) return;
-    this.#creating.add(claim);
-    try {
-      await create(demand, signal);
-      log.info({ claim }, 'claims: created the IPAMClaim that a Pod names');
-    } catch (error) {
-      if (signal.aborted) return;
-      log.info({ claim, reason: errorMessage(error) }, 'claims: could not create an IPAMClaim');
-      this.#setProblem(claim, `it could not be created: ${errorMessage(error)}`);
-    } finally {
-      this.#creating.delete(claim);
-    }
   }
 
   async #apply(object: IpamClaimObject): Promise<UntypedJson> {
@@ -277,6 +266,14 @@ export class ClaimController implements LedgerSubscriber {
     const message = `released ${reserved.addresses.join(', ')} of Subnet ${reserved.subnet}: the claim was deleted`;
     if (object) recordEvent(object, { type: 'Normal', reason: 'Released', message });
   }
+}
+
+/** The Subnet of an event after which a claim may get its addresses, or be retired; undefined for other events. */
+function subnetWithRoom(event: LedgerEvent): string | undefined {
+  if (event.kind === 'subnet-configured') return event.subnet.name;
+  return event.kind === 'released' || event.kind === 'unreserved' || event.kind === 'unquarantined'
+    ? event.subnet
+    : undefined;
 }
 
 const noPod = 'the claim has no address: an address is reserved when a Pod names the claim in its networks annotation';

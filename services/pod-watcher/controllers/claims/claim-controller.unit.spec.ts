@@ -101,6 +101,7 @@ describe('the controller of IPAMClaims', () => {
       },
       quota: { subnets, allocations: cache },
       namespacesOfPool: () => ['shop'],
+      claimOwnerOf: () => Promise.resolve({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
       create: (each) => {
         created.push(each);
         return failure.create ? Promise.reject(failure.create) : Promise.resolve();
@@ -181,6 +182,37 @@ describe('the controller of IPAMClaims', () => {
       addresses: ['10.0.0.2'],
       owner: 'ipamclaim/default/vm1',
     });
+  });
+
+  it('reserves for the claim of another namespace soon, while 1,200 claims of one namespace fail', async () => {
+    // Given 1,200 claims that request an address that is not available
+    const failing = Array.from({ length: 1_200 }, (_, index) => `failing-${index}`);
+    const ofTenant = { namespace: 'tenant' };
+    const world = await createWorld([...failing.map((name) => claim(name, { metadata: ofTenant })), claim('vm1')]);
+    world.refusals.set('other', new IpledgerError('ADDRESS_IN_USE', 'in use'));
+    for (const name of failing)
+      world.controller.request(`tenant/${name}`, [{ ...demand, claim: `tenant/${name}`, subnets: ['other'] }]);
+    await until(() => world.reserved.length > 10);
+    // When a Pod of another namespace names its claim
+    const before = world.reserved.length;
+    world.controller.request('default/vm', [demand]);
+    await until(() => world.reserved.some(({ subnet }) => subnet === 'macvlan'));
+    // Then only the reservations that were in progress precede it
+    expect(world.reserved.findIndex(({ subnet }) => subnet === 'macvlan') - before).to.be.lessThan(8);
+  });
+
+  it('tries the claims again that name the Subnet of a released address, and no others', async () => {
+    const world = await createWorld([claim('vm1'), claim('vm2')]);
+    for (const subnet of ['macvlan', 'other']) world.refusals.set(subnet, new IpledgerError('SUBNET_FULL', 'full'));
+    world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);
+    world.controller.request('default/vm-2', [{ ...demand, claim: 'default/vm2', subnets: ['other'] }]);
+    await until(() => ['vm1', 'vm2'].every((name) => world.controller.view(`default/${name}`).problem === 'full'));
+    await until(() => world.statuses.length === 2);
+    const before = world.reserved.length;
+    const released = { namespace: 'default', pod: 'web', uid: 'u', addresses: ['10.0.0.9'] };
+    world.controller.onEvents([{ kind: 'released', seq: 60, subnet: 'other', ...released }]);
+    await until(() => world.reserved.length > before);
+    expect(world.reserved.slice(before).map(({ subnet }) => subnet)).to.deep.equal(['other']);
   });
 
   it('reserves the addresses of spec.ipRequests and not those that the Pod requests', async () => {

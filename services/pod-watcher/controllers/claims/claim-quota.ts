@@ -5,8 +5,8 @@ import type { ClaimAddressCache } from './claim-address-cache.ts';
 
 export interface QuotaView {
   readonly subnets: Pick<SubnetCache, 'get'>;
-  readonly allocations: Pick<AllocationCache, 'podKeys' | 'uids' | 'allocationsOf'>;
-  readonly claims: Pick<ClaimAddressCache, 'addressesOfNamespace'>;
+  readonly allocations: Pick<AllocationCache, 'addressCount'>;
+  readonly claims: Pick<ClaimAddressCache, 'idleAddresses'>;
 }
 
 /** Why a namespace gets no further addresses of a Subnet for its claims, as a sentence; undefined if it does. */
@@ -16,12 +16,7 @@ export function quotaRefusal(
 ): string | undefined {
   const limit = subnets.get(subnet)?.spec.maxAddressesPerNamespace;
   if (limit === undefined) return undefined;
-  const held = [...allocations.podKeys()]
-    .filter((pod) => pod.startsWith(`${namespace}/`))
-    .flatMap((pod) => allocations.uids(pod).flatMap((uid) => allocations.allocationsOf(pod, uid)))
-    .filter((allocation) => allocation.subnet === subnet)
-    .flatMap(({ addresses }) => addresses.map(({ address }) => address));
-  const has = new Set([...held, ...claims.addressesOfNamespace(namespace, subnet)]).size;
+  const has = allocations.addressCount(namespace, subnet) + claims.idleAddresses(namespace, subnet).length;
   if (has + requested <= limit) return undefined;
   return `NamespaceQuotaExceeded: Pods and IPAMClaims of namespace ${namespace} have ${has} addresses of subnet ${subnet}, the limit is ${limit} (maxAddressesPerNamespace), and ${requested} more ${requested === 1 ? 'is' : 'are'} requested. Delete Pods or IPAMClaims of namespace ${namespace} that are not needed, or raise the limit in the Subnet`;
 }

@@ -5,11 +5,8 @@
  * Names that a user adds to a list stay: further annotations record the names that the watcher added.
  */
 import type { SubnetSpec } from '../../../../proto/generated/ipledger.ts';
-import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
 import { namespaceLimits } from '../../limits.ts';
-import { primaryProvider } from '../subnets/subnet-cache.ts';
-import { allowsNamespace } from './namespace-access.ts';
 
 const keys = {
   subnets: 'ovn.kubernetes.io/logical_switch',
@@ -19,16 +16,6 @@ const keys = {
   ourSubnets: 'ipledger.io/subnets',
   ourPools: 'ipledger.io/ip-pools',
 } as const;
-
-/** Whether a namespace lists a Subnet. It lists only Subnets of the primary network that are restricted to namespaces. */
-export function isBoundToNamespace(
-  { spec, namespaceRestriction, deleting }: SubnetObject,
-  { name, labels }: NamespaceObject,
-): boolean {
-  if (deleting || (spec.provider || primaryProvider) !== primaryProvider) return false;
-  const isBound = namespaceRestriction.namespaces.length > 0 || namespaceRestriction.selectors.length > 0;
-  return isBound && allowsNamespace(namespaceRestriction, { name, labels });
-}
 
 /** The names of what a namespace must list. */
 export interface NamespaceResources {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { subnetNamed } from '../../testing/fakes.ts';
 import { namespaces } from '../../kubernetes/objects/namespace.ts';
-import { isBoundToNamespace, namespacePatch } from './namespace-annotations.ts';
+import { namespacePatch } from './namespace-annotations.ts';
 
 const namespace = (annotations: Record<string, string> = {}, labels: Record<string, string> = {}) =>
   namespaces.parse({ metadata: { name: 'shop', uid: 'u', annotations, labels } });
@@ -19,27 +18,6 @@ const written = {
   'ovn.kubernetes.io/cidr': '10.1.0.0/24;10.2.0.0/24',
   'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9;10.2.0.1',
 };
-
-describe('a Subnet is bound to', () => {
-  const primarySubnet = (spec: object, metadata: object = {}) =>
-    subnetNamed('blue', { provider: 'ovn', ...spec }, metadata);
-
-  it('the namespaces that it names, and those whose labels it selects', () => {
-    expect(isBoundToNamespace(primarySubnet({ namespaces: ['other', 'shop'] }), namespace())).to.equal(true);
-    const selecting = primarySubnet({ namespaceSelectors: [{ matchLabels: { team: 'blue' } }] });
-    expect(isBoundToNamespace(selecting, namespace({}, { team: 'blue' }))).to.equal(true);
-    expect(isBoundToNamespace(selecting, namespace({}, { team: 'red' }))).to.equal(false);
-    expect(isBoundToNamespace(primarySubnet({}), namespace())).to.equal(false);
-  });
-
-  it('no namespace while it is being deleted, or if it is of another network', () => {
-    const deleting = { deletionTimestamp: '2026-01-31T08:00:00Z' };
-    expect(isBoundToNamespace(primarySubnet({ namespaces: ['shop'] }, deleting), namespace())).to.equal(false);
-    expect(isBoundToNamespace(primarySubnet({ namespaces: ['shop'], provider: 'net.default' }), namespace())).to.equal(
-      false,
-    );
-  });
-});
 
 describe('the annotations of a namespace', () => {
   it('are written once', () => {

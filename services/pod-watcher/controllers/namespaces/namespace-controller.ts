@@ -4,10 +4,11 @@ import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
-import type { LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { AppliedPool, LedgerEvent } from '../../ledger/ledger-events.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
-import { isBoundToNamespace, namespacePatch } from './namespace-annotations.ts';
+import { namespacePatch } from './namespace-annotations.ts';
+import { NamespaceBindings } from './namespace-bindings.ts';
 import type { PoolCache } from '../pools/pool-cache.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 
@@ -35,20 +36,30 @@ const gatherMs = 100;
 export class NamespaceController implements LedgerSubscriber {
   readonly #options: NamespaceControllerOptions;
   readonly #queue: WorkQueue;
+  readonly #bindings = new NamespaceBindings();
+  /** The namespaces that each IPPool names. */
+  readonly #namespacesOfPool = new Map<string, readonly string[]>();
 
   constructor(options: NamespaceControllerOptions) {
     this.#options = options;
     const { namespaces, subnetObjects, log, signal } = options;
     const work = (name: string) => this.#reconcile(name);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    for (const namespace of namespaces.objects.values()) this.#bindings.putNamespace(namespace);
+    for (const subnet of subnetObjects.objects.values()) this.#bindings.putSubnet(subnet);
     namespaces.subscribe((change) => {
-      if (change.kind === 'present') this.#queue.addAfter(change.object.name, gatherMs);
+      if (change.kind === 'listed') return;
+      if (change.kind === 'gone') return this.#bindings.dropNamespace(change.object.name);
+      this.#bindings.putNamespace(change.object);
+      this.#enqueue([change.object.name]);
     });
     subnetObjects.subscribe((change) => {
       if (change.kind === 'listed') return;
       // The usage counts of a Subnet change with each Pod, and concern no namespace.
       const before = change.kind === 'present' ? change.before : undefined;
-      if (!before || namespaceFieldsOf(before) !== namespaceFieldsOf(change.object)) this.#enqueueAll();
+      if (before && namespaceFieldsOf(before) === namespaceFieldsOf(change.object)) return;
+      const isGone = change.kind === 'gone';
+      this.#enqueue(isGone ? this.#bindings.dropSubnet(change.object.name) : this.#bindings.putSubnet(change.object));
     });
   }
 
@@ -58,33 +69,44 @@ export class NamespaceController implements LedgerSubscriber {
     this.#queue.start();
   }
 
-  onSnapshot(): void {
+  onSnapshot({ pools }: LedgerSnapshot): void {
+    this.#namespacesOfPool.clear();
+    for (const { name, spec } of pools) this.#namespacesOfPool.set(name, spec.namespaces);
     this.#enqueueAll();
   }
 
   onEvents(events: readonly LedgerEvent[]): void {
-    const relevant = new Set<LedgerEvent['kind']>([
-      'subnet-configured',
-      'subnet-retired',
-      'pool-configured',
-      'pool-retired',
-    ]);
-    if (events.some(({ kind }) => relevant.has(kind))) this.#enqueueAll();
+    for (const event of events) {
+      if (event.kind === 'subnet-configured') this.#enqueue(this.#bindings.namespacesOf(event.subnet.name));
+      else if (event.kind === 'subnet-retired') this.#enqueue(this.#bindings.namespacesOf(event.subnet));
+      else if (event.kind === 'pool-configured') this.#onPool(event.pool.name, event.pool);
+      else if (event.kind === 'pool-retired') this.#onPool(event.pool, undefined);
+    }
+  }
+
+  /** @param pool undefined: retired */
+  #onPool(name: string, pool: AppliedPool | undefined): void {
+    this.#enqueue(this.#namespacesOfPool.get(name) ?? []);
+    this.#namespacesOfPool.delete(name);
+    if (!pool) return;
+    this.#namespacesOfPool.set(name, pool.spec.namespaces);
+    this.#enqueue(pool.spec.namespaces);
   }
 
   #enqueueAll(): void {
-    for (const name of this.#options.namespaces.objects.keys()) this.#queue.addAfter(name, gatherMs);
+    this.#enqueue(this.#options.namespaces.objects.keys());
+  }
+
+  #enqueue(names: Iterable<string>): void {
+    for (const name of names) this.#queue.addAfter(name, gatherMs);
   }
 
   async #reconcile(name: string): Promise<Outcome> {
-    const { namespaces, subnetObjects, subnets, pools, write, signal } = this.#options;
+    const { namespaces, subnets, pools, write, signal } = this.#options;
     const namespace = namespaces.objects.get(name);
     if (!namespace) return 'done';
-    const boundSubnets = [...subnetObjects.objects.values()].filter(
-      (subnet) => isBoundToNamespace(subnet, namespace) && subnets.get(subnet.name) !== undefined,
-    );
     const annotations = namespacePatch(namespace, {
-      subnets: boundSubnets.map((subnet) => subnet.name).sort(),
+      subnets: [...this.#bindings.subnetsOf(name)].filter((subnet) => subnets.get(subnet) !== undefined).sort(),
       pools: pools.poolsOfNamespace(name),
       specOf: (subnet) => subnets.get(subnet)?.spec,
     });

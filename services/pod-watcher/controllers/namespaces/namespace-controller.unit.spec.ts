@@ -18,8 +18,7 @@ describe('the namespace controller', () => {
     const objects = new FakeInformer<SubnetObject>();
     const subnets = new SubnetCache(objects.objects);
     const errors: ApiError[] = [];
-    const put = (annotations: Record<string, string | null> = {}): void =>
-      informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u', annotations } }));
+    const put = (): void => informer.put(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
     const controller = new NamespaceController({
       namespaces: informer,
       subnetObjects: objects,
@@ -28,8 +27,10 @@ describe('the namespace controller', () => {
       write: (namespace, annotations) => {
         const error = errors.pop();
         if (error) return Promise.reject(error);
-        put({ ...namespace.annotations, ...annotations });
-        return Promise.resolve();
+        const present = informer.objects.get(namespace.name) ?? namespace;
+        const written = Object.entries({ ...present.annotations, ...annotations });
+        const kept = Object.fromEntries(written.map(([key, value]) => [key, value ?? '']));
+        return Promise.resolve(informer.put({ ...present, annotations: kept }));
       },
       log: silentLogger,
       signal: stop.signal,
@@ -57,17 +58,40 @@ describe('the namespace controller', () => {
     await until(() => shown() === '');
   });
 
-  it('does no work if only the usage counts of a Subnet change', () => {
-    const { objects, informer } = world();
-    const blue = subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] });
-    objects.put(blue);
-    let scans = 0;
-    const names = [...informer.objects.keys()];
-    informer.objects.keys = () => ((scans += 1), names.values());
-    objects.put({ ...blue, status: { v4usingIPs: 7 } });
-    expect(scans).to.equal(0);
-    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: [] }));
-    expect(scans).to.equal(1);
+  it('reads no labels if only the usage counts of a Subnet change, and for a change only those of the namespaces that it concerns', async () => {
+    // Given 250 Subnets that select 600 namespaces by a label
+    const { objects, subnets, controller, informer } = world();
+    let reads = 0;
+    const counted = (labels: Record<string, string>) =>
+      new Proxy(labels, { get: (target, key: string) => ((reads += 1), target[key]) });
+    const putNamespace = (index: number, team: number): void => {
+      const parsed = namespaces.parse({ metadata: { name: `ns-${index}`, uid: `u-${index}` } });
+      informer.put({ ...parsed, labels: counted({ team: `team-${team}` }) });
+    };
+    for (let index = 0; index < 600; index++) putNamespace(index, index % 250);
+    const configured = (name: string) => ({ kind: 'subnet-configured', subnet: appliedSubnet(name, 'ovn') }) as const;
+    const selecting = (name: string, team: number) =>
+      subnetNamed(name, { provider: 'ovn', namespaceSelectors: [{ matchLabels: { team: `team-${team}` } }] });
+    const shownBy = (index: number) => informer.objects.get(`ns-${index}`)?.annotations[list];
+    const names = Array.from({ length: 250 }, (_, index) => `subnet-${index}`);
+    for (const [index, name] of names.entries()) objects.put(selecting(name, index));
+    subnets.onEvents(names.map(configured), 51);
+    controller.onEvents(names.map(configured));
+    await until(() =>
+      Array.from({ length: 600 }, (_, index) => shownBy(index) === `subnet-${index % 250}`).every(Boolean),
+    );
+    // When one Subnet shows other counts, selects other namespaces, or a namespace has another label
+    reads = 0;
+    objects.put({ ...selecting('subnet-7', 7), status: { v4usingIPs: 7 } });
+    expect(reads).to.equal(0);
+    objects.put(selecting('subnet-7', 8));
+    await until(() => shownBy(8) === 'subnet-7,subnet-8' && shownBy(258) === 'subnet-7,subnet-8');
+    // Then the work is that of these namespaces
+    expect(reads).to.be.lessThan(50);
+    reads = 0;
+    putNamespace(9, 10);
+    await until(() => shownBy(9) === 'subnet-10');
+    expect(reads).to.be.lessThan(50);
   });
 
   for (const [what, status] of [

@@ -30,6 +30,8 @@ export class AllocationCache implements LedgerSubscriber {
   readonly #states = new Map<string, readonly UidState[]>();
   /** Names of Pods that a StatefulSet controlled at their allocation: "web-0" under "namespace/web". */
   readonly #members = new Map<string, Set<string>>();
+  /** The numbers of addresses that the Pods of a namespace have of a Subnet, by "namespace/subnet". */
+  readonly #addressCounts = new Map<string, number>();
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
   #count = 0;
@@ -44,6 +46,11 @@ export class AllocationCache implements LedgerSubscriber {
     return this.#held
       .of(pod)
       .some((each) => each.subnet === subnet && each.addresses.some(({ address }) => addresses.includes(address)));
+  }
+
+  /** How many addresses of a Subnet the Pods of a namespace have. */
+  addressCount(namespace: string, subnet: string): number {
+    return this.#addressCounts.get(`${namespace}/${subnet}`) ?? 0;
   }
 
   get uidCount(): number {
@@ -128,6 +135,7 @@ export class AllocationCache implements LedgerSubscriber {
   onSnapshot({ seq, allocations }: LedgerSnapshot): void {
     this.#held.clear();
     this.#members.clear();
+    this.#addressCounts.clear();
     const uncertain = [...this.#states].map(
       ([pod, states]) => [pod, states.filter(({ isUncertain }) => isUncertain)] as const,
     );
@@ -156,10 +164,14 @@ export class AllocationCache implements LedgerSubscriber {
     const pod = podKeyOf(allocation);
     if (!this.#isKnown(pod, uid)) this.#count += 1;
     const replaced = this.allocationsOf(pod, uid).filter(
-      (other) => other.provider === provider && other.ordinal === ordinal && other.seq !== seq,
+      (other) => other.seq === seq || (other.provider === provider && other.ordinal === ordinal),
     );
-    for (const other of replaced) this.#held.remove(pod, other.seq);
+    for (const other of replaced) {
+      this.#held.remove(pod, other.seq);
+      this.#countAddresses(other, -1);
+    }
     this.#held.put(allocation);
+    this.#countAddresses(allocation, 1);
     for (const other of replaced) this.#dropMember(pod, other);
     const set = statefulSetOf(allocation);
     if (set !== undefined) this.#members.set(set, (this.#members.get(set) ?? new Set()).add(allocation.pod));
@@ -170,8 +182,16 @@ export class AllocationCache implements LedgerSubscriber {
     const removed = isOfUid ? this.#held.remove(pod, seq) : undefined;
     if (!removed) return undefined;
     if (!this.#isKnown(pod, uid)) this.#forget(pod, uid);
+    this.#countAddresses(removed, -1);
     this.#dropMember(pod, removed);
     return removed;
+  }
+
+  #countAddresses({ namespace, subnet, addresses }: HeldAllocation, sign: 1 | -1): void {
+    const key = `${namespace}/${subnet}`;
+    const count = (this.#addressCounts.get(key) ?? 0) + sign * addresses.length;
+    if (count === 0) this.#addressCounts.delete(key);
+    else this.#addressCounts.set(key, count);
   }
 
   #dropMember(pod: string, removed: HeldAllocation): void {

@@ -164,6 +164,22 @@ describe('the allocation cache', () => {
     expect(allocations.allocationsOf(pod, uid).map(({ seq }) => seq)).to.deep.equal([12]);
   });
 
+  it('counts the addresses that a namespace has of a Subnet, each once', () => {
+    const allocations = cacheAfter(10, 7, 8);
+    const count = () => allocations.addressCount('default', 'macvlan');
+    expect([
+      count(),
+      allocations.addressCount('shop', 'macvlan'),
+      allocations.addressCount('default', 'other'),
+    ]).to.deep.equal([2, 0, 0]);
+    allocations.onEvents([allocatedEvent(11), allocatedEvent(11)], 11);
+    expect(count()).to.equal(3);
+    allocations.onEvents([releasedEvent(11), releasedEvent(11), releasedEvent(7)], 12);
+    expect(count()).to.equal(1);
+    allocations.onSnapshot({ seq: 5, allocations: [], subnets: [], pools: [], reservations: [] });
+    expect(count()).to.equal(0);
+  });
+
   it('has the last owner of a deleted Pod, else the owner at its request', () => {
     const [requesting, adopting] = ['A', 'B'].map((owner) => ({ kind: 'StatefulSet', name: 'web', uid: owner }));
     const allocations = cacheAfter(10);

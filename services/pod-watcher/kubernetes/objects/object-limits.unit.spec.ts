@@ -1,6 +1,6 @@
 /** Limits of Subnets, IPPools, Vips, IPs, networks, namespaces and Nodes. */
 import { expect } from 'chai';
-import { isBoundToNamespace } from '../../controllers/namespaces/namespace-annotations.ts';
+import { NamespaceBindings } from '../../controllers/namespaces/namespace-bindings.ts';
 import { networkOf } from '../../controllers/networks/network.ts';
 import { SubnetCache } from '../../controllers/subnets/subnet-cache.ts';
 import { allowsNamespace } from '../../controllers/namespaces/namespace-access.ts';
@@ -99,7 +99,9 @@ describe('An unreadable field grants no access:', () => {
       const { name, spec } = subnet({ provider, namespaces: ['shop'] });
       expect(spec.provider).to.equal('(unreadable)');
       const object = subnet({ provider, namespaces: ['shop'] });
-      expect(isBoundToNamespace(object, namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }))).to.equal(false);
+      const bindings = new NamespaceBindings();
+      bindings.putNamespace(namespaces.parse({ metadata: { name: 'shop', uid: 'u' } }));
+      expect([...bindings.putSubnet(object)]).to.deep.equal([]);
       expect(new SubnetCache(new Map([[name, object]])).whyNot('ovn')).to.equal('');
     }
   });

@@ -1,0 +1,96 @@
+/**
+ * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the right to create any, so their number
+ * in a namespace is limited, and each ends with the Pod or the virtual machine that caused it.
+ */
+import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
+import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import type { Logger } from '../../../../lib/process/log.ts';
+import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
+import { claimLimits } from '../../limits.ts';
+import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import type { ClaimDemand } from '../pods/planning/claim-request.ts';
+
+/** An entry of `metadata.ownerReferences`. Kubernetes deletes the claim when its owner is deleted. */
+export interface ClaimOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface ClaimCreatorOptions {
+  readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe'>;
+  /** The owner of the claims of a Pod "namespace/name" in the ledger: the Pod or its machine; undefined if there is no such Pod. */
+  readonly claimOwnerOf: (pod: string, signal: AbortSignal) => Promise<ClaimOwner | undefined>;
+  /** Creates the object of a claim; ApiError 'changed' if it exists. */
+  readonly create: (demand: ClaimDemand, owner: ClaimOwner, signal: AbortSignal) => Promise<void>;
+  /** Called with the reason why a claim could not be created. */
+  readonly onFailed: (claim: string, problem: string) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const concurrency = 4;
+const firstBackoffMs = 500;
+const maxBackoffMs = 30_000;
+
+export class ClaimCreator {
+  readonly #options: ClaimCreatorOptions;
+  readonly #queue: WorkQueue;
+  readonly #requested = new Map<string, { readonly pod: string; readonly demand: ClaimDemand }>();
+  /** The claims of each namespace. */
+  readonly #claims = new Map<string, Set<string>>();
+
+  constructor(options: ClaimCreatorOptions) {
+    this.#options = options;
+    const { objects, log, signal } = options;
+    const work = (claim: string): Promise<Outcome> => this.#createOne(claim);
+    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    this.#queue.start();
+    for (const object of objects.objects.values()) this.#claimsOf(object.namespace).add(keyOf(object));
+    objects.subscribe((change) => {
+      if (change.kind === 'listed') return;
+      const { namespace } = change.object;
+      const claims = this.#claimsOf(namespace);
+      if (change.kind === 'present') claims.add(keyOf(change.object));
+      else if (claims.delete(keyOf(change.object)) && claims.size === 0) this.#claims.delete(namespace);
+    });
+  }
+
+  /** A Pod names a claim. Does nothing for one that exists. The Pod requests it again while it waits. */
+  request(pod: string, demand: ClaimDemand): void {
+    if (this.#options.objects.objects.has(demand.claim)) return;
+    this.#requested.set(demand.claim, { pod, demand });
+    this.#queue.add(demand.claim);
+  }
+
+  async #createOne(claim: string): Promise<Outcome> {
+    const { objects, claimOwnerOf, create, onFailed, log, signal } = this.#options;
+    const requested = this.#requested.get(claim);
+    this.#requested.delete(claim);
+    if (!requested || objects.objects.has(claim)) return 'done';
+    const namespace = claim.slice(0, claim.indexOf('/'));
+    const count = this.#claims.get(namespace)?.size ?? 0;
+    try {
+      if (count >= claimLimits.perNamespace)
+        throw new Error(
+          `namespace ${namespace} has ${count} IPAMClaims, and for Pods at most ${claimLimits.perNamespace} are created: delete those that are not needed, or create the claim`,
+        );
+      const owner = await claimOwnerOf(requested.pod, signal);
+      if (!owner) return 'done';
+      await create(requested.demand, owner, signal);
+      log.info({ claim }, 'claims: created the IPAMClaim that a Pod names');
+    } catch (error) {
+      if (signal.aborted) return 'done';
+      log.info({ claim, reason: errorMessage(error) }, 'claims: could not create an IPAMClaim');
+      onFailed(claim, `it could not be created: ${errorMessage(error)}`);
+    }
+    return 'done';
+  }
+
+  #claimsOf(namespace: string): Set<string> {
+    const claims = this.#claims.get(namespace) ?? new Set();
+    this.#claims.set(namespace, claims);
+    return claims;
+  }
+}

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
+import { type IpamClaimObject, ipamClaims } from '../../kubernetes/objects/ipam-claim.ts';
+import { claimLimits } from '../../limits.ts';
+import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
+import { ClaimCreator, type ClaimOwner } from './claim-creator.ts';
+
+const owner: ClaimOwner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u-1' };
+const demandOf = (claim: string) => ({
+  claim,
+  network: 'lan',
+  interface: '',
+  subnets: [],
+  addresses: [],
+  ipFamily: '',
+});
+
+describe('the creator of IPAMClaims', () => {
+  let stop: AbortController;
+  let objects: FakeInformer<IpamClaimObject>;
+  let created: { claim: string; owner: ClaimOwner }[];
+  let problems: Map<string, string>;
+  beforeEach(() => {
+    stop = new AbortController();
+    objects = new FakeInformer();
+    created = [];
+    problems = new Map();
+  });
+  afterEach(() => stop.abort());
+
+  function put(claim: string): void {
+    const [namespace, name] = claim.split('/');
+    objects.put(ipamClaims.parse({ metadata: { namespace, name, uid: claim }, spec: {} }));
+  }
+
+  const createCreator = (
+    create = (claim: string): Promise<void> => Promise.resolve(put(claim)),
+    owners: Record<string, ClaimOwner> = { 'shop/web': owner, 'quiet/vm': owner },
+  ): ClaimCreator =>
+    new ClaimCreator({
+      objects,
+      claimOwnerOf: (pod) => Promise.resolve(owners[pod]),
+      create: ({ claim }, claimOwner) => {
+        created.push({ claim, owner: claimOwner });
+        return create(claim);
+      },
+      onFailed: (claim, problem) => void problems.set(claim, problem),
+      log: silentLogger,
+      signal: stop.signal,
+    });
+
+  it('creates a claim once, with the Pod as its owner, so that it ends with the Pod', async () => {
+    const creator = createCreator();
+    creator.request('shop/web', demandOf('shop/claim'));
+    await until(() => objects.objects.has('shop/claim'));
+    creator.request('shop/web', demandOf('shop/claim'));
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => objects.objects.has('quiet/claim'));
+    expect(created).to.deep.equal(['shop/claim', 'quiet/claim'].map((claim) => ({ claim, owner })));
+  });
+
+  it('creates none for a Pod that was deleted', async () => {
+    const creator = createCreator(undefined, { 'quiet/vm': owner });
+    creator.request('shop/web', demandOf('shop/claim'));
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => objects.objects.has('quiet/claim'));
+    expect(created.map(({ claim }) => claim)).to.deep.equal(['quiet/claim']);
+  });
+
+  it('creates none beyond the limit of claims of the namespace, until one is deleted', async () => {
+    for (let index = 0; index < claimLimits.perNamespace; index++) put(`shop/${index}`);
+    const creator = createCreator();
+    creator.request('shop/web', demandOf('shop/more'));
+    await until(() => problems.has('shop/more'));
+    expect(problems.get('shop/more')).to.match(/namespace shop has 1000 IPAMClaims.*delete those that are not needed/);
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => objects.objects.has('quiet/claim'));
+    objects.drop(objects.objects.get('shop/0') as IpamClaimObject);
+    creator.request('shop/web', demandOf('shop/more'));
+    await until(() => objects.objects.has('shop/more'));
+  });
+
+  it('sends at most four requests at a time, and that of another namespace next', async () => {
+    const waiting: (() => void)[] = [];
+    const creator = createCreator((claim) => new Promise((resolve) => waiting.push(() => resolve(put(claim)))));
+    for (let index = 0; index < 1_200; index++) creator.request('shop/web', demandOf(`shop/${index}`));
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => waiting.length === 4);
+    for (const answer of waiting.slice(0, 2)) answer();
+    await until(() => waiting.length === 6);
+    expect(created.map(({ claim }) => claim)).to.include('quiet/claim');
+  });
+
+  it('reports why a claim could not be created', async () => {
+    const creator = createCreator(() => Promise.reject(new ApiError(403, 'exceeded quota')));
+    creator.request('shop/web', demandOf('shop/claim'));
+    await until(() => problems.has('shop/claim'));
+    expect(problems.get('shop/claim')).to.equal('it could not be created: exceeded quota');
+  });
+});

@@ -1,0 +1,56 @@
+/**
+ * A queue of distinct keys that is fair to namespaces: they take turns, and each has its keys in the order of arrival. So the keys
+ * of one namespace, in any number, delay those of another by one turn of each waiting namespace.
+ */
+import { UniqueFifo } from './unique-fifo.ts';
+
+export class FairFifo {
+  readonly #namespaceOf: (key: string) => string;
+  /** The keys of the namespaces that have some. */
+  readonly #keys = new Map<string, UniqueFifo>();
+  /** The same namespaces in the order of their turns. */
+  readonly #turns = new UniqueFifo();
+  #size = 0;
+
+  /** @param namespaceOf the namespace of a key; "" for cluster-scoped objects, which take turns like one namespace */
+  constructor(namespaceOf: (key: string) => string) {
+    this.#namespaceOf = namespaceOf;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(key: string): boolean {
+    return this.#keys.get(this.#namespaceOf(key))?.has(key) === true;
+  }
+
+  /** Appends a key; a key in the queue keeps its place. */
+  add(key: string): void {
+    const namespace = this.#namespaceOf(key);
+    const keys = this.#keys.get(namespace) ?? new UniqueFifo();
+    if (keys.has(key)) return;
+    keys.add(key);
+    this.#size += 1;
+    this.#keys.set(namespace, keys);
+    this.#turns.add(namespace);
+  }
+
+  /** Removes and returns the next key; undefined when the queue is empty. */
+  take(): string | undefined {
+    const namespace = this.#turns.take();
+    const keys = namespace === undefined ? undefined : this.#keys.get(namespace);
+    if (namespace === undefined || !keys) return undefined;
+    const key = keys.take();
+    this.#size -= 1;
+    if (keys.size > 0) this.#turns.add(namespace);
+    else this.#keys.delete(namespace);
+    return key;
+  }
+
+  clear(): void {
+    this.#keys.clear();
+    this.#turns.clear();
+    this.#size = 0;
+  }
+}
