@@ -31,6 +31,7 @@ import { CheckpointSchedule } from './checkpoint-schedule.ts';
 import { dropIdleClaims } from './drop-claims.ts';
 import { watchEtcdSize } from './etcd-size.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
+import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
 import { isReplicaHealthy, runHealthUpdates } from './health.ts';
 import { type Leadership, runLeadership } from './leadership.ts';
@@ -104,6 +105,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     writer: () => leadership.writer,
     follower: () => leadership.follower,
     writerAddress: () => forwarder.writerAddress,
+    positionWaits: new PositionWaits(replica),
     freezeStore: live,
     signer: () => checkpoints?.signer,
     rateLimiter: new RateLimiter(options, log),

@@ -11,6 +11,7 @@ import { tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/clien
 import { createBindingClient } from './bindings/binding-client.ts';
 import { openBindingFiles } from './bindings/binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './bindings/container-interface.ts';
+import { LedgerEpoch } from './bindings/ledger-epoch.ts';
 import { createEarlierBoots } from './bindings/earlier-boots.ts';
 import { restoreBindingsForever } from './bindings/restored-bindings.ts';
 import { createKeyedMutex } from './concurrency/keyed-mutex.ts';
@@ -68,7 +69,8 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   life.onStop(() => connection.close());
   const [socket] = options.socket;
   if (socket === undefined) throw new Error('--socket is empty: set it to the path of a unix socket');
-  const allocator = createBindingClient(connection);
+  const epoch = new LedgerEpoch();
+  const allocator = createBindingClient(connection, epoch);
   const runExclusive = createKeyedMutex();
   const bootId = readBootId(options.bootIdFile);
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
@@ -111,7 +113,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     ...(nics && underlay ? [nics.sweepForever(life.signal), underlay.run(life.signal)] : []),
     earlierBoots.endBindings(life.signal),
     restoreBindingsForever(
-      { allocator, node, bootId, runExclusive, files, hasPendingDel: isDelPending, log },
+      { allocator, node, bootId, epoch, runExclusive, files, hasPendingDel: isDelPending, log },
       life.signal,
     ),
     replayPendingDelsForever(

@@ -30,7 +30,8 @@ export function allocationForSandbox(state: State, sandbox: Omit<Sandbox, 'conta
 export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNode: string | undefined): void {
   if (onlyNode === undefined || node === '' || node === onlyNode || owner?.kind === 'VirtualMachineInstance') return;
   const { namespace, pod } = attachment;
-  throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} runs on node ${node}, not on ${onlyNode}`);
+  // Without the node of the Pod: an agent learns nothing of other nodes.
+  throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} does not run on node ${onlyNode}`);
 }
 
 /** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers on other nodes use it) */

@@ -205,13 +205,13 @@ describe('A caller for one node only', () => {
   it('is refused a Pod that was allocated for another node', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11', { node: 'node-1' })])
       .when(bind(there))
-      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, not on node-2');
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
   });
 
   it('is refused a Pod whose first Bind was on another node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind(there))
-      .thenRefused('PERMISSION_DENIED', 'Pod default/one runs on node node-1, not on node-2');
+      .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
   });
 
   it('binds a virtual machine on the node that it migrates to, while it is bound on the other node', () => {

@@ -5,6 +5,7 @@ import type { Follower } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
+import type { PositionWaits } from './position-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 export interface AllocatorContext {
@@ -15,6 +16,7 @@ export interface AllocatorContext {
   readonly follower: () => Follower | undefined;
   /** Address of the writer; undefined while it is this replica or unknown. */
   readonly writerAddress: () => string | undefined;
+  readonly positionWaits: PositionWaits;
   readonly freezeStore: FreezeStore;
   /** The key that signs checkpoints, if this replica has one. */
   readonly signer: () => SignerKey | undefined;

@@ -329,7 +329,7 @@ describe('The permission table', () => {
       for (const calling of [waitOn('node-1', 'foreign'), attachOn('node-1', 'foreign'), bindOn('node-1', 'foreign')])
         expect(await failureOf(calling)).to.include({
           code: 'PERMISSION_DENIED',
-          message: 'Pod default/foreign runs on node node-2, not on node-1',
+          message: 'Pod default/foreign does not run on node node-1',
         });
     });
 

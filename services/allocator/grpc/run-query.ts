@@ -8,7 +8,6 @@ import type { Event } from '../../../ledger/domain/events/event.ts';
 import type { Head } from '../../../ledger/log/chain/chain.ts';
 import type { State } from '../../../ledger/domain/state/state.ts';
 import type { StateRead } from '../../../ledger/log/reader/follower.ts';
-import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { ProvenAnswer } from '../../../ledger/log/writer/pending-request.ts';
 import { type AllocatorContext, notWriter } from './allocator-context.ts';
 import type { CallKind } from './rate-limiter.ts';
@@ -81,7 +80,7 @@ async function answerQuery<Answer>(
 ): Promise<ProvenAnswer<Answer>> {
   const until = performance.now() + maxWaitMs;
   if (allocator.replica.head.seq < minSeq)
-    await waitForSeq(allocator.replica, minSeq, timeoutSignal(maxWaitMs, signal));
+    await allocator.positionWaits.until(minSeq, actor, timeoutSignal(maxWaitMs, signal));
   for (;;) {
     const writer = allocator.writer();
     const follower = allocator.follower();
@@ -99,14 +98,4 @@ async function answerQuery<Answer>(
       throw new IpledgerError('UNAVAILABLE', 'this replica is changing its role or stopping: call another replica');
     await pause(retryIntervalMs, signal);
   }
-}
-
-/** Waits until this replica has applied an event. @throws IpledgerError UNAVAILABLE when the signal is aborted first. */
-export async function waitForSeq(replica: Replica, seq: number, signal: AbortSignal): Promise<void> {
-  await replica.untilReached(seq, signal);
-  if (replica.head.seq >= seq) return;
-  throw new IpledgerError(
-    'UNAVAILABLE',
-    `this replica has applied the events up to ${replica.head.seq}, and the required event ${seq} did not arrive in time: call another replica`,
-  );
 }

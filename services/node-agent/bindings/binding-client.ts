@@ -1,7 +1,7 @@
 /** The agent's client of the allocator: five calls of its gRPC API. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, callOutcome, type CallOptions, type Connection } from '../../../lib/grpc/calls.ts';
-import type { MessageInput } from '../../../proto/codec.ts';
+import type { MessageInput, Method } from '../../../proto/codec.ts';
 import {
   type Allocation,
   type AttachReply,
@@ -11,9 +11,11 @@ import {
   IpamService,
   type ListBindingsReply,
   type ListBindingsRequest,
+  type Position,
   type UnbindRequest,
   type WaitRequest,
 } from '../../../proto/generated/ipledger.ts';
+import type { LedgerEpoch } from './ledger-epoch.ts';
 
 /** The allocation of an Attach or a Bind, and the ledger's epoch, which grows when the ledger is restored from a backup. */
 export interface BindResult {
@@ -31,23 +33,32 @@ export interface BindingClient {
   listBindings(request: MessageInput<ListBindingsRequest>, options: CallOptions): Promise<ListBindingsReply>;
 }
 
-/** Makes a client on a connection to the allocator. */
-export function createBindingClient(connection: Connection): BindingClient {
+/** Makes a client on a connection to the allocator. Its replies state the epoch of the ledger. */
+export function createBindingClient(connection: Connection, epoch: LedgerEpoch): BindingClient {
+  const send = async <Request, Reply extends { readonly position?: Position | undefined }>(
+    method: Method<Request, Reply, 'unary'>,
+    request: MessageInput<Request>,
+    options: CallOptions,
+  ): Promise<Reply> => {
+    const reply = await call(connection, method, request, options);
+    epoch.record(reply.position);
+    return reply;
+  };
   const client: BindingClient = {
     attach: async (request, options) => {
       try {
-        return bindResult(await call(connection, IpamService.attach, request, options));
+        return bindResult(await send(IpamService.attach, request, options));
       } catch (error) {
         if (IpledgerError.from(error).code !== 'NOT_IMPLEMENTED') throw error;
         return attachInTwoCalls(client, request, options);
       }
     },
-    wait: async (request, options) => requireAllocation(await call(connection, IpamService.wait, request, options)),
-    bind: async (request, options) => bindResult(await call(connection, IpamService.bind, request, options)),
+    wait: async (request, options) => requireAllocation(await send(IpamService.wait, request, options)),
+    bind: async (request, options) => bindResult(await send(IpamService.bind, request, options)),
     unbind: async (request, options) => {
-      await call(connection, IpamService.unbind, request, options);
+      await send(IpamService.unbind, request, options);
     },
-    listBindings: (request, options) => call(connection, IpamService.listBindings, request, options),
+    listBindings: (request, options) => send(IpamService.listBindings, request, options),
   };
   return client;
 }

@@ -3,17 +3,20 @@
  * When an operator has begun a new epoch, the agent binds again what its binding files contain, if the Pod still has the same
  * address. Within an epoch it binds nothing again: a binding that the ledger lacks was ended.
  */
-import { pause } from '../../../lib/process/abortable.ts';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { requirePosition } from '../../../lib/ledger-client/positions.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';
 import type { BindingFiles, SavedBinding } from './binding-files.ts';
+import type { LedgerEpoch } from './ledger-epoch.ts';
 import { listNodeBindings } from './node-bindings.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
+/** While bindings cannot be restored, and to notice that no reply stated the epoch for long. */
 const everyMs = 30_000;
 const callMs = 3_000;
 const concurrentBinds = 16;
@@ -22,6 +25,7 @@ export interface RestoreBindingsDeps {
   readonly allocator: BindingClient;
   readonly node: string;
   readonly bootId: string;
+  readonly epoch: LedgerEpoch;
   readonly runExclusive: KeyedMutex;
   readonly files: BindingFiles;
   /** Whether the container has a pending DEL. */
@@ -29,7 +33,10 @@ export interface RestoreBindingsDeps {
   readonly log: Logger;
 }
 
-/** Runs a pass now and every 30 s until the signal is aborted. Logs a pass that fails. */
+/**
+ * Runs a pass when a reply of the allocator states another epoch, and every 30 s, until the signal is aborted. Almost every pass
+ * compares numbers in memory only. Logs a pass that fails.
+ */
 export async function restoreBindingsForever(deps: RestoreBindingsDeps, signal: AbortSignal): Promise<void> {
   const pass = createRestorePass(deps);
   while (!signal.aborted) {
@@ -37,7 +44,7 @@ export async function restoreBindingsForever(deps: RestoreBindingsDeps, signal: 
       if (!signal.aborted)
         deps.log.warn({ err: error }, 'comparing the binding files with the ledger failed; the agent retries');
     });
-    await pause(everyMs, signal);
+    await deps.epoch.untilChange(timeoutSignal(everyMs, signal));
   }
 }
 
@@ -52,6 +59,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
   return async (signal) => {
     if (files.all().length === 0) return 0;
     const epoch = await epochOf(deps, signal);
+    if (epoch === undefined) return 0;
     const stale = files.all().filter((saved) => saved.epoch !== epoch);
     if (stale.length === 0) return 0;
     const bindings = await listNodeBindings(node, allocator, signal);
@@ -81,10 +89,15 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
   };
 }
 
-async function epochOf({ allocator, node }: RestoreBindingsDeps, signal: AbortSignal): Promise<number> {
+/** The epoch of the ledger; undefined if no reply has stated it yet. Calls the allocator only after a long silence. */
+async function epochOf(
+  { allocator, node, epoch }: RestoreBindingsDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (!epoch.isOutdated) return epoch.current;
   const { position } = await allocator.listBindings({ node, pageSize: 1 }, { timeoutMs: callMs, signal });
-  if (!position) throw new IpledgerError('BUG', 'the allocator’s reply has no position');
-  return position.epoch;
+  epoch.record(requirePosition(position));
+  return epoch.current;
 }
 
 async function bindAgain(

@@ -10,7 +10,8 @@ import {
   savedBinding,
   neverAborted,
 } from '../testing/fakes.ts';
-import { createRestorePass } from './restored-bindings.ts';
+import { LedgerEpoch } from './ledger-epoch.ts';
+import { createRestorePass, restoreBindingsForever } from './restored-bindings.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 
 const other = { ...allocation, addresses: [{ address: '172.17.0.99', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }] };
@@ -24,15 +25,27 @@ describe('Binding files after the ledger is restored', () => {
     allocator = new FakeBindingClient();
     allocator.epoch = 2;
     logged = [];
+    now = 0;
+    epoch = new LedgerEpoch(
+      () => now,
+      () => 0.5,
+    );
     pendingDels.clear();
   });
 
+  /** The time on the clock of the epoch. */
+  let now: number;
+  let epoch: LedgerEpoch;
+
+  /** The pass of an agent that has had a reply with the present epoch. */
   function restorePass(files: BindingFiles): (signal: AbortSignal) => Promise<number> {
+    epoch.record({ epoch: allocator.epoch, seq: 7, hash: '' });
     const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg);
     return createRestorePass({
       allocator,
       node: 'node-a',
       bootId: 'b-1',
+      epoch,
       runExclusive: createKeyedMutex(),
       files,
       hasPendingDel: ({ containerId }) => pendingDels.has(containerId),
@@ -71,7 +84,69 @@ describe('Binding files after the ledger is restored', () => {
     allocator.epoch = 1;
     expect(await restorePass(fakeBindingFiles(savedBinding('c1')))(neverAborted())).to.equal(0);
     expect(allocator.binds).to.deep.equal([]);
-    expect(allocator.lists).to.have.length(1);
+    expect(allocator.lists).to.deep.equal([]);
+  });
+
+  it('send no request while replies to other calls state the epoch, and one after two minutes without a reply', async () => {
+    allocator.epoch = 1;
+    const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
+    for (let count = 0; count < 100; count++) {
+      now += 100_000;
+      epoch.record({ epoch: 1, seq: 8, hash: '' });
+      expect(await pass(neverAborted())).to.equal(0);
+    }
+    expect(allocator.lists).to.deep.equal([]);
+    allocator.epoch = 2;
+    now += 121_000;
+    expect(await pass(neverAborted())).to.equal(1);
+    const requests = allocator.lists.length;
+    expect(await pass(neverAborted())).to.equal(0);
+    expect(allocator.lists).to.have.length(requests);
+  });
+
+  it('wait for the first reply after a start, without a request', async () => {
+    const pass = restorePass(fakeBindingFiles(savedBinding('c1')));
+    epoch = new LedgerEpoch(() => now);
+    const waiting = createRestorePass({
+      allocator,
+      node: 'node-a',
+      bootId: 'b-1',
+      epoch,
+      runExclusive: createKeyedMutex(),
+      files: fakeBindingFiles(savedBinding('c1')),
+      hasPendingDel: () => false,
+      log: pino({ level: 'silent' }),
+    });
+    expect(await waiting(neverAborted())).to.equal(0);
+    expect(allocator.lists).to.deep.equal([]);
+    expect(await pass(neverAborted())).to.equal(1);
+  });
+
+  it('are restored as soon as a reply states another epoch', async () => {
+    const files = fakeBindingFiles(savedBinding('c1'));
+    const stopping = new AbortController();
+    const restored = Promise.withResolvers<void>();
+    const { save } = files;
+    const saving = { ...files, save: (saved: Parameters<typeof save>[0]) => save(saved).then(restored.resolve) };
+    const running = restoreBindingsForever(
+      {
+        allocator,
+        node: 'node-a',
+        bootId: 'b-1',
+        epoch,
+        runExclusive: createKeyedMutex(),
+        files: saving,
+        hasPendingDel: () => false,
+        log: pino({ level: 'silent' }),
+      },
+      stopping.signal,
+    );
+    await new Promise(setImmediate);
+    epoch.record({ epoch: 2, seq: 9, hash: '' });
+    await restored.promise;
+    stopping.abort();
+    await running;
+    expect(files.all()[0]).to.include({ epoch: 2 });
   });
 
   it('log once that a Pod has another address, and do not bind it', async () => {

@@ -39,10 +39,13 @@ export function makeRoomForBinding(state: State, allocation: Allocation, bind: B
   });
 }
 
-function tooManyElsewhere({ namespace, pod, node }: Bind, address: string, others: readonly Binding[]): Refused {
-  const nodes = [...new Set(others.map((each) => each.node))].toSorted().slice(0, 3).join(', ');
+/** An agent does not learn which nodes. */
+function tooManyElsewhere(bind: Bind, address: string, others: readonly Binding[]): Refused {
+  const { namespace, pod, node, onlyNode } = bind;
+  const names = [...new Set(others.map((each) => each.node))].toSorted().slice(0, 3).join(', ');
+  const elsewhere = onlyNode === undefined ? `other nodes (${names})` : 'other nodes';
   return new Refused(
     'ADDRESS_IN_USE',
-    `Pod ${namespace}/${pod} cannot use ${address} on node ${node}: ${others.length} containers on other nodes (${nodes}) are bound to it, and ${maxBindings} is the limit. Delete those containers; if such a node does not come back, delete its Node.`,
+    `Pod ${namespace}/${pod} cannot use ${address} on node ${node}: ${others.length} containers on ${elsewhere} are bound to it, and ${maxBindings} is the limit. Delete those containers; if such a node does not come back, delete its Node.`,
   );
 }

@@ -1,4 +1,5 @@
 /** Rejects a bind while a container on another node may still answer on the address. */
+import type { Bind } from '../../commands/command.ts';
 import type { Allocation, Binding } from '../../state/claim.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { claimOf, type State } from '../../state/state.ts';
@@ -16,7 +17,7 @@ import { formatInstant } from './refusal-messages.ts';
 export function refuseIfBoundElsewhere(
   state: State,
   allocation: Allocation,
-  { node, now }: { readonly node: string; readonly now: number },
+  { node, now, onlyNode }: Pick<Bind, 'node' | 'now' | 'onlyNode'>,
 ): void {
   const migrates = allocation.owner?.kind === 'VirtualMachineInstance';
   const timeoutMs = state.subnets.get(allocation.subnet)?.subnet.spec.bindingTimeoutMs ?? 0;
@@ -25,13 +26,26 @@ export function refuseIfBoundElsewhere(
   for (const { address } of allocation.addresses) {
     const elsewhere = claimOf(state, allocation.subnet, address)?.bindings.filter(isElsewhere) ?? [];
     const last = elsewhere.filter((known) => endOf(known) > now).sort((one, other) => endOf(other) - endOf(one))[0];
-    if (last) throw boundElsewhere(`${address} of subnet ${allocation.subnet}`, node, { ...last, end: endOf(last) });
+    if (!last) continue;
+    const what = `${address} of subnet ${allocation.subnet} cannot be bound on node ${node}`;
+    const other = { ...last, end: endOf(last) };
+    throw onlyNode === undefined ? boundElsewhere(what, other) : boundOnUnnamedNode(what, other);
   }
 }
 
-const boundElsewhere = (what: string, node: string, other: Binding & { readonly end: number }): Refused =>
+type OtherBinding = Binding & { readonly end: number };
+
+const boundElsewhere = (what: string, other: OtherBinding): Refused =>
   new Refused(
     'ADDRESS_ANSWERING',
-    `${what} cannot be bound on node ${node}: container ${other.containerId} (${other.interface}) on node ${other.node} may still answer on it. Bind waits until the CNI DEL of that container, a reboot of ${other.node}, or ${formatInstant(other.end)}. If ${other.node} does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    `${what}: container ${other.containerId} (${other.interface}) on node ${other.node} may still answer on it. Bind waits until the CNI DEL of that container, a reboot of ${other.node}, or ${formatInstant(other.end)}. If ${other.node} does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
     other.attachment,
+  );
+
+/** For an agent, which learns nothing of other nodes. */
+const boundOnUnnamedNode = (what: string, { end, attachment }: OtherBinding): Refused =>
+  new Refused(
+    'ADDRESS_ANSWERING',
+    `${what}: a container on another node may still answer on it. Bind waits until the CNI DEL of that container, a reboot of its node, or ${formatInstant(end)}. If that node does not come back, delete its Node, or taint it with node.kubernetes.io/out-of-service`,
+    attachment,
   );

@@ -7,6 +7,7 @@ import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { visibleTo } from '../agent-view.ts';
 import { allocationMessage, positionMessage, readUnbindCause } from '../messages.ts';
 import { readId, readName, readObjectName, readRequired, readSandbox } from '../read-request.ts';
 import { submitCommand } from '../run-query.ts';
@@ -55,7 +56,7 @@ export async function bind(allocator: AllocatorContext, request: api.BindRequest
     },
   );
   if (answer) context.span?.set(allocationAttributes([answer]));
-  return { position: positionMessage(head), allocation: answer && allocationMessage(answer) };
+  return { position: positionMessage(head), allocation: answer && allocationMessage(visibleTo(context, answer)) };
 }
 
 export async function unbind(allocator: AllocatorContext, request: api.UnbindRequest, context: CallContext) {

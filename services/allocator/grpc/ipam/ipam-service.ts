@@ -9,6 +9,7 @@ import type { State } from '../../../../ledger/domain/state/state.ts';
 import { allocate } from './allocate.ts';
 import { attach, bind, unbind } from './bind.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { visibleTo } from '../agent-view.ts';
 import { submitCommand, runQuery } from '../run-query.ts';
 import {
   allocationMessage,
@@ -77,7 +78,7 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
     (state) => pageOfAllocations(state, filter, page),
     request,
   );
-  const all = answer.allocations.map(allocationMessage);
+  const all = answer.allocations.map((allocation) => allocationMessage(visibleTo(context, allocation)));
   const allocations = all.slice(0, countFitting(all));
   const next = allocations.length < all.length ? allocations.at(-1)?.seq : answer.nextAfterSeq;
   return { position: positionMessage(head), allocations, nextPageToken: next === undefined ? '' : String(next) };

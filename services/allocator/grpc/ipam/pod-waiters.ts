@@ -3,21 +3,24 @@
  * explains a wait that times out.
  */
 import { waitForCallback } from '../../../../lib/process/abortable.ts';
+import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { podKey } from '../../../../ledger/domain/state/state.ts';
 import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import type { Replica } from '../../../../ledger/log/reader/replica.ts';
+import { storeNewest } from '../../bounded-map.ts';
 
 const maxRefusals = 10_000;
 
-/** The last refusal of a Pod uid, with its message. */
+/** The last refusal of a Pod uid. */
 export interface LastRefusal {
   readonly at: string;
+  readonly reason: string;
   readonly message: string;
 }
 
 export class PodWaiters {
   readonly #waiters = new Map<string, Set<() => void>>();
-  readonly #refusals = new Map<string, LastRefusal>();
+  readonly #refusals = new Map<string, LastRefusal & { readonly pod: string }>();
 
   constructor(replica: Replica) {
     replica.onCommitted((events) => {
@@ -44,26 +47,19 @@ export class PodWaiters {
     });
   }
 
-  /** The last refusal of this Pod uid; undefined when it has had none, or an allocation since. */
-  lastRefusalOf(uid: string): LastRefusal | undefined {
-    return this.#refusals.get(uid);
+  /** The last refusal of this Pod; undefined when it has had none, or an allocation since. */
+  lastRefusalOf({ namespace, pod, uid }: Pick<Sandbox, 'namespace' | 'pod' | 'uid'>): LastRefusal | undefined {
+    const last = this.#refusals.get(uid);
+    return last?.pod === podKey(namespace, pod) ? last : undefined;
   }
 
   #handleEvent({ envelope, sequenced }: StoredEvent): void {
     if (!('attachment' in sequenced.data)) return;
     const { namespace, pod } = sequenced.data.attachment;
-    if (sequenced.type === 'AllocationRefused')
-      this.#recordRefusal(sequenced.data.uid, { at: envelope.at, message: sequenced.data.message });
-    else if ('uid' in sequenced.data) this.#refusals.delete(sequenced.data.uid);
+    if (sequenced.type === 'AllocationRefused') {
+      const { uid, reason, message } = sequenced.data;
+      storeNewest(this.#refusals, uid, { at: envelope.at, reason, message, pod: podKey(namespace, pod) }, maxRefusals);
+    } else if ('uid' in sequenced.data) this.#refusals.delete(sequenced.data.uid);
     for (const wake of this.#waiters.get(podKey(namespace, pod)) ?? []) wake();
-  }
-
-  #recordRefusal(uid: string, refusal: LastRefusal): void {
-    this.#refusals.delete(uid);
-    this.#refusals.set(uid, refusal);
-    for (const oldest of this.#refusals.keys()) {
-      if (this.#refusals.size <= maxRefusals) return;
-      this.#refusals.delete(oldest);
-    }
   }
 }

@@ -8,6 +8,7 @@ import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName, type State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { refusalVisibleTo, visibleTo } from '../agent-view.ts';
 import { runQuery } from '../run-query.ts';
 import { allocationMessage, positionMessage } from '../messages.ts';
 import { readSandbox } from '../read-request.ts';
@@ -50,11 +51,15 @@ export async function waitForAllocation(
       );
       if (answer.allocation) {
         context.span?.set(allocationAttributes([answer.allocation]));
-        return { position: positionMessage(head), allocation: allocationMessage(answer.allocation) };
+        return {
+          position: positionMessage(head),
+          allocation: allocationMessage(visibleTo(context, answer.allocation)),
+        };
       }
       if (answer.others.length > 0) throw noAttachmentLeft(sandbox, answer.others);
       const maxPauseMs = answer.hasSubnet ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
-      if (maxPauseMs <= 0 || context.signal.aborted) throw explainTimeout(sandbox, answer, waiters, timeoutMs);
+      if (maxPauseMs <= 0 || context.signal.aborted)
+        throw explainTimeout(sandbox, answer, { waiters, context, timeoutMs });
       await Promise.race([nextEvent, pause(maxPauseMs, round.signal)]);
     } finally {
       round.abort();
@@ -96,19 +101,26 @@ const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[
 const providersOf = (state: State): Set<string> =>
   new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
 
+interface WaitCircumstances {
+  readonly waiters: PodWaiters;
+  readonly context: CallContext;
+  readonly timeoutMs: number;
+}
+
 function explainTimeout(
-  { uid, provider }: Sandbox,
+  sandbox: Sandbox,
   { hasSubnet, otherUid }: SandboxView,
-  waiters: PodWaiters,
-  timeoutMs: number,
+  { waiters, context, timeoutMs }: WaitCircumstances,
 ): IpledgerError {
-  const refusal = waiters.lastRefusalOf(uid);
-  if (refusal) return new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusal.message}`);
+  const { uid, provider } = sandbox;
+  const refusal = waiters.lastRefusalOf(sandbox);
+  if (refusal)
+    return new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusalVisibleTo(context, refusal)}`);
   if (!hasSubnet) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
   if (otherUid !== undefined && otherUid !== uid)
     return new IpledgerError(
       'NOT_ALLOCATED',
-      `the address belongs to uid ${otherUid}, and this call is for uid ${uid}: the Pod was re-created under its name`,
+      `the address belongs to ${context.ownNode === undefined ? `uid ${otherUid}` : 'another uid'}, and this call is for uid ${uid}: the Pod was re-created under its name`,
     );
   return new IpledgerError(
     'NOT_REQUESTED',

@@ -10,7 +10,6 @@ import { eventTypes, isEventType } from '../../../../ledger/domain/events/regist
 import { type EventFilter, matchAllEvents, selectEvents } from '../../../../ledger/log/reader/event-filter.ts';
 import type { Replica } from '../../../../ledger/log/reader/replica.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
-import { waitForSeq } from '../run-query.ts';
 import { assertNotRewound } from '../recovery/freeze.ts';
 import { positionMessage, estimateEventBytes } from '../messages.ts';
 import { maxPageBytes } from '../../../../lib/net/page-size.ts';
@@ -53,7 +52,7 @@ export async function* streamEvents(
   if (next > replica.head.seq + 1) {
     await rejectBeyondHead(replica, next, signal);
     // No reply may have a position before the one that the caller has seen.
-    await waitForSeq(replica, next - 1, timeoutSignal(maxLagMs, signal));
+    await allocator.positionWaits.until(next - 1, context.actor, timeoutSignal(maxLagMs, signal));
   }
   yield keepalive();
   const commits = new CommitWaiter(replica, signal);

@@ -21,6 +21,7 @@ import {
 import { UnreliableLedger } from '../../../../ledger/log/testing/unreliable-ledger.ts';
 import type { Writer } from '../../../../ledger/log/writer/writer.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
+import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';
 import { addServices } from '../services.ts';
 
@@ -78,6 +79,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     writer: () => roles.writer,
     follower: () => roles.follower,
     writerAddress: () => forwarder.writerAddress,
+    positionWaits: new PositionWaits(replica),
     freezeStore: memory,
     signer: () => signer,
   };
