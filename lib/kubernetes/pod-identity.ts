@@ -41,11 +41,17 @@ export const launcherPrefix = 'virt-launcher-';
 /** The format of kubelet's hash. It differs from a uid, so no Pod can claim the uid of another object. */
 const manifestHash = /^[0-9a-f]{32}$/;
 
-/** Returns the identity of a Pod without regard to its owner references. */
+/** Whether an identity is that of a static Pod. */
+export const isStaticIdentity = (uid: string): boolean => manifestHash.test(uid);
+
+/**
+ * Returns the identity of a Pod without regard to its owner references. Each client that may create Pods can write both annotations:
+ * the identity alone gives a Pod nothing. A binding of a container to it shows that a kubelet runs the static Pod.
+ */
 export function podIdentityOf({ name, uid, annotations }: Omit<PodMetadata, 'controller'>): PodIdentity {
   const hash = annotations['kubernetes.io/config.hash'];
-  const isMirror = Boolean(annotations['kubernetes.io/config.mirror']);
-  return { name, uid: isMirror && typeof hash === 'string' && manifestHash.test(hash) ? hash : uid };
+  const isMirror = annotations['kubernetes.io/config.mirror'] === hash;
+  return { name, uid: isMirror && typeof hash === 'string' && isStaticIdentity(hash) ? hash : uid };
 }
 
 /**

@@ -13,6 +13,7 @@ describe('Identity of a Pod in the ledger', () => {
     const manifest = 'd41d8cd98f00b204e9800998ecf8427e';
     const hash = { 'kubernetes.io/config.hash': manifest };
     expect(podIdentityOf({ ...pod, annotations: hash }).uid).to.equal('u-1');
+    expect(podIdentityOf({ ...pod, annotations: { ...hash, 'kubernetes.io/config.mirror': 'x' } }).uid).to.equal('u-1');
     const mirror = { ...hash, 'kubernetes.io/config.mirror': manifest };
     expect(podIdentityOf({ ...pod, annotations: mirror })).to.deep.equal({ name: 'p', uid: manifest });
   });
@@ -20,7 +21,7 @@ describe('Identity of a Pod in the ledger', () => {
   it('is its own uid when the hash is not in kubelet’s format, as the uid of another object', () => {
     const foreign = ['6b9f0c2e-3d1a-4c58-9c0e-2f5a7d1e8b44', 'h-1', '', 'D41D8CD98F00B204E9800998ECF8427E', 7];
     for (const hash of foreign) {
-      const annotations = { 'kubernetes.io/config.hash': hash, 'kubernetes.io/config.mirror': 'x' };
+      const annotations = { 'kubernetes.io/config.hash': hash, 'kubernetes.io/config.mirror': hash };
       expect(podIdentityOf({ ...pod, name: 'vm1', annotations }).uid, String(hash)).to.equal('u-1');
     }
   });

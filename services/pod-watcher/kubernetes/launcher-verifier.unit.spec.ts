@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claimant, FakeInformer, podNamed, silentLogger, until } from '../testing/fakes.ts';
+import { claimant, FakeInformer, mirrorOf, podNamed, silentLogger, until } from '../testing/fakes.ts';
 import { isLauncher, isUnverifiedLauncher, LauncherVerifier } from './launcher-verifier.ts';
 import type { ObjectChange } from '../../../lib/kubernetes/client/informer.ts';
 import type { VirtualMachineObject } from './objects/virtual-machine.ts';
@@ -74,13 +74,13 @@ describe('Pod that claims to run a virtual machine', () => {
 
   it('keeps its first uid in the ledger when it is edited to look like a static Pod', () => {
     const { pods, of, changes } = world(() => Promise.resolve(undefined));
-    const mirror = { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.hash': 'a'.repeat(32) };
+    const mirror = { ...mirrorOf('a', 'a'.repeat(32)), uid: 'uid-a' };
     pods.put(podNamed('a'));
-    pods.put(podNamed('a', { annotations: mirror }));
+    pods.put(mirror);
     expect(of('a')?.ledgerUid).to.equal('uid-a');
-    pods.drop(podNamed('a', { annotations: mirror }));
+    pods.drop(mirror);
     expect((changes.at(-1) as Extract<ObjectChange<Pod>, { kind: 'gone' }>).object.ledgerUid).to.equal('uid-a');
-    pods.put(podNamed('a', { uid: 'second', annotations: mirror }));
+    pods.put({ ...mirror, uid: 'second' });
     expect(of('a')?.ledgerUid).to.equal('a'.repeat(32));
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { heldAllocation, launcher, podNamed } from '../testing/fakes.ts';
+import { heldAllocation, launcher, mirrorOf, podNamed } from '../testing/fakes.ts';
 import { podPatch } from './pod-annotations.ts';
 
 const never = (): boolean => false;
@@ -160,14 +160,8 @@ describe('Pod annotations of allocations', () => {
   });
 
   it('are written to the mirror of a static Pod with the uid of the mirror', () => {
-    const mirror = podNamed('a', {
-      annotations: {
-        'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
-        'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
-      },
-    });
-    expect(
-      patchOf(mirror, [heldAllocation('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' })], never)?.metadata.uid,
-    ).to.equal('uid-a');
+    const hash = 'd41d8cd98f00b204e9800998ecf8427e';
+    const mirror = mirrorOf('a', hash);
+    expect(patchOf(mirror, [heldAllocation('a', { uid: hash })], never)?.metadata.uid).to.equal(mirror.uid);
   });
 });

@@ -63,6 +63,18 @@ export function podNamed(
   });
 }
 
+/** The mirror of a static Pod of node-1, as its kubelet writes it. */
+export function mirrorOf(name: string, hash: string, { annotations, ...parts }: PodParts = {}): Pod {
+  const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1', controller: true };
+  return podNamed(name, {
+    uid: `mirror-of-${hash}`,
+    annotations: { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash, ...annotations },
+    spec: { nodeName: 'node-1' },
+    ...parts,
+    metadata: { ownerReferences: [node], ...parts.metadata },
+  });
+}
+
 /** An unverified Pod with VirtualMachineInstance vm1 as its controller; `instance` is the uid in its owner reference. */
 export function claimant(
   suffix: string,

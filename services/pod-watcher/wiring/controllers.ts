@@ -172,7 +172,7 @@ function createPodController(
   claims: ClaimController,
 ): PodController {
   const { api, allocator, acceptMassDeletion, garbageIntervalMs, handoverState, log, signal } = options;
-  const { lookUpPod, lookUpStatefulSet, lookUpMachines } = lookups;
+  const { lookUpPod, lookUpStatefulSet, lookUpMachines, nodeExists } = lookups;
   return new PodController({
     allocator,
     acceptMassDeletion,
@@ -197,6 +197,7 @@ function createPodController(
     lookUpPod,
     lookUpStatefulSet,
     lookUpMachines,
+    nodeExists,
     ...deletionLister(api, pods, handoverState.pods),
     missingBefore: handoverState.vanishedPods,
     terminatingBefore: handoverState.terminating,

@@ -7,7 +7,7 @@
  *
  * Bounded by the number of Pods that the Kubernetes API has.
  */
-import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { handoverLimits } from '../../limits.ts';
 import { type PodLifecycle, podLifecycle } from './pod-lifecycle.ts';
 
@@ -44,7 +44,10 @@ export class LifecycleTracker {
   lifecycleOf(pod: Pod): PodLifecycle {
     const ended = this.#ended.get(pod.uid);
     if (ended) return ended;
-    const lifecycle = podLifecycle(pod, pod.deletionTimestamp === '' ? 0 : this.#terminatingForMs(pod));
+    const lifecycle = podLifecycle(
+      pod,
+      pod.deletionTimestamp === '' || isMirror(pod) ? 0 : this.#terminatingForMs(pod),
+    );
     if (lifecycle.state === 'completed' || lifecycle.state === 'overdue') this.#ended.set(pod.uid, lifecycle);
     return lifecycle;
   }

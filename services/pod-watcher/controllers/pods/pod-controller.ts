@@ -162,6 +162,8 @@ export class PodController implements LedgerSubscriber {
     const { namespace, pod, subnet, addresses } = event;
     const key = keyOf({ namespace, name: pod });
     if (this.#releaser.stillBound.has(key)) this.#queue.add(key);
+    const waitMs = this.#termination.onUnbound(key);
+    if (waitMs !== undefined) this.#queue.addAfter(key, waitMs);
     if (!this.#options.allocations.holdsAny(key, subnet, addresses)) this.#waiters.onEvent(event);
   }
 

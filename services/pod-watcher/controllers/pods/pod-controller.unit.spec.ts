@@ -12,6 +12,7 @@ import {
   podWithNetwork,
   createPodControllerWorld,
   type PodControllerWorldOptions,
+  mirrorWithNetwork,
 } from './testing/pod-controller-world.ts';
 
 describe('the Pod controller', () => {
@@ -91,7 +92,8 @@ describe('the Pod controller', () => {
     ] as const)
       it(`when ${when}`, async () => {
         const held = heldAllocation('a');
-        const { pods, allocator, controller, sendEvents } = world({ allocations: [held] });
+        const terminatingBefore = { 'uid-a': [30, 60_000] } as const;
+        const { pods, allocator, controller, sendEvents } = world({ allocations: [held], terminatingBefore });
         pods.put(first());
         controller.start();
         await until(() => allocator.released.length === 1);
@@ -126,13 +128,9 @@ describe('the Pod controller', () => {
   });
 
   it('identifies a static Pod by the hash of its mirror', async () => {
-    const annotations = {
-      'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
-      'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
-    };
     const { pods, allocator, controller } = world();
     controller.start();
-    pods.put(podWithNetwork('a', { annotations }));
+    pods.put(mirrorWithNetwork('a', 'd41d8cd98f00b204e9800998ecf8427e'));
     await until(() => allocator.allocated.length === 1);
     expect(allocator.allocated[0]?.pod?.uid).to.equal('d41d8cd98f00b204e9800998ecf8427e');
   });

@@ -1,5 +1,5 @@
 /** Decides whether a Pod still needs its addresses. */
-import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 
 export type PodLifecycle =
   /** Uses the network of its node: it gets no address. */
@@ -21,7 +21,8 @@ export function podLifecycle(pod: Pod, terminatingForMs: number): PodLifecycle {
   const succeeded = phase === 'Succeeded' && restartPolicy !== 'Always';
   const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');
   if (succeeded || failed) return { state: 'completed' };
-  if (pod.deletionTimestamp === '') return { state: 'alive', endsInMs: undefined };
+  // A static Pod runs on when its mirror is deleted.
+  if (pod.deletionTimestamp === '' || isMirror(pod)) return { state: 'alive', endsInMs: undefined };
   // The kubelet's final DELETE has a grace period of 0.
   const endsInMs = 2 * pod.graceSeconds * 1_000 - terminatingForMs;
   return endsInMs > 0 ? { state: 'alive', endsInMs } : { state: 'overdue' };

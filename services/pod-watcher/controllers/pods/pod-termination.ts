@@ -6,10 +6,10 @@
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
 import type { Logger } from '../../../../lib/process/log.ts';
-import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
+import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
-import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
 import { MassDeletionGuard } from '../mass-deletion-guard.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from './garbage-collector.ts';
@@ -17,8 +17,9 @@ import type { LifecycleTracker } from './lifecycle-tracker.ts';
 import { ownerOf } from './pod-owner.ts';
 import { podDeleted, type ReleaseReason } from './release-reason.ts';
 import { Retention, type RetentionOptions } from './retention.ts';
+import { isContainerBound, type StaticPodOptions } from './static-pods.ts';
 
-export interface PodTerminationOptions extends GarbageCollectorOptions, RetentionOptions {
+export interface PodTerminationOptions extends GarbageCollectorOptions, RetentionOptions, StaticPodOptions {
   readonly pods: LedgerPods;
   readonly allocations: AllocationCache;
   readonly lifecycles: LifecycleTracker;
@@ -30,7 +31,7 @@ export interface PodTerminationOptions extends GarbageCollectorOptions, Retentio
   readonly missingBefore?: number;
   /** Raises the alarm that all releases are halted; undefined clears it. */
   readonly alarm: (message: string | undefined) => void;
-  /** How long a static Pod is expected to run after its mirror was deleted. */
+  /** How long the next mirror of a static Pod is waited for, since its mirror was deleted or its last container was unbound. */
   readonly mirrorGraceMs?: number;
   /** How long a Pod that disappeared without a deletion is waited for: others may follow. */
   readonly missingGraceMs?: number;
@@ -42,8 +43,6 @@ const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
 const massDeletionCheckMs = 1_000;
 const minPods = 20;
-/** The identity of a static Pod is a hash; all other Pods have a UUID. */
-const staticIdentity = /^[0-9a-f]{32}$/;
 
 export class PodTermination {
   readonly #options: PodTerminationOptions;
@@ -78,13 +77,23 @@ export class PodTermination {
     const key = ledgerKeyOf(pod);
     // Its owner may have changed since it got its addresses.
     this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
+    const isMarked = pod.deletionTimestamp !== '';
+    const isGone = witnessed && !pods.has(key);
+    if (isGone && isMarked) this.#recordDeleted(key, pod.ledgerUid);
     // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
     if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
-    if (!witnessed || pods.has(key)) return 0;
     // The API marks a Pod before it deletes it. This Pod disappeared without a mark: the API server may have lost data.
-    if (pod.deletionTimestamp === '') return this.#postpone(key, missingGraceMs);
-    this.#recordDeleted(key, pod.ledgerUid);
-    return 0;
+    return isGone && !isMarked ? this.#postpone(key, missingGraceMs) : 0;
+  }
+
+  /**
+   * A container of this name was unbound. Its static Pod may start another one.
+   * @returns the milliseconds until the name must be reconciled; undefined if no mirror is missing
+   */
+  onUnbound(key: string): number | undefined {
+    const { allocations, pods, mirrorGraceMs = defaultMirrorGraceMs } = this.#options;
+    const isAwaited = !pods.has(key) && allocations.uids(key).some(isStaticIdentity);
+    return isAwaited ? this.#postpone(key, mirrorGraceMs) : undefined;
   }
 
   /** If most Pods are missing at the start, lists which of them were deleted while no watcher ran. Call this before the first check. */
@@ -99,7 +108,7 @@ export class PodTermination {
     try {
       for await (const pod of listDeleted(signal)) {
         const key = ledgerKeyOf(pod);
-        if (pod.deletionTimestamp !== '' && !isMirror(pod)) this.#recordDeleted(key, pod.ledgerUid);
+        if (pod.deletionTimestamp !== '') this.#recordDeleted(key, pod.ledgerUid);
         if (this.#deleted.has(key) && missing.delete(key) && missing.size === 0) return;
       }
     } catch (error) {
@@ -135,11 +144,12 @@ export class PodTermination {
     const pods = this.#options.pods.all(key);
     const pod = pods.find(({ ledgerUid }) => ledgerUid === uid) ?? pods[0];
     if (pod) this.#garbageCollector.clear(key);
+    if (pod?.ledgerUid === uid) this.#deleted.get(key)?.delete(uid);
     const reason =
       pod?.ledgerUid === uid
-        ? this.#reasonOfPresent(pod)
+        ? await this.#reasonOfPresent(pod)
         : pod
-          ? reasonOfReplaced(pod)
+          ? await this.#reasonOfReplaced(key, uid, pod)
           : await this.#reasonOfMissing(key, uid);
     if (reason === 'alive' || reason === 'unknown') return reason;
     if (this.#isHalted()) return 'unknown';
@@ -158,10 +168,11 @@ export class PodTermination {
     this.#retention.forget(key);
   }
 
-  #reasonOfPresent(pod: Pod): ReleaseReason | 'alive' {
+  async #reasonOfPresent(pod: Pod): Promise<ReleaseReason | 'alive' | 'unknown'> {
     const { state } = this.#options.lifecycles.lifecycleOf(pod);
     if (state === 'completed') return { cause: 'RELEASE_CAUSE_POD_COMPLETED', evidence: `phase ${pod.phase}` };
     if (state !== 'overdue') return 'alive';
+    if (await this.#isBoundStatic(ledgerKeyOf(pod), pod.ledgerUid)) return 'unknown';
     const { deletionTimestamp, graceSeconds } = pod;
     if (graceSeconds === 0) return podDeleted(`its last deletion was at ${deletionTimestamp}, without a grace period`);
     return podDeleted(`terminating since ${deletionTimestamp}, and overdue by a second grace period`);
@@ -169,11 +180,29 @@ export class PodTermination {
 
   async #reasonOfMissing(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
     const { mirrorGraceMs = defaultMirrorGraceMs } = this.#options;
-    if (this.#deleted.get(key)?.has(uid)) return podDeleted('');
+    const isDeleted = this.#deleted.get(key)?.has(uid) === true;
+    const isStatic = isStaticIdentity(uid);
+    if (isDeleted && !isStatic) return podDeleted('');
     // The mirror of a static Pod may have been deleted while no watcher ran.
-    if (staticIdentity.test(uid) && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
+    if (isStatic && !isDeleted && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
     if (this.#isHalted() || performance.now() < (this.#presentUntil.get(key) ?? 0)) return 'unknown';
+    if (await this.#isBoundStatic(key, uid)) {
+      this.#postpone(key, mirrorGraceMs);
+      return 'unknown';
+    }
+    if (isDeleted) return podDeleted('its mirror was deleted, and no container of the static Pod is bound');
     return this.#garbageCollector.confirm(key, uid);
+  }
+
+  /** The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name does not end it. */
+  async #reasonOfReplaced(key: string, uid: string, pod: Pod): Promise<ReleaseReason | 'unknown'> {
+    if (!isMirror(pod) && (await this.#isBoundStatic(key, uid))) return 'unknown';
+    return podDeleted(`the name belongs to Pod uid ${pod.ledgerUid} now`);
+  }
+
+  /** Whether a static Pod of this identity runs: a container is bound to it. */
+  async #isBoundStatic(key: string, uid: string): Promise<boolean> {
+    return isStaticIdentity(uid) && isContainerBound(this.#options.allocations.allocationsOf(key, uid), this.#options);
   }
 
   async #unlessRetained(key: string, uid: string, reason: ReleaseReason): Promise<ReleaseReason | 'retained'> {
@@ -238,8 +267,3 @@ export class PodTermination {
     else this.#deleted.set(key, new Set([uid]));
   }
 }
-
-const isMirror = ({ ledgerUid, uid, name, ledgerName }: Pod): boolean => ledgerUid !== uid && ledgerName === name;
-
-const reasonOfReplaced = ({ ledgerUid }: Pod): ReleaseReason =>
-  podDeleted(`the name belongs to Pod uid ${ledgerUid} now`);

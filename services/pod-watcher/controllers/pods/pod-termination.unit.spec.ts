@@ -17,54 +17,6 @@ describe('the termination of a Pod', () => {
   afterEach(() => stop.abort());
   const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
 
-  describe('does not release a static Pod whose mirror is deleted', () => {
-    const annotations = {
-      'kubernetes.io/config.mirror': 'd41d8cd98f00b204e9800998ecf8427e',
-      'kubernetes.io/config.hash': 'd41d8cd98f00b204e9800998ecf8427e',
-    };
-    const mirror = podWithNetwork('a', { annotations });
-    const held = heldAllocation('a', { uid: 'd41d8cd98f00b204e9800998ecf8427e' });
-
-    it('if the mirror is created again', async () => {
-      const { pods, allocator, controller } = world({ allocations: [held] });
-      pods.put(mirror);
-      controller.start();
-      pods.drop(mirror);
-      await waitForIdle();
-      pods.put({ ...mirror, uid: 'another mirror' });
-      await waitForIdle();
-      expect(allocator.released).to.deep.equal([]);
-      expect(allocator.allocated).to.deep.equal([]);
-    });
-
-    for (const witnessed of [true, false])
-      it(`if other events trigger a reconciliation, and the deletion is ${witnessed ? 'witnessed' : 'implied by a list'}`, async () => {
-        const { pods, allocator, controller, sendEvents, rewind } = world({ allocations: [held] });
-        pods.put(mirror);
-        controller.start();
-        pods.drop(mirror, witnessed);
-        pods.notify({ kind: 'listed' });
-        await waitForIdle();
-        rewind(60, held);
-        await waitForIdle();
-        sendEvents(61, { kind: 'allocated', allocation: { ...held, seq: 61, ordinal: 1 } });
-        await waitForIdle();
-        expect(allocator.released).to.deep.equal([]);
-      });
-
-    it('until the mirror grace period has ended', async () => {
-      const { pods, allocator, controller } = world({ allocations: [held], mirrorGraceMs: 40 });
-      pods.put(mirror);
-      controller.start();
-      pods.drop(mirror);
-      await until(() => allocator.released.length === 1);
-      expect(allocator.released[0]).to.include({
-        podUid: 'd41d8cd98f00b204e9800998ecf8427e',
-        cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED',
-      });
-    });
-  });
-
   it('releases a Pod that was deleted without an event only after a look-up', async () => {
     const { allocator, controller, api } = world({
       allocations: [heldAllocation('missing'), heldAllocation('late', { seq: 8 })],
@@ -310,21 +262,5 @@ describe('the termination of a Pod', () => {
       await until(() => allocator.released.length === 2);
       expect(isListed).to.equal(false);
     });
-  });
-
-  it('waits for the mirror of a static Pod that was missing when the watcher started', async () => {
-    const hash = 'd41d8cd98f00b204e9800998ecf8427e';
-    const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
-    const held = [heldAllocation('static', { uid: hash }), heldAllocation('other', { seq: 8 })];
-    const { pods, allocator, controller } = world({ allocations: held });
-    controller.start();
-    await until(() => allocator.released.length === 1);
-    pods.put(podWithNetwork('static', { annotations }));
-    await waitForIdle();
-    expect(allocator.released.map(({ pod }) => pod)).to.deep.equal(['other']);
-
-    const short = world({ allocations: held, mirrorGraceMs: 40 });
-    short.controller.start();
-    await until(() => short.allocator.released.length === 2);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
-import { claimant, launcher, podNamed } from '../../testing/fakes.ts';
+import { claimant, launcher, mirrorOf, podNamed } from '../../testing/fakes.ts';
 import { podBytes } from './pod-bytes.ts';
 import { type Pod, toPod } from './pod.ts';
 
@@ -83,9 +83,7 @@ describe('a Pod as bytes', () => {
       podNamed('a', { spec: { terminationGracePeriodSeconds: -1 } }),
       podNamed('a', { spec: { terminationGracePeriodSeconds: 0.5 } }),
       podNamed('a', { annotations: { 'macvlan.default.kubernetes.io/ip_address': 'x'.repeat(2_000) } }),
-      podNamed('a', {
-        annotations: { 'kubernetes.io/config.mirror': 'x', 'kubernetes.io/config.hash': '0'.repeat(32) },
-      }),
+      mirrorOf('a', '0'.repeat(32)),
     ];
     expect(unusual.map((pod) => podBytes.encode(pod))).to.deep.equal(unusual.map(() => undefined));
     expect(podBytes.encode(podNamed('a'))).to.be.a('string');

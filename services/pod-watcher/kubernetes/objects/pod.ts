@@ -3,6 +3,7 @@ import {
   claimedMachineOf,
   type Controller,
   controllerOf,
+  isStaticIdentity,
   podIdentityOf,
 } from '../../../../lib/kubernetes/pod-identity.ts';
 import { sharedText, SharedValues } from '../../../../lib/shared-values.ts';
@@ -192,6 +193,17 @@ function maxLengthOf(key: string): number {
   if (isPoolAnnotation(key)) return podLimits.poolLength;
   return key.endsWith('.kubernetes.io/routes') ? podLimits.routesLength : podLimits.annotationLength;
 }
+
+/**
+ * Whether the kubelet of the Pod's node could have written it as the mirror of a static Pod: it has the hash of a manifest as identity,
+ * and its own Node as controller. The kubelet creates a deleted mirror again.
+ */
+export const isMirror = ({ ledgerUid, node, controller }: Pick<Pod, 'ledgerUid' | 'node' | 'controller'>): boolean =>
+  isStaticIdentity(ledgerUid) &&
+  controller?.apiVersion === 'v1' &&
+  controller.kind === 'Node' &&
+  controller.name === node &&
+  node !== '';
 
 /** Whether the Pod has terminated: its containers do not start again. */
 export const isTerminated = ({ phase }: Pick<Pod, 'phase'>): boolean => phase === 'Succeeded' || phase === 'Failed';

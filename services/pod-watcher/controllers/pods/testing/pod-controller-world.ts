@@ -4,6 +4,7 @@ import {
   FakeInformer,
   heldAllocation,
   appliedSubnet,
+  mirrorOf,
   podNamed,
   type PodParts,
   silentLogger,
@@ -33,6 +34,10 @@ export const macvlan: NetworkDefinition = {
 /** A Pod that selects network macvlan. */
 export const podWithNetwork = (name: string, parts: PodParts = {}): Pod =>
   podNamed(name, { ...parts, annotations: { [networksAnnotation]: 'macvlan', ...parts.annotations } });
+
+/** The mirror of a static Pod that selects network macvlan. */
+export const mirrorWithNetwork = (name: string, hash: string, parts: PodParts = {}): Pod =>
+  mirrorOf(name, hash, { ...parts, annotations: { [networksAnnotation]: 'macvlan' } });
 
 /** The Pod with the mark that the API sets before it deletes an object. */
 export const beingDeleted = (pod: Pod): Pod => ({ ...pod, deletionTimestamp: '2026-01-31T08:00:00Z' });
@@ -71,6 +76,7 @@ export interface PodControllerWorldOptions extends Partial<
     | 'mirrorGraceMs'
     | 'missingGraceMs'
     | 'missingBefore'
+    | 'terminatingBefore'
     | 'listDeleted'
     | 'confirmDelayMs'
     | 'garbageIntervalMs'
@@ -112,6 +118,8 @@ export function createPodControllerWorld(
   /** The virtual machines that the API has, by "namespace/name". */
   const machines = new Map<string, Partial<VirtualMachines>>();
   const alarms: (string | undefined)[] = [];
+  /** Nodes that do not exist. */
+  const deletedNodes = new Set<string>();
   const subnetCache = new SubnetCache(objects.objects);
   const allocations = new AllocationCache();
   const lookUpMachines = (key: string): Promise<VirtualMachines> =>
@@ -138,6 +146,7 @@ export function createPodControllerWorld(
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
     },
     lookUpMachines,
+    nodeExists: (name) => Promise.resolve(!deletedNodes.has(name)),
     lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
     acceptMassDeletion,
     backoffMs: longBackoff ? [3_600_000, 3_600_000] : [20, 100],
@@ -180,6 +189,7 @@ export function createPodControllerWorld(
     machines,
     lookedUp,
     alarms,
+    deletedNodes,
     allocations,
     controller,
     sendEvents,

@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import type { SandboxBinding } from '../../../../proto/generated/ipledger.ts';
+import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
+import type { HeldAllocation } from '../../ledger/ledger-events.ts';
+import { heldAllocation, mirrorOf, type PodParts, until } from '../../testing/fakes.ts';
+import {
+  allocationEnded,
+  beingDeleted,
+  bindingEnded,
+  createPodControllerWorld,
+  manyAllocations,
+  mirrorWithNetwork,
+  podWithNetwork,
+  type PodControllerWorldOptions,
+  waitForIdle,
+} from './testing/pod-controller-world.ts';
+
+const hash = 'd41d8cd98f00b204e9800998ecf8427e';
+const nextHash = '0cc175b9c0f1b6a831c399e269772661';
+const mirror = mirrorWithNetwork('a', hash);
+const node = { kind: 'Node', name: 'node-1', uid: 'uid-node-1' };
+const held = heldAllocation('a', { uid: hash, node: 'node-1', owner: node });
+
+/** The mirror as the API shows it before it deletes it with grace period 0. */
+const deletedAtOnce = mirrorOf('a', hash, {
+  annotations: { [networksAnnotation]: 'macvlan' },
+  metadata: { deletionTimestamp: '2026-01-31T08:00:00Z', deletionGracePeriodSeconds: 0 },
+});
+
+const bindingTo = ({ seq, namespace, pod, provider, subnet, addresses }: HeldAllocation): SandboxBinding => ({
+  attachment: { namespace, pod, provider, ordinal: 0 },
+  subnet,
+  addresses: addresses.map(({ address }) => address),
+  binding: { containerId: 'c', interface: 'net1', node: 'node-1', bootId: 'b', at: '2026-01-31T08:00:00Z' },
+  allocationSeq: seq,
+});
+
+describe('a static Pod', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
+
+  it('keeps its address when its mirror is deleted with grace period 0 and created again', async () => {
+    const { pods, allocator, controller } = world({ allocations: [held] });
+    pods.put(mirror);
+    controller.start();
+    await waitForIdle();
+    pods.put(deletedAtOnce);
+    await waitForIdle();
+    pods.drop(deletedAtOnce);
+    await waitForIdle();
+    pods.put({ ...mirror, uid: 'another mirror' });
+    await waitForIdle();
+    expect([allocator.released, allocator.allocated]).to.deep.equal([[], []]);
+  });
+
+  it('passes its address on to the mirror of its changed manifest', async () => {
+    const { pods, allocator, controller } = world({ allocations: [held] });
+    pods.put(mirror);
+    controller.start();
+    pods.put(deletedAtOnce);
+    await waitForIdle();
+    pods.drop(deletedAtOnce);
+    const releasedBefore = new Promise<number>((resolve) => {
+      allocator.refuse = () => void (allocator.allocated.length === 1 && resolve(allocator.released.length));
+    });
+    pods.put(mirrorWithNetwork('a', nextHash));
+    // The allocator transfers what the earlier hash holds when the request arrives.
+    expect(await releasedBefore).to.equal(0);
+    expect(allocator.allocated[0]?.pod?.uid).to.equal(nextHash);
+  });
+
+  for (const witnessed of [true, false])
+    it(`keeps it when other events trigger a reconciliation, and the deletion is ${witnessed ? 'witnessed' : 'implied by a list'}`, async () => {
+      const { pods, allocator, controller, sendEvents, rewind } = world({ allocations: [held] });
+      pods.put(mirror);
+      controller.start();
+      pods.drop(deletedAtOnce, witnessed);
+      pods.notify({ kind: 'listed' });
+      await waitForIdle();
+      rewind(60, held);
+      await waitForIdle();
+      sendEvents(61, { kind: 'allocated', allocation: { ...held, seq: 61, ordinal: 1 } });
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+    });
+
+  it('keeps it without a mirror while its container is bound, and loses it after the DEL', async () => {
+    const { pods, allocator, controller, sendEvents } = world({ allocations: [held], mirrorGraceMs: 20 });
+    allocator.bindings = [bindingTo(held)];
+    let lists = 0;
+    const { listBindings } = allocator;
+    allocator.listBindings = () => ((lists += 1), listBindings.call(allocator));
+    pods.put(mirror);
+    controller.start();
+    pods.drop(deletedAtOnce);
+    await until(() => lists >= 3);
+    expect(allocator.released).to.deep.equal([]);
+    allocator.bindings = [];
+    sendEvents(60, bindingEnded(held));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.deep.include({
+      podUid: hash,
+      cause: 'RELEASE_CAUSE_POD_DELETED',
+      evidence: 'its mirror was deleted, and no container of the static Pod is bound',
+    });
+  });
+
+  it('waits for its next mirror from the end of its last container on', async () => {
+    const { pods, allocator, controller, sendEvents } = world({ allocations: [held] });
+    pods.put(mirror);
+    controller.start();
+    pods.drop(deletedAtOnce);
+    sendEvents(60, bindingEnded(held));
+    await waitForIdle();
+    expect(allocator.released).to.deep.equal([]);
+  });
+
+  it('loses it when its Node is deleted, although no DEL came', async () => {
+    const { pods, allocator, controller, deletedNodes } = world({ allocations: [held], mirrorGraceMs: 20 });
+    allocator.bindings = [bindingTo(held)];
+    deletedNodes.add('node-1');
+    pods.put(mirror);
+    controller.start();
+    pods.drop(deletedAtOnce);
+    await until(() => allocator.released.length === 1);
+  });
+
+  it('keeps it while an ordinary Pod has its name, as long as its container is bound', async () => {
+    const { pods, allocator, controller, lookedUp } = world({ allocations: [held] });
+    allocator.bindings = [bindingTo(held)];
+    pods.put(podWithNetwork('a', { status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } }));
+    controller.start();
+    await waitForIdle();
+    expect([allocator.released, lookedUp]).to.deep.equal([[], []]);
+    allocator.bindings = [];
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.deep.include({ podUid: hash, evidence: 'the name belongs to Pod uid uid-a now' });
+  });
+
+  it('is waited for when its mirror was missing as the watcher started', async () => {
+    const allocations = [heldAllocation('static', { uid: hash }), heldAllocation('other', { seq: 8 })];
+    const { pods, allocator, controller } = world({ allocations });
+    controller.start();
+    await until(() => allocator.released.length === 1);
+    pods.put(mirrorWithNetwork('static', hash));
+    await waitForIdle();
+    expect(allocator.released.map(({ pod }) => pod)).to.deep.equal(['other']);
+
+    const short = world({ allocations, mirrorGraceMs: 40 });
+    short.controller.start();
+    await until(() => short.allocator.released.length === 2);
+  });
+});
+
+describe('a Pod with the annotations of a mirror that no Node owns', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const unowned = (parts: PodParts = {}) =>
+    mirrorWithNetwork('a', hash, { metadata: { ownerReferences: [] }, ...parts });
+  const allocations = [{ ...held, owner: undefined }];
+
+  it('is released like another Pod when it is deleted', async () => {
+    const { pods, allocator, controller } = createPodControllerWorld(stop.signal, { allocations });
+    pods.put(unowned());
+    controller.start();
+    await waitForIdle();
+    pods.drop(beingDeleted(unowned()));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ podUid: hash, cause: 'RELEASE_CAUSE_POD_DELETED' });
+  });
+
+  it('keeps its address while an agent has a container of it, also on a node without a Node', async () => {
+    const { pods, allocator, controller, deletedNodes } = createPodControllerWorld(stop.signal, { allocations });
+    deletedNodes.add('node-1');
+    allocator.bindings = [bindingTo(held)];
+    pods.put(unowned());
+    controller.start();
+    await waitForIdle();
+    const deleted = unowned({
+      metadata: { ownerReferences: [], deletionTimestamp: '2026-01-31T08:00:00Z', deletionGracePeriodSeconds: 0 },
+    });
+    pods.put(deleted);
+    await waitForIdle();
+    pods.drop(deleted);
+    await waitForIdle();
+    pods.put(unowned({ uid: 'another mirror' }));
+    await waitForIdle();
+    expect([allocator.released, allocator.allocated]).to.deep.equal([[], []]);
+  });
+});
+
+describe('a false mirror', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  it('that a Node owns halts no release when it is deleted with many others', async () => {
+    const hashOf = (index: number): string => index.toString(16).padStart(32, '0');
+    const mirrors = manyAllocations(30).map((each, index) => ({ ...each, uid: hashOf(index) }));
+    const other = heldAllocation('other', { seq: 99, namespace: 'other' });
+    const { pods, allocator, alarms, controller, sendEvents } = createPodControllerWorld(stop.signal, {
+      allocations: [...mirrors, other],
+      mirrorGraceMs: 200,
+    });
+    const objects = mirrors.map(({ pod, uid }) => mirrorWithNetwork(pod, uid));
+    for (const pod of objects) pods.put(pod);
+    const annotations = { [networksAnnotation]: 'default/macvlan' };
+    const otherPod = { ...podWithNetwork('other', { annotations }), namespace: 'other' };
+    pods.put(otherPod);
+    controller.start();
+    await waitForIdle();
+    for (const pod of objects) pods.drop(beingDeleted(pod));
+    pods.drop(beingDeleted(otherPod));
+    await until(() => allocator.released.length === 1);
+    expect(allocator.released[0]).to.include({ namespace: 'other' });
+    sendEvents(101, allocationEnded(other));
+    await until(() => new Set(allocator.released.map(({ podUid }) => podUid)).size === 31);
+    expect(allocator.released.map(({ cause }) => cause)).to.not.include('RELEASE_CAUSE_GARBAGE_COLLECTED');
+    expect([alarms, controller.missingPods]).to.deep.equal([[], 0]);
+  });
+});
