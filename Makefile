@@ -101,6 +101,11 @@ chaos: SPEC = test/{faults,scale,queries}/*.e2e.spec.ts
 chaos: cni programs ## the fault and scale tests for hours: longer outages, more Pods, more rounds (ROUNDS=n, FAULT_SEED=n, SPEC=glob)
 	@CHAOS=1 JOBS=1 $(specs)
 
+.PHONY: histories
+histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
+histories: node_modules ## random histories of a million commands: generations of names, MACs, restarts, Subnets that change (HISTORY_COMMANDS=n)
+	@HISTORY_COMMANDS=$${HISTORY_COMMANDS:-1000000} $(specs)
+
 .PHONY: chart
 chart: programs ## render deploy/single and deploy/ha from deploy/chart
 	@$(own_cluster) node test/chart/render.ts

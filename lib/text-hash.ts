@@ -1,7 +1,12 @@
 /**
- * A hash of texts for tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the names of their Pods. Without the key
+ * Hashes of texts. For tables in memory: HalfSipHash-1-3 with a random key. Tenants choose the names of their Pods. Without the key
  * they cannot find names with the same hash, which would make look-ups slow.
  */
+
+import { hash as hashOf } from 'node:crypto';
+
+/** SHA-256, hexadecimal: the same in each process, for what is stored. */
+export const stableHash = (text: string): string => hashOf('sha256', text, 'hex');
 
 /** Returns a hash of 30 bits: V8 stores such a number without an object. */
 export type TextHash = (text: string) => number;

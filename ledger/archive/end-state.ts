@@ -8,6 +8,8 @@ import {
   claimNameOf,
   droppedKey,
   droppedPrefix,
+  endedKey,
+  endedPrefix,
   logStartKey,
   headKey,
   poolKey,
@@ -17,6 +19,7 @@ import {
   subnetKey,
   subnetPrefix,
 } from '../log/store/keys.ts';
+import { endedText, parseEnded } from '../log/store/ended-keys.ts';
 import {
   claimText,
   configuredSubnetText,
@@ -46,6 +49,7 @@ export function endStateLines({ state, head }: StateAtHead): string[] {
     ...[...state.pools].map(([name, pool]) => line(poolKey(name), poolText(pool))),
     ...claimLines(state),
     ...[...state.dropped].map(([subnet, seqs]) => line(droppedKey(subnet), droppedText(seqs))),
+    ...[...state.ended.chunks()].map(({ index, pods }) => line(endedKey(index), endedText(pods))),
   ];
 }
 
@@ -74,6 +78,7 @@ export function parseEndState(lines: readonly string[]): StateAtHead {
       return { ...name, claim: parseClaim(name, text) };
     }),
     dropped: under(droppedPrefix).map(([key, text]) => parseDropped(key, text)),
+    ended: parseEnded(under(endedPrefix).map(([key, text]) => ({ key, text }))),
   };
   return { state: restoreState(snapshot), head };
 }

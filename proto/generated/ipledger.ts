@@ -906,6 +906,8 @@ export interface AddressTransferred {
   cause: AllocationCause;
   routes: Route[];
   defaultRoute?: boolean;
+  /** Pod `from_uid` has ended: it gets no address again. */
+  ended: boolean;
 }
 
 export interface AddressReleased {
@@ -916,6 +918,8 @@ export interface AddressReleased {
   addresses: string[];
   cause: ReleaseCause;
   evidence: string;
+  /** The Pod has ended: its uid gets no address again. */
+  ended: boolean;
 }
 
 export interface PoolConfigured {

@@ -40,14 +40,14 @@ describe('dropIdleClaims', () => {
   });
   afterEach(() => working.stop());
 
+  let created = 0;
   /** Allocates and releases scattered addresses, one Pod after the other. */
   async function allocateAndRelease(count: number, first = 0): Promise<void> {
-    for (let index = first; index < first + count; index++)
-      await submitAll(
-        working.writer,
-        allocate(`pod-${index}`, { ...wide, candidates: [[far(index)]] }),
-        release(`pod-${index}`),
-      );
+    for (let index = first; index < first + count; index++) {
+      const uid = `uid-${++created}`;
+      const request = { ...wide, candidates: [[far(index)]] };
+      await submitAll(working.writer, allocate(`pod-${index}`, request, { uid }), release(`pod-${index}`, uid));
+    }
   }
 
   /** Runs until the log has this many ClaimsDropped events. */

@@ -5,7 +5,8 @@ import { evolve } from '../../ledger/domain/state/evolve.ts';
 import { UndoLog } from '../../ledger/domain/state/undo-log.ts';
 import { claimOf, initialState } from '../../ledger/domain/state/state.ts';
 import { chainEvent, emptyHead, type Envelope, parseEvent } from '../../ledger/log/chain/chain.ts';
-import { addressKey, headKey, logKey, logPrefix, poolKey, subnetKey } from '../../ledger/log/store/keys.ts';
+import { endedText } from '../../ledger/log/store/ended-keys.ts';
+import { addressKey, endedKey, headKey, logKey, logPrefix, poolKey, subnetKey } from '../../ledger/log/store/keys.ts';
 import { claimText, headText, poolText, subnetText } from '../../ledger/log/store/stored-values.ts';
 import type { LedgerKeys } from './ledger-keys.ts';
 
@@ -36,6 +37,7 @@ export function rebuildLedger(keys: LedgerKeys, events: readonly Envelope[]): Le
   result.set(headKey, headText(head));
   for (const [subnet, claims] of state.claims)
     for (const [address, claim] of claims) result.set(addressKey({ subnet, address }), claimText(claim));
+  for (const { index, pods } of state.ended.chunks()) result.set(endedKey(index), endedText(pods));
   for (const [name, { subnet, source }] of state.subnets)
     result.set(subnetKey(name), subnetText({ spec: subnet.spec, ...(source && { source }) }));
   for (const [name, pool] of state.pools) result.set(poolKey(name), poolText(pool));

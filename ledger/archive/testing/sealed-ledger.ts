@@ -48,7 +48,9 @@ export async function ledgerWithPast(pods: number): Promise<SealedLedger> {
 
 /** The life of a Pod that is created twice: six events. */
 export async function runPodLife({ writer }: RunningWriter, pod: string): Promise<void> {
-  await submitAll(writer, allocate(pod), bind(pod), unbind(pod), release(pod), allocate(pod), bind(pod));
+  const first = `uid-${pod}-1`;
+  await submitAll(writer, allocate(pod, {}, { uid: first }), bind(pod, undefined, undefined, first), unbind(pod));
+  await submitAll(writer, release(pod, first), allocate(pod), bind(pod));
 }
 
 /** The sealing context of this writer for an archive. */

@@ -12,6 +12,8 @@ import {
   claimNameOf,
   droppedKey,
   droppedPrefix,
+  endedKey,
+  endedPrefix,
   prefixEnd,
   logStartKey,
   freezeKey,
@@ -27,6 +29,7 @@ import {
   subnetPrefix,
   writerKey,
 } from '../../log/store/keys.ts';
+import { endedText } from '../../log/store/ended-keys.ts';
 import {
   claimText,
   expectedClaimText,
@@ -81,11 +84,12 @@ export class KeyVerifier {
 
   /** The missing keys, after all existing keys are checked. */
   *missing(): Generator<Finding> {
-    const { claims, dropped, subnets, pools, segments } = this.#state;
+    const { claims, dropped, ended, subnets, pools, segments } = this.#state;
     if (!this.#existing.has(headKey)) yield this.#finding(headKey, 'it is missing');
     for (const [subnet, addresses] of claims)
       for (const [address, { last }] of addresses) yield* this.#missingKey(addressKey({ subnet, address }), last);
     for (const [subnet, [last]] of dropped) yield* this.#missingKey(droppedKey(subnet), last);
+    for (const { index } of ended.chunks()) yield* this.#missingKey(endedKey(index));
     for (const name of subnets.keys()) yield* this.#missingKey(subnetKey(name));
     for (const name of pools.keys()) yield* this.#missingKey(poolKey(name));
     for (const { from, seq } of segments) yield* this.#missingKey(segmentKey(from), seq);
@@ -111,6 +115,11 @@ export class KeyVerifier {
     if (key.startsWith(droppedPrefix)) {
       const seqs = this.#state.dropped.get(key.slice(droppedPrefix.length));
       return seqs && droppedText(seqs);
+    }
+    if (key.startsWith(endedPrefix)) {
+      const index = Number(key.slice(endedPrefix.length));
+      const pods = endedKey(index) === key ? this.#state.ended.chunk(index) : undefined;
+      return pods && endedText(pods);
     }
     if (key === logStartKey && this.#state.segments.length > 0) return logStartText(lastSealedSeq(this.#state) + 1);
     if (key.startsWith(segmentPrefix)) {
@@ -185,7 +194,7 @@ function isFreeze(text: string): boolean {
   }
 }
 
-const derivedKeys = [addressPrefix, droppedPrefix, subnetPrefix, poolPrefix, segmentPrefix, logStartKey];
+const derivedKeys = [addressPrefix, droppedPrefix, endedPrefix, subnetPrefix, poolPrefix, segmentPrefix, logStartKey];
 
 const unexpectedKey = (key: string): string =>
   derivedKeys.some((prefix) => key.startsWith(prefix))

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { applySubnet, bind, release } from '../../log/testing/running-writer.ts';
-import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { ledgerOf, verify } from '../testing/story-ledger.ts';
 import type { VerificationResult } from './verify-ledger.ts';
 
@@ -23,7 +22,7 @@ describe('Verification of claim keys of early versions, without networks, MACs, 
     const ledger = await ledgerOf(
       cooled,
       ...replaced,
-      ...(held ? [again('4'), again('5'), again('6'), { ...bind('a'), uid: '6' } as Untimed] : []),
+      ...(held ? [again('4'), again('5'), again('6'), bind('a', undefined, undefined, '6')] : []),
       allocate('b', { candidates: [['172.17.0.12']] }),
     );
     const claim = JSON.parse(ledger.get(claimKey) ?? '') as Stored;

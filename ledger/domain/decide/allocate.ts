@@ -1,6 +1,6 @@
 /** Allocates addresses for all attachments of a Pod, or for none. */
 import type { Allocate, AttachmentRequest } from '../commands/command.ts';
-import { type Allocation, claimKey, releaseKey } from '../state/claim.ts';
+import { type Allocation, claimKey } from '../state/claim.ts';
 import {
   type AddressAllocated,
   type AssignedAddress,
@@ -12,7 +12,8 @@ import {
 import { networkOf } from '../state/network.ts';
 import { isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
-import { allocationOf, attachmentKey, claimOf, podKey, type State } from '../state/state.ts';
+import { allocationOf, attachmentKey, claimOf, type State } from '../state/state.ts';
+import { endOf, refuseEnded } from './rules/ended-pods.ts';
 import { entitlementsOf, reservedAddressesFor } from './rules/entitlement.ts';
 import { matchesIpFamily } from './rules/ip-family.ts';
 import { refuseFenced } from './rules/fence.ts';
@@ -51,7 +52,7 @@ export function allocate(state: State, command: Allocate): Event[] {
     };
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
-    if (held) refuseSuperseded(state, held, command);
+    if (events.length === 0) refuseEnded(state, command);
     events.push(
       ...withAttachment(attachment, command, () =>
         eventsFor(state, command, { request, attachment, held, taken, tenant }),
@@ -100,6 +101,7 @@ function eventsFor(state: State, command: Allocate, task: AttachmentTask): Event
       interface: request.interface || held.interface,
       alloc: held.seq,
       fromUid: held.uid,
+      ...endOf(held.uid, 'pod-deleted'),
     };
     return [{ type: 'AddressTransferred', subnet: held.subnet, data: transferred }];
   }
@@ -120,17 +122,6 @@ function eventsFor(state: State, command: Allocate, task: AttachmentTask): Event
   if (!held) return [allocated];
   const instead = { ...allocated, data: { ...allocated.data, supersedes: held.uid } };
   return [supersede(held, command.pod.uid), instead];
-}
-
-/** Rejects a late request of a Pod that was deleted and created again. @throws Refused POD_SUPERSEDED */
-function refuseSuperseded(state: State, { uid, seq, superseded = [] }: Allocation, command: Allocate): void {
-  const { namespace, name, uid: requester } = command.pod;
-  const released = state.released.get(releaseKey(podKey(namespace, name), requester)) ?? [];
-  if (superseded.includes(requester) || released.some((each) => each.seq < seq))
-    throw new Refused(
-      'POD_SUPERSEDED',
-      `Pod ${describe(command)} was superseded by uid ${uid}, which holds what it requests. An earlier Pod of the name gets no address. Delete the Pod if it still exists`,
-    );
 }
 
 function causeOf(
@@ -265,7 +256,8 @@ function supersede(held: Allocation, uid: string): Event {
   const addresses = held.addresses.map(({ address }) => address);
   const evidence = `the name belongs to Pod uid ${uid} now, which requests other addresses`;
   const { attachment, seq: alloc } = held;
-  const data = { alloc, attachment, uid: held.uid, addresses, cause: 'pod-deleted', evidence } as const;
+  const cause = 'pod-deleted';
+  const data = { alloc, attachment, uid: held.uid, addresses, cause, evidence, ...endOf(held.uid, cause) } as const;
   return { type: 'AddressReleased', subnet: held.subnet, data };
 }
 

@@ -279,7 +279,7 @@ describe('Allocate for a new Pod of the same name', () => {
         {
           type: 'AddressTransferred',
           subnet: 'macvlan',
-          data: { ...one.data, uid: 'uid-new', alloc: 2, fromUid: 'uid-one' },
+          data: { ...one.data, uid: 'uid-new', alloc: 2, fromUid: 'uid-one', ended: true },
         },
       ]);
   });

@@ -110,9 +110,10 @@ describe('DropClaims', () => {
   it('leads to the same state as if the address was never used, for any claim', () => {
     const held = allocated('a', '172.17.0.11');
     const state = foldEvents([subnetConfigured(), held, bound(held, 2), released(held, 2), dropped(['172.17.0.11'])]);
-    const { dropped: chain, ...rest } = describeState(state) as { dropped: unknown };
+    const { dropped: chain, ended, ...rest } = describeState(state) as { dropped: unknown; ended: unknown[] };
     expect(chain).to.deep.equal([['macvlan', [5]]]);
-    expect({ ...rest, dropped: [] }).to.deep.equal(describeState(foldEvents([subnetConfigured()])));
+    expect(ended).to.have.length(1);
+    expect({ ...rest, dropped: [], ended: [] }).to.deep.equal(describeState(foldEvents([subnetConfigured()])));
   });
 
   it('keeps the last 64 drops in the state', () => {

@@ -2,6 +2,7 @@
 import type { Release } from '../commands/command.ts';
 import type { Event } from '../events/event.ts';
 import { allocationsOfPodName, type State } from '../state/state.ts';
+import { endOf } from './rules/ended-pods.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
 
 /**
@@ -19,6 +20,7 @@ export function release(state: State, { namespace, pod, uid, cause, evidence, al
     for (const { subnet, addresses } of held) for (const { address } of addresses) refuseFenced(state, subnet, address);
   return releasable.map(({ seq, attachment, subnet, addresses: assigned }): Event => {
     const addresses = assigned.map(({ address }) => address);
-    return { type: 'AddressReleased', subnet, data: { alloc: seq, attachment, uid, addresses, cause, evidence } };
+    const data = { alloc: seq, attachment, uid, addresses, cause, evidence, ...endOf(uid, cause) };
+    return { type: 'AddressReleased', subnet, data };
   });
 }

@@ -1,11 +1,12 @@
 /** Definitions of the events that give addresses to a Pod, pass them on, take them back, or record a refusal. */
 import { changeClaims } from '../state/change-claims.ts';
 import type { Allocation, Binding, Claim } from '../state/claim.ts';
+import { endedPodId } from '../state/ended-pods.ts';
 import { indexAllocation, unindexAllocation } from '../state/indexes.ts';
 import { allocationOf, podKey, type State } from '../state/state.ts';
 import type { UndoLog } from '../state/undo-log.ts';
 import { brokenGrant } from './grant-rule.ts';
-import type { AddressAllocated, AddressTransferred, Grant, Sequenced } from './event.ts';
+import type { AddressAllocated, AddressTransferred, Attachment, Grant, Sequenced } from './event.ts';
 import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
 import { brokenHolding } from './holding-rule.ts';
 
@@ -21,9 +22,13 @@ export const addressAllocated: EventDefinition<'AddressAllocated'> = {
 export const addressTransferred: EventDefinition<'AddressTransferred'> = {
   summary: 'A new Pod of the same name keeps the addresses of the earlier one.',
   since: 1,
-  changes: [],
+  changes: [{ version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data }],
   addressesOf: grantedAddresses,
-  evolve: grant,
+  evolve: (state, event, undoLog) => {
+    grant(state, event, undoLog);
+    const { attachment, fromUid, ended } = event.data;
+    if (ended) recordEnded(state, attachment, fromUid, undoLog);
+  },
   brokenRule: (state, { data: { attachment, alloc, fromUid } }) =>
     brokenHolding(state, { attachment, alloc, uid: fromUid }, 'transfers'),
 };
@@ -49,10 +54,12 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
       adds: 'cause detached',
       downcast: (data) => (data.cause === 'detached' ? { ...data, cause: detachedBefore4 } : data),
     },
+    { version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data },
   ],
   addressesOf: ({ addresses }) => addresses,
   evolve: (state, event, undoLog) => {
-    const { alloc, attachment, uid, addresses } = event.data;
+    const { alloc, attachment, uid, addresses, ended } = event.data;
+    if (ended) recordEnded(state, attachment, uid, undoLog);
     const allocation = allocationOf(state, attachment);
     const mac = allocation?.seq === alloc && allocation.mac;
     if (allocation?.seq === alloc) unindexAllocation(state, allocation, undoLog);
@@ -64,13 +71,15 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
   brokenRule: (state, { data }) => brokenHolding(state, data, 'releases'),
 };
 
+const recordEnded = (state: State, { namespace, pod }: Attachment, uid: string, undoLog: UndoLog): void =>
+  undoLog.record(state.ended.add(endedPodId(namespace, pod, uid)));
+
 function grantedAddresses({ addresses }: Grant): readonly string[] {
   return addresses.map(({ address }) => address);
 }
 
 function grant(state: State, event: Sequenced<AddressAllocated | AddressTransferred>, undoLog: UndoLog): void {
   const { attachment, uid, owner, node, addresses, mac, cause, routes, defaultRoute } = event.data;
-  const superseded = supersededBy(state, event);
   const allocation: Allocation = {
     seq: event.seq,
     at: event.at,
@@ -85,7 +94,6 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
     cause,
     routes,
     ...(defaultRoute !== undefined && { defaultRoute }),
-    ...(superseded.length > 0 && { superseded }),
   };
   const previous = allocationOf(state, attachment);
   if (previous) unindexAllocation(state, previous, undoLog);
@@ -100,17 +108,4 @@ function grant(state: State, event: Sequenced<AddressAllocated | AddressTransfer
     bindings: keepsBindings ? claim.bindings.filter(isOfPod) : [],
   });
   changeClaims(state, event, { addresses: grantedAddresses(event.data), change }, undoLog);
-}
-
-const maxSuperseded = 8;
-
-/** The uids from which the event's uid took something over, the latest last. `state.released` has what others released. */
-function supersededBy(state: State, { data }: AddressAllocated | AddressTransferred): readonly string[] {
-  if (!('fromUid' in data) && data.supersedes === undefined) return [];
-  const { attachment } = data;
-  const earlier =
-    'fromUid' in data
-      ? [...(allocationOf(state, attachment)?.superseded ?? []), data.fromUid]
-      : [data.supersedes ?? data.uid];
-  return [...new Set(earlier)].filter((uid) => uid !== data.uid).slice(-maxSuperseded);
 }

@@ -86,12 +86,21 @@ export interface Grant {
   readonly defaultRoute?: boolean;
 }
 
+/** Of an event that takes addresses from a Pod. */
+interface EndOfPod {
+  /** The Pod has ended: its uid gets no address again. Since version 6. */
+  readonly ended?: true;
+}
+
 export type LedgerCreated = Typed<'LedgerCreated', { readonly ledger: string }>;
 export type SubnetConfigured = Typed<'SubnetConfigured', { readonly spec: SubnetSpec; readonly source?: SourceObject }>;
 export type SubnetRetired = Typed<'SubnetRetired', Record<never, never>>;
 /** `supersedes`: the uid of the earlier Pod of the same name whose addresses the same command released. */
 export type AddressAllocated = Typed<'AddressAllocated', Grant & { readonly supersedes?: string }>;
-export type AddressTransferred = Typed<'AddressTransferred', Grant & { readonly alloc: Seq; readonly fromUid: string }>;
+export type AddressTransferred = Typed<
+  'AddressTransferred',
+  Grant & { readonly alloc: Seq; readonly fromUid: string } & EndOfPod
+>;
 export type AllocationRefused = Typed<
   'AllocationRefused',
   { readonly attachment: Attachment; readonly uid: string; readonly reason: string; readonly message: string }
@@ -128,7 +137,7 @@ export type AddressReleased = Typed<
     readonly addresses: readonly string[];
     readonly cause: ReleaseCause;
     readonly evidence: string;
-  }
+  } & EndOfPod
 >;
 
 export type PoolConfigured = Typed<

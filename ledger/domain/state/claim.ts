@@ -8,8 +8,6 @@ export interface Allocation extends Grant {
   readonly subnet: string;
   /** The time of that event, milliseconds since 1970. */
   readonly at: number;
-  /** The latest earlier uids of the Pod name, from the claims; absent for none. */
-  readonly superseded?: readonly string[];
 }
 
 /** A container that uses the address: between CNI ADD and CNI DEL. */
@@ -123,13 +121,6 @@ export function combineClaims(claims: readonly Claim[]): Claim | undefined {
 
 /** The key of a container interface, by which its claims are found. */
 export const sandboxKey = (containerId: string, interfaceName: string): string => `${containerId}/${interfaceName}`;
-
-/** The key of a Pod and its uid, by which the claims are found whose addresses it released last. */
-export const releaseKey = (pod: string, uid: string): string => `${pod} ${uid}`;
-
-/** Undefined without a release, and for one that an earlier version wrote without the name of the Pod. */
-export const releaseKeyOf = (released: Claim['released']): string | undefined =>
-  released?.pod === undefined ? undefined : releaseKey(released.pod, released.uid);
 
 /** The container interfaces with a binding, each once. */
 export function sandboxKeysOf({ bindings }: Claim): readonly string[] {

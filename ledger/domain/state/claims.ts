@@ -93,12 +93,6 @@ export interface Lookup<Value> {
   get(key: string): Value | undefined;
 }
 
-/** The release of an address by a Pod uid. */
-export interface Release {
-  readonly uid: string;
-  readonly seq: Seq;
-}
-
 /** Claims as objects. */
 export class ClaimObjects extends Map<string, Claim> implements ClaimMap {
   restore(address: string, claim: Claim): void {

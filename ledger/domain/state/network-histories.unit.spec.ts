@@ -1,25 +1,28 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decide } from '../decide/decide.ts';
+import { type Decision, decide } from '../decide/decide.ts';
 import { describeState } from '../testing/describe-state.ts';
 import type { Allocation } from './claim.ts';
 import type { Event } from '../events/event.ts';
 import { evolve } from './evolve.ts';
 import { UndoLog } from './undo-log.ts';
-import { networkOf } from './network.ts';
 import { findDoubleAllocations } from './claims-on-network.ts';
 import { restoreState } from './snapshot.ts';
 import { allocateAll } from '../testing/event-fixtures.ts';
+import { HolderWitness } from '../testing/holder-witness.ts';
 import { snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
 import { initialState, type State } from './state.ts';
 
 const cooldownMs = 60_000;
 const bindingTimeoutMs = 3_600_000;
 const anyPod = fc.constantFrom('a', 'b', 'c', 'd');
-const anyUid = fc.constantFrom('1', '2', '3');
+/** Generations of a name: requests of earlier ones are late. */
+const anyUid = fc.constantFrom('1', '2', '3', '4', '5', '6');
+const anyMac = fc.constantFrom('02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:03');
 const anySubnet = fc.constantFrom('lan', 'lan2', 'overlay', 'overlay2');
 const anyProvider = fc.constantFrom('net1.default', 'net2.default', 'ovn', 'nic.default.ovn');
-const anyAddress = fc.constantFrom('10.0.0.2', '10.0.0.3', '10.0.0.5', '10.0.0.6', '10.0.0.10');
+const addresses = ['10.0.0.2', '10.0.0.3', '10.0.0.5', '10.0.0.6', '10.0.0.10'];
+const anyAddress = fc.constantFrom(...addresses);
 
 const anyAllocate = fc
   .record({
@@ -28,10 +31,11 @@ const anyAllocate = fc
     provider: anyProvider,
     subnets: fc.uniqueArray(anySubnet, { minLength: 1, maxLength: 2 }),
     addresses: fc.array(anyAddress, { maxLength: 2 }),
+    mac: fc.oneof(fc.constant({}), fc.constant({ macSeed: 1 }), fc.record({ mac: anyMac })),
     hasTwoNics: fc.boolean(),
   })
-  .map(({ pod, uid, provider, subnets, addresses, hasTwoNics }): Untimed => {
-    const request = { provider, subnets, candidates: addresses.map((each) => [each]) };
+  .map(({ pod, uid, provider, subnets, addresses, mac, hasTwoNics }): Untimed => {
+    const request = { provider, subnets, candidates: addresses.map((each) => [each]), ...mac };
     const requests = hasTwoNics ? [request, { ...request, ordinal: 1, candidates: [] }] : [request];
     return allocateAll(pod, requests, { uid: pod + uid });
   });
@@ -42,13 +46,28 @@ const anySandbox = fc.record({
 /** A command about an allocation in force. */
 type CommandAbout = (holder: Allocation) => Untimed;
 const anyCommandAbout: fc.Arbitrary<CommandAbout> = fc.oneof(
-  fc.constant(({ attachment: { namespace, pod }, uid }: Allocation): Untimed => {
-    return { type: 'Release', namespace, pod, uid, cause: 'pod-deleted', evidence: '' };
-  }),
-  anySandbox.map((sandbox): CommandAbout => ({ attachment: { namespace, pod, provider }, uid }) => {
-    const where = { node: `node-of-${pod}`, bootId: 'boot-1' };
-    return { type: 'Bind', namespace, pod, uid, provider, ...sandbox, ...where };
-  }),
+  fc
+    .constantFrom('pod-deleted', 'pod-deleted', 'operator')
+    .map((cause): CommandAbout => ({ attachment: { namespace, pod }, uid }) => ({
+      type: 'Release',
+      namespace,
+      pod,
+      uid,
+      cause,
+      evidence: '',
+    })),
+  fc
+    .tuple(anySandbox, fc.constantFrom('node-1', 'node-2'))
+    .map(([sandbox, node]): CommandAbout => ({ attachment: { namespace, pod, provider }, uid }) => ({
+      type: 'Bind',
+      namespace,
+      pod,
+      uid,
+      provider,
+      ...sandbox,
+      node,
+      bootId: 'boot-1',
+    })),
 );
 const anyApply = fc
   .tuple(anySubnet, anyProvider, fc.constantFrom('10.0.0.0/29', '10.0.0.0/28', '10.0.0.8/29', '10.0.0.4/30'))
@@ -66,6 +85,10 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
   { weight: 2, arbitrary: anySubnet.map((name): Untimed => ({ type: 'RetireSubnet', name })) },
   {
     weight: 1,
+    arbitrary: anySubnet.map((subnet): Untimed => ({ type: 'DropClaims', subnet, addresses })),
+  },
+  {
+    weight: 1,
     arbitrary: fc
       .tuple(fc.constantFrom('Quarantine', 'Unquarantine'), anySubnet, anyAddress)
       .map(([type, subnet, address]) => {
@@ -73,83 +96,50 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
       }),
   },
 );
-/** Commands, or commands about an allocation by its index, each with the milliseconds that pass before it. */
+type Step = Untimed | 'restart' | [index: number, command: CommandAbout];
+/** Commands, commands about an allocation by its index, and restarts from the keys, each with the milliseconds that pass before it. */
 const anyHistory = fc.array(
   fc.tuple(
-    fc.oneof({ weight: 2, arbitrary: anyCommand }, { weight: 1, arbitrary: fc.tuple(fc.nat(), anyCommandAbout) }),
+    fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
+      { weight: 20, arbitrary: anyCommand },
+      { weight: 10, arbitrary: fc.tuple(fc.nat(), anyCommandAbout) },
+      { weight: 1, arbitrary: fc.constant('restart') },
+    ),
     fc.constantFrom(0, 0, 1_000, 1_000, cooldownMs, bindingTimeoutMs),
   ),
   { minLength: 20, maxLength: 80, size: 'max' },
 );
+/** A little less than the mean. */
+const commandsPerHistory = 40;
+/** `make histories` sets a million. */
+const commands = Number(process.env['HISTORY_COMMANDS'] ?? 5_000);
 
 /** The command of a step; undefined if it is about an allocation and there is none. */
-function commandOf(state: State, step: Untimed | [index: number, command: CommandAbout]): Untimed | undefined {
+function commandOf(state: State, step: Exclude<Step, 'restart'>): Untimed | undefined {
   if (!Array.isArray(step)) return step;
   const held = [...state.pods.after(0)];
   const holder = held[step[0] % held.length];
   return holder && step[1](holder);
 }
 
-/** The holder and the containers of one address of one network, from the events alone. */
-interface AddressUse {
-  holder?: { readonly pod: string; readonly seq: number };
-  /** The containers that may answer, by "container/interface": their Pod, and until when (milliseconds since 1970). */
-  readonly containers: Map<string, { readonly pod: string; until: number }>;
-}
+describe(`Random histories of ${commands} commands: generations of names, MACs, restarts, and Subnets that change`, function () {
+  this.timeout(commands * 100);
 
-/** Fails at the first event that gives a Pod an address that another Pod holds, or on which its container may answer. */
-class Witness {
-  readonly #uses = new Map<string, AddressUse>();
-
-  read(event: Event, seq: number, at: number): void {
-    if (event.type === 'AddressAllocated' || event.type === 'AddressTransferred') {
-      const { attachment, addresses } = event.data;
-      for (const { address } of addresses)
-        this.#give(this.#useOf(event.subnet, attachment.provider, address), { pod: attachment.pod, seq, at });
-    } else if (event.type === 'AddressReleased')
-      for (const address of event.data.addresses) {
-        const use = this.#useOf(event.subnet, event.data.attachment.provider, address);
-        if (use.holder?.seq === event.data.alloc) delete use.holder;
-        for (const each of use.containers.values()) each.until = at + bindingTimeoutMs;
-      }
-    else if (event.type === 'AddressBound' || event.type === 'AddressUnbound')
-      for (const address of event.data.addresses) {
-        const { attachment, containerId, interface: name } = event.data;
-        const use = this.#useOf(event.subnet, attachment.provider, address);
-        if (event.type === 'AddressUnbound') use.containers.delete(`${containerId}/${name}`);
-        else use.containers.set(`${containerId}/${name}`, { pod: attachment.pod, until: Infinity });
-      }
-  }
-
-  #give(use: AddressUse, { pod, seq, at }: { pod: string; seq: number; at: number }): void {
-    expect(use.holder?.pod ?? pod, 'another Pod holds it').to.equal(pod);
-    for (const [sandbox, { pod: user, until }] of use.containers)
-      if (until <= at) use.containers.delete(sandbox);
-      else expect(user, `of container ${sandbox}, which may answer`).to.equal(pod);
-    use.holder = { pod, seq };
-  }
-
-  #useOf(subnet: string, provider: string, address: string): AddressUse {
-    const key = `${networkOf(provider, subnet)} ${address}`;
-    const use = this.#uses.get(key) ?? { containers: new Map() };
-    this.#uses.set(key, use);
-    return use;
-  }
-}
-
-describe('Random histories of Subnets that are created, retired, moved, overlap and change provider', () => {
-  it('never give an address of a network to two Pods, or to a Pod while a container of another Pod may answer on it', () => {
+  it('give no address or MAC of a network to two Pods, or while a container of another Pod may use it, and nothing to an ended Pod', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
-        const state: State = initialState();
-        const witness = new Witness();
+        let state: State = initialState();
+        const witness = new HolderWitness(bindingTimeoutMs);
         let [seq, now] = [0, startTime];
         for (const name of ['lan', 'overlay'])
           evolve(state, { ...networkSubnet(name), seq: ++seq, at: now }, new UndoLog());
         for (const [step, afterMs] of history) {
           now += afterMs;
-          const untimed = commandOf(state, step);
+          if (step === 'restart') state = restoreState(snapshotOf(state));
+          const untimed = step === 'restart' ? undefined : commandOf(state, step);
           const decision = untimed && decide(state, { ...untimed, now });
+          if (untimed?.type === 'Allocate' && witness.hasEnded(untimed.pod.name, untimed.pod.uid))
+            expect(decision, 'a late request').to.satisfy(changesNothing);
           if (decision?.kind !== 'accepted') continue;
           for (const event of decision.events) {
             evolve(state, { ...event, seq: ++seq, at: now }, new UndoLog());
@@ -159,7 +149,7 @@ describe('Random histories of Subnets that are created, retired, moved, overlap 
         }
         expect(describeState(restoreState(snapshotOf(state)))).to.deep.equal(describeState(state));
       }),
-      { numRuns: 100 },
+      { numRuns: Math.ceil(commands / commandsPerHistory) },
     );
   });
 
@@ -183,6 +173,10 @@ describe('Random histories of Subnets that are created, retired, moved, overlap 
     expect(found).to.deep.equal([['net1.default', '10.0.0.2', 'lan/first', 'overlay/second']]);
   });
 });
+
+/** It is refused. A Pod that has ended, and still holds another NIC's address, gets that answer. */
+const changesNothing = (decision: Decision): boolean =>
+  decision.kind === 'refused' ? decision.refusal.code === 'POD_SUPERSEDED' : decision.events.length === 0;
 
 const networkSubnet = (name: string): Event => ({
   type: 'SubnetConfigured',

@@ -1,6 +1,7 @@
 /** Restores the state from its snapshot: the claims and configurations in etcd hold all that `decide` needs. */
 import type { Claim, ClaimName } from './claim.ts';
 import type { Segment, Seq, SourceObject, SubnetSpec } from '../events/event.ts';
+import type { EndedChunk } from './ended-pods.ts';
 import { addClaim, indexSubnet, indexAllocation, putClaim } from './indexes.ts';
 import { permanent } from './undo-log.ts';
 import { networkOf } from './network.ts';
@@ -21,6 +22,7 @@ export interface Configuration {
   readonly subnets: readonly { readonly name: string; readonly spec: SubnetSpec; readonly source?: SourceObject }[];
   readonly pools: readonly ConfiguredPool[];
   readonly dropped: readonly DroppedClaims[];
+  readonly ended: readonly EndedChunk[];
 }
 
 /** All keys beside the log, at one revision. */
@@ -65,10 +67,11 @@ export class StateRestore {
   /** The state. Nothing can be added afterwards. */
   end(): State {
     const state = this.#state;
-    const { ledger, segments, dropped, pools, subnets } = this.#configuration;
+    const { ledger, segments, dropped, ended, pools, subnets } = this.#configuration;
     state.ledger = ledger;
     state.segments = segments;
     for (const { subnet, seqs } of dropped) state.dropped.set(subnet, seqs);
+    state.ended.restore(ended);
     for (const pool of pools) state.pools.set(pool.name, pool);
     for (const { name, spec, source } of subnets)
       indexSubnet(state, { subnet: subnetFromSpec(name, spec), ...(source && { source }) }, permanent);

@@ -10,12 +10,12 @@ import {
   type ClaimMap,
   ClaimObjects,
   type Lookup,
-  type Release,
 } from './claims.ts';
 import { AllocationIndex, AllocationPageIndex } from './compact/allocation-index.ts';
 import { ClaimBytes } from './compact/claim-bytes.ts';
 import { ClaimStore } from './compact/claim-store.ts';
 import { ClaimTable } from './compact/claim-table.ts';
+import { EndedPods } from './ended-pods.ts';
 import { networkOf } from './network.ts';
 import type { Attachment, Segment, Seq, SourceObject } from '../events/event.ts';
 import type { ConfiguredPool } from './pool.ts';
@@ -31,7 +31,7 @@ export interface ConfiguredSubnet {
 
 export interface State {
   /**
-   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in released, sandboxes, bindings,
+   * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in sandboxes, bindings,
    * formerMacs, reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
    */
   readonly isDecidable: boolean;
@@ -53,8 +53,8 @@ export interface State {
   readonly homeSubnets: Map<string, readonly string[]>;
   /** The last events that dropped claims, newest first, by subnet; also of retired subnets. */
   readonly dropped: Map<string, readonly Seq[]>;
-  /** The releases by a Pod uid, by `releaseKey`, from the claims that exist. */
-  readonly released: Lookup<readonly Release[]>;
+  /** The Pods that get no address again. */
+  readonly ended: EndedPods;
   /** The allocations of Pods, by "namespace/pod"; one for each attachment. */
   readonly pods: AllocationMap & AllocationPages;
   /** The claims with a binding of a container interface, by "container/interface". */
@@ -93,6 +93,7 @@ function emptyState(isDecidable: boolean): State {
     networks: new Map(),
     homeSubnets: new Map(),
     dropped: new Map(),
+    ended: new EndedPods(),
     reservations: new Map(),
     reservedMacs: new Map(),
     namespaceCounts: new Map(),
@@ -100,14 +101,13 @@ function emptyState(isDecidable: boolean): State {
   };
 }
 
-type ClaimMaps = Pick<State, 'newClaims' | 'released' | 'pods' | 'sandboxes' | 'bindings' | 'macs' | 'formerMacs'>;
+type ClaimMaps = Pick<State, 'newClaims' | 'pods' | 'sandboxes' | 'bindings' | 'macs' | 'formerMacs'>;
 
 function claimsAsBytes(): ClaimMaps {
   const codec = new ClaimBytes();
   const store = new ClaimStore(codec);
   return {
     newClaims: (subnet) => new ClaimTable(store, subnet),
-    released: { get: (key) => store.releasesBy(key) },
     pods: new AllocationPageIndex(codec.allocations, podKeyOf),
     sandboxes: { get: (key) => store.withSandbox(key) },
     bindings: store,
@@ -118,7 +118,6 @@ function claimsAsBytes(): ClaimMaps {
 
 const claimsAsObjects = (): ClaimMaps => ({
   newClaims: () => new ClaimObjects(),
-  released: new Map(),
   pods: new AllocationObjects(),
   sandboxes: new Map(),
   bindings: { nodesFrom: () => [], after: () => [] },

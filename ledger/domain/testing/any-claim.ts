@@ -58,7 +58,6 @@ export const anyAllocation: fc.Arbitrary<Allocation> = fc
       cause: fc.constantFrom('dynamic', 'static'),
       routes: fc.array(fc.record({ dst: anyText, gw: anyText }), { maxLength: 2 }),
       defaultRoute: fc.boolean(),
-      superseded: fc.array(anyText, { maxLength: 2 }),
     },
     { requiredKeys: ['attachment', 'uid', 'node', 'addresses', 'mac', 'interface', 'cause', 'routes'] },
   )

@@ -2,7 +2,7 @@
 import { formatAddress } from '../addresses/address.ts';
 import type { AddressSpace } from '../addresses/address-space.ts';
 import { formatRanges } from '../addresses/interval.ts';
-import { claimKey, type ClaimName, formerMacKeysOf, releaseKeyOf, sandboxKeysOf } from '../state/claim.ts';
+import { claimKey, type ClaimName, formerMacKeysOf, sandboxKeysOf } from '../state/claim.ts';
 import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts';
 
 /** The number of fresh addresses of each part: enough to compare the order of allocation. */
@@ -23,13 +23,7 @@ export function describeState(state: State): object {
     networks: sorted(state.networks).map(([network, counts]) => [network, sorted(counts)]),
     homes: sorted(state.homeSubnets),
     dropped: sorted(state.dropped),
-    released: distinct(claims.map(({ released }) => releaseKeyOf(released) ?? '')).map((key) => [
-      key,
-      state.released
-        .get(key)
-        ?.map(({ uid, seq }) => `${seq}/${uid}`)
-        .toSorted(),
-    ]),
+    ended: [...state.ended.chunks()],
     allocations,
     pods: distinct(allocations.map(podKeyOf)).map((pod) => [
       pod,

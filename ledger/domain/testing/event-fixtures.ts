@@ -78,6 +78,7 @@ export const released = (
     addresses: addresses.map(({ address }) => address),
     cause: options.cause ?? 'pod-deleted',
     evidence: options.evidence ?? '',
+    ended: true,
   },
 });
 
@@ -89,7 +90,7 @@ export const transferred = (
 ): Extract<Event, { type: 'AddressTransferred' }> => ({
   type: 'AddressTransferred',
   subnet,
-  data: { ...data, uid, alloc, fromUid: data.uid },
+  data: { ...data, uid, alloc, fromUid: data.uid, ended: true },
 });
 
 /** A container uses an allocation. */

@@ -39,6 +39,7 @@ export function snapshotOf(state: State): Snapshot {
       [...claims].map(([address, claim]) => ({ subnet, address, claim })),
     ),
     dropped: [...state.dropped].map(([subnet, seqs]) => ({ subnet, seqs })),
+    ended: [...state.ended.chunks()],
   };
 }
 

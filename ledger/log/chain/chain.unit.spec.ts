@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import type { Event } from '../../domain/events/event.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
+import { endedPodId } from '../../domain/state/ended-pods.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { initialState } from '../../domain/state/state.ts';
 import { chainEvent, emptyHead, type Envelope, advanceHead, type Head, parseEvent } from './chain.ts';
@@ -23,6 +24,7 @@ const lastHashes: Readonly<Record<EventVersion, string>> = {
   3: '0bd55c93416599fe61ab17d66d34d44810a8a0366b9e93d74dd982f984846d2a',
   4: 'c00fce5de97c802e1790f09017603be701f1b588d80bb84bec279b4753fa4109',
   5: '28ccecc7911c35cd8cbdbde170ae8ff94dbbb190f1ed7c4b800eb4b6cbddac2d',
+  6: 'd44d069a7b2fd9a6f86ed0da34075c3cce5c9eb44c3ea625d6284884894c21be',
 };
 const golden = goldenOf(2);
 
@@ -175,6 +177,17 @@ describe('Events of version 5', () => {
   });
 });
 
+describe('Events of version 6', () => {
+  it('record the Pods that have ended: not those of earlier events, and no static Pod', () => {
+    const state = initialState();
+    for (const line of goldenOf(6)) evolve(state, parseEvent(line).sequenced, new UndoLog());
+    const uids = ['bb0c1a52-0000-4000-8000-000000000001', 'bb0c1a52-0000-4000-8000-000000000002'];
+    const pods = uids.map((uid) => endedPodId('default', 'ends-0', uid));
+    expect([...state.ended.chunks()]).to.deep.equal([{ index: 0, pods }]);
+    expect(pods[0]).to.equal(createHash('sha256').update(`default/ends-0 ${uids[0]}`).digest('hex').slice(0, 16));
+  });
+});
+
 describe('The hash chain', () => {
   it('shows an edit of any byte', () => {
     const forged = golden.map((line, index) => (index === 3 ? line.replace('172.17', '172.18') : line));
@@ -220,7 +233,7 @@ describe('parseEvent', () => {
   it('rejects a newer version, and names the upgrade', () => {
     expect(refusal(edited(4, { v: 99 }))).to.deep.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5: upgrade this program',
+      message: 'event 5 has schema version 99, but this program reads only 1, 2, 3, 4, 5, 6: upgrade this program',
     });
   });
 

@@ -14,7 +14,13 @@ import { evolve } from '../../domain/state/evolve.ts';
 import { permanent } from '../../domain/state/undo-log.ts';
 import { initialRecord, type State } from '../../domain/state/state.ts';
 import { emptyHead, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
-import { configurationEntries, emptyNames, addNamesOf, sealedSegments } from '../writer/configuration-keys.ts';
+import {
+  configurationEntries,
+  emptyNames,
+  endedEntries,
+  addNamesOf,
+  sealedSegments,
+} from '../writer/configuration-keys.ts';
 import { addressKey, claimNameOf } from '../store/keys.ts';
 import { claimText, headText } from '../store/stored-values.ts';
 import { type AppendOutcome, type Batch, type Ledger, noChanges, type Revision } from '../store/ledger.ts';
@@ -66,6 +72,8 @@ class ReplayWriter {
   #events: StoredEvent[] = [];
   #bytes = 0;
   #configured = emptyNames();
+  /** The number of ended Pods after the last transaction. */
+  #endedBefore = 0;
   /** The segments that `#events` seal. */
   #segments: Segment[] = [];
   #appending: Promise<void> = Promise.resolve();
@@ -114,6 +122,7 @@ class ReplayWriter {
   /** Skips an event that the ledger already has. The hash of the last one shows whether all are equal. */
   #skipExisting(): void {
     const existing = this.#existingHead;
+    this.#endedBefore = this.#state.ended.end;
     if (this.#head.seq < existing.seq) return;
     this.#written = existing;
     const { claims } = existing;
@@ -137,7 +146,8 @@ class ReplayWriter {
     // An event can change another key: a Subnet, a pool, dropped claims, or a segment, and with it the log start.
     const { subnets, pools, dropped } = this.#configured;
     const configured = subnets.size + pools.size + dropped.size + this.#segments.length + command.length + 1;
-    const ops = this.#events.length + command.length + configured + headOps;
+    const ended = this.#state.ended.changedSince(this.#endedBefore).length + maxEndedKeysPerCommand;
+    const ops = this.#events.length + command.length + configured + ended + headOps;
     return ops <= this.#ledger.limits.ops && this.#bytes <= maxValueBytes;
   }
 
@@ -146,8 +156,10 @@ class ReplayWriter {
     if (this.#events.length === 0) return;
     const events = this.#events.map(({ envelope: { seq }, text }) => ({ seq, text }));
     const configured = configurationEntries(this.#state, this.#configured);
+    const ended = endedEntries(this.#state, this.#endedBefore);
     const after = { ...this.#head, claims: this.#written.claims ?? 0 };
-    await this.#send(after, { events, ...configured, segments: this.#segments });
+    await this.#send(after, { events, ...configured, ended, segments: this.#segments });
+    this.#endedBefore = this.#state.ended.end;
     this.#events = [];
     this.#bytes = 0;
     this.#configured = emptyNames();
@@ -208,6 +220,8 @@ interface ExistingLedger {
 
 /** The keys that a transaction compares besides those of claims: the head, the log after it, the writer and the freeze. */
 const headOps = 4;
+/** A command ends fewer Pods than a chunk has: it changes two chunks at most, and one is forgotten. */
+const maxEndedKeysPerCommand = 3;
 
 function notWritten({ head, events }: Batch, outcome: AppendOutcome): IpledgerError {
   const what = events.length > 0 ? `the events after ${head.before.seq}` : 'claims';

@@ -5,6 +5,8 @@ import { parseCanonicalInstant } from '../chain/instant.ts';
 
 export interface StoredHolder extends Omit<Allocation, 'seq' | 'subnet' | 'at'> {
   readonly at: string;
+  /** Of versions before the keys of ended Pods. Nothing needs it any more. */
+  readonly superseded?: readonly string[];
 }
 
 export interface StoredBinding extends Omit<Binding, 'at'> {
@@ -12,7 +14,7 @@ export interface StoredBinding extends Omit<Binding, 'at'> {
 }
 
 /** The allocation of event `seq`. @throws TypeError */
-export function parseAllocation(holder: StoredHolder, seq: Seq, subnet: string): Allocation {
+export function parseAllocation({ superseded: _, ...holder }: StoredHolder, seq: Seq, subnet: string): Allocation {
   const { attachment, addresses, routes } = holder;
   requireObject(attachment);
   if (!Array.isArray(addresses)) throw new TypeError('"addresses" is not a list');

@@ -6,6 +6,7 @@ import { emptyHead, type Head } from '../chain/chain.ts';
 import {
   addressPrefix,
   droppedPrefix,
+  endedPrefix,
   prefixEnd,
   logStartKey,
   freezeKey,
@@ -18,6 +19,7 @@ import {
   seqOfKey,
   subnetPrefix,
 } from './keys.ts';
+import { parseEnded } from './ended-keys.ts';
 import {
   type FreezeReason,
   freezeText,
@@ -87,8 +89,11 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore {
     const dropped = [];
     for await (const page of this.#reader.pagesUnder(droppedPrefix, at, signal))
       for (const { key, text } of page) dropped.push(parseDropped(key, text));
+    const endedKeys = [];
+    for await (const page of this.#reader.pagesUnder(endedPrefix, at, signal)) endedKeys.push(...page);
+    const ended = parseEnded(endedKeys);
     const segments = await this.#segments(1, signal, BigInt(at));
-    return { ledger: head.ledger, segments, head, claims: this.#claims(at, signal), dropped, subnets, pools };
+    return { ledger: head.ledger, segments, head, claims: this.#claims(at, signal), dropped, ended, subnets, pools };
   }
 
   async *#claims(revision: number, signal: AbortSignal): AsyncIterable<Iterable<LoadedClaim>> {

@@ -4,6 +4,7 @@ import type { Head } from '../chain/chain.ts';
 import {
   addressKey,
   droppedKey,
+  endedKey,
   prefixEnd,
   logStartKey,
   freezeKey,
@@ -66,10 +67,11 @@ export function compareEpoch(head: Head): ICompare[] {
   ];
 }
 
-const batchPuts = ({ head, events, claims, dropped, subnets, pools, segments }: Batch): Put[] => [
+const batchPuts = ({ head, events, claims, dropped, ended, subnets, pools, segments }: Batch): Put[] => [
   ...events.map(({ seq, text }) => ({ key: logKey(seq), value: text })),
   ...claims.map(({ name, text }) => ({ key: addressKey(name), value: text })),
   ...dropped.map(({ name, text }) => ({ key: droppedKey(name), value: text })),
+  ...ended.map(({ index, text }) => ({ key: endedKey(index), value: text })),
   ...subnets.map(({ name, text }) => ({ key: subnetKey(name), value: text })),
   ...pools.map(({ name, text }) => ({ key: poolKey(name), value: text })),
   ...segments.map((segment) => ({ key: segmentKey(segment.from), value: segmentText(segment) })),

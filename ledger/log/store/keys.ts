@@ -5,6 +5,7 @@
  *   /ipledger/v1/log/<seq>            one event; 16 digits, so that the order of the keys is the order of the events
  *   /ipledger/v1/addr/<subnet>/<ip>   the claim of this address
  *   /ipledger/v1/dropped/<subnet>     the last events that dropped claims of this subnet
+ *   /ipledger/v1/ended/<n>            a chunk of the Pods that have ended; 16 digits
  *   /ipledger/v1/subnet/<name>        the normalised spec in force
  *   /ipledger/v1/pool/<name>          the same for a pool
  *   /ipledger/v1/segment/<from>       a range of the log that is in the archive
@@ -26,6 +27,7 @@ export const memberPrefix = `${keyPrefix}member/`;
 export const logPrefix = `${keyPrefix}log/`;
 export const addressPrefix = `${keyPrefix}addr/`;
 export const droppedPrefix = `${keyPrefix}dropped/`;
+export const endedPrefix = `${keyPrefix}ended/`;
 export const subnetPrefix = `${keyPrefix}subnet/`;
 export const poolPrefix = `${keyPrefix}pool/`;
 export const segmentPrefix = `${keyPrefix}segment/`;
@@ -33,7 +35,7 @@ export const logStartKey = `${keyPrefix}floor`;
 export const freezeKey = `${keyPrefix}frozen`;
 
 /** 16 digits: the order of the keys is the order of the numbers. */
-const digits = (seq: Seq): string => String(seq).padStart(16, '0');
+const digits = (number: number): string => String(number).padStart(16, '0');
 
 export const logKey = (seq: Seq): string => logPrefix + digits(seq);
 
@@ -47,6 +49,7 @@ export const segmentKey = (from: Seq): string => segmentPrefix + digits(from);
 export const addressKey = ({ subnet, address }: ClaimName): string => `${addressPrefix}${subnet}/${address}`;
 export const memberKey = (replica: string): string => memberPrefix + replica;
 export const droppedKey = (subnet: string): string => droppedPrefix + subnet;
+export const endedKey = (chunk: number): string => endedPrefix + digits(chunk);
 export const subnetKey = (name: string): string => subnetPrefix + name;
 export const poolKey = (name: string): string => poolPrefix + name;
 

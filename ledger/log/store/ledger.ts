@@ -39,6 +39,8 @@ export interface Batch {
   }[];
   /** By Subnet, the last events that dropped claims of it. */
   readonly dropped: readonly ConfigurationEntry[];
+  /** The chunks of ended Pods that changed, or were forgotten (undefined). */
+  readonly ended: readonly { readonly index: number; readonly text: string | undefined }[];
   readonly subnets: readonly ConfigurationEntry[];
   readonly pools: readonly ConfigurationEntry[];
   /** The segments that the events seal. Their keys must not exist. The log start becomes the event after them. */
@@ -54,6 +56,7 @@ export const noChanges: Omit<Batch, 'head' | 'requiresUnfrozen' | 'writer'> = {
   events: [],
   claims: [],
   dropped: [],
+  ended: [],
   subnets: [],
   pools: [],
   segments: [],

@@ -73,8 +73,8 @@ export function claimText(claim: Claim): string {
 
 /**
  * The value that a key with the value `text` should have for a claim. Early versions did not store the networks, Pod and MAC of the
- * last release, the MACs of bindings and the superseded uids. Later versions add what they can derive. So a part of these is valid, and anything else
- * is not.
+ * last release, and the MACs of bindings. Later versions add what they can derive, and ignore superseded uids,
+ * which some of them stored. So a part of these is valid, and anything else is not.
  */
 export function expectedClaimText(text: string, claim: Claim): string {
   const found = parseStored(text);

@@ -5,7 +5,9 @@ import type { Event } from '../../domain/events/event.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
 import { loadAll } from './load-all.ts';
 import { batchOf, failureOf, never } from './running-writer.ts';
-import { addressKey, droppedKey, headKey, logKey, poolKey, subnetKey, writerKey } from '../store/keys.ts';
+import { endedPerChunk } from '../../domain/state/ended-pods.ts';
+import { endedText } from '../store/ended-keys.ts';
+import { addressKey, droppedKey, endedKey, headKey, logKey, poolKey, subnetKey, writerKey } from '../store/keys.ts';
 import { claimText, droppedText, headText, poolText } from '../store/stored-values.ts';
 import type { Batch } from '../store/ledger.ts';
 import { describeReads } from './reading.contract.ts';
@@ -94,6 +96,27 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect(loaded.dropped).to.deep.equal([{ subnet: name.subnet, seqs: [3] }]);
         await expectNotAppended(allocation(batch.head.after, revision), { kind: 'fenced', claims: [name] });
         await appended(ledger, allocation(batch.head.after, 0n));
+      });
+
+      it('writes and deletes chunks of ended Pods', async () => {
+        const [full, other] = [Array<string>(endedPerChunk).fill('0123456789abcdef'), ['fedcba9876543210']];
+        const first = batchOf(emptyHead, [created], {
+          ended: [
+            { index: 0, text: endedText(full) },
+            { index: 1, text: endedText(other) },
+          ],
+        });
+        await appended(ledger, first);
+        const chunks = [
+          { index: 0, pods: full },
+          { index: 1, pods: other },
+        ];
+        expect((await loadAll(ledger, never)).ended).to.deep.equal(chunks);
+        await appended(ledger, batchOf(first.head.after, [allocatedEvent], { ended: [{ index: 0, text: undefined }] }));
+        expect(await store.everything()).to.not.have.property(endedKey(0));
+        expect(await failureOf(ledger.load(never)))
+          .to.have.property('message')
+          .that.contains(`${endedKey(0)} is missing`);
       });
 
       it('writes claims without events, and the head of a replay that has not ended', async () => {

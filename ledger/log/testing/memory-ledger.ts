@@ -8,6 +8,8 @@ import {
   addressPrefix,
   droppedKey,
   droppedPrefix,
+  endedKey,
+  endedPrefix,
   logStartKey,
   freezeKey,
   headKey,
@@ -52,6 +54,7 @@ import type {
   SealedLog,
   StoredLine,
 } from '../store/ledger.ts';
+import { parseEnded } from '../store/ended-keys.ts';
 import { segmentKeyExists } from '../store/etcd-transaction.ts';
 import { refuseSealedEvent } from '../store/log-start.ts';
 
@@ -62,6 +65,9 @@ interface StoredValue {
 }
 
 const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revision: modified });
+
+const byKey = (one: { readonly key: string }, other: { readonly key: string }): number =>
+  one.key < other.key ? -1 : 1;
 
 const pollMs = 20;
 const maxPastRevisions = 8;
@@ -124,13 +130,15 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
       [...this.#withPrefix(prefix)].map(([key, { text }]) => parse(key, text));
     const [subnets, pools] = [under(subnetPrefix, parseSubnet), under(poolPrefix, parsePool)];
     const dropped = under(droppedPrefix, parseDropped);
+    const ended = parseEnded(under(endedPrefix, (key, text) => ({ key, text })).toSorted(byKey));
     const segments = this.#segmentsFrom(1);
-    return { ledger: head.ledger, segments, head, claims: pagesOf(found, this.#pageSize), dropped, subnets, pools };
+    const claims = pagesOf(found, this.#pageSize);
+    return { ledger: head.ledger, segments, head, claims, dropped, ended, subnets, pools };
   }
 
   async append(batch: Batch): Promise<AppendOutcome> {
     await sleep(0);
-    const { head, events, claims, dropped, subnets, pools, segments, requiresUnfrozen, writer } = batch;
+    const { head, events, claims, dropped, ended, subnets, pools, segments, requiresUnfrozen, writer } = batch;
     const reason = this.#limitExceeded(batch);
     if (reason) return { kind: 'rejected', reason };
     const known = head.before.seq === 0 ? undefined : headText(head.before);
@@ -147,6 +155,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     for (const [key, text] of [
       ...claims.map(({ name, text }) => [addressKey(name), text] as const),
       ...dropped.map(({ name, text }) => [droppedKey(name), text] as const),
+      ...ended.map(({ index, text }) => [endedKey(index), text] as const),
       ...subnets.map(({ name, text }) => [subnetKey(name), text] as const),
       ...pools.map(({ name, text }) => [poolKey(name), text] as const),
     ])
@@ -289,8 +298,8 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     return parseLogStart(this.get(logStartKey));
   }
 
-  #limitExceeded({ events, claims, dropped, subnets, pools, segments }: Batch): string | undefined {
-    const puts = [...events, ...claims, ...dropped, ...subnets, ...pools];
+  #limitExceeded({ events, claims, dropped, ended, subnets, pools, segments }: Batch): string | undefined {
+    const puts = [...events, ...claims, ...dropped, ...ended, ...subnets, ...pools];
     const ops = puts.length + segments.length + Math.min(1, segments.length) + 1;
     if (ops > this.limits.ops) return `${ops} operations, at most ${this.limits.ops}`;
     const bytes = puts.reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);

@@ -35,6 +35,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
         head: emptyHead,
         claims: [],
         dropped: [],
+        ended: [],
         revisions: [],
         unreadable: [],
         subnets: [],

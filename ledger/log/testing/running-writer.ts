@@ -56,8 +56,13 @@ export const release = (pod: string, uid = `uid-${pod}`): Untimed => {
 };
 
 /** Binds a container of that Pod. */
-export function bind(pod: string, provider = 'macvlan.default', containerId = `container-of-${pod}`): Untimed {
-  const sandbox = { namespace: 'default', pod, uid: `uid-${pod}`, provider, containerId, interface: 'net1' };
+export function bind(
+  pod: string,
+  provider = 'macvlan.default',
+  containerId = `container-of-${pod}`,
+  uid = `uid-${pod}`,
+): Untimed {
+  const sandbox = { namespace: 'default', pod, uid, provider, containerId, interface: 'net1' };
   return { type: 'Bind', ...sandbox, node: 'node-1', bootId: 'boot-1' };
 }
 

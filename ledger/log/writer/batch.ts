@@ -14,11 +14,13 @@ import { chainEvent, type Head, maxHeadBytes, type StoredEvent } from '../chain/
 import type { ClockReading } from '../chain/ledger-clock.ts';
 import {
   configurationEntries,
+  endedEntries,
   type ConfiguredNames,
   emptyNames,
   addNamesOf,
   sealedSegments,
 } from './configuration-keys.ts';
+import { maxEndedBytes } from '../store/ended-keys.ts';
 import { addressPrefix, droppedKey, logKey, poolKey, segmentKey, subnetKey } from '../store/keys.ts';
 import { claimText, droppedText, poolText, segmentText, subnetText } from '../store/stored-values.ts';
 import type { Batch, Revision } from '../store/ledger.ts';
@@ -51,6 +53,8 @@ export class BatchBuilder {
   readonly #texts = new Map<Claim, string>();
   /** The events that change keys besides log and claims. Almost every batch has none. */
   readonly #configuring: StoredEvent[] = [];
+  /** The number of ended Pods before the batch. */
+  readonly #endedBefore: number;
   #head: Head;
   #bytes = 0;
   #requiresUnfrozen = false;
@@ -60,6 +64,7 @@ export class BatchBuilder {
     this.#replica = replica;
     this.#head = inFlight?.head ?? replica.head;
     this.#eventsInFlight = inFlight?.events ?? [];
+    this.#endedBefore = replica.state.ended.end;
   }
 
   /** The head after all events of the batch, which are not committed yet. */
@@ -129,6 +134,7 @@ export class BatchBuilder {
       events,
       claims,
       ...configured,
+      ended: endedEntries(state, this.#endedBefore),
       segments: sealedSegments(this.#configuring),
       requiresUnfrozen: this.#requiresUnfrozen,
       writer,
@@ -185,9 +191,11 @@ export class BatchBuilder {
     const { ops, bytes } = this.#replica.ledger.limits;
     const claims = this.#undoLog.touchedCount;
     const { puts: otherPuts, segments } = this.#otherKeys();
-    const puts = this.#events.length + claims + otherPuts + 1;
+    const ended = this.#replica.state.ended.changedSince(this.#endedBefore).length;
+    const puts = this.#events.length + claims + ended + otherPuts + 1;
     const compares = claims + segments + 4;
-    return puts <= ops && compares <= ops && this.#bytes + 2 * maxHeadBytes <= bytes;
+    const size = this.#bytes + ended * maxEndedBytes + 2 * maxHeadBytes;
+    return puts <= ops && compares <= ops && size <= bytes;
   }
 
   /** The number of keys besides head, log and claims, and of segments among them. */

@@ -1,7 +1,8 @@
-/** The keys that events change, besides log and claims: Subnets, pools, dropped claims and segments. */
+/** The keys that events change, besides log and claims: Subnets, pools, dropped claims, ended Pods and segments. */
 import type { Event, Segment } from '../../domain/events/event.ts';
 import type { State } from '../../domain/state/state.ts';
 import type { StoredEvent } from '../chain/chain.ts';
+import { endedText } from '../store/ended-keys.ts';
 import { configuredSubnetText, droppedText, poolText } from '../store/stored-values.ts';
 import type { Batch } from '../store/ledger.ts';
 
@@ -36,6 +37,13 @@ export const configurationEntries = (
   }),
   dropped: [...dropped].map((name) => ({ name, text: droppedText(state.dropped.get(name) ?? []) })),
 });
+
+/** The keys of ended Pods that changed since the state had that number of them. */
+export const endedEntries = ({ ended }: State, since: number): Batch['ended'] =>
+  ended.changedSince(since).map((index) => {
+    const pods = ended.chunk(index);
+    return { index, text: pods && endedText(pods) };
+  });
 
 /** The segments that the events seal. */
 export const sealedSegments = (events: readonly StoredEvent[]): Segment[] =>

@@ -60,7 +60,7 @@ describe('Converting a ledger event', () => {
       addresses: [],
     };
     expect(
-      ledgerEventsOf(event({ addressTransferred: { ...data, alloc: 7, fromUid: 'old', uid: 'new' } })),
+      ledgerEventsOf(event({ addressTransferred: { ...data, alloc: 7, fromUid: 'old', uid: 'new', ended: true } })),
     ).to.deep.equal([ended, { kind: 'allocated', allocation }]);
     const release = {
       alloc: 7,
@@ -69,6 +69,7 @@ describe('Converting a ledger event', () => {
       addresses: [],
       cause: 'RELEASE_CAUSE_OPERATOR',
       evidence: '',
+      ended: false,
     } as const;
     expect(ledgerEventsOf(event({ addressReleased: { ...release, addresses: ['10.0.0.2'] } }))).to.deep.equal([
       { ...ended, addresses: ['10.0.0.2'] },

@@ -43,7 +43,15 @@ const released = (seq: number, alloc: number, parts?: [number, number]): Event =
   event(
     seq,
     {
-      addressReleased: { alloc, attachment, uid: 'u', addresses: [], cause: 'RELEASE_CAUSE_POD_DELETED', evidence: '' },
+      addressReleased: {
+        alloc,
+        attachment,
+        uid: 'u',
+        addresses: [],
+        cause: 'RELEASE_CAUSE_POD_DELETED',
+        evidence: '',
+        ended: true,
+      },
     },
     parts,
   );

@@ -1,7 +1,7 @@
 /** Selects the MAC of an attachment: the requested one, the one reserved with its address, or a new one if the NIC needs one. */
 import { canonicalMac } from '../../addresses/address.ts';
 import type { AttachmentRequest } from '../../commands/command.ts';
-import type { Allocation, Binding, Claim } from '../../state/claim.ts';
+import type { Allocation, Binding } from '../../state/claim.ts';
 import type { AssignedAddress, Attachment } from '../../events/event.ts';
 import { networkOf } from '../../state/network.ts';
 import { Refused } from '../../commands/refusal.ts';
@@ -134,22 +134,20 @@ function reasonHeld(state: State, mac: string, search: MacSelection, includes?: 
     const { quarantine, released, allocation, lastAt } = claim;
     const { cooldownMs, bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
     const where = `${name.address} of subnet ${name.subnet}`;
-    const container = claim.bindings.findLast((binding) => binding.mac === mac);
-    const until = container ? usedSince(container, claim, now) + bindingTimeoutMs : 0;
-    if (container && until > now)
-      return `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(until)}`;
-    if (quarantine && (container || released?.mac === mac))
+    // As for the address: since its release, which may be a part of this command, or since a newer Pod took it over.
+    const isGivenUp = allocation !== undefined && allocation.seq === held?.seq;
+    const endOf = ({ at }: Binding): number =>
+      bindingTimeoutMs + (isGivenUp ? now : allocation ? Math.max(at, allocation.at) : lastAt);
+    const containers = claim.bindings.filter((binding) => binding.mac === mac);
+    const container = containers.find((each) => endOf(each) > now);
+    if (container)
+      return `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(endOf(container))}`;
+    if (quarantine && (containers.length > 0 || released?.mac === mac))
       return `is held with ${where}, which Pod ${released?.pod} had, and which is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`;
     if (includes && !allocation && released?.mac === mac && lastAt > now - cooldownMs)
       return `cools down with ${where}`;
   }
   return undefined;
-}
-
-/** The time from which the binding timeout of a container counts: as for its address. */
-function usedSince({ alloc, at }: Binding, { allocation, lastAt }: Claim, now: number): number {
-  if (!allocation) return lastAt;
-  return alloc === allocation.seq ? now : Math.max(at, allocation.at);
 }
 
 function refuseHeld(state: State, mac: string, search: MacSelection): void {

@@ -119,6 +119,10 @@ describe('A MAC of a released address', () => {
       .thenRefused('MAC_IN_USE', 'container-1');
     const made = given(history).when(allocate('first', { ...moves, macSeed: 7 }, { uid: 'uid-2' })).events;
     expect(macOf(made[1])).to.equal(nextMac);
+    // The timeout begins when the address is given up, as that of the address.
+    given([...history, transferred(first, 2, 'uid-2')])
+      .whenAfter(2 * bindingTimeoutMs, allocate('first', { ...moves, mac }, { uid: 'uid-3' }))
+      .thenRefused('MAC_IN_USE', 'container-1');
   });
 
   it('is refused in each Subnet of the network', () => {

@@ -299,6 +299,25 @@ describe('An earlier Pod of a name', () => {
         .thenRefused('POD_SUPERSEDED', 'uid-2');
     });
 
+  it('gets no address back from a Pod two generations later, which got the released address', () => {
+    const passedOn = given([lan, older]).when(recreate('uid-2')).events;
+    const second = onLan('db-0', '10.0.0.2', 'uid-2');
+    const history = [lan, older, ...passedOn, released(second, 3), onLan('db-0', '10.0.0.2', 'uid-3')];
+    given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-3');
+  });
+
+  it('gets no address back after another Pod used and released its address, and a newer Pod got another one', () => {
+    const other = onLan('other', '10.0.0.2');
+    const history = [lan, older, released(older, 2), other, released(other, 4), onLan('db-0', '10.0.0.3', 'uid-2')];
+    given(history).when(recreate('uid-1')).thenRefused('POD_SUPERSEDED', 'uid-2');
+  });
+
+  it('gets no address after its end, also if no newer Pod of the name exists', () => {
+    given([lan, older, released(older, 2)])
+      .when(recreate('uid-1'))
+      .thenRefused('POD_SUPERSEDED', 'has ended');
+  });
+
   it('does not transfer an address that is now in a pool for other namespaces', () => {
     expect(addressesIn(given([lan, older, theirs]).when(recreate('uid-2')).events)).to.deep.equal(['10.0.0.3']);
   });

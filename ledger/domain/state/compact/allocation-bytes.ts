@@ -19,7 +19,6 @@ const keys: readonly (keyof Allocation)[] = [
   'cause',
   'routes',
   'defaultRoute',
-  'superseded',
 ];
 const ownerKeys: readonly (keyof Owner)[] = ['kind', 'name', 'uid'];
 const addressKeys: readonly (keyof AssignedAddress)[] = ['address', 'cidr', 'gateway'];
@@ -165,7 +164,7 @@ export class AllocationBytes {
   }
 
   /** What most allocations do not have. */
-  #writeRest({ routes, defaultRoute, superseded }: Allocation): void {
+  #writeRest({ routes, defaultRoute }: Allocation): void {
     const { writer } = this.#fields;
     if (defaultRoute !== undefined && typeof defaultRoute !== 'boolean') throw new TypeError('it is not a boolean');
     writer.number(defaultRoute === undefined ? 0 : defaultRoute ? 1 : 2);
@@ -175,21 +174,16 @@ export class AllocationBytes {
       writer.text(route.dst);
       writer.text(route.gw);
     }
-    // A list of no uids differs from no list.
-    writer.number(superseded ? superseded.length + 1 : 0);
-    for (const uid of superseded ?? []) writer.text(uid);
   }
 
-  #readRest(): Pick<Allocation, 'routes' | 'defaultRoute' | 'superseded'> {
+  #readRest(): Pick<Allocation, 'routes' | 'defaultRoute'> {
     const fields = this.#fields;
     const { reader } = fields;
     const isDefault = reader.number();
     const routes = fields.readEach(reader.number(), () => ({ dst: reader.text(), gw: reader.text() }));
-    const uidCount = reader.number();
     return {
       routes: routes.length === 0 ? noRoutes : routes,
       ...(isDefault > 0 && { defaultRoute: isDefault === 1 }),
-      ...(uidCount > 0 && { superseded: fields.readEach(uidCount - 1, () => reader.text()) }),
     };
   }
 }

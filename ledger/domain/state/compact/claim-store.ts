@@ -1,10 +1,10 @@
 /**
- * The claims of all Subnets as bytes, with an index by address, by container interface, by node, and by the Pod that released it. Each
- * claim has a slot.
+ * The claims of all Subnets as bytes, with an index by address, by container interface, by node, and by former MAC. Each claim has a
+ * slot.
  * A claim that is read is decoded; the latest ones stay decoded, so that a claim is the same object during a command.
  */
-import { type Claim, type ClaimName, formerMacKeysOf, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
-import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline, type Release } from '../claims.ts';
+import { type Claim, type ClaimName, formerMacKeysOf, sandboxKeysOf } from '../claim.ts';
+import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
 import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
 import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
@@ -21,7 +21,6 @@ export class ClaimStore implements BindingPages {
   readonly #allocations: string[] = [];
   readonly #byName = new SlotIndex();
   readonly #bySandbox = new SlotIndex();
-  readonly #byRelease = new SlotIndex();
   readonly #byFormerMac = new SlotIndex();
   /** The claims with bindings on a node, by allocation. */
   readonly #byNode = new OrderedSlots((slot, node) =>
@@ -139,15 +138,6 @@ export class ClaimStore implements BindingPages {
     return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
   }
 
-  /** The last releases of addresses by a Pod with this uid (`releaseKey`); undefined for none. */
-  releasesBy(key: string): readonly Release[] | undefined {
-    const releases = this.#byRelease
-      .findAll(hashText(key))
-      .flatMap((slot) => this.claim(slot).released ?? [])
-      .filter((released) => releaseKeyOf(released) === key);
-    return releases.length === 0 ? undefined : releases;
-  }
-
   nodesFrom(node: string): Iterable<string> {
     return this.#byNode.groupsFrom(node);
   }
@@ -170,16 +160,12 @@ export class ClaimStore implements BindingPages {
   #index(slot: number, claim: Claim): void {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.add(hashText(key), slot);
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.add(node, slot, allocs);
-    const release = releaseKeyOf(claim.released);
-    if (release !== undefined) this.#byRelease.add(hashText(release), slot);
     for (const key of formerMacKeysOf(claim)) this.#byFormerMac.add(hashText(key), slot);
   }
 
   #unindex(slot: number, claim: Claim): void {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.remove(hashText(key), slot);
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.remove(node, slot, allocs);
-    const release = releaseKeyOf(claim.released);
-    if (release !== undefined) this.#byRelease.remove(hashText(release), slot);
     for (const key of formerMacKeysOf(claim)) this.#byFormerMac.remove(hashText(key), slot);
   }
 }

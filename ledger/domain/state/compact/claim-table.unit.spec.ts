@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyClaim } from '../../testing/any-claim.ts';
-import { type Claim, claimKey, formerMacKeysOf, releaseKeyOf, sandboxKeysOf } from '../claim.ts';
+import { type Claim, claimKey, formerMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { boundAllocations, type ClaimMap, ClaimObjects } from '../claims.ts';
 import { UndoLog } from '../undo-log.ts';
 import { ClaimBytes } from './claim-bytes.ts';
@@ -49,7 +49,6 @@ class Twins {
   }
 }
 
-const textsOf = (list: readonly object[]): string[] => list.map((each) => JSON.stringify(each)).toSorted();
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
 /** Compares every lookup of the tables with the Maps. */
@@ -91,12 +90,6 @@ function expectEqual({ store, tables, maps }: Twins): void {
         .map(claimKey)
         .toSorted(),
     );
-  for (const key of new Set([...claims.flatMap(({ claim }) => releaseKeyOf(claim.released) ?? []), 'other'])) {
-    const released = claims.flatMap(({ claim }) =>
-      releaseKeyOf(claim.released) === key ? (claim.released ?? []) : [],
-    );
-    expect(textsOf(store.releasesBy(key) ?? [])).to.deep.equal(textsOf(released));
-  }
 }
 
 describe('ClaimTable', () => {

@@ -119,9 +119,9 @@ describe('Ipam.Attach', () => {
     expect((await attaching).position?.seq).to.equal(4);
   });
 
-  it('waits again when the allocation of the Pod is released and made again', async () => {
+  it('waits again when the allocation of the Pod is released by an operator and made again', async () => {
     await allocate(served, 'a');
-    await release(served, 'a');
+    await release(served, 'a', 'RELEASE_CAUSE_OPERATOR');
     const attaching = attach('a');
     await waitForRetries();
     await allocate(served, 'a');

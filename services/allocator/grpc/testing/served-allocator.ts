@@ -179,13 +179,12 @@ export async function allocate(
 }
 
 /** Releases the addresses of Pod `name`. */
-export const release = (served: ServedAllocator, name: string): Promise<api.ReleaseReply> =>
-  served.call(IpamService.release, {
-    namespace: 'default',
-    pod: name,
-    podUid: `uid-${name}`,
-    cause: 'RELEASE_CAUSE_POD_DELETED',
-  });
+export const release = (
+  served: ServedAllocator,
+  name: string,
+  cause: api.ReleaseCause = 'RELEASE_CAUSE_POD_DELETED',
+): Promise<api.ReleaseReply> =>
+  served.call(IpamService.release, { namespace: 'default', pod: name, podUid: `uid-${name}`, cause });
 
 /** Interface net1 of Pod `name` in container "container-of-<name>". */
 export const sandboxOf = (name: string) => ({

@@ -1,0 +1,38 @@
+/** Which Pods have ended, and that these get no address again. */
+import type { Allocate } from '../../commands/command.ts';
+import { Refused } from '../../commands/refusal.ts';
+import type { ReleaseCause } from '../../events/event.ts';
+import { endedPodId } from '../../state/ended-pods.ts';
+import { allocationsOfPodName, type State } from '../../state/state.ts';
+
+/** Not among them: a living Pod whose attachment ended, or whose addresses an operator released, requests addresses again. */
+const endingCauses: ReadonlySet<ReleaseCause> = new Set([
+  'pod-deleted',
+  'pod-completed',
+  'scaled-down',
+  'owner-deleted',
+  'garbage-collected',
+]);
+
+/** The uid of a static Pod is the hash of its manifest. It returns with the manifest, so it never ends. */
+const manifestHash = /^[0-9a-f]{32}$/;
+
+/** What an event records about a Pod that loses addresses for this cause. */
+export const endOf = (uid: string, cause: ReleaseCause): { readonly ended?: true } =>
+  endingCauses.has(cause) && !manifestHash.test(uid) ? { ended: true } : {};
+
+/**
+ * Rejects a late request of a Pod that has ended. It would take the addresses of a newer Pod of the name, or leak some. An operator
+ * may import what a Pod uses that was taken for ended by mistake, while the name has no newer Pod.
+ * @throws Refused POD_SUPERSEDED
+ */
+export function refuseEnded(state: State, { pod: { namespace, name, uid }, import: imports }: Allocate): void {
+  if (!state.ended.has(endedPodId(namespace, name, uid))) return;
+  const newer = allocationsOfPodName(state, namespace, name).find((held) => held.uid !== uid);
+  if (imports && !newer) return;
+  const how = newer ? `was superseded by uid ${newer.uid}, which holds addresses of the name` : 'has ended';
+  throw new Refused(
+    'POD_SUPERSEDED',
+    `Pod ${namespace}/${name} (uid ${uid}) ${how}. It gets no address again. Delete the Pod if it still exists`,
+  );
+}

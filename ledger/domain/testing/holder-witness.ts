@@ -1,0 +1,103 @@
+/**
+ * Follows the events of a ledger, and fails at the first one that gives a Pod an address or a MAC that another Pod has on the same
+ * network, or with which a container of another Pod may answer; or that gives anything to a Pod that has ended. It knows only events.
+ */
+import { expect } from 'chai';
+import type { AddressAllocated, AddressTransferred, Event } from '../events/event.ts';
+import { networkOf } from '../state/network.ts';
+
+/** Who uses one address, or one MAC, of a network. */
+interface Use {
+  holder?: { readonly nic: string; readonly seq: number };
+  /** The containers that may answer, by "container/interface": their Pod, the address, and until when (milliseconds since 1970). */
+  readonly containers: Map<string, { readonly pod: string; readonly address: string; until: number }>;
+}
+
+type Granted = (AddressAllocated | AddressTransferred)['data'];
+
+export class HolderWitness {
+  readonly #bindingTimeoutMs: number;
+  /** By network and address, and by network and MAC. */
+  readonly #uses = new Map<string, Use>();
+  readonly #grants = new Map<number, { readonly subnet: string; readonly data: Granted }>();
+  readonly #ended = new Set<string>();
+
+  constructor(bindingTimeoutMs: number) {
+    this.#bindingTimeoutMs = bindingTimeoutMs;
+  }
+
+  hasEnded(pod: string, uid: string): boolean {
+    return this.#ended.has(`${pod} ${uid}`);
+  }
+
+  read(event: Event, seq: number, at: number): void {
+    const { subnet } = event;
+    if (event.type === 'AddressAllocated' || event.type === 'AddressTransferred') {
+      const { data } = event;
+      if ('alloc' in data) this.#endGrant(data.alloc, data.ended === true, at);
+      expect(this.hasEnded(data.attachment.pod, data.uid), 'the Pod has ended').to.equal(false);
+      this.#grants.set(seq, { subnet, data });
+      this.#give({ subnet, data }, seq, at);
+    } else if (event.type === 'AddressReleased') this.#endGrant(event.data.alloc, event.data.ended === true, at);
+    else if (event.type === 'AddressBound') {
+      const { alloc, attachment, addresses, containerId, interface: name } = event.data;
+      const mac = this.#grants.get(alloc)?.data.mac ?? '';
+      for (const address of addresses)
+        for (const use of this.#usesOf(subnet, attachment.provider, address, mac)) {
+          this.#expectNoOther(use, { pod: attachment.pod, addresses, at });
+          use.containers.set(`${containerId}/${name}`, { pod: attachment.pod, address, until: Infinity });
+        }
+    } else if (event.type === 'AddressUnbound') {
+      const { addresses, containerId, interface: name } = event.data;
+      for (const { containers } of this.#uses.values())
+        if (addresses.includes(containers.get(`${containerId}/${name}`)?.address ?? ''))
+          containers.delete(`${containerId}/${name}`);
+    }
+  }
+
+  #give({ subnet, data }: { readonly subnet: string; readonly data: Granted }, seq: number, at: number): void {
+    const { attachment, mac } = data;
+    const { pod, provider, ordinal } = attachment;
+    const nic = `${pod} ${provider}/${ordinal}`;
+    const addresses = data.addresses.map(({ address }) => address);
+    for (const address of addresses)
+      for (const use of this.#usesOf(subnet, provider, address, mac)) {
+        expect(use.holder?.nic ?? nic, 'another NIC holds it').to.equal(nic);
+        this.#expectNoOther(use, { pod, addresses, at });
+        use.holder = { nic, seq };
+      }
+  }
+
+  /** Containers of the Pod's name may use the same address: Bind decides about those. */
+  #expectNoOther(use: Use, { pod, addresses, at }: { pod: string; addresses: readonly string[]; at: number }): void {
+    for (const [sandbox, { pod: user, address, until }] of use.containers)
+      if (until <= at) use.containers.delete(sandbox);
+      else {
+        expect(user, `of container ${sandbox}, which may answer`).to.equal(pod);
+        expect(addresses, `of container ${sandbox}, which may answer`).to.include(address);
+      }
+  }
+
+  #endGrant(seq: number, ended: boolean, at: number): void {
+    const grant = this.#grants.get(seq);
+    if (!grant) return;
+    const { subnet, data } = grant;
+    if (ended) this.#ended.add(`${data.attachment.pod} ${data.uid}`);
+    for (const { address } of data.addresses)
+      for (const use of this.#usesOf(subnet, data.attachment.provider, address, data.mac)) {
+        if (use.holder?.seq === seq) delete use.holder;
+        for (const container of use.containers.values())
+          if (container.address === address) container.until = at + this.#bindingTimeoutMs;
+      }
+    this.#grants.delete(seq);
+  }
+
+  #usesOf(subnet: string, provider: string, address: string, mac: string): readonly Use[] {
+    return [address, ...(mac === '' ? [] : [mac])].map((what) => {
+      const key = `${networkOf(provider, subnet)} ${what}`;
+      const use = this.#uses.get(key) ?? { containers: new Map() };
+      this.#uses.set(key, use);
+      return use;
+    });
+  }
+}
