@@ -1,6 +1,7 @@
 /** Reads the objects that Kube-OVN's controller and ipledger manage, and the Pods. */
 import { allocationAnnotation, finalizer, ownerKind } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { controllerOf, virtualMachineKind } from '../../lib/kubernetes/pod-identity.ts';
+import { canonicalAddress } from '../../ledger/domain/addresses/address.ts';
 import type { Owner } from '../../proto/generated/ipledger.ts';
 import {
   collectionPaths,
@@ -31,6 +32,10 @@ export interface KubeOvnSubnet extends KubeOvnObject {
     readonly provider: string;
     readonly protocol: string;
   };
+  /** The namespaces whose Pods may use it; empty for all, unless it has selectors. */
+  readonly namespaces: readonly string[];
+  /** It is also for namespaces that the labels of Namespaces decide, which a snapshot does not have. */
+  readonly hasSelectors: boolean;
 }
 
 export interface KubeOvnPool extends KubeOvnObject {
@@ -40,6 +45,8 @@ export interface KubeOvnPool extends KubeOvnObject {
 export interface KubeOvnIp extends KubeOvnObject {
   /** ipledger created it, or has taken it over. */
   readonly isOurs: boolean;
+  /** The event of the allocation that it shows; 0 if the pod-watcher did not write it. */
+  readonly allocation: number;
   readonly isReserved: boolean;
   readonly pod: string;
   readonly namespace: string;
@@ -109,8 +116,16 @@ function parseSubnet(item: UntypedJson): KubeOvnSubnet {
   return {
     ...parseMetadata('Subnet', item),
     spec: { cidrBlock, gateway, excludeIps: asTexts(spec['excludeIps']), provider, protocol },
+    namespaces: asTexts(spec['namespaces']),
+    hasSelectors: !isEmpty(spec['namespaceSelectors']) || !isReadable(spec['namespaces']),
   };
 }
+
+const isEmpty = (list: unknown): boolean => list === undefined || (Array.isArray(list) && list.length === 0);
+
+/** Read as absent, an unreadable list would allow all namespaces. */
+const isReadable = (list: unknown): boolean =>
+  list === undefined || (Array.isArray(list) && list.every((each) => typeof each === 'string'));
 
 function parsePool(item: UntypedJson): KubeOvnPool {
   const spec = asRecord(item['spec']);
@@ -124,16 +139,19 @@ function parseIp(item: UntypedJson): KubeOvnIp {
   const common = parseMetadata('IP', item);
   const [metadata, spec] = [asRecord(item['metadata']), asRecord(item['spec'])];
   const single = nonEmpty(spec['v4IpAddress'], spec['v6IpAddress']);
+  const allocation = Number(asText(asRecord(metadata['annotations'])[allocationAnnotation]));
   return {
     ...common,
-    isOurs:
-      common.finalizers.includes(finalizer) || asText(asRecord(metadata['annotations'])[allocationAnnotation]) !== '',
+    isOurs: common.finalizers.includes(finalizer) || allocation !== 0,
+    allocation: Number.isSafeInteger(allocation) ? allocation : 0,
     isReserved: asText(asRecord(metadata['labels'])['ovn.kubernetes.io/ip_reserved']) === 'true',
     pod: asText(spec['podName']),
     namespace: asText(spec['namespace']),
     podType: asText(spec['podType']),
     subnet: asText(spec['subnet']),
-    addresses: single.length > 0 ? single : nonEmpty(...asText(spec['ipAddress']).split(',')),
+    addresses: (single.length > 0 ? single : nonEmpty(...asText(spec['ipAddress']).split(','))).map(
+      (each) => canonicalAddress(each) ?? each,
+    ),
     mac: asText(spec['macAddress']),
   };
 }

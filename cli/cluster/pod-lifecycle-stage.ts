@@ -7,10 +7,14 @@ import type { Pod } from './cluster-state.ts';
  * machine's, so it does not show whether the deletion is overdue.
  */
 export function podLifecycleStage(pod: Pod): 'living' | 'terminating' | 'ended' {
-  const { hostNetwork, phase, restartPolicy, reason, isTerminating, graceSeconds } = pod;
+  if (hasEnded(pod)) return 'ended';
+  if (!pod.isTerminating) return 'living';
+  return pod.graceSeconds === 0 ? 'ended' : 'terminating';
+}
+
+/** Whether the containers have ended for good, or never had an address, by what the kubelet reports. No clock decides it. */
+export function hasEnded({ hostNetwork, phase, restartPolicy, reason }: Pod): boolean {
   const succeeded = phase === 'Succeeded' && restartPolicy !== 'Always';
   const failed = phase === 'Failed' && (restartPolicy === 'Never' || reason === 'Evicted');
-  if (hostNetwork || succeeded || failed) return 'ended';
-  if (!isTerminating) return 'living';
-  return graceSeconds === 0 ? 'ended' : 'terminating';
+  return hostNetwork || succeeded || failed;
 }

@@ -6,9 +6,8 @@ import { constants } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalAddress } from '../../ledger/domain/addresses/address.ts';
-import type { Conflict } from '../kube-ovn-import/conflicts.ts';
 import { CliError } from '../program/cli-error.ts';
-import { maxSourceAddresses, type SourceAddress, type SourceAddresses } from './source-address.ts';
+import { maxSourceAddresses, type SourceAddress, type SourceAddresses, type SourceConflict } from './source-address.ts';
 
 const maxNetworks = 10_000;
 /** A container id of 64 characters and an interface of 15 need far less. */
@@ -51,7 +50,7 @@ export async function readHostLocal(
 }
 
 function parseAddressFiles(files: readonly AddressFile[]): Omit<SourceAddresses, 'networks'> {
-  const [conflicts, addresses]: [Conflict[], SourceAddress[]] = [[], []];
+  const [conflicts, addresses]: [SourceConflict[], SourceAddress[]] = [[], []];
   for (const { node, network, name, content } of files) {
     const where = `${network}/${name} of node ${node}`;
     const address = canonicalAddress(name);
@@ -63,6 +62,7 @@ function parseAddressFiles(files: readonly AddressFile[]): Omit<SourceAddresses,
         where,
         what: address === undefined ? 'its name is not an address' : 'it has no container id, or unknown content',
         remedy: 'remove the file from the copy of the folder, and delete the Pod that has the address',
+        ...(address !== undefined && { about: { network, address } }),
       });
     else
       addresses.push({

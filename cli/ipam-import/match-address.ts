@@ -1,10 +1,10 @@
 /** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
 import { parseAddress } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
-import { cidrContains } from '../../lib/net/ip.ts';
 import type { KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
 import { findSelections } from '../cluster/requested-attachments.ts';
-import type { Conflict } from '../kube-ovn-import/conflicts.ts';
+import type { Conflict } from '../kube-ovn-import/conflict.ts';
+import { subnetContains } from '../kube-ovn-import/subnet-contains.ts';
 import { type NicStatus, parseNetworkStatus } from './network-status.ts';
 import type { SourceAddress } from './source-address.ts';
 
@@ -112,10 +112,10 @@ function isOfNetwork(nic: Nic, { network, holder }: SourceAddress, { map, subnet
   return holder.by === 'pod' || configurationName(nic.network, networks) === network;
 }
 
-const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
+export const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
 
 /** host-local names a folder after the `name` of the configuration. Multus adds a missing one: the object's name. */
-function configurationName(network: string, networks: ReadonlyMap<string, string>): string {
+export function configurationName(network: string, networks: ReadonlyMap<string, string>): string {
   const { name } = asRecord(tryParseJson(networks.get(network) ?? ''));
   return asText(name) || (network.split('/')[1] ?? '');
 }
@@ -125,9 +125,7 @@ function subnetsOf(nic: Nic, { network, address }: SourceAddress, { map, subnets
   const mapped = map.get(network);
   const own = subnets.filter((each) => providerOf(each) === nic.provider);
   if (mapped !== undefined) return own.filter(({ name }) => name === mapped);
-  const containing = own.filter(({ spec }) =>
-    spec.cidrBlock.split(',').some((cidr) => cidrContains(cidr.trim(), address)),
-  );
+  const containing = own.filter((each) => subnetContains(each, address));
   return containing.length > 0 ? containing : own.slice(0, 1);
 }
 

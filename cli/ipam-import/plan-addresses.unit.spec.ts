@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
 import type { ClusterSnapshot, KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
 import type { LedgerContents } from '../kube-ovn-import/conflicts.ts';
+import { leaveOutConflicts } from '../kube-ovn-import/leave-out.ts';
 import { type AddressPlan, planAddresses } from './plan-addresses.ts';
 import type { SourceAddress } from './source-address.ts';
 
@@ -13,6 +14,8 @@ const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): Kube
   generation: 1,
   finalizers: [],
   spec: { cidrBlock, gateway: '', excludeIps: [], provider, protocol: '' },
+  namespaces: [],
+  hasSelectors: false,
 });
 interface Shown {
   readonly name: string;
@@ -202,5 +205,80 @@ describe('planAddresses', () => {
     expect(same.plan.subnets).to.deep.equal([]);
     const other = plan([entry('10.8.0.7', 'web')], parts, { ledger: ledgerWith('another') });
     expect(kindsOf(other)).to.deep.equal(['in the ledger: Subnet lan']);
+  });
+
+  it('leaves out what is in conflict, and quarantines addresses that a container may use', () => {
+    const networks = new Map([
+      ['default/lan', ledgerNetwork],
+      ['default/own', JSON.stringify({ type: 'macvlan', ipam: { type: 'whereabouts' } })],
+    ]);
+    const subnets = [subnet('lan', '10.8.0.0/24'), subnet('own', '10.9.0.0/24', 'own.default')];
+    const pods = [
+      pod('good', 'lan', [lan('10.8.0.7')]),
+      pod('thief', 'lan', [lan('10.8.0.7')]),
+      pod('liar', 'lan', [lan('10.8.0.8')]),
+      pod('two', 'lan'),
+      pod('unready', 'own'),
+    ];
+    const sources = [
+      entry('10.8.0.7', 'good'),
+      entry('10.8.0.9', 'liar'),
+      entry('10.8.0.10', 'gone'),
+      entry('10.8.0.11', 'two'),
+      entry('10.8.0.12', 'two'),
+      entry('10.9.0.7', 'unready', { network: 'own', interface: '' }),
+    ];
+    const snapshot = snapshotOf({ networks, subnets, pods });
+    const result = planAddresses({ addresses: sources, conflicts: [] }, snapshot, emptyLedger, new Map());
+    expect(result.conflicts.filter(({ leavesOut }) => !leavesOut)).to.deep.equal([]);
+    const rest = leaveOutConflicts(result.plan, result.conflicts, { ...emptyLedger, subnets });
+    expect(rest.attachments.map(({ holder, addresses, mac }) => [holder.name, ...addresses, mac])).to.deep.equal([
+      ['good', '10.8.0.7', '0a:58:0a:08:00:07'],
+    ]);
+    expect(rest.quarantines.map(({ address }) => address)).to.have.members([
+      '10.8.0.8',
+      '10.8.0.9',
+      '10.8.0.10',
+      '10.8.0.11',
+      '10.8.0.12',
+    ]);
+  });
+
+  it('imports a NIC with the addresses of both families, or not at all', () => {
+    const parts = { pods: [pod('web', 'lan', [lan('10.8.0.7', 'fd00::7')]), pod('other', 'lan', [lan('10.8.0.8')])] };
+    const both = [entry('10.8.0.7', 'web'), entry('fd00::7', 'web'), entry('10.8.0.8', 'other')];
+    const about = { network: 'pool', address: '10.8.0.7' };
+    const doubt = { kind: 'entry and reservation', where: 'a reservation', what: '', remedy: '', about } as const;
+    for (const [addresses, conflicts] of [
+      [both, [doubt]],
+      [both.slice(1), []],
+      [[entry('10.8.0.9', 'web'), ...both.slice(1)], []],
+    ] as const) {
+      const result = planAddresses({ addresses, conflicts }, snapshotOf(parts), emptyLedger, new Map());
+      const rest = leaveOutConflicts(result.plan, result.conflicts, {
+        ...emptyLedger,
+        subnets: snapshotOf({}).subnets,
+      });
+      expect(rest.attachments.map(({ holder }) => holder.name)).to.deep.equal(['other']);
+      expect(rest.quarantines.map(({ address }) => address)).to.include.members(['10.8.0.7', 'fd00::7']);
+    }
+  });
+
+  it('imports no MAC that two Pods show', () => {
+    const pods = [pod('a', 'lan', [lan('10.8.0.7')]), pod('b', 'lan', [lan('10.8.0.8')])];
+    const result = plan([entry('10.8.0.7', 'a'), entry('10.8.0.8', 'b')], { pods });
+    expect(kindsOf(result)).to.deep.equal(['allocated twice: Pod default/a and Pod default/b']);
+    expect(rowsOf(result)).to.deep.equal(['uid-a lan.default/0 lan 10.8.0.7 ', 'uid-b lan.default/0 lan 10.8.0.8 ']);
+  });
+
+  it('quarantines at most two addresses for each NIC that a Pod shows', () => {
+    const ips = Array.from({ length: 200 }, (_, index) => `10.8.0.${index + 20}`);
+    const result = plan([entry('10.8.0.7', 'good')], { pods: [pod('good', 'lan'), pod('liar', 'lan', [lan(...ips)])] });
+    expect(result.conflicts.flatMap(({ leavesOut }) => leavesOut?.addresses ?? [])).to.have.length(2);
+  });
+
+  it('stops at an option that names no Subnet', () => {
+    const { conflicts } = plan([], {}, { map: new Map([['pool', 'three']]) });
+    expect(conflicts.map(({ leavesOut }) => leavesOut)).to.deep.equal([undefined]);
   });
 });

@@ -1,5 +1,5 @@
 /** Addresses as another IPAM plugin recorded them, before they are matched with Pods and Subnets. */
-import type { Conflict } from '../kube-ovn-import/conflicts.ts';
+import type { Conflict } from '../kube-ovn-import/conflict.ts';
 
 /** One address that another IPAM plugin allocated. It names its Pod, or the node of its container. */
 export interface SourceAddress {
@@ -17,12 +17,17 @@ export interface SourceAddress {
     | { readonly by: 'node'; readonly node: string };
 }
 
+/** An invalid record. It is left out. */
+export interface SourceConflict extends Conflict {
+  /** What it is about, if that is known: the address is not imported, and a container may use it. */
+  readonly about?: Pick<SourceAddress, 'network' | 'address'>;
+}
+
 export interface SourceAddresses {
   /** All networks of the source. */
   readonly networks: ReadonlySet<string>;
   readonly addresses: readonly SourceAddress[];
-  /** Invalid records. */
-  readonly conflicts: readonly Conflict[];
+  readonly conflicts: readonly SourceConflict[];
 }
 
 /** The addresses of one import. A /16 has 65,536. */

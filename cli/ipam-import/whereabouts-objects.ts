@@ -6,9 +6,8 @@
  */
 import { formatAddress, lastAddressOf, parseAddress, parseCidr } from '../../ledger/domain/addresses/address.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import type { Conflict } from '../kube-ovn-import/conflicts.ts';
 import { CliError } from '../program/cli-error.ts';
-import { maxSourceAddresses, type SourceAddress, type SourceAddresses } from './source-address.ts';
+import { maxSourceAddresses, type SourceAddress, type SourceAddresses, type SourceConflict } from './source-address.ts';
 
 const api = '/apis/whereabouts.cni.cncf.io/v1alpha1';
 export const whereaboutsPaths = {
@@ -77,7 +76,7 @@ function parsePool(pool: UntypedJson): ParsedPool {
   const network = asText(nameValue);
   const where = `IPPool ${asText(namespace)}/${network}`;
   const range = asText(asRecord(pool['spec'])['range']);
-  const [conflicts, addresses]: [Conflict[], SourceAddress[]] = [[], []];
+  const [conflicts, addresses]: [SourceConflict[], SourceAddress[]] = [[], []];
   for (const [offset, value] of Object.entries(allocationsOf(pool))) {
     const address = addressAt(range, offset);
     const { id, podref, ifname } = asRecord(value);
@@ -89,6 +88,7 @@ function parsePool(pool: UntypedJson): ParsedPool {
         where,
         what: `allocation ${quote(offset)}: ${what}`,
         remedy: 'delete the allocation from the IPPool, and the Pod that has the address',
+        ...(address !== undefined && { about: { network, address } }),
       });
     if (address === undefined) invalid(`it is not an address of the range ${quote(range)}`);
     else if (!podNamespace || !podName) invalid(`podref ${quote(asText(podref))} is not namespace/name`);
@@ -100,6 +100,7 @@ function parsePool(pool: UntypedJson): ParsedPool {
         where,
         what: `${address} belongs to IPAMClaim ${quote(asText(asRecord(value)['ipamclaimref']))}`,
         remedy: 'stop the virtual machine and delete the IPAMClaim; or leave this network with whereabouts',
+        about: { network, address },
       });
     else
       addresses.push({
@@ -134,7 +135,7 @@ function checkReservation(
   reservation: UntypedJson,
   byName: ReadonlyMap<string, readonly SourceAddress[]>,
   isSelected: (network: string) => boolean,
-): Conflict[] {
+): SourceConflict[] {
   const { name: nameValue, namespace } = asRecord(reservation['metadata']);
   const name = asText(nameValue);
   const podref = asText(asRecord(reservation['spec'])['podref']);
@@ -144,14 +145,13 @@ function checkReservation(
   const selected = found.filter(({ network }) => isSelected(network));
   // Another network may have the same address: its reservation has the same suffix
   if (selected.length === 0 || found.some((each) => podOf(each) === podref)) return [];
-  return [
-    {
-      kind: 'entry and reservation',
-      where: `OverlappingRangeIPReservation ${asText(namespace)}/${name}`,
-      what: `it is for Pod ${quote(podref)}; the IPPool has the address for Pod ${selected.map(podOf).join()}`,
-      remedy: 'delete the wrong one of the two; `ip addr` in the containers shows which',
-    },
-  ];
+  return selected.map((about): SourceConflict => ({
+    kind: 'entry and reservation',
+    where: `OverlappingRangeIPReservation ${asText(namespace)}/${name}`,
+    what: `it is for Pod ${quote(podref)}; the IPPool has the address for Pod ${podOf(about)}`,
+    remedy: 'delete the wrong one of the two; `ip addr` in the containers shows which',
+    about,
+  }));
 }
 
 /** The name, and what follows each "-" of it. */

@@ -9,6 +9,7 @@ import { type Allocation, IpamService, SubnetsService } from '../../proto/genera
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { ObservedAttachment } from './observed-attachments.ts';
+import { addressesOf, type PlannedQuarantine } from './conflict.ts';
 import type { ImportPlan } from './import-plan.ts';
 import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '../cluster/cluster-snapshot.ts';
 
@@ -18,6 +19,7 @@ const validMs = 10_000;
 
 /** An object that the ledger rejected. Nothing of it was changed. */
 export interface RejectedObject {
+  readonly isPod: boolean;
   readonly where: string;
   readonly reason: string;
 }
@@ -31,20 +33,29 @@ export interface ImportTarget {
 export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise<RejectedObject[]> {
   const { kubernetes, allocator } = target;
   const rejected: RejectedObject[] = [];
-  const attempt = async (where: string, work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof IpledgerError) || ['transient', 'damaged', 'bug'].includes(error.kind)) throw error;
-      rejected.push({ where, reason: error.message });
-    }
+  const attempt = async (where: string, work: () => Promise<unknown>): Promise<IpledgerError | undefined> => {
+    const rejection = await rejectionOf(work);
+    if (rejection) rejected.push({ isPod: where.startsWith('Pod '), where, reason: rejection.message });
+    return rejection;
   };
   /** First records the object in the ledger, then takes it over. */
-  const takeOver = (object: KubeOvnObject, record: () => Promise<unknown>): Promise<void> =>
-    attempt(`${object.kind} ${object.name}`, async () => {
+  const takeOver = async (object: KubeOvnObject, record: () => Promise<unknown>): Promise<void> => {
+    await attempt(`${object.kind} ${object.name}`, async () => {
       await record();
       await adopt(kubernetes, object);
     });
+  };
+  /** Rejected only for an address that no Pod gets: of a network, a broadcast or a gateway. */
+  const quarantine = async (address: PlannedQuarantine): Promise<void> => {
+    await rejectionOf(() => allocator.call(IpamService.quarantine, address));
+  };
+  /** A container may use the addresses of a rejected Pod. One that has another holder is not free. */
+  const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
+    const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
+    if (!rejection || rejection.code === 'ADDRESS_IN_USE') return;
+    const reason = `left out of the import, rejected: Pod ${pod}`;
+    for (const each of addressesOf(attachments)) await quarantine({ ...each, reason });
+  };
   const { subnets, pools, reservations } = plan;
   await forEachConcurrently(subnets, (each) =>
     takeOver(each, () => allocator.call(SubnetsService.applySubnet, toConfiguration(each))),
@@ -56,11 +67,25 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
     const reason = `${object.kind} object ${object.name}`;
     return takeOver(object, () => allocator.call(IpamService.reserve, { ...reservation, reason }));
   });
-  await forEachConcurrently([...groupByPod(plan.attachments)], ([pod, attachments]) =>
-    attempt(`Pod ${pod}`, () => importPod(attachments, target)),
-  );
+  await forEachConcurrently(plan.quarantines, quarantine);
+  // What only an annotation shows comes last, and takes no address or MAC of a record
+  for (const isRecorded of [true, false]) {
+    const attachments = plan.attachments.filter((each) => each.isRecorded === isRecorded);
+    await forEachConcurrently([...groupByPod(attachments)], ([pod, each]) => importOrQuarantine(pod, each));
+  }
   await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));
   return rejected;
+}
+
+/** @throws CliError, IpledgerError for all but a rejection. */
+async function rejectionOf(work: () => Promise<unknown>): Promise<IpledgerError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof IpledgerError) || ['transient', 'damaged', 'bug'].includes(error.kind)) throw error;
+    return error;
+  }
 }
 
 const toConfiguration = <Spec>({ name, uid, generation, spec }: KubeOvnObject & { readonly spec: Spec }) => ({
@@ -69,7 +94,7 @@ const toConfiguration = <Spec>({ name, uid, generation, spec }: KubeOvnObject & 
   source: { uid, generation },
 });
 
-/** One request has all attachments of a Pod. */
+/** One request has all attachments of a Pod with equal evidence. */
 const groupByPod = (attachments: readonly ObservedAttachment[]): Map<string, ObservedAttachment[]> =>
   Map.groupBy(attachments, ({ holder: { namespace, name } }) => `${namespace}/${name}`);
 

@@ -1,36 +1,16 @@
-/** Finds the conflicts that prevent an import, each with a remedy. Pure. */
+/** Finds the conflicts of an import, each with a remedy, and what it leaves out of the import. Pure. */
 import { formatAddresses, formatPodName } from '../output/format.ts';
-import { podLifecycleStage } from '../cluster/pod-lifecycle-stage.ts';
-import { cidrContains, isAddress } from '../../lib/net/ip.ts';
+import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
+import { cidrContains, ipv4First, isAddress } from '../../lib/net/ip.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import { allocationKey, observedKey } from './attachment-key.ts';
+import { annotationDoubt, findRestrictedPools, type RestrictedPools } from './annotation-evidence.ts';
+import type { Conflict } from './conflict.ts';
+import { findContests, formatHolder } from './find-contests.ts';
 import type { ObservedAttachment } from './observed-attachments.ts';
+import { subnetContains } from './subnet-contains.ts';
 import type { ImportPlan, PlannedReservation } from './import-plan.ts';
 import type { KubeOvnSubnet, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
-
-export interface Conflict {
-  readonly kind:
-    | 'allocated twice'
-    | 'allocated and reserved'
-    | 'IP object and annotation'
-    | 'invalid annotation'
-    | 'no Subnet'
-    | 'out of range'
-    | 'overlap'
-    | 'in the ledger'
-    | 'stopped virtual machine'
-    // Of the importers for whereabouts and host-local
-    | 'no Pod'
-    | 'invalid entry'
-    | 'entry and reservation'
-    | 'entry and Pod'
-    | 'persistent address'
-    | 'network in use';
-  /** "Pod default/web", "Subnet lan", … */
-  readonly where: string;
-  readonly what: string;
-  readonly remedy: string;
-}
 
 /** The current state of the ledger. */
 export interface LedgerContents {
@@ -39,70 +19,78 @@ export interface LedgerContents {
 }
 
 export function findConflicts(plan: ImportPlan, snapshot: ClusterSnapshot, ledger: LedgerContents): Conflict[] {
-  const subnets = new Map(snapshot.subnets.map((subnet) => [subnet.name, subnet]));
+  const checked = checkAttachments(plan.attachments, snapshot);
   return [
     ...findOverlaps(snapshot.subnets),
-    ...plan.attachments.flatMap((each) => checkAttachment(each, subnets.get(each.subnet))),
-    ...findOtherAllocations(plan.attachments, ledger),
-    ...findDuplicates(plan.attachments),
-    ...findReserved(plan),
+    ...checked.conflicts,
+    ...findOtherAllocations(checked.attachments, ledger),
+    ...findContests(checked.attachments),
+    ...findReserved({ ...plan, attachments: checked.attachments }),
     ...findOtherSubnets(snapshot.subnets, ledger),
     ...checkLeftovers(plan, snapshot),
   ];
 }
 
-const formatHolder = ({ holder: { namespace, name } }: ObservedAttachment): string => `Pod ${namespace}/${name}`;
 const recreate = 'delete the Pod, so that it is created again; or correct the annotation';
 
-function checkAttachment(attachment: ObservedAttachment, subnet: KubeOvnSubnet | undefined): Conflict[] {
+/** The attachments that a Pod can have, and the conflicts of the others. */
+export function checkAttachments(
+  attachments: readonly ObservedAttachment[],
+  { subnets, pools }: Pick<ClusterSnapshot, 'subnets' | 'pools'>,
+): { readonly attachments: readonly ObservedAttachment[]; readonly conflicts: readonly Conflict[] } {
+  const byName = new Map(subnets.map((subnet) => [subnet.name, subnet]));
+  const restricted = findRestrictedPools(pools);
+  const conflicts = attachments.flatMap((each) => checkAttachment(each, byName.get(each.subnet), restricted));
+  const leftOut = new Set(conflicts.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
+  return { attachments: attachments.filter((each) => !leftOut.has(each)), conflicts };
+}
+
+function checkAttachment(
+  attachment: ObservedAttachment,
+  subnet: KubeOvnSubnet | undefined,
+  pools: RestrictedPools,
+): Conflict[] {
   const where = formatHolder(attachment);
-  const { provider, addresses, ipObject, problem } = attachment;
-  const annotated = `${provider} ${addresses.join(',') || '(no address)'}`;
+  const { provider, addresses, ipObject, problem, annotated, isRecorded } = attachment;
+  const shown = `${provider} ${addresses.join(',') || '(no address)'}`;
   const found: Conflict[] = [];
+  const leavesOut = { attachments: [attachment] };
   const add = (kind: Conflict['kind'], what: string, remedy = recreate): void =>
-    void found.push({ kind, where, what, remedy });
+    void found.push({ kind, where, what, remedy, leavesOut });
   const invalid = addresses.find((address) => !isAddress(address));
+  const outside = subnet && addresses.find((address) => !subnetContains(subnet, address));
+  const doubt = subnet && !isRecorded ? annotationDoubt(attachment, subnet, pools) : undefined;
   if (addresses.length === 0) add('invalid annotation', `it claims an address of ${provider}, and names none`);
   else if (invalid !== undefined) add('invalid annotation', `${invalid} of ${provider} is not an address`);
   else if (!subnet)
     add(
       'no Subnet',
-      `${annotated}: there is no Subnet ${attachment.subnet || `of provider ${provider}`}`,
+      `${shown}: there is no Subnet ${attachment.subnet || `of provider ${provider}`}`,
       'create the Subnet, or delete the Pod',
     );
-  else
-    for (const address of addresses)
-      if (!contains(subnet, address))
-        add('out of range', `${address} is not in Subnet ${subnet.name} (${subnet.spec.cidrBlock})`);
-  if (problem !== undefined) add('invalid annotation', problem, 'correct the annotation');
-  if (ipObject && ipObject.addresses.join() !== addresses.join())
-    add(
-      'IP object and annotation',
-      `its annotation has ${annotated}, IP object ${ipObject.name} has ${ipObject.addresses.join(',') || 'no address'}`,
-      'run `ip addr` in the container, and correct the wrong one',
-    );
-  return found;
-}
-
-const contains = ({ spec }: KubeOvnSubnet, address: string): boolean =>
-  spec.cidrBlock.split(',').some((cidr) => cidrContains(cidr.trim(), address));
-
-/** Two attachments with one address or MAC in a Subnet. */
-function findDuplicates(attachments: readonly ObservedAttachment[]): Conflict[] {
-  const first = new Map<string, ObservedAttachment>();
-  return attachments.flatMap((attachment) => {
-    const { subnet, addresses, mac } = attachment;
-    const keys = addresses.map((address) => `${address} of Subnet ${subnet}`);
-    if (mac !== '') keys.push(`MAC ${mac} in Subnet ${subnet}`);
-    return keys.flatMap((key): Conflict[] => {
-      const other = first.get(key);
-      first.set(key, other ?? attachment);
-      if (!other) return [];
-      const remedy = 'delete one of the Pods, so that it is created again after the import';
-      const where = `${formatHolder(other)} and ${formatHolder(attachment)}`;
-      return [{ kind: 'allocated twice', where, what: key, remedy }];
+  else if (outside !== undefined)
+    add('out of range', `${outside} is not in Subnet ${subnet.name} (${subnet.spec.cidrBlock})`);
+  else if (doubt) {
+    const what = `only its annotation has ${shown}, and ${doubt.what}`;
+    found.push({ kind: 'no evidence', where, what, remedy: recreate, leavesOut: doubt.leavesOut });
+  }
+  if (problem !== undefined)
+    found.push({
+      kind: 'invalid annotation',
+      where,
+      what: `${problem}: it gets none`,
+      remedy: recreate,
+      leavesOut: {},
     });
-  });
+  if (ipObject && isRecorded && annotated.length > 0 && ipv4First(annotated).join() !== ipv4First(addresses).join())
+    found.push({
+      kind: 'IP object and annotation',
+      where,
+      what: `its annotation has ${provider} ${annotated.join(',')}, and counts less than IP object ${ipObject.name}, which has ${addresses.join(',')}`,
+      remedy: 'run `ip addr` in the container. If it has the address of the annotation, delete the Pod',
+      leavesOut: { addresses: annotated.map((address) => ({ subnet: attachment.subnet, address })) },
+    });
+  return found;
 }
 
 /** An address of a Pod that is reserved for another owner. */
@@ -123,6 +111,7 @@ function findReserved({ attachments, reservations }: ImportPlan): Conflict[] {
           where: formatHolder(attachment),
           what,
           remedy: `delete the Pod, or the ${reservation.object.kind} object`,
+          leavesOut: { attachments: [attachment] },
         },
       ];
     });
@@ -187,27 +176,32 @@ function findOtherAllocations(attachments: readonly ObservedAttachment[], { allo
       const holderInLedger = `Pod ${formatPodName(attachment)} (event ${seq})`;
       const what = `it has ${addresses.join()}; in the ledger ${formatAddresses(allocation)} is allocated to ${holderInLedger}`;
       const remedy = 'delete the wrong Pod; `ipledger history` shows the cause';
-      return { kind: 'in the ledger', where: formatHolder(observed), what, remedy };
+      return {
+        kind: 'in the ledger',
+        where: formatHolder(observed),
+        what,
+        remedy,
+        leavesOut: { attachments: [observed] },
+      };
     });
   });
 }
 
 /** IP objects that the import would delete, although a Pod or a virtual machine may need the address. */
 function checkLeftovers({ leftovers }: ImportPlan, { pods }: ClusterSnapshot): Conflict[] {
-  const living = new Set(
-    pods.filter((pod) => podLifecycleStage(pod) !== 'ended').map(({ namespace, name }) => `${namespace}/${name}`),
-  );
-  return leftovers.flatMap(({ name, pod, namespace, podType, addresses }): Conflict[] => {
+  const living = new Set(pods.filter((pod) => !hasEnded(pod)).map(({ namespace, name }) => `${namespace}/${name}`));
+  return leftovers.flatMap((ip): Conflict[] => {
+    const { name, pod, namespace, podType, addresses, subnet } = ip;
     const where = `IP object ${name}`;
     const owner = `${namespace}/${pod}`;
+    const leavesOut = { ips: [ip], addresses: addresses.map((address) => ({ subnet, address })) };
     if (podType === 'VirtualMachine') {
       const what = `${addresses.join()} is retained for virtual machine ${owner}, which is stopped`;
-      return [
-        { kind: 'stopped virtual machine', where, what, remedy: 'start the virtual machine, or delete the IP object' },
-      ];
+      const remedy = 'start the virtual machine, or delete the IP object; then import again';
+      return [{ kind: 'stopped virtual machine', where, what, remedy, leavesOut }];
     }
     if (!living.has(owner)) return [];
     const what = `it has ${addresses.join()} of Pod ${owner}, which has no such annotation`;
-    return [{ kind: 'IP object and annotation', where, what, remedy: 'delete the Pod, or the IP object' }];
+    return [{ kind: 'IP object and annotation', where, what, remedy: 'delete the Pod, or the IP object', leavesOut }];
   });
 }

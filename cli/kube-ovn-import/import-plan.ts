@@ -1,4 +1,5 @@
 /** Plans what an import takes over from Kube-OVN. Pure. */
+import type { PlannedQuarantine } from './conflict.ts';
 import { type ObservedAttachment, findObservedAttachments } from './observed-attachments.ts';
 import type {
   KubeOvnIp,
@@ -26,6 +27,8 @@ export interface ImportPlan {
   readonly leftovers: readonly KubeOvnIp[];
   /** IP objects without a Pod name, of Nodes and gateways. The import ignores them. */
   readonly foreign: readonly KubeOvnIp[];
+  /** Addresses of conflicts. */
+  readonly quarantines: readonly PlannedQuarantine[];
 }
 
 export function planImport(snapshot: ClusterSnapshot): ImportPlan {
@@ -36,15 +39,17 @@ export function planImport(snapshot: ClusterSnapshot): ImportPlan {
     ...reservations.map(({ object }) => object),
   ]);
   const others = snapshot.ips.filter((ip) => !ip.isOurs && !imported.has(ip));
-  const foreign = others.filter(({ pod, namespace }) => pod === '' || namespace === '');
-  const leftovers = others.filter((ip) => !foreign.includes(ip));
+  const isForeign = ({ pod, namespace }: KubeOvnIp): boolean => pod === '' || namespace === '';
+  const foreign = others.filter(isForeign);
+  const leftovers = others.filter((ip) => !isForeign(ip));
   const { subnets, pools } = snapshot;
-  return { subnets, pools, reservations, attachments, leftovers, foreign };
+  return { subnets, pools, reservations, attachments, leftovers, foreign, quarantines: [] };
 }
 
 /** Reserved IP objects and Vips, with the owner names that the pod-watcher uses. */
 function planReservations({ ips, vips, subnets }: ClusterSnapshot): PlannedReservation[] {
-  const providerOf = (name: string): string => subnets.find((each) => each.name === name)?.spec.provider || 'ovn';
+  const providers = new Map(subnets.map(({ name, spec }) => [name, spec.provider]));
+  const providerOf = (name: string): string => providers.get(name) || 'ovn';
   const reservedIps = ips.filter(({ isReserved, addresses }) => isReserved && addresses.length > 0);
   return [
     ...reservedIps.map((object) => {

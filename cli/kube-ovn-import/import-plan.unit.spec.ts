@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runningPod } from '../cluster/testing/running-pod.ts';
 import { findObservedAttachments } from './observed-attachments.ts';
 import { findConflicts, type LedgerContents } from './conflicts.ts';
+import { leaveOutConflicts } from './leave-out.ts';
 import { planImport } from './import-plan.ts';
 import type { KubeOvnIp, KubeOvnSubnet, PodWithOwner, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
 
@@ -12,9 +13,11 @@ const subnet = (name: string, cidrBlock: string, provider = 'lan.default'): Kube
   name,
   uid: `uid-${name}`,
   spec: { cidrBlock, gateway: '', excludeIps: [], provider, protocol: '' },
+  namespaces: [],
+  hasSelectors: false,
 });
 const pod = (name: string, annotations: Readonly<Record<string, string>>): PodWithOwner => ({
-  ...runningPod(name, annotations),
+  ...runningPod(name, { 'k8s.v1.cni.cncf.io/networks': 'lan,attic', ...annotations }),
   node: 'node-1',
   owner: undefined,
 });
@@ -23,6 +26,7 @@ const ip = (name: string, addresses: readonly string[], more: Partial<KubeOvnIp>
   kind: 'IP',
   name,
   isOurs: false,
+  allocation: 0,
   isReserved: false,
   pod: name.split('.')[0] ?? '',
   namespace: 'default',
@@ -44,7 +48,7 @@ const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   pods: [],
   statefulSets: new Map(),
   machines: new Set(),
-  networks: new Map(),
+  networks: new Map(['default/lan', 'default/attic'].map((name) => [name, '{"ipam":{"type":"kube-ovn"}}'])),
   ...parts,
 });
 const emptyLedger: LedgerContents = { subnets: [], allocations: [] };
@@ -112,6 +116,46 @@ describe('An import from Kube-OVN', () => {
       'IP object and annotation: Pod default/torn',
       'IP object and annotation: IP object silent.default.lan.default',
     ]);
+  });
+
+  it('leaves out what an annotation alone shows, if a record shows another holder, and quarantines what nothing decides', () => {
+    const pods = [
+      pod('victim', has('10.0.0.4')),
+      pod('thief', has('10.0.0.4')),
+      pod('one', has('10.0.0.5')),
+      pod('other', has('10.0.0.5')),
+      pod('alone', has('10.0.0.6')),
+      pod('homeless', has('10.0.0.7', 'attic.default')),
+      pod('liar', { ...has('10.0.0.8'), 'k8s.v1.cni.cncf.io/networks': '' }),
+      pod('torn', has('10.0.0.9')),
+    ];
+    const machine = ip('vm.default.lan.default', ['10.0.0.11'], { podType: 'VirtualMachine' });
+    const ips = [
+      ip('victim.default.lan.default', ['10.0.0.4']),
+      ip('torn.default.lan.default', ['10.0.0.10']),
+      ip('gone.default.lan.default', ['10.0.0.12']),
+      machine,
+    ];
+    const snapshot = snapshotOf({ pods, ips });
+    const plan = planImport(snapshot);
+    const conflicts = findConflicts(plan, snapshot, emptyLedger);
+    expect(conflicts.every(({ leavesOut }) => leavesOut)).to.equal(true);
+    const rest = leaveOutConflicts(plan, conflicts, { ...emptyLedger, subnets: snapshot.subnets });
+    expect(rest.attachments.map(({ holder, addresses }) => `${holder.name} ${addresses.join()}`)).to.deep.equal([
+      'victim 10.0.0.4',
+      'alone 10.0.0.6',
+      'torn 10.0.0.10',
+    ]);
+    expect(rest.leftovers.map(({ pod: name }) => name)).to.deep.equal(['gone']);
+    expect(rest.quarantines.map(({ address }) => address)).to.have.members(['10.0.0.5', '10.0.0.9', '10.0.0.11']);
+  });
+
+  it('takes no IP object of another Pod by an annotation that names its virtual machine', () => {
+    const pods = [pod('thief', { ...has('10.0.0.4'), 'lan.default.kubernetes.io/virtualmachine': 'victim' })];
+    const [attachment] = findObservedAttachments(
+      snapshotOf({ pods, ips: [ip('victim.default.lan.default', ['10.0.0.4'])] }),
+    );
+    expect(attachment).to.include({ isRecorded: false, ipObject: undefined });
   });
 
   it('conflicts with an address, MAC or CIDR that two objects have', () => {

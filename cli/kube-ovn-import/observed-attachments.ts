@@ -1,12 +1,24 @@
-/** Finds the addresses that Pods, IP objects and StatefulSets show, whether or not the ledger has them. Pure. */
+/**
+ * Finds the addresses that Pods, IP objects and StatefulSets show, whether or not the ledger has them. Pure. Tenants write the
+ * annotations of their Pods, and cannot write IP objects: where both name addresses, those of the IP object count.
+ */
 import { hasMember } from '../cluster/address-retention.ts';
 import { findRequestedAttachments } from '../cluster/requested-attachments.ts';
-import { podLifecycleStage } from '../cluster/pod-lifecycle-stage.ts';
+import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
+import { canonicalAddress, canonicalMac } from '../../ledger/domain/addresses/address.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
-import { cidrContains } from '../../lib/net/ip.ts';
+import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
+import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import type { Owner, Route } from '../../proto/generated/ipledger.ts';
-import { tryParseJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
-import type { KubeOvnIp, PodWithOwner, ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
+import type {
+  KubeOvnIp,
+  KubeOvnSubnet,
+  KubeOvnVip,
+  PodWithOwner,
+  ClusterSnapshot,
+} from '../cluster/cluster-snapshot.ts';
+import { parseRoutes } from './annotated-routes.ts';
+import { subnetContains } from './subnet-contains.ts';
 
 /** The Pod of an attachment. */
 export interface Holder {
@@ -23,6 +35,7 @@ export interface ObservedAttachment {
   readonly provider: string;
   readonly ordinal: number;
   readonly interface: string;
+  /** In canonical form. */
   readonly addresses: readonly string[];
   /** "" if unknown. */
   readonly subnet: string;
@@ -31,25 +44,52 @@ export interface ObservedAttachment {
   readonly defaultRoute: boolean | undefined;
   /** The Vip that has the addresses; "" for none. */
   readonly vip: string;
-  /** Kube-OVN's IP object; it may be missing. */
+  /** The IP object of the attachment; it may be missing. */
   readonly ipObject: KubeOvnIp | undefined;
+  /** The addresses are from a record that tenants cannot write. */
+  readonly isRecorded: boolean;
+  /** The Pod requests the network. */
+  readonly isRequested: boolean;
+  /** What its annotation has. */
+  readonly annotated: readonly string[];
   /** What is invalid, as a clause. */
   readonly problem?: string;
 }
 
+interface Context {
+  readonly snapshot: ClusterSnapshot;
+  readonly recovers: boolean;
+  readonly ips: ReadonlyMap<string, KubeOvnIp>;
+  /** By "namespace/name" of the Pod. */
+  readonly ipsOfPod: ReadonlyMap<string, readonly KubeOvnIp[]>;
+  readonly vips: ReadonlyMap<string, KubeOvnVip>;
+  readonly subnets: ReadonlyMap<string, KubeOvnSubnet>;
+  readonly subnetsOfProvider: ReadonlyMap<string, readonly KubeOvnSubnet[]>;
+}
+
+const providerOf = ({ spec }: KubeOvnSubnet): string => spec.provider || 'ovn';
+
 /**
  * The attachments of Pods, and the retained addresses of StatefulSet members without a Pod.
- * @param includesOurs whether ipledger's own IP objects count as retained addresses.
+ * @param recovers whether the pod-watcher wrote the IP objects: those of an allocation count, also without an annotation. Otherwise
+ *   Kube-OVN did.
  */
-export function findObservedAttachments(snapshot: ClusterSnapshot, includesOurs = false): ObservedAttachment[] {
-  const ips = new Map(snapshot.ips.map((ip) => [ip.name, ip]));
-  const living = snapshot.pods.filter((pod) => podLifecycleStage(pod) !== 'ended');
-  const shown = removeDuplicates(living.flatMap((pod) => findPodAttachments(pod, ips, snapshot)));
+export function findObservedAttachments(snapshot: ClusterSnapshot, recovers = false): ObservedAttachment[] {
+  const ips = recovers ? snapshot.ips.filter(({ allocation }) => allocation > 0) : snapshot.ips;
+  const context: Context = {
+    snapshot,
+    recovers,
+    ips: new Map(ips.map((ip) => [ip.name, ip])),
+    ipsOfPod: Map.groupBy(ips, ({ namespace, pod }) => `${namespace}/${pod}`),
+    vips: new Map(snapshot.vips.map((vip) => [vip.name, vip])),
+    subnets: new Map(snapshot.subnets.map((subnet) => [subnet.name, subnet])),
+    subnetsOfProvider: Map.groupBy(snapshot.subnets, providerOf),
+  };
+  const living = snapshot.pods.filter((pod) => !hasEnded(pod));
+  const shown = removeDuplicates(living.flatMap((pod) => findPodAttachments(pod, context)));
   const shownIps = new Set(shown.map(({ ipObject }) => ipObject?.name));
-  const absent = snapshot.ips.filter(
-    (ip) => ip.podType === 'StatefulSet' && (includesOurs || !ip.isOurs) && !shownIps.has(ip.name),
-  );
-  return [...shown, ...absent.flatMap((ip) => findMemberAttachment(ip, snapshot) ?? [])];
+  const absent = ips.filter((ip) => ip.podType === 'StatefulSet' && (recovers || !ip.isOurs) && !shownIps.has(ip.name));
+  return [...shown, ...absent.flatMap((ip) => findMemberAttachment(ip, context) ?? [])];
 }
 
 /** During the migration of a virtual machine, two Pods show its attachments. */
@@ -62,28 +102,10 @@ function removeDuplicates(attachments: readonly ObservedAttachment[]): ObservedA
 const allocated = /^(.+)\.kubernetes\.io\/allocated$/;
 /** "<network>.<namespace>.ovn.<interface>": Kube-OVN's key of a NIC if a Pod has several of one network. */
 const interfaceKey = /^([^.]+\.[^.]+\.ovn)\.(.+)$/;
-
-function findPodAttachments(
-  pod: PodWithOwner,
-  ips: ReadonlyMap<string, KubeOvnIp>,
-  snapshot: ClusterSnapshot,
-): ObservedAttachment[] {
-  const nics = findRequestedAttachments(pod, snapshot);
-  const used = new Set<string>();
-  const keys = Object.entries(pod.annotations).flatMap(([key, value]) =>
-    value === 'true' ? (allocated.exec(key)?.[1] ?? []) : [],
-  );
-  return keys.map((key) => {
-    const [, provider = key, named = ''] = interfaceKey.exec(key) ?? [];
-    const own = nics.filter((nic) => nic.provider === provider);
-    const found = own.findIndex((nic) => nic.interface === named);
-    let ordinal = Math.max(named === '' ? 0 : found, 0);
-    while (used.has(`${provider}/${ordinal}`)) ordinal += 1;
-    used.add(`${provider}/${ordinal}`);
-    const interfaceName = provider === 'ovn' ? 'eth0' : named || (own[ordinal]?.interface ?? '');
-    return createAttachment({ pod, key, provider, ordinal, interface: interfaceName }, ips, snapshot);
-  });
-}
+/** IFNAMSIZ without the terminator. */
+const maxInterfaceLength = 15;
+/** The attachments of a Pod that the ledger accepts. */
+const maxOvn4nfvNics = 24;
 
 interface ShownNic {
   readonly pod: PodWithOwner;
@@ -92,54 +114,116 @@ interface ShownNic {
   readonly provider: string;
   readonly ordinal: number;
   readonly interface: string;
+  readonly isRequested: boolean;
+  readonly ip: KubeOvnIp | undefined;
 }
 
-function createAttachment(
-  nic: ShownNic,
-  ips: ReadonlyMap<string, KubeOvnIp>,
-  { subnets, vips }: ClusterSnapshot,
-): ObservedAttachment {
-  const { pod, key, provider, ordinal, interface: interfaceName } = nic;
+function findPodAttachments(pod: PodWithOwner, context: Context): ObservedAttachment[] {
+  const nics = findRequestedAttachments(pod, context.snapshot);
+  const keys = Object.entries(pod.annotations).flatMap(([key, value]) =>
+    value === 'true' ? (allocated.exec(key)?.[1] ?? []) : [],
+  );
+  const own = context.recovers ? (context.ipsOfPod.get(`${pod.namespace}/${ledgerNameOf(pod)}`) ?? []) : [];
+  if (keys.length === 0 && own.length === 0) return [];
+  const requested = Map.groupBy(nics, ({ provider }) => provider);
+  const ovn4nfv = parseOvn4nfvRequest(pod);
+  const isRequested = (provider: string, ordinal: number): boolean =>
+    provider === 'ovn' ||
+    ordinal < (requested.get(provider)?.length ?? 0) ||
+    (provider === ovn4nfvProvider && ovn4nfv.ok && ovn4nfv.value !== undefined);
+  const interfaceOf = (provider: string, ordinal: number, named: string): string => {
+    const name = provider === 'ovn' ? 'eth0' : named || (requested.get(provider)?.[ordinal]?.interface ?? '');
+    return name.length > maxInterfaceLength ? '' : name;
+  };
+  const used = new Map<string, Set<number>>();
+  const annotated = keys.map((key): ShownNic => {
+    const [, provider = key, named = ''] = interfaceKey.exec(key) ?? [];
+    const found = (requested.get(provider) ?? []).findIndex((nic) => nic.interface === named);
+    let ordinal = Math.max(named === '' ? 0 : found, 0);
+    const taken = used.get(provider) ?? new Set<number>();
+    while (taken.has(ordinal)) ordinal += 1;
+    used.set(provider, taken.add(ordinal));
+    const name = interfaceOf(provider, ordinal, named);
+    const ip = findIp({ pod, key, provider, ordinal }, context);
+    return { pod, key, provider, ordinal, interface: name, isRequested: isRequested(provider, ordinal), ip };
+  });
+  const shownIps = new Set(annotated.map(({ ip }) => ip));
+  const unannotated = own
+    .filter((ip) => !shownIps.has(ip))
+    .flatMap((ip): ShownNic[] => {
+      const place = findPlace(ip, requested, context);
+      if (!place) return [];
+      const { provider, ordinal } = place;
+      const name = interfaceOf(provider, ordinal, '');
+      return [{ pod, key: provider, provider, ordinal, interface: name, isRequested: true, ip }];
+    });
+  return [...annotated, ...unannotated].map((nic) => createAttachment(nic, context));
+}
+
+const ledgerNameOf = ({ name, ledgerName = name }: PodWithOwner): string => ledgerName;
+
+/** The IP object of a NIC: of ipledger's name, or of Kube-OVN's. One of another Pod may have the same name, as names have dots. */
+function findIp(
+  { pod, key, provider, ordinal }: Pick<ShownNic, 'pod' | 'key' | 'provider' | 'ordinal'>,
+  { ips }: Context,
+): KubeOvnIp | undefined {
+  const name = { pod: ledgerNameOf(pod), namespace: pod.namespace };
+  const ip =
+    ips.get(ipObjectName({ ...name, provider, ordinal })) ??
+    ips.get(ipObjectName({ ...name, provider: key, ordinal: 0 }));
+  return ip?.pod === name.pod && ip.namespace === name.namespace ? ip : undefined;
+}
+
+/** The provider and the ordinal of an IP object that the pod-watcher wrote. */
+function findPlace(
+  { name, pod, namespace, subnet }: KubeOvnIp,
+  requested: ReadonlyMap<string, readonly unknown[]>,
+  { subnets }: Context,
+): { readonly provider: string; readonly ordinal: number } | undefined {
+  const served = subnets.get(subnet);
+  const providers = new Set([...(served ? [providerOf(served)] : []), ...requested.keys(), 'ovn', ovn4nfvProvider]);
+  for (const provider of providers) {
+    const count = provider === ovn4nfvProvider ? maxOvn4nfvNics : (requested.get(provider)?.length ?? 1);
+    for (let ordinal = 0; ordinal < count; ordinal++)
+      if (ipObjectName({ pod, namespace, provider, ordinal }) === name) return { provider, ordinal };
+  }
+  return undefined;
+}
+
+function createAttachment(nic: ShownNic, { subnetsOfProvider, vips }: Context): ObservedAttachment {
+  const { pod, key, provider, ordinal, interface: interfaceName, isRequested, ip } = nic;
   const annotation = (suffix: string, prefix = key): string =>
     pod.annotations[`${prefix}.kubernetes.io/${suffix}`]?.trim() ?? '';
-  const { namespace, ledgerName: name = pod.name, identity: uid, node, owner } = pod;
-  const addresses = annotation('ip_address')
+  const { namespace, identity: uid, node, owner } = pod;
+  const annotated = annotation('ip_address')
     .split(',')
-    .flatMap((each) => each.trim() || []);
-  const ip = ips.get(
-    ipObjectName({ pod: annotation('virtualmachine') || pod.name, namespace, provider: key, ordinal: 0 }),
-  );
-  const candidates = subnets.filter(({ spec }) => (spec.provider || 'ovn') === provider);
-  const containing = candidates.find(({ spec }) =>
-    addresses.some((each) => spec.cidrBlock.split(',').some((cidr) => cidrContains(cidr, each))),
-  );
-  const vip = vips.find(({ name: vipName }) => vipName === pod.annotations['ovn.kubernetes.io/vip']?.trim());
+    .flatMap((each) => canonicalAddress(each.trim()) ?? (each.trim() || []));
+  const isRecorded = ip !== undefined && ip.addresses.length > 0;
+  const addresses = isRecorded ? ip.addresses : annotated;
+  const candidates = subnetsOfProvider.get(provider) ?? [];
+  const containing = candidates.find((subnet) => addresses.some((each) => subnetContains(subnet, each)));
+  const vip = vips.get(pod.annotations['ovn.kubernetes.io/vip']?.trim() ?? '');
   const routes = parseRoutes(annotation('routes', provider));
   const isDefault = annotation('default_route', provider);
   return {
-    holder: { namespace, name, uid, node, owner },
+    holder: { namespace, name: ledgerNameOf(pod), uid, node, owner },
     provider,
     ordinal,
     interface: interfaceName,
     addresses,
     subnet: ip?.subnet || annotation('logical_switch') || (containing ?? candidates[0])?.name || '',
-    mac: annotation('mac_address').toLowerCase(),
+    mac: canonicalMac(isRecorded ? ip.mac : annotation('mac_address')) ?? '',
     routes: routes ?? [],
     defaultRoute: isDefault === 'true' || isDefault === 'false' ? isDefault === 'true' : undefined,
-    vip: vip && vip.addresses.some((each) => addresses.includes(each)) ? vip.name : '',
+    vip: isRecorded && vip?.addresses.some((each) => addresses.includes(each)) ? vip.name : '',
     ipObject: ip,
+    isRecorded,
+    isRequested,
+    annotated,
     ...(routes === undefined && {
       problem: `its annotation ${provider}.kubernetes.io/routes is not a JSON list of routes`,
     }),
   };
-}
-
-/** Undefined for an invalid value. */
-function parseRoutes(value: string): Route[] | undefined {
-  const all = value === '' ? [] : tryParseJson(value);
-  return Array.isArray(all)
-    ? all.map(asRecord).map(({ dst, gw }) => ({ dst: asText(dst), gw: asText(gw) }))
-    : undefined;
 }
 
 /**
@@ -148,7 +232,7 @@ function parseRoutes(value: string): Route[] | undefined {
  */
 function findMemberAttachment(
   ip: KubeOvnIp,
-  { statefulSets, subnets }: ClusterSnapshot,
+  { snapshot: { statefulSets }, subnets }: Context,
 ): ObservedAttachment | undefined {
   const { namespace, pod: name, subnet } = ip;
   const [, setName, ordinal] = /^(.+)-(\d{1,9})$/.exec(name) ?? [];
@@ -156,10 +240,9 @@ function findMemberAttachment(
   if (!setName || !set || !hasMember(set, Number(ordinal))) return undefined;
   const suffix = `${name}.${namespace}`;
   const provider = ip.name === suffix ? 'ovn' : ip.name.slice(suffix.length + 1);
-  const servedSubnet = subnets.find((each) => each.name === subnet);
   return {
     holder: { namespace, name, uid: ip.uid, node: '', owner: { kind: 'StatefulSet', name: setName, uid: set.uid } },
-    provider: servedSubnet?.spec.provider || provider,
+    provider: subnets.get(subnet)?.spec.provider || provider,
     ordinal: 0,
     interface: '',
     addresses: ip.addresses,
@@ -169,5 +252,8 @@ function findMemberAttachment(
     defaultRoute: undefined,
     vip: '',
     ipObject: ip,
+    isRecorded: true,
+    isRequested: true,
+    annotated: [],
   };
 }

@@ -1,8 +1,9 @@
 /** The answer of `ipledger import`: what is imported, or the conflicts, or what the ledger rejected. */
 import type { RejectedObject } from '../../kube-ovn-import/apply-plan.ts';
-import type { Conflict } from '../../kube-ovn-import/conflicts.ts';
+import type { Conflict } from '../../kube-ovn-import/conflict.ts';
 import type { ImportPlan } from '../../kube-ovn-import/import-plan.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
+import { createConflictListing, formatQuarantines, toConflictMessage } from '../../output/conflicts.ts';
 import { textColumns, type Listing, formatTable } from '../../output/table.ts';
 
 export interface Outcome {
@@ -12,12 +13,14 @@ export interface Outcome {
 }
 
 export function createAnswer(plan: ImportPlan, { applied, conflicts, rejected }: Outcome): Answer {
+  const isStopped = conflicts.some(({ leavesOut }) => !leavesOut);
   const names = (objects: readonly { readonly name: string }[]): string[] => objects.map(({ name }) => name);
   const listing = createListing(plan, conflicts, rejected);
   return {
     content: {
       applied,
-      conflicts,
+      conflicts: conflicts.map(toConflictMessage),
+      quarantines: plan.quarantines,
       rejected,
       subnets: names(plan.subnets),
       pools: names(plan.pools),
@@ -28,30 +31,30 @@ export function createAnswer(plan: ImportPlan, { applied, conflicts, rejected }:
     },
     listing: () => listing,
     table: (zone, width) => {
-      const rows = applied && rejected.length === 0 ? '' : formatTable(listing, zone, width);
-      if (conflicts.length > 0) return `${rows}${formatCount(conflicts.length, 'conflict')}: nothing was changed\n`;
-      return rejected.length > 0 ? rows : `${rows}${summarize(plan)}${applied ? ' imported' : ''}\n`;
+      const rows = applied && conflicts.length + rejected.length === 0 ? '' : formatTable(listing, zone, width);
+      if (isStopped) return `${rows}${formatCount(conflicts.length, 'conflict')}: nothing was changed\n`;
+      const decisions =
+        conflicts.length > 0
+          ? `${formatCount(conflicts.length, 'conflict')} left out\n${formatQuarantines(plan.quarantines)}`
+          : '';
+      return `${rows}${decisions}${rejected.length > 0 ? '' : `${summarize(plan)}${applied ? ' imported' : ''}\n`}`;
     },
-    note: applied || conflicts.length > 0 ? undefined : 'nothing was changed: add --apply to import',
+    note: applied || isStopped ? undefined : 'nothing was changed: add --apply to import',
   };
 }
 
-/** The conflicts; else what the ledger rejected; else the plan. */
+/** What the ledger rejected; else the conflicts; else the plan. */
 function createListing(plan: ImportPlan, conflicts: readonly Conflict[], rejected: readonly RejectedObject[]): Listing {
   const list = (header: readonly string[], rows: Listing['rows']): Listing => ({
     columns: textColumns(...header),
     rows,
   });
-  if (conflicts.length > 0)
-    return list(
-      ['CONFLICT', 'WHERE', 'WHAT', 'REMEDY'],
-      conflicts.map(({ kind, where, what, remedy }) => [kind, where, what, remedy]),
-    );
   if (rejected.length > 0)
     return list(
       ['REJECTED', 'WHY'],
       rejected.map(({ where, reason }) => [where, reason]),
     );
+  if (conflicts.length > 0) return createConflictListing(conflicts);
   return list(['WHAT', 'NAME', 'HOW'], formatRows(plan));
 }
 

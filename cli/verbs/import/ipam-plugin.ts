@@ -74,8 +74,9 @@ const addPluginOptions = (source: Command, network: string): Command =>
       )
       .option('--namespace <name>', "the namespace of the pod-watcher's Lease", 'kube-system'),
     `Reads the cluster that KUBECONFIG names, and changes nothing of the source. For --apply, stop the pod-watcher, set ipam of the
-NetworkAttachmentDefinitions to ipledger, import, and start the pod-watcher. If there are conflicts, the verb lists all of them
-and changes nothing. After an interrupted run, run it again.`,
+NetworkAttachmentDefinitions to ipledger, import, and start the pod-watcher. The verb lists all conflicts. One of Subnets stops the
+import. Another one leaves out its entries, and quarantines their addresses where a container may use them: resolve it, run
+ipledger unquarantine, and import again. After an interrupted run, run it again.`,
   );
 
 const importAddresses = (

@@ -20,8 +20,9 @@ export function defineKubeOvn(verb: Command): void {
     .description('import Subnets, IPPools, IPs, Vips and the Pods that have addresses');
   addApplyOption(
     addVerbOptions(source),
-    `Reads the cluster that KUBECONFIG names. Stop kube-ovn-controller; then import; then start the pod-watcher. If there are conflicts,
-the verb lists all of them and changes nothing. After an interrupted run, run it again.`,
+    `Reads the cluster that KUBECONFIG names. Stop kube-ovn-controller; then import; then start the pod-watcher. The verb lists all
+conflicts. One of Subnets stops the import. One of Pods leaves them out, and quarantines addresses that nothing decides: resolve it,
+run ipledger unquarantine, and import again. After an interrupted run, run it again.`,
   ).action((options: ImportOptions) =>
     runAndPrint(options, (allocator, signal) => importKubeOvn(allocator, options, signal)),
   );

@@ -8,6 +8,7 @@ import { type ClusterSnapshot, readClusterSnapshot } from '../../cluster/cluster
 import type { AddressPlan } from '../../ipam-import/plan-addresses.ts';
 import { applyPlan } from '../../kube-ovn-import/apply-plan.ts';
 import type { LedgerContents } from '../../kube-ovn-import/conflicts.ts';
+import { leaveOutConflicts } from '../../kube-ovn-import/leave-out.ts';
 import type { Answer } from '../../output/answer.ts';
 import { exitStatus } from '../../program/exit-status.ts';
 import { createAnswer } from './answer.ts';
@@ -30,16 +31,17 @@ export interface ImportTarget {
   readonly apply: boolean;
 }
 
-/** Plans an import. With `apply` and without conflicts, it also runs. */
+/** Plans an import. With `apply` it also runs, without what conflicts leave out, and unless a conflict stops it. */
 export async function runImport(
   { allocator, kubernetes, apply }: ImportTarget,
   makePlan: (snapshot: ClusterSnapshot, ledger: LedgerContents) => AddressPlan,
 ): Promise<Answer> {
-  const snapshot = await readClusterSnapshot(kubernetes);
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
   const { allocations } = await listAllocations(allocator, {});
-  const { plan, conflicts } = makePlan(snapshot, { subnets, allocations });
-  const applied = apply && conflicts.length === 0;
+  const snapshot = await readClusterSnapshot(kubernetes);
+  const { plan: complete, conflicts } = makePlan(snapshot, { subnets, allocations });
+  const plan = { ...complete, ...leaveOutConflicts(complete, conflicts, { allocations, subnets: snapshot.subnets }) };
+  const applied = apply && conflicts.every(({ leavesOut }) => leavesOut);
   const rejected = applied ? await applyPlan(plan, { allocator, kubernetes }) : [];
   if (conflicts.length + rejected.length > 0) process.exitCode = exitStatus.refused;
   return createAnswer(plan, { applied, conflicts, rejected });

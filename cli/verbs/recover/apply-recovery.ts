@@ -13,7 +13,7 @@ export interface RecoveryReason {
 }
 
 /**
- * @returns what the ledger rejected; then it stays frozen.
+ * @returns what the ledger rejected. It stays frozen if that is not a Pod.
  * @throws CliError, IpledgerError when allocator or API do not answer; completed steps stay. IpledgerError POSITION_GONE when another
  *   run has started a new epoch since the comparison; nothing was changed.
  */
@@ -24,31 +24,34 @@ export async function applyRecovery(
 ): Promise<RejectedObject[]> {
   const { allocator } = target;
   await allocator.call(LedgerService.restore, reason);
-  for (const release of recovery.releases) await releaseWithBindings(release, reason, target);
-  const { subnets, pools, imports } = recovery;
+  for (const each of recovery.releases) await release(each, reason, target);
+  for (const { binding } of recovery.staleBindings)
+    await allocator.call(IpamService.unbind, {
+      containerId: binding?.containerId ?? '',
+      interface: binding?.interface ?? '',
+      cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
+    });
+  const { subnets, pools, imports, quarantines } = recovery;
   const rejected = await applyPlan(
-    { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [] },
+    { subnets, pools, attachments: imports, reservations: [], leftovers: [], foreign: [], quarantines },
     target,
   );
-  if (rejected.length === 0) await allocator.call(LedgerService.unfreeze, {});
+  if (!keepsFrozen(rejected)) await allocator.call(LedgerService.unfreeze, {});
   return rejected;
 }
 
-/** Ends the bindings, too: the containers do not exist any more. */
-async function releaseWithBindings(
+/** The Pods of a tenant do not keep the ledger frozen for all others: an address of a rejected Pod is in use, or is quarantined. */
+export const keepsFrozen = (rejected: readonly RejectedObject[]): boolean => rejected.some(({ isPod }) => !isPod);
+
+/** The bindings stay: the address is held until CNI DEL or the binding timeout, because a container may still answer on it. */
+async function release(
   { allocation, reason: why }: PlannedRelease,
   { reason }: RecoveryReason,
   { allocator }: ImportTarget,
 ): Promise<void> {
-  const { attachment, podUid, seq: allocationSeq, bindings } = allocation;
+  const { attachment, podUid, seq: allocationSeq } = allocation;
   const { namespace, pod } = attachment ?? {};
   const evidence = `${reason}: ${why}`;
   const cause = 'RELEASE_CAUSE_OPERATOR';
   await allocator.call(IpamService.release, { namespace, pod, podUid, cause, evidence, allocationSeq });
-  for (const { containerId, interface: name } of bindings)
-    await allocator.call(IpamService.unbind, {
-      containerId,
-      interface: name,
-      cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
-    });
 }

@@ -2,9 +2,11 @@
 import type { GetStatusReply } from '../../../proto/generated/ipledger.ts';
 import type { RejectedObject } from '../../kube-ovn-import/apply-plan.ts';
 import { type Answer, formatCount } from '../../output/answer.ts';
-import { formatAllocation, formatPodName } from '../../output/format.ts';
+import { createConflictListing, formatQuarantines, toConflictMessage } from '../../output/conflicts.ts';
+import { formatAllocation, formatPodName, shortContainerId } from '../../output/format.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
 import { formatTime, type TimeZone } from '../../time/times.ts';
+import { keepsFrozen } from './apply-recovery.ts';
 import { findLostEventRange, formatLostEventRange } from './lost-event-range.ts';
 import type { MissingEvents } from './missing-events.ts';
 import type { RecoveryPlan } from './recovery-plan.ts';
@@ -22,11 +24,12 @@ export function formatRecovery(
   recovery: RecoveryPlan,
   { status, missingEvents, applied, rejected }: RecoveryOutcome,
 ): Answer {
-  const { subnets, pools, releases, imports } = recovery;
+  const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = recovery;
   const listing =
     rejected.length > 0
       ? { columns: rejectedColumns, rows: rejected.map(({ where, reason }) => [where, reason]) }
       : { columns, rows: formatRows(recovery) };
+  const decisions = createConflictListing(conflicts);
   return {
     content: {
       position: status.position,
@@ -38,13 +41,17 @@ export function formatRecovery(
       subnets: subnets.map(({ name }) => name),
       pools: pools.map(({ name }) => name),
       releases: releases.map(({ allocation, reason }) => ({ ...allocation, reason })),
+      staleBindings,
       imports: imports.map(({ holder, ipObject: _, ...attachment }) => ({ ...holder, ...attachment })),
+      conflicts: conflicts.map(toConflictMessage),
+      quarantines,
     },
     table: (zone) => {
       const list = listing.rows.length > 0 ? formatTable(listing, zone) : '';
-      const end = applied && rejected.length === 0 ? ': done' : '';
+      const end = applied && !keepsFrozen(rejected) ? ': done' : '';
+      const leftOut = conflicts.length > 0 ? `\n${formatTable(decisions, zone)}${formatQuarantines(quarantines)}` : '';
       const manualSteps = missingEvents ? formatMissingEvents(missingEvents) : status.freeze ? notInCluster : '';
-      return `${list}${formatStatus(status, zone)}${summarize(recovery)}${end}\n${manualSteps}`;
+      return `${list}${formatStatus(status, zone)}${summarize(recovery)}${end}\n${leftOut}${manualSteps}`;
     },
     listing: () => listing,
     note: applied ? undefined : 'nothing was changed: add --apply --reason … to recover',
@@ -87,13 +94,18 @@ function formatMissingEvents({ types, commands }: MissingEvents): string {
   return `${header}run these commands of operators again when the ledger is no longer frozen:\n${lines}${lostBindings}`;
 }
 
-const formatRows = ({ subnets, pools, releases, imports }: RecoveryPlan): string[][] => [
+const formatRows = ({ subnets, pools, releases, staleBindings, imports }: RecoveryPlan): string[][] => [
   ...subnets.map(({ name, spec }) => ['missing Subnet', name, `configure ${spec.cidrBlock}`]),
   ...pools.map(({ name, spec }) => ['missing IPPool', name, `configure ${spec.ips.join()} of ${spec.subnet}`]),
   ...releases.map(({ allocation, reason }) => [
     'wrong allocation',
     `Pod ${formatPodName(allocation.attachment)}`,
     `release ${formatAllocation(allocation)}: ${reason}`,
+  ]),
+  ...staleBindings.map(({ attachment, subnet, addresses, binding }) => [
+    'stale binding',
+    `Pod ${formatPodName(attachment)}`,
+    `end: container ${shortContainerId(binding?.containerId ?? '')} on node ${binding?.node} had ${addresses.join()} of subnet ${subnet}`,
   ]),
   ...imports.map(({ holder, addresses, subnet, provider }) => [
     'missing allocation',
@@ -102,9 +114,10 @@ const formatRows = ({ subnets, pools, releases, imports }: RecoveryPlan): string
   ]),
 ];
 
-const summarize = ({ subnets, pools, releases, imports }: RecoveryPlan): string =>
+const summarize = ({ subnets, pools, releases, imports, conflicts }: RecoveryPlan): string =>
   [
     `${formatCount(subnets.length, 'Subnet')} and ${formatCount(pools.length, 'IPPool')} to configure`,
     `${formatCount(releases.length, 'allocation')} to release`,
     `${formatCount(imports.length, 'attachment')} to import`,
+    ...(conflicts.length > 0 ? [`${formatCount(conflicts.length, 'conflict')} left out`] : []),
   ].join(', ');

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations } from '../../clients/list-allocations.ts';
+import { listBindings } from '../../clients/list-bindings.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { connectKubernetes } from '../../clients/kubernetes-client.ts';
@@ -35,9 +36,12 @@ the Subnets, IPPools, IP objects and Pods of the cluster that KUBECONFIG names. 
 releases unused allocations, imports the addresses of Pods, and unfreezes the ledger. After an interrupted run, run it again. If two
 runs overlap, one starts the epoch, and the other fails and changes nothing.
 
+A conflict is listed with its remedy and left out: annotations of Pods are written by tenants, and count less than the ledger and IP
+objects. Addresses that nothing decides are quarantined, until you run ipledger unquarantine.
+
 Exit status:
-  0  recovered; without --apply: nothing prevents it
-  ${exitStatus.refused}  the ledger rejected a part, and stays frozen`,
+  0  recovered; without --apply: there are no conflicts
+  ${exitStatus.refused}  there are conflicts, or the ledger rejected a part; it stays frozen if that is a Subnet, an IPPool or a quarantine`,
     )
     .action((options: RecoverOptions) =>
       runAndPrint(options, (allocator, signal) => recover(allocator, options, signal)),
@@ -52,11 +56,14 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   const status = await allocator.call(LedgerService.getStatus, {});
   const missingEvents =
     options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
-  const snapshot = await readClusterSnapshot(kubernetes);
+  // Before the cluster: a Pod of an allocation that is made meanwhile would seem to be absent
   const { allocations } = await listAllocations(allocator, {});
+  const bindings = await listBindings(allocator);
+  const snapshot = await readClusterSnapshot(kubernetes);
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
   const { pools } = await allocator.call(SubnetsService.listPools, {});
-  const recovery = planRecovery(snapshot, { allocations, subnets, pools });
+  const recovery = planRecovery(snapshot, { allocations, bindings, subnets, pools });
+  if (recovery.conflicts.length > 0) process.exitCode = exitStatus.refused;
   if (!options.apply) return formatRecovery(recovery, { status, missingEvents, applied: false, rejected: [] });
   const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;
   const rejected = await applyRecovery(

@@ -1,13 +1,30 @@
-/** Plans the recovery of a restored ledger: what it lacks of the cluster's state, and which allocations are outdated. Pure. */
+/**
+ * Plans the recovery of a restored ledger: what it lacks of the cluster's state, and which allocations are outdated. Pure.
+ *
+ * The evidence of an address, the strongest first:
+ *   1. an allocation of the ledger that has a binding, of a Pod that runs
+ *   2. an IP object that the pod-watcher wrote for a later allocation
+ *   3. an allocation of a Pod that exists, or whose owner will create it again
+ *   4. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
+ * A conflict of two of one rank has no winner. It is left out, and a person decides.
+ */
 import { allocationKey, observedKey } from '../../kube-ovn-import/attachment-key.ts';
 import { isRetained } from '../../cluster/address-retention.ts';
+import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
+import type { Conflict, PlannedQuarantine } from '../../kube-ovn-import/conflict.ts';
+import { checkAttachments } from '../../kube-ovn-import/conflicts.ts';
+import { findContests, formatHolder } from '../../kube-ovn-import/find-contests.ts';
+import { leaveOutConflicts } from '../../kube-ovn-import/leave-out.ts';
 import { type ObservedAttachment, findObservedAttachments } from '../../kube-ovn-import/observed-attachments.ts';
 import type { KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
-import type { Allocation, Pool, Subnet } from '../../../proto/generated/ipledger.ts';
+import { formatAllocation, formatPodName } from '../../output/format.ts';
+import type { Allocation, Pool, SandboxBinding, Subnet } from '../../../proto/generated/ipledger.ts';
 
 /** The state of the restored ledger. */
 export interface LedgerContents {
   readonly allocations: readonly Allocation[];
+  /** Also those of released addresses. */
+  readonly bindings: readonly SandboxBinding[];
   readonly subnets: readonly Pick<Subnet, 'name'>[];
   readonly pools: readonly Pick<Pool, 'name'>[];
 }
@@ -23,57 +40,169 @@ export interface RecoveryPlan {
   readonly subnets: readonly KubeOvnSubnet[];
   readonly pools: readonly KubeOvnPool[];
   readonly releases: readonly PlannedRelease[];
+  /** Of containers whose address the ledger gave to another Pod later. Other bindings are left to the nodes. */
+  readonly staleBindings: readonly SandboxBinding[];
   /** Attachments of Pods that the ledger lacks. */
   readonly imports: readonly ObservedAttachment[];
+  /** What is left out. */
+  readonly conflicts: readonly Conflict[];
+  readonly quarantines: readonly PlannedQuarantine[];
 }
 
 /** Empty if ledger and cluster agree. */
 export function planRecovery(snapshot: ClusterSnapshot, ledger: LedgerContents): RecoveryPlan {
+  const allocations = indexAllocations(snapshot, ledger);
   const observed = findObservedAttachments(snapshot, true);
-  const byAttachment = new Map(ledger.allocations.map((allocation) => [allocationKey(allocation), allocation]));
-  const imports = observed.filter((each) => !isSame(each, byAttachment.get(observedKey(each))));
+  const missing = observed.filter((each) => !isKnown(each, allocations.byAttachment.get(observedKey(each))));
+  const checked = checkAttachments(missing, snapshot);
+  const rivals = new Map(checked.attachments.map((each) => [each, allocations.rivalsOf(each)]));
+  const lost = checked.attachments.flatMap((each): Conflict[] => {
+    const stronger = rivals.get(each)?.find((rival) => isStronger(rival, each));
+    return stronger ? [inLedger(each, stronger.allocation)] : [];
+  });
+  const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
+  const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
+  const conflicts = [...checked.conflicts, ...lost, ...contests];
+  const { attachments: imports, quarantines } = leaveOutConflicts(
+    { attachments: checked.attachments, leftovers: [], reservations: [] },
+    conflicts,
+    { ...ledger, subnets: snapshot.subnets },
+  );
+  const replaced = new Map(
+    imports.flatMap((each) =>
+      (rivals.get(each) ?? [])
+        .filter(({ allocation }) => !isEarlierPod(allocation, each))
+        .map(({ allocation }) => [allocation, each] as const),
+    ),
+  );
+  const transferred = new Set(imports.map(observedKey));
   const subnetNames = new Set(ledger.subnets.map(({ name }) => name));
   const poolNames = new Set(ledger.pools.map(({ name }) => name));
   return {
     subnets: snapshot.subnets.filter(({ name }) => !subnetNames.has(name)),
     pools: snapshot.pools.filter(({ name }) => !poolNames.has(name)),
-    releases: ledger.allocations.flatMap((allocation) => {
-      const reason = explainRelease(allocation, { snapshot, observed, imports });
-      return reason === undefined ? [] : [{ allocation, reason }];
+    releases: allocations.all.flatMap(({ allocation, exists, isRetained: retained }): PlannedRelease[] => {
+      const replacement = replaced.get(allocation);
+      if (replacement?.isRecorded) {
+        const reason = `an IP object shows ${replacement.addresses.join()} for ${formatHolder(replacement)}`;
+        return [{ allocation, reason }];
+      }
+      if (exists || retained || transferred.has(allocationKey(allocation))) return [];
+      return [{ allocation, reason: 'its Pod does not exist' }];
     }),
+    staleBindings: findStaleBindings(imports, ledger, snapshot),
     imports,
+    conflicts,
+    quarantines,
   };
 }
 
-const addressesOf = ({ addresses }: Allocation): string[] => addresses.map(({ address }) => address).toSorted();
-
-const isSame = ({ holder, subnet, addresses }: ObservedAttachment, allocation: Allocation | undefined): boolean =>
-  allocation !== undefined &&
-  allocation.podUid === holder.uid &&
-  allocation.subnet === subnet &&
-  addressesOf(allocation).join() === addresses.toSorted().join();
-
-interface Evidence {
-  readonly snapshot: ClusterSnapshot;
-  readonly observed: readonly ObservedAttachment[];
-  readonly imports: readonly ObservedAttachment[];
+/** An allocation, and what the cluster shows of its Pod. */
+interface KnownAllocation {
+  readonly allocation: Allocation;
+  /** A Pod of this uid exists. */
+  readonly exists: boolean;
+  /** It has not ended. */
+  readonly runs: boolean;
+  readonly isRetained: boolean;
 }
 
-/** Undefined for an allocation that stays. */
-function explainRelease(allocation: Allocation, { snapshot, observed, imports }: Evidence): string | undefined {
-  const own = imports.find((each) => observedKey(each) === allocationKey(allocation));
-  if (own) return `the Pod uses ${own.addresses.join(',')} and has uid ${own.holder.uid}`;
-  const allocated = addressesOf(allocation);
-  const user = imports.find(
-    ({ subnet, addresses }) => subnet === allocation.subnet && addresses.some((each) => allocated.includes(each)),
+function indexAllocations(snapshot: ClusterSnapshot, { allocations }: LedgerContents) {
+  const keyOf = (namespace: string, name: string, uid: string): string => `${namespace}/${name} ${uid}`;
+  const pods = Map.groupBy(snapshot.pods, (pod) => keyOf(pod.namespace, pod.ledgerName ?? pod.name, pod.identity));
+  const all = allocations.map((allocation): KnownAllocation => {
+    const { namespace = '', pod = '' } = allocation.attachment ?? {};
+    const own = pods.get(keyOf(namespace, pod, allocation.podUid)) ?? [];
+    return {
+      allocation,
+      exists: own.length > 0,
+      runs: own.some((each) => !hasEnded(each)),
+      isRetained: isRetained(allocation, snapshot),
+    };
+  });
+  const byAttachment = new Map(all.map((each) => [allocationKey(each.allocation), each]));
+  const byAddress = new Map(
+    all.flatMap((each) =>
+      each.allocation.addresses.map(({ address }) => [`${each.allocation.subnet}/${address}`, each] as const),
+    ),
   );
-  if (user) return `Pod ${user.holder.namespace}/${user.holder.name} uses it`;
-  const isObserved = observed.some((each) => observedKey(each) === allocationKey(allocation));
-  if (isObserved || isRetained(allocation, snapshot)) return undefined;
-  const { namespace, pod } = allocation.attachment ?? {};
-  const exists = snapshot.pods.some(
-    (each) =>
-      each.namespace === namespace && (each.ledgerName ?? each.name) === pod && each.identity === allocation.podUid,
+  /** The allocations that an import of the attachment would end. */
+  const rivalsOf = (observed: ObservedAttachment): KnownAllocation[] => {
+    const own = byAttachment.get(observedKey(observed));
+    const holders = observed.addresses.flatMap((address) => byAddress.get(`${observed.subnet}/${address}`) ?? []);
+    return [...new Set([...(own ? [own] : []), ...holders])];
+  };
+  return { all, byAttachment, rivalsOf };
+}
+
+/** Whether the ledger has what the cluster shows, or something later. */
+function isKnown(
+  { holder, subnet, addresses, ipObject, isRecorded }: ObservedAttachment,
+  own?: KnownAllocation,
+): boolean {
+  if (!own) return false;
+  const { allocation } = own;
+  if (isRecorded && ipObject && ipObject.allocation <= allocation.seq) return true;
+  // The uid of an absent member is unknown
+  const isSamePod = allocation.podUid === holder.uid || holder.uid === ipObject?.uid;
+  const allocated = allocation.addresses.map(({ address }) => address);
+  return isSamePod && allocation.subnet === subnet && allocated.toSorted().join() === addresses.toSorted().join();
+}
+
+/** Whether an allocation counts more than what the cluster shows of another attachment, or of another address of its own. */
+function isStronger(
+  { allocation, exists, runs, isRetained: retained }: KnownAllocation,
+  observed: ObservedAttachment,
+): boolean {
+  // An earlier Pod of the name does not exist any more. Its address is transferred, or stays held while it is bound
+  if (isEarlierPod(allocation, observed)) return false;
+  const isBound = allocation.bindings.length > 0;
+  if (!observed.isRecorded) return exists || retained || isBound;
+  const isLater = (observed.ipObject?.allocation ?? 0) > allocation.seq;
+  return !isLater || (runs && isBound);
+}
+
+const isEarlierPod = (allocation: Allocation, observed: ObservedAttachment): boolean =>
+  allocationKey(allocation) === observedKey(observed) && allocation.podUid !== observed.holder.uid;
+
+function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflict {
+  const evidence = observed.isRecorded ? `IP object ${observed.ipObject?.name} has` : 'only its annotation has';
+  return {
+    kind: 'in the ledger',
+    where: formatHolder(observed),
+    what: `${evidence} ${observed.addresses.join()} of Subnet ${observed.subnet}; in the ledger Pod ${formatPodName(allocation.attachment)} has ${formatAllocation(allocation)}`,
+    remedy: 'run `ip addr` in the containers, and delete the wrong Pod',
+    leavesOut: { attachments: [observed] },
+  };
+}
+
+/**
+ * The bindings that an import replaces. The allocator gave the address to a Pod of another name only when no container could answer
+ * on it any more, so the later IP object proves that the binding ended. Not while a Pod of its name runs.
+ */
+function findStaleBindings(
+  imports: readonly ObservedAttachment[],
+  { bindings }: LedgerContents,
+  { pods }: ClusterSnapshot,
+): SandboxBinding[] {
+  const imported = new Map(
+    imports
+      .filter(({ isRecorded }) => isRecorded)
+      .flatMap((each) => each.addresses.map((address) => [`${each.subnet}/${address}`, each] as const)),
   );
-  return exists ? undefined : 'its Pod does not exist';
+  const running = new Set(
+    pods.filter((pod) => !hasEnded(pod)).map(({ namespace, name, ledgerName = name }) => `${namespace}/${ledgerName}`),
+  );
+  return bindings.filter(({ attachment, subnet, addresses, allocationSeq }) => {
+    const pod = formatPodName(attachment);
+    return addresses.every((address) => {
+      const successor = imported.get(`${subnet}/${address}`);
+      return (
+        successor !== undefined &&
+        (successor.ipObject?.allocation ?? 0) > allocationSeq &&
+        `${successor.holder.namespace}/${successor.holder.name}` !== pod &&
+        !running.has(pod)
+      );
+    });
+  });
 }

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { runningPod } from '../../cluster/testing/running-pod.ts';
-import type { Allocation } from '../../../proto/generated/ipledger.ts';
-import type { KubeOvnIp, KubeOvnSubnet, PodWithOwner, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
+import type { Allocation, SandboxBinding } from '../../../proto/generated/ipledger.ts';
+import type {
+  KubeOvnIp,
+  KubeOvnPool,
+  KubeOvnSubnet,
+  PodWithOwner,
+  ClusterSnapshot,
+} from '../../cluster/cluster-snapshot.ts';
 import { type LedgerContents, planRecovery } from './recovery-plan.ts';
 
 const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: [] };
@@ -10,18 +16,47 @@ const lan: KubeOvnSubnet = {
   kind: 'Subnet',
   name: 'lan',
   spec: { cidrBlock: '10.0.0.0/24', gateway: '', excludeIps: [], provider: 'lan.default', protocol: '' },
+  namespaces: [],
+  hasSelectors: false,
 };
 
-/** A running Pod, with an address if it is not ''. */
-const pod = (name: string, address: string): PodWithOwner => ({
-  ...runningPod(
-    name,
-    address === ''
-      ? {}
-      : { 'lan.default.kubernetes.io/ip_address': address, 'lan.default.kubernetes.io/allocated': 'true' },
-  ),
+/** A running Pod that requests the network lan, with an annotated address if it is not ''. */
+const pod = (name: string, address: string, networks = 'lan'): PodWithOwner => ({
+  ...runningPod(name, {
+    'k8s.v1.cni.cncf.io/networks': networks,
+    ...(address !== '' && {
+      'lan.default.kubernetes.io/ip_address': address,
+      'lan.default.kubernetes.io/allocated': 'true',
+    }),
+  }),
   node: 'node-1',
   owner: undefined,
+});
+
+/** The IP object that the pod-watcher wrote for an allocation. */
+const ip = (name: string, address: string, more: Partial<KubeOvnIp> = {}): KubeOvnIp => ({
+  ...metadata,
+  kind: 'IP',
+  name: `${name}.default.lan.default`,
+  isOurs: true,
+  allocation: 20,
+  isReserved: false,
+  pod: name,
+  namespace: 'default',
+  podType: '',
+  subnet: 'lan',
+  addresses: [address],
+  mac: '',
+  ...more,
+});
+const bindings = [{ containerId: 'c', interface: 'net1', node: 'node-1', bootId: 'b', at: '' }];
+/** A binding of the ledger, also one of a released address. */
+const boundTo = ({ attachment, subnet, addresses, seq, bindings: [binding] }: Allocation): SandboxBinding => ({
+  ...(attachment && { attachment }),
+  ...(binding && { binding }),
+  subnet,
+  addresses: addresses.map(({ address }) => address),
+  allocationSeq: seq,
 });
 
 const allocation = (name: string, address: string, more: Partial<Allocation> = {}): Allocation => ({
@@ -41,24 +76,30 @@ const allocation = (name: string, address: string, more: Partial<Allocation> = {
   ...more,
 });
 
+const networks = new Map([['default/lan', '{"type":"macvlan","ipam":{"type":"kube-ovn"}}']]);
+
 function plan(cluster: Partial<ClusterSnapshot>, ledger: Partial<LedgerContents> = {}) {
-  const none = { pools: [], ips: [], vips: [], pods: [], networks: new Map<string, string>() };
+  const none = { pools: [], ips: [], vips: [], pods: [], networks };
   const retention = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
   const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, ...cluster };
-  const { subnets, pools, releases, imports } = planRecovery(snapshot, {
+  const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = planRecovery(snapshot, {
     allocations: [],
     subnets: [lan],
     pools: [],
+    bindings: (ledger.allocations ?? []).filter((each) => each.bindings.length > 0).map(boundTo),
     ...ledger,
   });
   return {
     configured: [...subnets, ...pools].map(({ name }) => name),
     releases: releases.map(({ allocation: { attachment }, reason }) => `${attachment?.pod}: ${reason}`),
+    ended: staleBindings.map(({ attachment }) => attachment?.pod),
     imports: imports.map(({ holder, addresses }) => `${holder.name}: ${addresses.join()}`),
+    conflicts: conflicts.map(({ kind, where }) => `${kind}: ${where}`),
+    quarantined: quarantines.map(({ address }) => address),
   };
 }
 
-const empty = { configured: [], releases: [], imports: [] };
+const empty = { configured: [], releases: [], ended: [], imports: [], conflicts: [], quarantined: [] };
 
 describe('The recovery plan', () => {
   it('is empty if the ledger agrees with the cluster', () => {
@@ -82,21 +123,148 @@ describe('The recovery plan', () => {
     expect(plan({ pods: [recreated] }, ledger)).to.deep.equal({ ...empty, releases: ['a: its Pod does not exist'] });
   });
 
-  it('releases an address that another Pod uses', () => {
+  it('releases an address that another Pod uses, if its own Pod does not exist', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2')] };
     expect(plan({ pods: [pod('b', '10.0.0.2')] }, ledger)).to.deep.equal({
       ...empty,
-      releases: ['a: Pod default/b uses it'],
+      releases: ['a: its Pod does not exist'],
       imports: ['b: 10.0.0.2'],
     });
   });
 
-  it('replaces the allocation of a Pod that uses another address', () => {
+  it('replaces the allocation of a Pod whose IP object has another address', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2')] };
-    expect(plan({ pods: [pod('a', '10.0.0.9')] }, ledger)).to.deep.equal({
+    expect(plan({ pods: [pod('a', '10.0.0.9')], ips: [ip('a', '10.0.0.9')] }, ledger)).to.deep.equal({
       ...empty,
-      releases: ['a: the Pod uses 10.0.0.9 and has uid uid-a'],
+      releases: ['a: an IP object shows 10.0.0.9 for Pod default/a'],
       imports: ['a: 10.0.0.9'],
+    });
+  });
+
+  for (const [whose, pods] of [
+    ['another Pod', [pod('a', '10.0.0.2'), pod('thief', '10.0.0.2')]],
+    ['another Pod, and the own one is absent', [pod('a', ''), pod('thief', '10.0.0.2')]],
+    ['the Pod itself, of another address', [pod('a', '10.0.0.9')]],
+  ] as const)
+    for (const bound of [true, false])
+      it(`keeps ${bound ? 'a bound' : 'an unbound'} allocation against an annotation of ${whose}`, () => {
+        const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings: bound ? bindings : [] })] };
+        expect(plan({ pods }, ledger)).to.deep.equal({
+          ...empty,
+          conflicts: [`in the ledger: Pod default/${pods.at(-1)?.name}`],
+        });
+      });
+
+  it('keeps a bound allocation of a running Pod also against an IP object', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
+    const cluster = { pods: [pod('a', ''), pod('b', '10.0.0.2')], ips: [ip('b', '10.0.0.2')] };
+    expect(plan(cluster, ledger)).to.deep.equal({ ...empty, conflicts: ['in the ledger: Pod default/b'] });
+  });
+
+  it('keeps an allocation that is newer than the IP object of another Pod', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { seq: 30 })] };
+    const cluster = { pods: [pod('a', ''), pod('b', '')], ips: [ip('b', '10.0.0.2')] };
+    expect(plan(cluster, ledger)).to.deep.equal({ ...empty, conflicts: ['in the ledger: Pod default/b'] });
+  });
+
+  it('ends bindings only of a Pod that does not run, whose address the ledger gave to another Pod later', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
+    expect(plan({ pods: [pod('b', '')], ips: [ip('b', '10.0.0.2')] }, ledger)).to.deep.equal({
+      ...empty,
+      releases: ['a: an IP object shows 10.0.0.2 for Pod default/b'],
+      ended: ['a'],
+      imports: ['b: 10.0.0.2'],
+    });
+    expect(plan({}, ledger)).to.deep.equal({ ...empty, releases: ['a: its Pod does not exist'] });
+    expect(plan({ pods: [pod('b', '10.0.0.2')] }, ledger)).to.deep.equal({
+      ...empty,
+      releases: ['a: its Pod does not exist'],
+      conflicts: ['in the ledger: Pod default/b'],
+    });
+    const released = boundTo(allocation('a', '10.0.0.2', { bindings }));
+    const cluster = { pods: [pod('b', '')], ips: [ip('b', '10.0.0.2')] };
+    expect(plan(cluster, { bindings: [released] }).ended).to.deep.equal(['a']);
+    expect(plan(cluster, { bindings: [{ ...released, allocationSeq: 21 }] }).ended).to.deep.equal([]);
+    expect(plan({ ...cluster, pods: [pod('a', ''), pod('b', '')] }, { bindings: [released] }).ended).to.deep.equal([]);
+  });
+
+  it('transfers the address to the next Pod of a name, and leaves the binding of the earlier one', () => {
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { podUid: 'earlier', bindings })] };
+    const pods = [pod('a', '')];
+    const transferred = { ...empty, imports: ['a: 10.0.0.2'] };
+    expect(plan({ pods, ips: [ip('a', '10.0.0.2')] }, ledger)).to.deep.equal(transferred);
+    expect(plan({ pods: [pod('a', '10.0.0.2')] }, ledger)).to.deep.equal(transferred);
+    const older = [ip('a', '10.0.0.3', { allocation: 7 })];
+    expect(plan({ pods, ips: older }, ledger)).to.deep.equal({ ...empty, releases: ['a: its Pod does not exist'] });
+  });
+
+  it('imports what an IP object shows, whatever the annotations of its Pod and of other Pods are', () => {
+    const ips = [ip('a', '10.0.0.2', { mac: '02:00:00:00:00:01' })];
+    expect(plan({ pods: [pod('a', ''), pod('thief', '10.0.0.2')], ips })).to.deep.equal({
+      ...empty,
+      imports: ['a: 10.0.0.2'],
+      conflicts: ['allocated twice: Pod default/a and Pod default/thief'],
+    });
+    expect(plan({ pods: [pod('a', '10.0.0.3')], ips })).to.deep.equal({
+      ...empty,
+      imports: ['a: 10.0.0.2'],
+      conflicts: ['IP object and annotation: Pod default/a'],
+      quarantined: ['10.0.0.3'],
+    });
+  });
+
+  it('takes no IP object of another Pod, whatever its name', () => {
+    const ips = [ip('a', '10.0.0.2', { pod: 'other' })];
+    expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal(empty);
+  });
+
+  it('imports neither of two Pods with the same annotation, and quarantines their address', () => {
+    expect(plan({ pods: [pod('a', '10.0.0.2'), pod('b', '10.0.0.2'), pod('c', '10.0.0.3')] })).to.deep.equal({
+      ...empty,
+      imports: ['c: 10.0.0.3'],
+      conflicts: ['allocated twice: Pod default/a and Pod default/b'],
+      quarantined: ['10.0.0.2'],
+    });
+  });
+
+  it('leaves out an annotation of a network that the Pod does not request, or of a Subnet or IPPool for others', () => {
+    const claims = [pod('a', '10.0.0.2')];
+    const leftOut = { ...empty, conflicts: ['no evidence: Pod default/a'] };
+    expect(plan({ pods: [pod('a', '10.0.0.2', 'other')] })).to.deep.equal(leftOut);
+    expect(plan({ pods: claims, subnets: [{ ...lan, namespaces: ['team'] }] })).to.deep.equal(leftOut);
+    const spec = { subnet: 'lan', ips: ['10.0.0.2..10.0.0.5'], namespaces: ['team'] };
+    const team: KubeOvnPool = { ...metadata, kind: 'IPPool', name: 'team', spec };
+    expect(plan({ pods: claims, pools: [team] })).to.deep.equal({ ...leftOut, configured: ['team'] });
+    expect(plan({ pods: claims, subnets: [{ ...lan, hasSelectors: true }] }).quarantined).to.deep.equal(['10.0.0.2']);
+  });
+
+  it('is about the other Pods also if thousands of Pods have false annotations', () => {
+    const liars = Array.from({ length: 5_000 }, (_, index) => pod(`liar-${index}`, '10.0.0.2'));
+    const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
+    const { releases, imports, quarantined, conflicts } = plan(
+      { pods: [pod('a', ''), ...liars, pod('b', '')], ips: [ip('b', '10.0.0.4')] },
+      ledger,
+    );
+    expect({ releases, imports, quarantined }).to.deep.equal({
+      releases: [],
+      imports: ['b: 10.0.0.4'],
+      quarantined: [],
+    });
+    expect(conflicts).to.have.length(5_000);
+  });
+
+  it('counts a Pod that is terminating as one that runs', () => {
+    const terminating = { ...pod('a', ''), isTerminating: true, graceSeconds: 0 };
+    expect(plan({ pods: [terminating], ips: [ip('a', '10.0.0.2')] }).imports).to.deep.equal(['a: 10.0.0.2']);
+  });
+
+  it('has no routes that an annotation has in a wrong form', () => {
+    const routed = pod('a', '10.0.0.2');
+    const annotations = { ...routed.annotations, 'lan.default.kubernetes.io/routes': '[{"dst":"nowhere"}]' };
+    expect(plan({ pods: [{ ...routed, annotations }] })).to.deep.equal({
+      ...empty,
+      imports: ['a: 10.0.0.2'],
+      conflicts: ['invalid annotation: Pod default/a'],
     });
   });
 
@@ -104,20 +272,8 @@ describe('The recovery plan', () => {
     const owner = { kind: 'StatefulSet', name: 'db', uid: 'set' };
     const statefulSets = new Map([['default/db', { uid: 'set', deleting: false, replicas: 2, firstOrdinal: 0 }]]);
     const ledger = { allocations: [allocation('db-0', '10.0.0.2', { owner })] };
-    const ip: KubeOvnIp = {
-      ...metadata,
-      kind: 'IP',
-      name: 'db-1.default.lan.default',
-      isOurs: true,
-      isReserved: false,
-      pod: 'db-1',
-      namespace: 'default',
-      podType: 'StatefulSet',
-      subnet: 'lan',
-      addresses: ['10.0.0.3'],
-      mac: '',
-    };
-    expect(plan({ statefulSets, ips: [ip] }, ledger)).to.deep.equal({ ...empty, imports: ['db-1: 10.0.0.3'] });
+    const ips = [ip('db-1', '10.0.0.3', { podType: 'StatefulSet' })];
+    expect(plan({ statefulSets, ips }, ledger)).to.deep.equal({ ...empty, imports: ['db-1: 10.0.0.3'] });
   });
 
   it('keeps the address of a stopped virtual machine while the machine exists', () => {

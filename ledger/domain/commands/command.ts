@@ -113,6 +113,8 @@ export interface Unbind extends Timed, NodeScope {
   readonly containerId: string;
   readonly interface: string;
   readonly cause: UnbindCause;
+  /** The caller may end bindings only whose allocation has ended. */
+  readonly releasedOnly?: boolean;
 }
 
 export interface ApplySubnet extends Timed {

@@ -69,8 +69,9 @@ export function bind(state: State, command: Bind): Event[] {
  * Ends the bindings of one container interface, also after a release. Does nothing for an unknown container.
  *
  * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would block the deletion of the Pod.
+ * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may not end that
  */
-export function unbind(state: State, { containerId, interface: name, cause, onlyNode }: Unbind): Event[] {
+export function unbind(state: State, { containerId, interface: name, cause, onlyNode, releasedOnly }: Unbind): Event[] {
   const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
   const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
@@ -79,6 +80,8 @@ export function unbind(state: State, { containerId, interface: name, cause, only
       (b) => b.containerId === containerId && b.interface === name && (onlyNode === undefined || b.node === onlyNode),
     );
     if (!binding) continue;
+    if (releasedOnly)
+      refuseInUse(`${address} of subnet ${subnet}`, binding, claimOf(state, subnet, address)?.allocation);
     const known = bySubnet.get(subnet) ?? { attachment: binding.attachment, addresses: [] };
     bySubnet.set(subnet, { ...known, addresses: [...known.addresses, address].toSorted() });
   }
@@ -87,4 +90,14 @@ export function unbind(state: State, { containerId, interface: name, cause, only
   return ends.map(([subnet, { attachment, addresses }]): Event => {
     return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name, cause } };
   });
+}
+
+/** @throws Refused ADDRESS_IN_USE */
+function refuseInUse(what: string, { alloc, containerId, node }: Binding, allocation: Allocation | undefined): void {
+  if (allocation?.seq !== alloc) return;
+  const { namespace, pod } = allocation.attachment;
+  throw new Refused(
+    'ADDRESS_IN_USE',
+    `the binding of container ${containerId} on node ${node} cannot be ended: Pod ${namespace}/${pod} holds ${what}, and its container may answer on it. Delete the Pod; or release its allocation first`,
+  );
 }

@@ -145,6 +145,16 @@ describe('Bind on another node', () => {
 });
 
 describe('Unbind', () => {
+  it('of a person ends no binding whose allocation is current', () => {
+    const byPerson = unbind('container-1', 'garbage-collected', { releasedOnly: true });
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(byPerson)
+      .thenRefused('ADDRESS_IN_USE', 'Pod default/one holds 172.17.0.11 of subnet macvlan');
+    given([subnetConfigured(), one, bound(one, 2), released(one, 2)])
+      .when(byPerson)
+      .then([unbound(one, 'container-1', { cause: 'garbage-collected' })]);
+  });
+
   it('ends the binding of that container', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind())

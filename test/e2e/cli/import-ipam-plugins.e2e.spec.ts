@@ -90,15 +90,23 @@ describe('ipledger import of IPAM plugins', function () {
   const listAllocations = async (): Promise<AllocationList['allocations']> =>
     (JSON.parse((await ipledger('allocations', '-o', 'json')).stdout) as AllocationList).allocations;
 
-  it('lists all conflicts of whereabouts and changes nothing', async () => {
+  it('lists all conflicts of whereabouts, and leaves out what is in conflict', async () => {
     await apply([whereaboutsReservation('10.9.0.8', 'another')]);
     const { code, stdout } = await ipledger('import', 'whereabouts', ...pools, '--apply');
     expect(code).to.equal(1);
     expect(stdout).to.match(/^no Pod +IPPool kube-system\/10\.9\.0\.0-24 +10\.9\.0\.99 is for Pod default\/gone/m);
     expect(stdout).to.match(/^entry and reservation +OverlappingRangeIPReservation kube-system\/10\.9\.0\.8 /m);
     expect(stdout).to.match(/^network in use +NetworkAttachmentDefinition default\/lan /m);
-    expect(stdout).to.match(/3 conflicts: nothing was changed\n$/);
+    expect(stdout).to.match(/^3 conflicts left out$/m);
+    expect(stdout)
+      .to.match(/^quarantined: .*\b10\.9\.0\.99 of Subnet lan/m)
+      .and.match(/, 0 attachments imported\n$/);
     expect(await listAllocations()).to.be.empty;
+    for (const address of ['10.9.0.8', 'fd00:9::8', '10.9.0.99']) {
+      const reason = ['--yes', '--reason', 'the entries are correct now'];
+      const ended = await ipledger('unquarantine', address, '--subnet', 'lan', ...reason);
+      expect(ended.code, ended.stderr).to.equal(0);
+    }
     await apply([
       network('lan', ledgerIpam('lan')),
       whereaboutsReservation('10.9.0.8', 'db'),

@@ -165,7 +165,7 @@ describe('ipledger import kube-ovn', function () {
     await applyLease({ holderIdentity: '' });
   });
 
-  it('lists all conflicts and changes nothing', async () => {
+  it('lists all conflicts, and changes nothing while one is of Subnets', async () => {
     await apply([
       kubeOvnSubnet('lan-too', '10.9.0.128/25', { gateway: '10.9.0.129', provider: 'lan.default' }),
       kubeOvnPod('thief', { ...networks('lan'), ...lan('10.9.0.7') }),
@@ -176,28 +176,30 @@ describe('ipledger import kube-ovn', function () {
         ...networks('attic'),
         ...attachmentAnnotations('attic.default', ['10.12.0.9', '10.12.0.0/24', '10.12.0.1']),
       }),
+      kubeOvnPod('liar', { ...networks('dual'), ...lan('10.9.0.42') }),
       kubeOvnPod('squatter', { ...networks('lan'), ...lan('10.9.0.50') }),
       kubeOvnIp({ pod: 'vm', provider: 'lan.default', subnet: 'lan', address: '10.9.0.70', podType: 'VirtualMachine' }),
     ]);
     const { code, stdout } = await runImport('--apply');
     expect(code).to.equal(1);
-    const expectedLines = [
-      /^overlap +Subnets lan and lan-too /m,
-      /^allocated twice +Pod default\/\w+ and Pod default\/\w+ +10\.9\.0\.7 of Subnet lan /m,
-      /^out of range +Pod default\/astray +10\.99\.0\.7 is not in Subnet lan/m,
-      /^IP object and annotation +Pod default\/two-minds .*10\.9\.0\.40.*10\.9\.0\.41/m,
-      /^no Subnet +Pod default\/homeless .*attic\.default/m,
-      /^allocated and reserved +Pod default\/squatter +10\.9\.0\.50 .*Vip front/m,
-      /^stopped virtual machine +IP object vm\.default\.lan\.default /m,
-    ];
-    for (const line of expectedLines) expect(stdout).to.match(line);
+    expect(stdout).to.match(/^overlap +Subnets lan and lan-too /m);
+    for (const line of podConflicts) expect(stdout).to.match(line);
     expect(stdout).to.match(/conflicts: nothing was changed\n$/);
     expect(JSON.parse((await ipledger('allocations', '-o', 'json')).stdout)).to.have.property('allocations').that.is
       .empty;
-    for (const pod of ['thief', 'astray', 'two-minds', 'homeless', 'squatter']) await kubernetes.remove('Pod', pod);
-    for (const ip of ['two-minds', 'vm']) await deleteObject('IP', `${ip}.default.lan.default`);
     await deleteObject('Subnet', 'lan-too');
   });
+
+  const podConflicts = [
+    /^allocated twice +Pod default\/web and Pod default\/thief +10\.9\.0\.7 of Subnet lan/m,
+    /^out of range +Pod default\/astray +10\.99\.0\.7 is not in Subnet lan/m,
+    /^IP object and annotation +Pod default\/two-minds .*10\.9\.0\.40.*10\.9\.0\.41/m,
+    /^no Subnet +Pod default\/homeless .*attic\.default/m,
+    /^no evidence +Pod default\/liar .*does not request network lan\.default/m,
+    /^allocated and reserved +Pod default\/squatter +10\.9\.0\.50 .*Vip front/m,
+    /^stopped virtual machine +IP object vm\.default\.lan\.default /m,
+  ];
+  const decisions = /^quarantined: (10\.9\.0\.[47]0 of Subnet lan(, )?){2}$/m;
 
   async function deleteObject(kind: 'IP' | 'Subnet', name: string): Promise<void> {
     await kubernetes.patch(kind, name, { metadata: { finalizers: [] } });
@@ -206,21 +208,47 @@ describe('ipledger import kube-ovn', function () {
 
   it('only prints the plan without --apply', async () => {
     const { code, stdout, stderr } = await runImport();
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: 'nothing was changed: add --apply to import\n' });
-    expect(stdout).to.contain('10.9.0.21 of Subnet lan, for lan.default');
-    expect(stdout).to.match(/^stale IP +deleted\.default\.lan\.default +10\.9\.0\.99/m);
-    expect(stdout).to.match(/3 Subnets, 1 IPPool, 2 reservations, 5 attachments\n$/);
-    expect(await listKubeOvnObjects()).to.have.length(12);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'nothing was changed: add --apply to import\n' });
+    for (const line of [...podConflicts, decisions]) expect(stdout).to.match(line);
+    expect(stdout).to.match(/3 Subnets, 1 IPPool, 2 reservations, 6 attachments\n$/);
+    const { attachments, deleted } = JSON.parse((await runImport('-o', 'json')).stdout) as {
+      readonly attachments: readonly { readonly name: string }[];
+      readonly deleted: readonly string[];
+    };
+    expect(attachments.map(({ name }) => name))
+      .to.include('db-1')
+      .and.not.include('thief');
+    expect(deleted).to.deep.equal(['deleted.default.lan.default']);
+    expect(await listKubeOvnObjects()).to.have.length(14);
     expect(JSON.parse((await ipledger('allocations', '-o', 'json')).stdout)).to.have.property('allocations').that.is
       .empty;
   });
 
-  it('imports everything, and the same when it is repeated', async () => {
-    for (const time of ['first', 'again']) {
-      const { code, stdout, stderr } = await runImport('--apply');
-      expect({ code, stderr }, `${time}: ${stdout}`).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.match(/^3 Subnets, 1 IPPool, 2 reservations, [45] attachments imported\n$/);
+  it('imports all others beside the conflicts of Pods, and gives their addresses to no Pod', async () => {
+    const { code, stdout } = await runImport('--apply');
+    expect(code, stdout).to.equal(1);
+    for (const line of [...podConflicts, decisions]) expect(stdout).to.match(line);
+    expect(stdout).to.match(/3 Subnets, 1 IPPool, 2 reservations, 6 attachments imported\n$/);
+    const { allocations } = JSON.parse((await ipledger('allocations', '-o', 'json')).stdout) as {
+      allocations: { attachment: { pod: string } }[];
+    };
+    const pods = ['web', 'web', 'pooled', 'machine', 'db-1', 'two-minds'];
+    expect(allocations.map(({ attachment }) => attachment.pod)).to.have.members(pods);
+    for (const pod of ['thief', 'astray', 'two-minds', 'homeless', 'liar', 'squatter'])
+      await kubernetes.remove('Pod', pod);
+    for (const ip of ['two-minds', 'vm']) await deleteObject('IP', `${ip}.default.lan.default`);
+    const reason = ['--reason', 'the Pods are deleted'];
+    for (const address of ['10.9.0.40', '10.9.0.70']) {
+      const ended = await ipledger('unquarantine', address, '--subnet', 'lan', '--yes', ...reason);
+      expect(ended.code, ended.stderr).to.equal(0);
     }
+    await ipledger('release', 'default/two-minds', '--yes', ...reason);
+  });
+
+  it('imports the same when it is repeated', async () => {
+    const { code, stdout, stderr } = await runImport('--apply');
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(/^3 Subnets, 1 IPPool, 2 reservations, 4 attachments imported\n$/);
     const { allocations } = JSON.parse((await ipledger('allocations', '-o', 'json')).stdout) as {
       allocations: { cause: string; addresses: { address: string }[] }[];
     };

@@ -110,6 +110,11 @@ describe('A ledger that was restored from a backup', function () {
       await expectConsistency(stack);
       await waitForLease();
       await stack.watcher.stop();
+      // Its annotations are a lie
+      await makePod(scene, 'thief', 'lan', {
+        'lan.default.kubernetes.io/ip_address': stays,
+        'lan.default.kubernetes.io/allocated': 'true',
+      });
       await stack.allocator.stop();
       await restoreEtcd(scene.run, scene.stack.etcd, file);
       await stack.allocator.start();
@@ -144,7 +149,7 @@ describe('A ledger that was restored from a backup', function () {
     it('is compared with the cluster by recover', async () => {
       const { code, stdout, stderr } = await recover();
       expect({ code, stderr }).to.deep.equal({
-        code: 0,
+        code: 1,
         stderr: 'nothing was changed: add --apply --reason … to recover\n',
       });
       const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '));
@@ -158,13 +163,19 @@ describe('A ledger that was restored from a backup', function () {
       );
       expect(stdout).to.match(/, and frozen since [^:]+:\d\d:\d\d: anonymous has seen event \d+ of epoch 1$/m);
       expect(stdout).to.match(/^lost: events \d+ to \d+, at least \d+, of the time from .* to /m);
-      expect(stdout).to.contain('1 allocation to release, 2 attachments to import\n');
+      expect(stdout).to.contain('1 allocation to release, 2 attachments to import, 1 conflict left out\n');
+      expect(stdout).to.match(
+        new RegExp(
+          `^in the ledger +Pod default/thief +only its annotation has ${addresses['stays']} .* Pod default/stays `,
+          'm',
+        ),
+      );
       expect(stdout).to.contain('ipledger quarantine ADDRESS');
     });
 
     it('has missing events, which become commands for the operator', async () => {
       const { code, stdout } = await recover('--from-export', exported);
-      expect(code).to.equal(0);
+      expect(code).to.equal(1);
       expect(stdout).to.match(/^the ledger lacks these events of the export: .*\b1 AddressReserved\b/m);
       expect(stdout).to.match(
         /^ {2}ipledger reserve 10\.8\.0\.70 --for vip\/printer --subnet lan --reason 'floor 3' {2}# event \d+, .*, by anonymous$/m,
@@ -182,9 +193,17 @@ describe('A ledger that was restored from a backup', function () {
     it('is recovered by the next run: every Pod keeps its address, and there is no disagreement', async () => {
       const { stack } = scene;
       const { code, stdout, stderr } = await recover('--apply', '--reason', 'the disk of etcd was lost');
-      expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
+      expect({ code, stderr }, stdout).to.deep.equal({ code: 1, stderr: '' });
       expect(stdout).to.contain(': done\n');
       expect(await readFreeze()).to.equal(undefined);
+      const { allocations } = JSON.parse((await ipledger('allocations', '-o', 'json')).stdout) as {
+        readonly allocations: readonly { attachment: { pod: string }; addresses: { address: string }[] }[];
+      };
+      const holders = allocations.filter((each) =>
+        each.addresses.some(({ address }) => address === addresses['stays']),
+      );
+      expect(holders.map(({ attachment }) => attachment.pod)).to.deep.equal(['stays']);
+      await scene.kubernetes.remove('Pod', 'thief');
       const late = await waitForAddress(scene, 'late', 'lan');
       for (const [pod, address] of Object.entries(addresses)) {
         expect(await waitForAddress(scene, pod, 'lan')).to.equal(address);

@@ -5,6 +5,7 @@ import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { allocationForSandbox } from '../../../../ledger/domain/decide/bind.ts';
+import type { UnbindCause } from '../../../../ledger/domain/events/event.ts';
 import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
@@ -41,6 +42,13 @@ export async function attach(
 const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
   ownNode === undefined ? {} : { onlyNode: ownNode };
 
+/** A person does not know whether a container runs; its node does. The causes of a Node say that it is gone. */
+const people = /^(ipledger:\/\/operator\/|kubernetes:)/;
+const nodeCauses: ReadonlySet<UnbindCause> = new Set(['node-deleted', 'node-out-of-service']);
+
+const releasedOnly = ({ actor }: CallContext, cause: UnbindCause): { readonly releasedOnly?: true } =>
+  people.test(actor) && !nodeCauses.has(cause) ? { releasedOnly: true } : {};
+
 export async function bind(allocator: AllocatorContext, request: api.BindRequest, context: CallContext) {
   const sandbox = readSandbox(request);
   context.span?.set(podAttributes({ ...sandbox, name: sandbox.pod }));
@@ -70,7 +78,7 @@ export async function unbind(allocator: AllocatorContext, request: api.UnbindReq
   const { answer, head } = await submitCommand(
     allocator,
     context,
-    (now) => ({ type: 'Unbind', now, ...sandbox, cause, ...onlyNode(context) }),
+    (now) => ({ type: 'Unbind', now, ...sandbox, cause, ...onlyNode(context), ...releasedOnly(context, cause) }),
     (_state, events) => events.length,
   );
   return { position: positionMessage(head), unbound: answer };
