@@ -2,6 +2,7 @@
  * Checks that an event can follow the previous ones: the next number, the hash of the previous event, not an earlier time, part of
  * a complete command, the right previous event for each address, and a change that a command can cause.
  */
+import { canonicalAddress } from '../../domain/addresses/address.ts';
 import { type Sequenced } from '../../domain/events/event.ts';
 import { addressesOf, brokenRule } from '../../domain/events/registry.ts';
 import { claimOf, type State } from '../../domain/state/state.ts';
@@ -17,6 +18,7 @@ export function faultOf(past: StateBeforeEvent, event: StoredEvent): string | un
     faultInCommand(past.openCommand, event.envelope) ??
     faultInBeginning(past.head, event.envelope) ??
     faultInRestoration(past.head, event.sequenced) ??
+    faultInNames(event) ??
     faultInBefore(past.state, event) ??
     brokenRule(past.state, event.sequenced, event.envelope.v)
   );
@@ -60,6 +62,18 @@ function faultInRestoration(head: Head, { type, data }: Sequenced): string | und
   if (type !== 'LedgerRestored') return undefined;
   if (data.epoch < head.epoch) return `begins epoch ${data.epoch}, but the log is in epoch ${head.epoch}`;
   return data.seq <= head.seq ? undefined : `records a ledger that ends with event ${data.seq}, which is not before it`;
+}
+
+/** Names that an allocator cannot load: a Subnet and an address are separated by a slash in the key, and '' is no IPPool. */
+function faultInNames({ sequenced }: StoredEvent): string | undefined {
+  const { type, subnet, data } = sequenced;
+  const addresses = addressesOf(sequenced);
+  const namesSubnet = type === 'SubnetConfigured' || addresses.length > 0;
+  if (namesSubnet && (subnet === '' || subnet.includes('/')))
+    return `has no name of a Subnet that an allocator can load: ${JSON.stringify(subnet)}`;
+  if (type === 'PoolConfigured' && data.pool === '') return 'has no name of an IPPool';
+  const address = addresses.find((each) => canonicalAddress(each) !== each);
+  return address === undefined ? undefined : `has ${JSON.stringify(address)}, which is not the text of an address`;
 }
 
 function faultInBefore(state: State, { envelope: { before }, sequenced }: StoredEvent): string | undefined {

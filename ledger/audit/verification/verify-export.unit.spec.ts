@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
+import type { Event } from '../../domain/events/event.ts';
 import { eventVersions } from '../../domain/events/schema-version.ts';
+import { subnetConfigured } from '../../domain/testing/event-fixtures.ts';
 import { logKey, logPrefix } from '../../log/store/keys.ts';
 import type { MemoryLedger } from '../../log/testing/memory-ledger.ts';
-import { never } from '../../log/testing/running-writer.ts';
+import { batchOf, never } from '../../log/testing/running-writer.ts';
 import { ledgerOf, story } from '../testing/story-ledger.ts';
 import { verifyExport } from './verify-ledger.ts';
 
@@ -52,6 +54,32 @@ describe('verifyExport', () => {
       expect(findings.map(({ key }) => key)).to.deep.equal([logKey(seq)]);
     }
   });
+
+  const unloadable: Record<string, Event> = {
+    'a Subnet with a slash in its name': { ...subnetConfigured(), subnet: 'a/b' },
+    'a Subnet without a name': { ...subnetConfigured(), subnet: '' },
+    'an IPPool without a name': {
+      type: 'PoolConfigured',
+      subnet: 'macvlan',
+      data: { pool: '', spec: { subnet: 'macvlan', ips: ['172.17.0.20'], namespaces: [] } },
+    },
+  };
+  const reserved = (subnet: string, address: string): Event => ({
+    type: 'AddressReserved',
+    subnet,
+    data: { addresses: [address], reservedFor: 'vip/x', mac: '', reason: '' },
+  });
+  unloadable['an address in a Subnet with a slash in its name'] = reserved('a/b', '172.17.0.20');
+  for (const address of ['172.17.0.20/16', '', 'a/b', '172.17.0.020', '::FFFF'])
+    unloadable[`the address "${address}"`] = reserved('macvlan', address);
+  for (const [what, event] of Object.entries(unloadable))
+    it(`reports ${what}, which no allocator can load`, async () => {
+      const ledger = await ledgerOf();
+      const added = batchOf(await ledger.head(never), [event]).events.map(({ text }) => text);
+      const { findings, head } = await verifyExport(lines([...textsOf(ledger), ...added]), { signal: never });
+      expect(findings.map(({ key }) => key)).to.deep.equal([logKey(head.seq + 1)]);
+      expect(findings[0]?.what).to.match(/has no name of an? |which is not the text of an address$/);
+    });
 
   it('rejects a file that is not an export', async () => {
     const refused = await verifyExport(lines(['hello']), { signal: never }).catch((error: unknown) => error);
