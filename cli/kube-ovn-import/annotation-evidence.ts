@@ -1,5 +1,5 @@
 /**
- * Decides whether an annotation alone is evidence of an address. A tenant can write it on its Pods. It is believed only where the
+ * Decides whether an annotation alone is evidence of an address. A tenant can write it on its Pods. It counts only where the
  * tenant may request the same address: on a network that the Pod requests, in a Subnet and IPPools that are for its namespace. Pure.
  */
 import { parseAddress } from '../../ledger/domain/addresses/address.ts';

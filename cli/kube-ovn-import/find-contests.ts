@@ -23,7 +23,7 @@ export function findContests(attachments: readonly ObservedAttachment[]): Confli
       conflicts.push({
         kind: 'allocated twice',
         where: `${formatHolder(winner)} and ${formatHolder(each)}`,
-        what: `${key}: only an annotation of ${formatHolder(each)} says that it has it`,
+        what: `${key}: ${formatHolder(each)} has it by its annotation only`,
         remedy: `delete ${formatHolder(each)}, so that it is created again, or correct its annotations`,
         leavesOut: { attachments: [each] },
       });

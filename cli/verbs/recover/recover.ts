@@ -56,7 +56,7 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   const status = await allocator.call(LedgerService.getStatus, {});
   const missingEvents =
     options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);
-  // Before the cluster: a Pod of an allocation that is made meanwhile would seem to be absent
+  // Before the cluster: a Pod that is made between the two reads would seem to be absent
   const { allocations } = await listAllocations(allocator, {});
   const bindings = await listBindings(allocator);
   const snapshot = await readClusterSnapshot(kubernetes);

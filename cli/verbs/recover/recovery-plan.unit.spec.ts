@@ -198,7 +198,7 @@ describe('The recovery plan', () => {
     expect(plan({ pods, ips: older }, ledger)).to.deep.equal({ ...empty, releases: ['a: its Pod does not exist'] });
   });
 
-  it('imports what an IP object shows, whatever the annotations of its Pod and of other Pods are', () => {
+  it('imports what an IP object shows, against annotations of its Pod and of other Pods', () => {
     const ips = [ip('a', '10.0.0.2', { mac: '02:00:00:00:00:01' })];
     expect(plan({ pods: [pod('a', ''), pod('thief', '10.0.0.2')], ips })).to.deep.equal({
       ...empty,
@@ -213,7 +213,7 @@ describe('The recovery plan', () => {
     });
   });
 
-  it('takes no IP object of another Pod, whatever its name', () => {
+  it('takes no IP object of another Pod that has the name of its own', () => {
     const ips = [ip('a', '10.0.0.2', { pod: 'other' })];
     expect(plan({ pods: [pod('a', '')], ips })).to.deep.equal(empty);
   });

@@ -42,7 +42,7 @@ export async function attach(
 const onlyNode = ({ ownNode }: CallContext): { readonly onlyNode?: string } =>
   ownNode === undefined ? {} : { onlyNode: ownNode };
 
-/** A person does not know whether a container runs; its node does. The causes of a Node say that it is gone. */
+/** A person does not know whether a container runs; its node does. With the causes of a Node, the Node is gone. */
 const people = /^(ipledger:\/\/operator\/|kubernetes:)/;
 const nodeCauses: ReadonlySet<UnbindCause> = new Set(['node-deleted', 'node-out-of-service']);
 
