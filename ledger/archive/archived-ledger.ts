@@ -141,7 +141,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
       for (let segment = this.#segmentOf(next); segment; segment = this.#segmentOf(next)) {
         const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
         for (let first = 0; first < lines.length; first += pageSize)
-          yield lines.slice(first, first + pageSize).map(archivedLine);
+          yield lines.slice(first, first + pageSize).map((text, index) => archivedLine(next + first + index, text));
         next = segment.to + 1;
       }
       try {
@@ -166,7 +166,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
         for (const seq of seqs) {
           const segment = this.#segmentOf(seq);
           const text = segment && (await this.#linesOf(segment, signal))[seq - segment.from];
-          if (text !== undefined) lines.set(seq, archivedLine(text));
+          if (text !== undefined) lines.set(seq, archivedLine(seq, text));
         }
         return seqs.map((seq) => lines.get(seq));
       } catch (error) {
@@ -239,7 +239,7 @@ const notSealed = (seq: Seq): IpledgerError =>
     `event ${seq} is before the log start, but in no segment. Another program deleted a segment key or changed the log start. Run: ipledger verify --etcd`,
   );
 
-const archivedLine = (text: string): StoredLine => ({ text, revision: 0n });
+const archivedLine = (seq: Seq, text: string): StoredLine => ({ key: logKey(seq), text, revision: 0n });
 
 const keysFrom = (from: Seq, lines: readonly string[]): StoredKey[] =>
   lines.map((text, index) => ({ key: logKey(from + index), text }));

@@ -5,8 +5,8 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Seq } from '../../domain/events/event.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
-import { parseEvent } from '../chain/chain.ts';
 import type { EventReader } from '../store/ledger.ts';
+import { parseLine } from '../store/stored-line.ts';
 
 export class DropChain {
   readonly #ledger: EventReader;
@@ -45,7 +45,7 @@ export class DropChain {
     let next: readonly Seq[] = [];
     for (const [index, seq] of seqs.entries()) {
       const line = lines[index];
-      const event = line && parseEvent(line.text).sequenced;
+      const event = line && parseLine(line).sequenced;
       if (event?.type !== 'ClaimsDropped' || event.subnet !== subnet)
         throw new IpledgerError(
           'LEDGER_DAMAGED',

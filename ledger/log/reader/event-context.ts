@@ -3,8 +3,9 @@
  * that allocated an address names the Pod's owner.
  */
 import type { AddressBound, AddressUnbound, Event, Seq } from '../../domain/events/event.ts';
-import { parseEvent, type StoredEvent } from '../chain/chain.ts';
+import type { StoredEvent } from '../chain/chain.ts';
 import type { EventReader } from '../store/ledger.ts';
+import { parseLine } from '../store/stored-line.ts';
 
 /** Between the start and the end of a binding, few other events touch the address. */
 const maxSteps = 100;
@@ -89,7 +90,5 @@ export async function findGrants(
 async function readAll(ledger: EventReader, seqs: readonly Seq[], signal: AbortSignal): Promise<EarlierEvents> {
   const existing = [...new Set(seqs)].filter((seq) => seq > 0);
   const lines = await ledger.readEach(existing, signal);
-  return new Map(
-    existing.flatMap((seq, index) => (lines[index] ? [[seq, parseEvent(lines[index].text)] as const] : [])),
-  );
+  return new Map(existing.flatMap((seq, index) => (lines[index] ? [[seq, parseLine(lines[index])] as const] : [])));
 }

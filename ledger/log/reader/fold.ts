@@ -11,8 +11,9 @@ import type { Seq } from '../../domain/events/event.ts';
 import { UndoLog } from '../../domain/state/undo-log.ts';
 import { evolve } from '../../domain/state/evolve.ts';
 import { initialState, type State } from '../../domain/state/state.ts';
-import { emptyHead, type Envelope, advanceHead, type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
+import { emptyHead, type Envelope, advanceHead, type Head, type StoredEvent } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';
+import { parseLine } from '../store/stored-line.ts';
 
 /** Takes a few milliseconds. */
 const eventsPerTurn = 200;
@@ -61,8 +62,8 @@ export async function fold(
   let pending: StoredEvent[] = [];
   let turn = 0;
   for await (const lines of ledger.read(head.seq + 1, signal)) {
-    for (const { text } of lines) {
-      const event = parseEvent(text);
+    for (const line of lines) {
+      const event = parseLine(line);
       if (pending.length === 0 && isBeyond(event, until)) return { state, head };
       pending.push(event);
       if (++turn % eventsPerTurn === 0) await setImmediate(undefined, { signal });

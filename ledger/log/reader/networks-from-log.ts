@@ -7,8 +7,9 @@ import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { claimOf, initialRecord } from '../../domain/state/state.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { type Head, parseEvent } from '../chain/chain.ts';
+import type { Head } from '../chain/chain.ts';
 import type { Ledger } from '../store/ledger.ts';
+import { parseLine } from '../store/stored-line.ts';
 
 /** The networks that the log has for a claim. */
 interface ClaimNetworks {
@@ -41,8 +42,8 @@ export async function networksFromLog(
   const state = initialRecord();
   try {
     for await (const lines of ledger.read(1, signal))
-      for (const { text } of lines) {
-        const { sequenced } = parseEvent(text);
+      for (const line of lines) {
+        const { sequenced } = parseLine(line);
         if (sequenced.seq <= head.seq && isRelevant(sequenced)) evolve(state, sequenced, permanent);
       }
   } catch (error) {

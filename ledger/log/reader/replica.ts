@@ -10,11 +10,12 @@ import { claimKey, type ClaimName } from '../../domain/state/claim.ts';
 import { StateRestore } from '../../domain/state/snapshot.ts';
 import type { State } from '../../domain/state/state.ts';
 import { addressesOf } from '../../domain/events/registry.ts';
-import { type Head, parseEvent, type StoredEvent } from '../chain/chain.ts';
+import type { Head, StoredEvent } from '../chain/chain.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
 import { applyCommand, type EventObserver, type StateAtHead } from './fold.ts';
 import { headText, UnfinishedReplay } from '../store/stored-values.ts';
 import type { Ledger, Revision, StoredLine } from '../store/ledger.ts';
+import { parseLine } from '../store/stored-line.ts';
 import { networksFromLog } from './networks-from-log.ts';
 import { ClaimRevisions } from './claim-revisions.ts';
 
@@ -185,7 +186,7 @@ export class Replica {
         'POSITION_GONE',
         `this replica fell behind, to event ${this.#head.seq}, and the next events are sealed: restart the allocator`,
       );
-    const event = parseEvent(line.text);
+    const event = parseLine(line);
     this.#incomplete.push(event);
     const [part, parts] = event.envelope.part;
     if (part < parts) return;

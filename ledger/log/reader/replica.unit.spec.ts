@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { StoredEvent } from '../chain/chain.ts';
-import { addressKey, headKey, logKey } from '../store/keys.ts';
+import { addressKey, headKey, logKey, logPrefix } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from './replica.ts';
 import {
@@ -157,11 +157,32 @@ describe('Replica', () => {
       expect(await damage()).to.contain('has type AddressTeleported');
     });
 
-    it('at a missing event, in the middle or at the end', async () => {
-      edit(4, '"seq":4', '"seq":7');
-      expect(await damage()).to.equal('the log has a gap: event 7 follows event 3');
-      edit(4, '"part":[1,2]', '"part":[3,2]');
-      expect(await damage()).to.equal('the log has a gap: event 7 follows event 3');
+    it('at a missing event', async () => {
+      memory.remove(logKey(4));
+      expect(await damage()).to.equal('the log has a gap: event 5 follows event 3');
+    });
+
+    it('at a key that another program wrote into the log, and names it', async () => {
+      for (const [key, value, reason] of [
+        ['0000000000000004', 'garbage', 'a line of the log is not JSON: garbage'],
+        [
+          '0000000000000004',
+          memory.get(logKey(3)) ?? '',
+          'its value is event 3, whose key is /ipledger/v1/log/0000000000000003',
+        ],
+        ['0000000000000099', '{}', 'a line of the log is not an event: {}'],
+        ['zzz', memory.get(logKey(5)) ?? '', 'its value is event 5, whose key is /ipledger/v1/log/0000000000000005'],
+      ] as const) {
+        const before = memory.get(`${logPrefix}${key}`);
+        memory.put(`${logPrefix}${key}`, value);
+        const { code, message } = await failureOf(standby.catchUp(never));
+        expect([code, message]).to.deep.equal([
+          'LEDGER_DAMAGED',
+          `/ipledger/v1/log/${key}: ${reason}. Another program wrote this key. Run: ipledger verify --etcd`,
+        ]);
+        if (before === undefined) memory.remove(`${logPrefix}${key}`);
+        else memory.put(`${logPrefix}${key}`, before);
+      }
     });
 
     it('when the log ends before the head', async () => {

@@ -4,6 +4,7 @@ import { allocated, subnetConfigured } from '../../domain/testing/event-fixtures
 import { lastSeqBefore, scanReverse } from './reverse-scan.ts';
 import { chainEvent, emptyHead } from '../chain/chain.ts';
 import { matchAllEvents } from './event-filter.ts';
+import { logKey } from '../store/keys.ts';
 import type { Ledger, StoredLine } from '../store/ledger.ts';
 import { failureOf, never } from '../testing/running-writer.ts';
 
@@ -53,7 +54,7 @@ describe('scanReverse', () => {
       const at = (index + 1) * 1_000;
       const next = chainEvent(head, event, { ...wrapping, at, clock: at });
       head = next.head;
-      return { text: next.stored.text, revision: 1n };
+      return { key: logKey(index + 1), text: next.stored.text, revision: 1n };
     });
     log = new Log(lines);
     ledger = log as unknown as Ledger;

@@ -231,4 +231,4 @@ function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
   }
 }
 
-const lineOf = ({ text, modRevision }: EtcdKey): StoredLine => ({ text, revision: BigInt(modRevision) });
+const lineOf = ({ key, text, modRevision }: EtcdKey): StoredLine => ({ key, text, revision: BigInt(modRevision) });

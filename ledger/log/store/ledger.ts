@@ -100,6 +100,7 @@ export interface LoadedClaim {
 
 /** A line of the log. */
 export interface StoredLine {
+  readonly key: string;
   readonly text: string;
   /** Of the transaction that wrote it, and so of the claims that it touched; 0n in the archive, which does not keep it. */
   readonly revision: Revision;

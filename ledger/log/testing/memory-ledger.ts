@@ -64,7 +64,7 @@ interface StoredValue {
   readonly modified: Revision;
 }
 
-const lineOf = ({ text, modified }: StoredValue): StoredLine => ({ text, revision: modified });
+const lineOf = (key: string, { text, modified }: StoredValue): StoredLine => ({ key, text, revision: modified });
 
 const byKey = (one: { readonly key: string }, other: { readonly key: string }): number =>
   one.key < other.key ? -1 : 1;
@@ -175,7 +175,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
     await sleep(0);
     signal.throwIfAborted();
     const found = [...this.#withPrefix(logPrefix)].filter(([key]) => key >= logKey(from));
-    const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => lineOf(value));
+    const lines = found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => lineOf(key, value));
     const [first] = found.map(([key]) => key).toSorted();
     if (from < this.#logStart && first !== logKey(from))
       refuseSealedEvent(from, this.#logStart, this.get(logKey(this.#logStart)));
@@ -193,7 +193,7 @@ export class MemoryLedger implements Ledger, SealedLog, FreezeStore {
       const value = this.#keys.get(logKey(seq));
       if (!value && seq >= 1 && seq < this.#logStart)
         refuseSealedEvent(seq, this.#logStart, this.get(logKey(this.#logStart)));
-      return value && lineOf(value);
+      return value && lineOf(logKey(seq), value);
     });
   }
 

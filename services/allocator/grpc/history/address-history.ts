@@ -7,9 +7,10 @@ import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/events/event.ts';
 import { claimOf, type State } from '../../../../ledger/domain/state/state.ts';
-import { parseEvent, type StoredEvent } from '../../../../ledger/log/chain/chain.ts';
+import type { StoredEvent } from '../../../../ledger/log/chain/chain.ts';
 import { DropChain } from '../../../../ledger/log/reader/drop-chain.ts';
 import type { Ledger } from '../../../../ledger/log/store/ledger.ts';
+import { parseLine } from '../../../../ledger/log/store/stored-line.ts';
 import type { PageRequest, Period } from '../../../../lib/grpc/server/read-request.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { runQuery } from '../run-query.ts';
@@ -154,7 +155,7 @@ async function readPage(
 
 async function eventAt(ledger: Ledger, seq: Seq, address: string, signal: AbortSignal): Promise<StoredEvent> {
   const [line] = await ledger.readEach([seq], signal);
-  if (line) return parseEvent(line.text);
+  if (line) return parseLine(line);
   throw new IpledgerError(
     'LEDGER_DAMAGED',
     `the history of ${address} contains event ${seq}, which is not in the log: run ipledger verify`,
