@@ -51,6 +51,21 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $value }} events or keys of the ledger failed verification.',
   },
   {
+    name: 'IpledgerNotVerified',
+    severity: 'warning',
+    // Only standbys verify. A single allocator has none, and no alert
+    expression:
+      '(count(ipledger_is_leader == 0) > 0) unless (max(ipledger_verified_timestamp_seconds) > time() - 86400)',
+    for: '360m',
+    summary: 'None of {{ $value }} standbys has verified the complete ledger for a day.',
+  },
+  {
+    name: 'IpledgerArchiveDamaged',
+    severity: 'critical',
+    expression: 'ipledger_sealing_failed{reason="damaged"} > 0',
+    summary: 'The archive or the log differs from what was sealed, and no events are sealed.',
+  },
+  {
     name: 'IpledgerBug',
     severity: 'critical',
     expression: 'increase(ipledger_calls_total{code="BUG"}[5m]) > 0',
@@ -104,6 +119,13 @@ export const alerts: readonly Alert[] = [
     expression: 'ipledger_live_events > ipledger_live_events_limit',
     for: '10m',
     summary: '{{ $value }} events in etcd are not sealed into the archive.',
+  },
+  {
+    name: 'IpledgerSealingFailed',
+    severity: 'warning',
+    expression: 'ipledger_sealing_failed{reason="other"} > 0',
+    for: '10m',
+    summary: 'The writer cannot seal events into the archive.',
   },
   {
     name: 'IpledgerAgentRateLimited',

@@ -1,11 +1,25 @@
-/** The port to the archive: the store of segments. */
+/**
+ * The port to the archive: the store of segments. Other clients may write it: a reader trusts no size, type or content of a file,
+ * and waits for none without a limit.
+ */
+import { IpledgerError } from '../../lib/errors.ts';
 
-/** Both methods throw IpledgerError UNAVAILABLE, or an AbortError when the signal is aborted. */
+/** Both methods throw IpledgerError UNAVAILABLE, also when the store takes too long, or an AbortError when the signal is aborted. */
 export interface Archive {
   /** For messages: "folder /a", "s3 https://…". */
   readonly location: string;
   /** Stores a file durably before it resolves. An existing file of this name has the same content, because names contain its hash. */
   put(name: string, content: Buffer, signal: AbortSignal): Promise<void>;
-  /** Reads a file; undefined if it does not exist. */
-  get(name: string, signal: AbortSignal): Promise<Buffer | undefined>;
+  /**
+   * Reads a file; undefined if it does not exist.
+   * @throws IpledgerError LEDGER_DAMAGED for a file of more than `maxBytes`, before it is read, and for anything but a regular file
+   */
+  get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined>;
 }
+
+/** The largest file. A segment is smaller, also with a million addresses; its size is in its manifest. */
+export const maxFileBytes = 512 << 20;
+
+/** The error for a file that differs from what was sealed. `name` is that of the file, or its place. */
+export const damagedFile = (name: string, reason: string): IpledgerError =>
+  new IpledgerError('LEDGER_DAMAGED', `the archive file ${name} is damaged: ${reason}. Restore it from a copy`);

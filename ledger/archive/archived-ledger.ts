@@ -23,7 +23,7 @@ import type {
   StoredLine,
 } from '../log/store/ledger.ts';
 import type { Archive } from './archive.ts';
-import { readEndState, readEvents, readManifest } from './segment.ts';
+import { assertEndState, readEndState, readEvents, readManifest } from './segment.ts';
 
 /** The number of segments that stay unpacked: the history of an address reads the same ones repeatedly. */
 const maxUnpackedSegments = 4;
@@ -68,8 +68,8 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * As if the keys of sealed events were still in etcd, so that verification reads the complete log. Keys that are in etcd take
-   * precedence, also before the log start: sealed events that are not deleted yet, or keys that another program wrote. The end of
+   * As if the keys of sealed events were still in etcd, so that verification reads the complete log. Segments are read from the
+   * archive, also if they are in memory, and their end states too: another program may have changed the files. Keys in etcd take precedence, also before the log start: sealed events that are not deleted yet, or keys that another program wrote. The end of
    * the log is never in the archive.
    */
   async *keys(range: KeyRange, signal: AbortSignal, revision?: Revision): AsyncIterable<KeyPage> {
@@ -99,7 +99,9 @@ export class ArchivedLedger implements Ledger, SealedLog {
     // After the read of etcd: the segments of all events that are missing there exist by now.
     await this.#refreshSegments(signal);
     for (let segment = this.#segmentOf(next); segment && logKey(next) < end; segment = this.#segmentOf(next)) {
-      const lines = (await this.#linesOf(segment, signal)).slice(next - segment.from);
+      const manifest = await readManifest(this.#archive, this.#ledger, segment, signal);
+      await assertEndState(this.#archive, manifest, signal);
+      const lines = (await readEvents(this.#archive, manifest, signal)).slice(next - segment.from);
       yield keysFrom(next, lines).filter(({ key }) => key < end);
       next = segment.to + 1;
     }
@@ -118,19 +120,21 @@ export class ArchivedLedger implements Ledger, SealedLog {
   }
 
   /**
-   * Checks that all events before the log start are in this archive, before they are deleted. An earlier writer may have had
+   * Checks that all events before the log start are in this archive now, before they are deleted. An earlier writer may have had
    * another archive, or another program may have changed the log start.
    * @throws IpledgerError LEDGER_DAMAGED unless each of these events is in this archive, byte by byte; UNAVAILABLE
    */
   async assertArchived(signal: AbortSignal): Promise<void> {
     const logStart = await this.#live.logStart(signal);
     await this.#refreshSegments(signal);
+    let [read, lines]: [Segment | undefined, readonly string[]] = [undefined, []];
     for await (const { keys } of this.#live.keys({ from: logPrefix, end: logKey(logStart) }, signal))
       for (const { key, text } of keys) {
         const seq = seqOfKey(key) ?? 0;
         const segment = this.#segmentOf(seq);
         if (!segment) throw notSealed(seq);
-        if ((await this.#linesOf(segment, signal))[seq - segment.from] !== text)
+        if (segment !== read) [read, lines] = [segment, await this.#unpack(segment, signal)];
+        if (lines[seq - segment.from] !== text)
           throw new IpledgerError('LEDGER_DAMAGED', `${key} differs from the sealed event. Run: ipledger verify`);
       }
   }

@@ -1,7 +1,11 @@
 /** The end state of a segment, as a file of the archive: the etcd keys beside the log at that event, one per line. */
-import { restoreState } from '../domain/state/snapshot.ts';
-import { lastSealedSeq, type State } from '../domain/state/state.ts';
+import type { Segment } from '../domain/events/event.ts';
+import type { ConfiguredPool } from '../domain/state/pool.ts';
+import { type Configuration, type DroppedClaims, StateRestore } from '../domain/state/snapshot.ts';
+import { lastSealedSeq } from '../domain/state/state.ts';
+import type { Head } from '../log/chain/chain.ts';
 import type { StateAtHead } from '../log/reader/fold.ts';
+import type { StoredKey } from '../log/store/ledger.ts';
 import {
   addressKey,
   addressPrefix,
@@ -39,46 +43,52 @@ import {
 /** The value of a key is JSON, so each line is one JSON object. */
 const line = (key: string, text: string): string => `{"key":${JSON.stringify(key)},"value":${text}}`;
 
-/** The lines for a state. Their order depends only on the log. */
-export function endStateLines({ state, head }: StateAtHead): string[] {
-  return [
-    line(headKey, headText(head)),
-    ...state.segments.map((segment) => line(segmentKey(segment.from), segmentText(segment))),
-    ...(state.segments.length > 0 ? [line(logStartKey, logStartText(lastSealedSeq(state) + 1))] : []),
-    ...[...state.subnets].map(([name, subnet]) => line(subnetKey(name), configuredSubnetText(subnet))),
-    ...[...state.pools].map(([name, pool]) => line(poolKey(name), poolText(pool))),
-    ...claimLines(state),
-    ...[...state.dropped].map(([subnet, seqs]) => line(droppedKey(subnet), droppedText(seqs))),
-    ...[...state.ended.chunks()].map(({ index, pods }) => line(endedKey(index), endedText(pods))),
-  ];
+/** The lines for a state, one by one: there may be a million claims. Their order depends only on the log. */
+export function* endStateLines({ state, head }: StateAtHead): Generator<string> {
+  yield line(headKey, headText(head));
+  for (const segment of state.segments) yield line(segmentKey(segment.from), segmentText(segment));
+  if (state.segments.length > 0) yield line(logStartKey, logStartText(lastSealedSeq(state) + 1));
+  for (const [name, subnet] of state.subnets) yield line(subnetKey(name), configuredSubnetText(subnet));
+  for (const [name, pool] of state.pools) yield line(poolKey(name), poolText(pool));
+  for (const [subnet, claims] of state.claims)
+    for (const [address, claim] of claims) yield line(addressKey({ subnet, address }), claimText(claim));
+  for (const [subnet, seqs] of state.dropped) yield line(droppedKey(subnet), droppedText(seqs));
+  for (const { index, pods } of state.ended.chunks()) yield line(endedKey(index), endedText(pods));
 }
 
-function claimLines({ claims }: State): string[] {
-  return [...claims].flatMap(([subnet, each]) =>
-    [...each].map(([address, claim]) => line(addressKey({ subnet, address }), claimText(claim))),
-  );
-}
-
-/** The reverse of `endStateLines`. @throws IpledgerError LEDGER_DAMAGED, or SyntaxError */
-export function parseEndState(lines: readonly string[]): StateAtHead {
-  const pairs = lines.map((text) => {
-    const { key } = JSON.parse(text) as { readonly key: string };
-    return [key, text.slice(`{"key":${JSON.stringify(key)},"value":`.length, -1)] as const;
-  });
-  const valueOf = (name: string): string | undefined => pairs.find(([key]) => key === name)?.[1];
-  const under = (prefix: string) => pairs.filter(([key]) => key.startsWith(prefix));
-  const head = parseHead(valueOf(headKey) ?? '');
-  const snapshot = {
-    ledger: head.ledger,
-    segments: under(segmentPrefix).map(([key, text]) => parseSegment(key, text)),
-    subnets: under(subnetPrefix).map(([key, text]) => parseSubnet(key, text)),
-    pools: under(poolPrefix).map(([key, text]) => parsePool(key, text)),
-    claims: under(addressPrefix).map(([key, text]) => {
-      const name = claimNameOf(key);
-      return { ...name, claim: parseClaim(name, text) };
-    }),
-    dropped: under(droppedPrefix).map(([key, text]) => parseDropped(key, text)),
-    ended: parseEnded(under(endedPrefix).map(([key, text]) => ({ key, text }))),
+/**
+ * The reverse of `endStateLines`. The lines of Subnets are before those of claims, which are restored one by one.
+ * @param lines in parts that fit into a turn of the event loop
+ * @throws IpledgerError LEDGER_DAMAGED, or SyntaxError
+ */
+export async function parseEndState(lines: AsyncIterable<readonly string[]>): Promise<StateAtHead> {
+  const subnets: Configuration['subnets'][number][] = [];
+  const segments: Segment[] = [];
+  const pools: ConfiguredPool[] = [];
+  const dropped: DroppedClaims[] = [];
+  const ended: StoredKey[] = [];
+  let head: Head | undefined;
+  let restore: StateRestore | undefined;
+  for await (const part of lines)
+    for (const text of part) {
+      const { key } = JSON.parse(text) as { readonly key: string };
+      const value = text.slice(`{"key":${JSON.stringify(key)},"value":`.length, -1);
+      if (key === headKey) head = parseHead(value);
+      else if (key.startsWith(segmentPrefix)) segments.push(parseSegment(key, value));
+      else if (key.startsWith(subnetPrefix)) subnets.push(parseSubnet(key, value));
+      else if (key.startsWith(poolPrefix)) pools.push(parsePool(key, value));
+      else if (key.startsWith(droppedPrefix)) dropped.push(parseDropped(key, value));
+      else if (key.startsWith(endedPrefix)) ended.push({ key, text: value });
+      else if (key.startsWith(addressPrefix)) {
+        const name = claimNameOf(key);
+        restore ??= new StateRestore(subnets);
+        restore.add(name, parseClaim(name, value));
+      }
+    }
+  head ??= parseHead('');
+  restore ??= new StateRestore(subnets);
+  return {
+    state: restore.end({ ledger: head.ledger, segments, subnets, pools, dropped, ended: parseEnded(ended) }),
+    head,
   };
-  return { state: restoreState(snapshot), head };
 }

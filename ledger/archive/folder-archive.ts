@@ -1,14 +1,21 @@
 /** An archive in a folder: on a disk other than etcd's, or on a mounted share. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { access, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
-import type { Archive } from './archive.ts';
+import { type Archive, damagedFile } from './archive.ts';
+
+const timeoutMs = 60_000;
+/** A FIFO does not block its reader, and a link leads nowhere. */
+const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 export class FolderArchive implements Archive {
   readonly location: string;
   readonly #folder: string;
+  /** The operation that began last. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -20,32 +27,72 @@ export class FolderArchive implements Archive {
    * the only copy of the sealed events would be on the local disk.
    */
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
     const file = join(this.#folder, name);
-    try {
+    await this.#inTurn(`${file} could not be written`, signal, async () => {
       await access(this.#folder);
       await mkdir(dirname(file), { recursive: true });
       const temporary = `${file}.${randomBytes(6).toString('hex')}.new`;
       await syncFile(temporary, 'wx', (handle) => handle.writeFile(content));
       await rename(temporary, file);
       await syncFile(dirname(file), 'r');
-    } catch (error) {
-      throw unavailable(`${file} could not be written`, error);
-    }
+    });
   }
 
   /** A missing folder is an error, not a missing file: the share may not be mounted, or the path may be wrong. */
-  async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
+  get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
     const file = join(this.#folder, name);
+    return this.#inTurn(`${file} could not be read`, signal, async () => {
+      try {
+        return await readRegularFile(file, maxBytes);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ELOOP' || code === 'ENXIO') throw notRegular(file);
+        if (code !== 'ENOENT') throw error;
+        await access(dirname(file));
+        return undefined;
+      }
+    });
+  }
+
+  /**
+   * One operation at a time, and for a limited time. An operation on a dead share never ends, and holds one of the four threads that
+   * Node has for files and DNS: so there is never a second one.
+   */
+  async #inTurn<Result>(failure: string, signal: AbortSignal, operation: () => Promise<Result>): Promise<Result> {
+    const limit = timeoutSignal(timeoutMs, signal);
+    const running = this.#last.then(() => {
+      limit.throwIfAborted();
+      return operation();
+    });
+    this.#last = running.catch(() => undefined);
     try {
-      return await readFile(file, { signal });
+      return await rejectWhenAborted(running, limit);
     } catch (error) {
       signal.throwIfAborted();
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(dirname(file))) return undefined;
-      throw unavailable(`${file} could not be read`, error);
+      if (error instanceof IpledgerError) throw error;
+      throw new IpledgerError('UNAVAILABLE', `the archive: ${failure}: ${(error as Error).message}`, { cause: error });
     }
   }
 }
+
+async function readRegularFile(file: string, maxBytes: number): Promise<Buffer> {
+  const handle = await open(file, readFlags);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw notRegular(file);
+    if (stats.size > maxBytes) throw damagedFile(file, `it has ${stats.size} bytes, and ${maxBytes} is the limit`);
+    // A growing file is read to its former end.
+    const content = Buffer.alloc(stats.size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < content.length; length += read)
+      read = (await handle.read(content, length, content.length - length, length)).bytesRead;
+    return content.subarray(0, length);
+  } finally {
+    await handle.close();
+  }
+}
+
+const notRegular = (file: string): IpledgerError => damagedFile(file, 'it is not a regular file');
 
 type Handle = Awaited<ReturnType<typeof open>>;
 
@@ -58,6 +105,3 @@ async function syncFile(path: string, flags: string, use: (handle: Handle) => Pr
     await handle.close();
   }
 }
-
-const unavailable = (failure: string, cause: unknown): IpledgerError =>
-  new IpledgerError('UNAVAILABLE', `the archive: ${failure}: ${(cause as Error).message}`, { cause });

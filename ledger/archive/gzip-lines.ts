@@ -1,38 +1,56 @@
 /** The file format of the archive: lines, each with a line feed, compressed with gzip. */
+import { addAbortSignal, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { Readable, type Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 
-/** Between chunks the function yields to the event loop. */
+/** Between chunks the functions yield to the event loop. */
 const linesPerChunk = 500;
+const chunkBytes = 128 << 10;
 
-/** Compresses lines without blocking the event loop. */
-export async function packLines(lines: readonly string[], signal: AbortSignal): Promise<Buffer> {
+/** Compresses lines without blocking the event loop. The lines are made while they are written. */
+export async function packLines(lines: Iterable<string>, signal: AbortSignal): Promise<Buffer> {
   async function* chunks(): AsyncGenerator<string> {
-    for (let first = 0; first < lines.length; first += linesPerChunk) {
-      yield lines
-        .slice(first, first + linesPerChunk)
-        .map((line) => `${line}\n`)
-        .join('');
+    let chunk: string[] = [];
+    for (const line of lines) {
+      if (chunk.push(`${line}\n`) < linesPerChunk) continue;
+      yield chunk.join('');
+      chunk = [];
       await setImmediate();
     }
+    yield chunk.join('');
   }
-  return collect(Readable.from(chunks()), createGzip(), signal);
-}
-
-/** The reverse of `packLines`. @throws Error for any other content. */
-export async function unpackLines(packed: Buffer, signal: AbortSignal): Promise<string[]> {
-  const lines = (await collect(Readable.from([packed]), createGunzip(), signal)).toString('utf8').split('\n');
-  if (lines.pop() !== '') throw new Error('the last line has no line feed');
-  return lines;
-}
-
-async function collect(from: Readable, through: Transform, signal: AbortSignal): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const packed: Buffer[] = [];
   const sink = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) chunks.push(chunk);
+    for await (const chunk of source) packed.push(chunk);
   };
-  await pipeline(from, through, sink, { signal });
-  return Buffer.concat(chunks);
+  await pipeline(Readable.from(chunks()), createGzip(), sink, { signal });
+  return Buffer.concat(packed);
+}
+
+/** Limits of the unpacked lines. */
+export interface UnpackLimits {
+  readonly maxBytes: number;
+  readonly maxLineBytes: number;
+}
+
+/** The reverse of `packLines`, in parts that fit into a turn of the event loop. @throws Error for any other content, or over a limit. */
+export async function* unpackLines(
+  packed: Buffer,
+  { maxBytes, maxLineBytes }: UnpackLimits,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  const gunzip = addAbortSignal(signal, createGunzip({ chunkSize: chunkBytes }));
+  gunzip.end(packed);
+  const decoder = new TextDecoder();
+  let [bytes, incomplete] = [0, ''];
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`it has more than ${maxBytes} bytes when it is unpacked`);
+    const lines = (incomplete + decoder.decode(chunk, { stream: true })).split('\n');
+    incomplete = lines.pop() ?? '';
+    if (incomplete.length > maxLineBytes) throw new Error(`it has a line of more than ${maxLineBytes} bytes`);
+    if (lines.length > 0) yield lines;
+  }
+  if (incomplete + decoder.decode() !== '') throw new Error('its last line has no line feed');
 }

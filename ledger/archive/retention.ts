@@ -3,7 +3,7 @@
  * the retention requires.
  */
 import { pause } from '../../lib/process/abortable.ts';
-import { IpledgerError } from '../../lib/errors.ts';
+import { type ErrorKind, IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { SegmentSealed, Seq } from '../domain/events/event.ts';
 import { lastSealedSeq } from '../domain/state/state.ts';
@@ -22,7 +22,7 @@ export interface Retention {
   readonly segmentEvents: number;
 }
 
-const intervalMs = 1_000;
+const defaultIntervalMs = 1_000;
 const maxBackoffMs = 60_000;
 
 export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archive' | 'after'> {
@@ -31,17 +31,22 @@ export interface RetentionOptions extends Pick<SealingContext, 'ledger' | 'archi
   readonly writer: () => Writer | undefined;
   readonly retention: Retention;
   readonly log: Logger;
+  /** Called after each attempt to seal or delete events, with the kind of its failure. */
+  readonly onOutcome?: (failure: ErrorKind | undefined) => void;
+  /** For specs. */
+  readonly intervalMs?: number;
 }
 
-/** Runs until the signal is aborted. Failures are logged and retried. */
+/** Runs until the signal is aborted. Failures are logged, reported and retried: none ends the writer. */
 export async function runRetention(options: RetentionOptions, signal: AbortSignal): Promise<void> {
-  const { replica, writer, ledger, retention, log } = options;
+  const { replica, writer, ledger, retention, log, onOutcome, intervalMs = defaultIntervalMs } = options;
   const submit = (segment: SegmentSealed['data']): Promise<void> => appendSealed(options, segment, signal);
   let pruned: Writer | undefined;
   let waitMs = intervalMs;
   while (!signal.aborted) {
     await pause(waitMs, signal);
     const current = writer();
+    if (!current) onOutcome?.(undefined);
     if (!current || signal.aborted) continue;
     try {
       // An earlier writer may have sealed events without deleting them.
@@ -50,13 +55,18 @@ export async function runRetention(options: RetentionOptions, signal: AbortSigna
       const to = lastSealedSeq(replica.state) + retention.segmentEvents;
       const isDue = to <= replica.head.seq - retention.keepEvents && (await isOldEnough(options, to, signal));
       waitMs = isDue ? 0 : intervalMs;
-      if (!isDue) continue;
-      const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
-      log.info({ from, to: last, archive }, 'events sealed');
+      if (isDue) {
+        const { from, to: last, archive } = await sealOldestEvents({ ...options, ledger, submit }, to, signal);
+        log.info({ from, to: last, archive }, 'events sealed');
+      }
+      onOutcome?.(undefined);
     } catch (error) {
       if (signal.aborted) return;
       waitMs = Math.min(maxBackoffMs, Math.max(intervalMs, waitMs * 2));
-      log.warn({ reason: IpledgerError.from(error).message }, 'sealing events failed; retrying');
+      const { code, kind, message: reason } = IpledgerError.from(error);
+      onOutcome?.(kind);
+      const level = kind === 'damaged' ? 'error' : 'warn';
+      log[level]({ code, reason }, 'sealing events failed; retrying');
     }
   }
 }

@@ -1,13 +1,14 @@
 /** An archive in an S3 object store. It uses two requests, PUT and GET of objects, signed by aws4fetch. */
+import { Readable } from 'node:stream';
 import { AwsClient } from 'aws4fetch';
 import { timeoutSignal } from '../../lib/process/abortable.ts';
 import { IpledgerError } from '../../lib/errors.ts';
-import type { Archive } from './archive.ts';
+import { type Archive, damagedFile } from './archive.ts';
 
 const requestTimeoutMs = 60_000;
 const retries = 3;
-/** All objects of a segment are smaller. The limit protects the memory of the allocator. */
-const maxObjectBytes = 512 << 20;
+/** What is read of the text of an error. */
+const maxErrorBytes = 4 << 10;
 
 interface S3Options {
   /** "https://host:port"; the bucket is the first part of the path. */
@@ -16,16 +17,20 @@ interface S3Options {
   /** '' or "some/prefix". */
   readonly prefix: string;
   readonly client: AwsClient;
+  /** For a request with its body. Default: a minute. */
+  readonly timeoutMs?: number;
 }
 
 export class S3Archive implements Archive {
   readonly location: string;
   readonly #base: string;
   readonly #client: AwsClient;
+  readonly #timeoutMs: number;
 
-  constructor({ endpoint, bucket, prefix, client }: S3Options) {
+  constructor({ endpoint, bucket, prefix, client, timeoutMs = requestTimeoutMs }: S3Options) {
     this.#base = [endpoint.replace(/\/+$/, ''), bucket, ...(prefix === '' ? [] : [prefix])].join('/');
     this.#client = client;
+    this.#timeoutMs = timeoutMs;
     this.location = `s3 ${this.#base}`;
   }
 
@@ -47,35 +52,49 @@ export class S3Archive implements Archive {
   }
 
   async put(name: string, content: Buffer, signal: AbortSignal): Promise<void> {
-    const reply = await this.#request('PUT', name, signal, new Uint8Array(content));
-    await reply.arrayBuffer();
-    if (!reply.ok) throw this.#failure('PUT', name, reply);
+    await this.#request('PUT', name, signal, {
+      body: new Uint8Array(content),
+      read: async (reply) => {
+        await reply.body?.cancel();
+        if (!reply.ok) throw this.#failure('PUT', name, reply);
+      },
+    });
   }
 
-  async get(name: string, signal: AbortSignal): Promise<Buffer | undefined> {
-    const reply = await this.#request('GET', name, signal);
-    if (Number(reply.headers.get('content-length')) > maxObjectBytes) {
-      await reply.body?.cancel();
-      throw new IpledgerError(
-        'LEDGER_DAMAGED',
-        `the archive: ${this.#base}/${name} is larger than any file of ipledger. Restore it from a copy`,
-      );
-    }
-    const content = Buffer.from(await reply.arrayBuffer());
-    // A missing bucket is an error, not a missing object: the configured bucket may be wrong.
-    if (reply.status === 404 && !content.includes('<Code>NoSuchBucket</Code>')) return undefined;
-    if (!reply.ok) throw this.#failure('GET', name, reply);
-    return content;
+  /** The store may omit or invent the content-length, and an object may have a content-encoding that is unpacked here. */
+  get(name: string, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
+    return this.#request('GET', name, signal, {
+      read: async (reply) => {
+        if (reply.ok) {
+          if (Number(reply.headers.get('content-length')) <= maxBytes) {
+            const content = await readBody(reply, maxBytes + 1);
+            if (content.length <= maxBytes) return content;
+          } else await reply.body?.cancel();
+          throw damagedFile(`${this.#base}/${name}`, `it has more than ${maxBytes} bytes`);
+        }
+        const text = await readBody(reply, maxErrorBytes);
+        // A missing bucket is an error, not a missing object: the configured bucket may be wrong.
+        if (reply.status === 404 && !text.includes('<Code>NoSuchBucket</Code>')) return undefined;
+        throw this.#failure('GET', name, reply);
+      },
+    });
   }
 
-  async #request(method: string, name: string, signal: AbortSignal, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
+  /** Sends a request and reads the reply, both within the time limit. */
+  async #request<Result>(
+    method: string,
+    name: string,
+    signal: AbortSignal,
+    { body, read }: { readonly body?: Uint8Array<ArrayBuffer>; readonly read: (reply: Response) => Promise<Result> },
+  ): Promise<Result> {
     signal.throwIfAborted();
     const url = `${this.#base}/${name}`;
     try {
-      const call = { method, signal: timeoutSignal(requestTimeoutMs, signal), ...(body && { body }) };
-      return await this.#client.fetch(url, call);
+      const call = { method, signal: timeoutSignal(this.#timeoutMs, signal), ...(body && { body }) };
+      return await read(await this.#client.fetch(url, call));
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof IpledgerError) throw error;
       throw new IpledgerError('UNAVAILABLE', `the archive: no answer to ${method} ${url}: ${causeOf(error)}`, {
         cause: error,
       });
@@ -85,6 +104,20 @@ export class S3Archive implements Archive {
   #failure(method: string, name: string, { status, statusText }: Response): IpledgerError {
     return new IpledgerError('UNAVAILABLE', `the archive: ${method} ${this.#base}/${name}: ${status} ${statusText}`);
   }
+}
+
+/** The body, or the first `maxBytes` of a longer one. */
+async function readBody(reply: Response, maxBytes: number): Promise<Buffer> {
+  const content: Uint8Array[] = [];
+  let missing = maxBytes;
+  // Leaving the loop early ends the transfer.
+  const body: AsyncIterable<Uint8Array> = reply.body ?? Readable.from([]);
+  for await (const chunk of body) {
+    content.push(chunk.subarray(0, missing));
+    missing -= chunk.length;
+    if (missing <= 0) break;
+  }
+  return Buffer.concat(content);
 }
 
 /** The message of a fetch error is generic; the reason is in its cause. */

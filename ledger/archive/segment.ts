@@ -11,9 +11,17 @@ import { IpledgerError } from '../../lib/errors.ts';
 import type { SegmentSealed, Seq } from '../domain/events/event.ts';
 import type { Head } from '../log/chain/chain.ts';
 import type { StateAtHead } from '../log/reader/fold.ts';
-import type { Archive } from './archive.ts';
+import { type Archive, damagedFile, maxFileBytes } from './archive.ts';
 import { endStateLines, parseEndState } from './end-state.ts';
 import { packLines, unpackLines } from './gzip-lines.ts';
+
+/** A manifest has about 1 KiB. */
+const maxManifestBytes = 64 << 10;
+/** No event and no key of the ledger is longer. */
+const maxLineBytes = 1 << 20;
+const maxEventsBytes = 512 << 20;
+/** An end state is unpacked line by line. */
+const maxStateBytes = 4 * 2 ** 30;
 
 /** A file of the archive. */
 interface StoredFile {
@@ -71,11 +79,15 @@ export async function writeSegment(
   const from = before.seq + 1;
   const until = new Date(at).toISOString();
   const put = async (kind: string, content: Buffer): Promise<StoredFile> => {
+    if (content.length > maxFileBytes)
+      throw tooLarge(`${kind} of events ${from} to ${to}`, content.length, maxFileBytes);
     const sha256 = hashOf(content);
     const name = nameOf(ledger, { from, to }, sha256, kind);
     await archive.put(name, content, signal);
     return { name, bytes: content.length, sha256 };
   };
+  const unpacked = lines.reduce((bytes, line) => bytes + Buffer.byteLength(line) + 1, 0);
+  if (unpacked > maxEventsBytes) throw tooLarge(`events ${from} to ${to}`, unpacked, maxEventsBytes);
   const events = await put('events.ndjson.gz', await packLines(lines, signal));
   after('events-written');
   const state = await put('state.ndjson.gz', await packLines(endStateLines(end), signal));
@@ -84,7 +96,7 @@ export async function writeSegment(
   const manifest: Manifest = { ledger, epoch, ...span, events, state };
   const written = await put('manifest.json', Buffer.from(`${JSON.stringify(manifest)}\n`));
   after('manifest-written');
-  for (const { name, sha256 } of [events, state, written]) await fetchFile(archive, name, sha256, signal);
+  for (const file of [events, state, written]) await fetchFile(archive, file, signal);
   after('read-back');
   return { from, to, since, until, hash, manifest: written.sha256, archive: archive.location };
 }
@@ -96,7 +108,8 @@ export async function readManifest(
   { from, to, manifest }: SegmentReference,
   signal: AbortSignal,
 ): Promise<Manifest> {
-  const content = await fetchFile(archive, nameOf(ledger, { from, to }, manifest, 'manifest.json'), manifest, signal);
+  const name = nameOf(ledger, { from, to }, manifest, 'manifest.json');
+  const content = await fetchContent(archive, { name, bytes: maxManifestBytes, sha256: manifest }, signal);
   return JSON.parse(content.toString('utf8')) as Manifest;
 }
 
@@ -106,8 +119,15 @@ export async function readEvents(
   { events, count }: Manifest,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const lines = await unpackLines(await fetchFile(archive, events.name, events.sha256, signal), signal);
-  if (lines.length !== count) throw damaged(events.name, `it has ${lines.length} events, its manifest has ${count}`);
+  const content = await fetchFile(archive, events, signal);
+  const lines: string[] = [];
+  await readLines(events, async () => {
+    for await (const part of unpackLines(content, { maxBytes: maxEventsBytes, maxLineBytes }, signal)) {
+      for (const line of part) lines.push(line);
+      if (lines.length > count) break;
+    }
+  });
+  if (lines.length !== count) throw damagedFile(events.name, `it has not the ${count} events of its manifest`);
   return lines;
 }
 
@@ -117,17 +137,51 @@ export async function readEndState(
   { state, hash }: Manifest,
   signal: AbortSignal,
 ): Promise<StateAtHead> {
-  const end = parseEndState(await unpackLines(await fetchFile(archive, state.name, state.sha256, signal), signal));
-  if (end.head.hash !== hash) throw damaged(state.name, 'it is the state at another event');
+  const content = await fetchFile(archive, state, signal);
+  const lines = unpackLines(content, { maxBytes: maxStateBytes, maxLineBytes }, signal);
+  const end = await readLines(state, () => parseEndState(lines));
+  if (end.head.hash !== hash) throw damagedFile(state.name, 'it is the state at another event');
   return end;
 }
 
-async function fetchFile(archive: Archive, name: string, sha256: string, signal: AbortSignal): Promise<Buffer> {
-  const content = await archive.get(name, signal);
-  if (!content) throw damaged(name, 'it does not exist');
-  if (hashOf(content) !== sha256) throw damaged(name, `its SHA-256 is not ${sha256}`);
+/** Checks that the archive has the end state that was sealed. Throws as `readManifest`. */
+export const assertEndState = async (archive: Archive, { state }: Manifest, signal: AbortSignal): Promise<void> =>
+  void (await fetchFile(archive, state, signal));
+
+/** Lines that cannot be read are damage of their file. */
+async function readLines<Result>({ name }: StoredFile, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof IpledgerError || !(error instanceof Error) || error.name === 'AbortError') throw error;
+    throw damagedFile(name, error.message);
+  }
+}
+
+/** Reads a file of the size and the hash that its manifest has. */
+async function fetchFile(archive: Archive, file: StoredFile, signal: AbortSignal): Promise<Buffer> {
+  if (file.bytes > maxFileBytes) throw damagedFile(file.name, `its manifest has ${file.bytes} bytes for it`);
+  return fetchContent(archive, file, signal);
+}
+
+/** @param file with the largest size that is read. */
+async function fetchContent(
+  archive: Archive,
+  { name, bytes, sha256 }: StoredFile,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const content = await archive.get(name, bytes, signal);
+  if (!content) throw damagedFile(name, 'it does not exist');
+  if (hashOf(content) !== sha256) throw damagedFile(name, `its SHA-256 is not ${sha256}`);
   return content;
 }
+
+/** What a reader would refuse is not written. */
+const tooLarge = (what: string, bytes: number, limit: number): IpledgerError =>
+  new IpledgerError(
+    'OVERLOADED',
+    `${what}: ${bytes} bytes, and ${limit} is the limit of a segment: lower --segment-events`,
+  );
 
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
@@ -135,6 +189,3 @@ const nameOf = (ledger: string, { from, to }: { from: Seq; to: Seq }, sha256: st
   `${ledger}/${digits(from)}-${digits(to)}.${sha256.slice(0, 16)}.${kind}`;
 
 const digits = (seq: Seq): string => String(seq).padStart(16, '0');
-
-const damaged = (name: string, reason: string): IpledgerError =>
-  new IpledgerError('LEDGER_DAMAGED', `the archive file ${name} is damaged: ${reason}. Restore it from a copy`);

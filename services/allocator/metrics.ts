@@ -1,6 +1,6 @@
 /** The Prometheus metrics of an allocator. docs/metrics.md describes each. */
 import { timeoutSignal } from '../../lib/process/abortable.ts';
-import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
+import { type ErrorCode, type ErrorKind, IpledgerError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import {
   Counter,
@@ -45,15 +45,19 @@ export interface AllocatorMetricsOptions {
 export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOptions): AllocatorMetrics & {
   follow(replica: Replica, verifier: BackgroundVerifier): void;
   onEtcdSize(size: EtcdSize): void;
+  onSealing(failure: ErrorKind | undefined): void;
 } {
   const registry = createRegistry();
   const counters = countersOf(registry);
   limitGauges(registry, limits);
   let etcdSize: EtcdSize | undefined;
+  let sealingFailure: ErrorKind | undefined;
+  sealingGauge(registry, limits, () => sealingFailure);
   return {
     registry,
     ...counters,
     onEtcdSize: (size) => void (etcdSize = size),
+    onSealing: (failure) => void (sealingFailure = failure),
     follow(replica, verifier) {
       sizeGauges(registry, replica, () => etcdSize);
       gaugesOf(registry, replica, leadership);
@@ -62,6 +66,11 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
         name: 'ipledger_verification_failures',
         help: 'Keys of the ledger that failed verification by a standby. An operator must repair them.',
         read: () => [{ value: verifier.findings.length }],
+      });
+      addGauge(registry, {
+        name: 'ipledger_verified_timestamp_seconds',
+        help: 'When this standby last ended a verification of the complete ledger. Missing before the first.',
+        read: () => (verifier.verifiedAt === undefined ? [] : [{ value: verifier.verifiedAt / 1_000 }]),
       });
       addressGauges(registry, leadership, log);
     },
@@ -154,6 +163,23 @@ function limitGauges(registry: Registry, { archive, keepEvents, keepHours, segme
     name: 'ipledger_live_events_limit',
     help: 'Unsealed events above which sealing is late: --keep-events and two segments.',
     read: () => (isLimited ? [{ value: keepEvents + 2 * segmentEvents }] : []),
+  });
+}
+
+/** Whether the last attempt to seal failed: because the archive or the log is damaged, or for another reason. */
+function sealingGauge(registry: Registry, { archive }: Limits, failure: () => ErrorKind | undefined): void {
+  addGauge(registry, {
+    name: 'ipledger_sealing_failed',
+    help: 'Whether the last attempt of this writer to seal events failed. damaged: a file of the archive differs from what was sealed.',
+    labels: ['reason'],
+    read: () => {
+      if (archive === '') return [];
+      const isDamaged = failure() === 'damaged';
+      return [
+        { labels: { reason: 'damaged' }, value: Number(isDamaged) },
+        { labels: { reason: 'other' }, value: Number(failure() !== undefined && !isDamaged) },
+      ];
+    },
   });
 }
 

@@ -25,6 +25,22 @@ describe('The metrics of an allocator', () => {
     expect(await page({ archive: '/archive' })).to.match(/^ipledger_live_events_limit 1200$/m);
   });
 
+  it('show why sealing fails, until it succeeds, and nothing without an archive', async () => {
+    expect(await page()).not.to.contain('ipledger_sealing_failed{');
+    const metrics = allocatorMetrics({ leadership: standby, limits: { ...limits, archive: '/archive' }, log });
+    const values = async () =>
+      [...(await metrics.registry.metrics()).matchAll(/^ipledger_sealing_failed\{reason="(\w+)"\} (\d)$/gm)].map(
+        ([, reason, value]) => `${reason} ${value}`,
+      );
+    expect(await values()).to.deep.equal(['damaged 0', 'other 0']);
+    metrics.onSealing('damaged');
+    expect(await values()).to.deep.equal(['damaged 1', 'other 0']);
+    metrics.onSealing('transient');
+    expect(await values()).to.deep.equal(['damaged 0', 'other 1']);
+    metrics.onSealing(undefined);
+    expect(await values()).to.deep.equal(['damaged 0', 'other 0']);
+  });
+
   for (const [what, changed] of [
     ['without an archive', {}],
     ['with --keep-hours', { archive: '/archive', keepHours: 24 }],

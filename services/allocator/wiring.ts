@@ -224,10 +224,10 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const { options, log, etcd, leadership, tasks } = joined;
   const writing = { replica, writer: () => leadership.writer, log };
   tasks.start((signal) => dropIdleClaims(writing, signal));
-  const { onEtcdSize: onSize } = metrics;
+  const { onEtcdSize: onSize, onSealing: onOutcome } = metrics;
   tasks.start((signal) => watchEtcdSize({ client: etcd, quotaBytes: options.etcdQuota, log, onSize }, signal));
   if (!archived) return;
   const retention = retentionOf(options);
   log.info({ archive: archived.archive.location, ...retention }, 'old events are sealed into the archive');
-  tasks.start((signal) => runRetention({ ...writing, ...archived, retention }, signal));
+  tasks.start((signal) => runRetention({ ...writing, ...archived, retention, onOutcome }, signal));
 }

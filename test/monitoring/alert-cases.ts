@@ -87,6 +87,27 @@ export const alertCases: readonly AlertCase[] = [
     summary: '1 events or keys of the ledger failed verification.',
   },
   {
+    alert: 'IpledgerNotVerified',
+    when: 'the standby that verified is gone, and another one cannot verify',
+    series: [
+      steady('ipledger_is_leader{instance="a"}', 1),
+      steady('ipledger_is_leader{instance="b"}', 0),
+      { series: 'ipledger_verified_timestamp_seconds{instance="b"}', before: 1, after: 'stale' },
+    ],
+    labels: {},
+    summary: 'None of 1 standbys has verified the complete ledger for a day.',
+  },
+  {
+    alert: 'IpledgerArchiveDamaged',
+    when: 'a file of the archive is replaced',
+    series: [
+      { series: 'ipledger_sealing_failed{instance="a",reason="damaged"}', before: 0, after: 1 },
+      steady('ipledger_sealing_failed{instance="a",reason="other"}', 0),
+    ],
+    labels: { instance: 'a', reason: 'damaged' },
+    summary: 'The archive or the log differs from what was sealed, and no events are sealed.',
+  },
+  {
     alert: 'IpledgerBug',
     when: 'a call fails with BUG',
     series: [
@@ -166,6 +187,16 @@ export const alertCases: readonly AlertCase[] = [
     ],
     labels: { instance: 'a' },
     summary: '120001 events in etcd are not sealed into the archive.',
+  },
+  {
+    alert: 'IpledgerSealingFailed',
+    when: 'the object store does not answer',
+    series: [
+      { series: 'ipledger_sealing_failed{instance="a",reason="other"}', before: 0, after: 1 },
+      steady('ipledger_sealing_failed{instance="a",reason="damaged"}', 0),
+    ],
+    labels: { instance: 'a', reason: 'other' },
+    summary: 'The writer cannot seal events into the archive.',
   },
   {
     alert: 'IpledgerAgentRateLimited',

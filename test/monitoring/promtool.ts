@@ -13,7 +13,8 @@ const timeoutMs = 60_000;
 
 const intervalSeconds = 30;
 const samplesBefore = 20;
-const samplesAfter = 60;
+/** Seven and a half hours: longer than each `for`. */
+const samplesAfter = 900;
 /** The first sample with the values of `after`. */
 const changeSeconds = samplesBefore * intervalSeconds;
 

@@ -38,8 +38,11 @@ export class BackgroundVerifier {
   readonly #options: BackgroundVerifierOptions;
   /** By key: the findings since the start, compared with the state. */
   readonly #findings = new Map<string, Finding>();
+  /** When the last round of all keys ended, after a verification of the complete log. */
+  #verifiedAt: number | undefined;
   /** The findings of the existing ledger, which may also be in the state; undefined before the first verification. */
   #findingsAtStart: readonly Finding[] | undefined;
+  #isLogVerified = false;
 
   constructor(options: BackgroundVerifierOptions) {
     this.#options = options;
@@ -54,6 +57,11 @@ export class BackgroundVerifier {
   /** The current findings. A finding since the start ends when its key is correct again. */
   get findings(): readonly Finding[] {
     return [...(this.#findingsAtStart ?? []), ...this.#findings.values()];
+  }
+
+  /** Milliseconds since 1970: since then at the latest, `findings` has what was wrong. Undefined: nothing was verified yet, or the log could not be. */
+  get verifiedAt(): number | undefined {
+    return this.#verifiedAt;
   }
 
   /** Runs until the signal is aborted. */
@@ -90,6 +98,7 @@ export class BackgroundVerifier {
       }
     if (replica.head.seq === 0 || signal.aborted) return;
     for (const { key } of audit.missing()) await this.#recheckKey(audit, { key, text: undefined }, signal);
+    if (this.#isLogVerified) this.#verifiedAt = Date.now();
   }
 
   async #verifyAtStart(signal: AbortSignal): Promise<readonly Finding[]> {
@@ -98,6 +107,7 @@ export class BackgroundVerifier {
     try {
       const { head, findings } = await verifyLedger(replica.ledger, { signal, yieldTurn });
       for (const finding of findings) log.error(finding, changedLedger);
+      this.#isLogVerified = true;
       log.info({ seq: head.seq, findings: findings.length }, 'ledger verified');
       return findings;
     } catch (error) {

@@ -5,7 +5,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { emptyHead, chainEvent, parseEvent } from '../../log/chain/chain.ts';
 import { Follower } from '../../log/reader/follower.ts';
-import { headKey, logKey } from '../../log/store/keys.ts';
+import { headKey, keyPrefix, logKey, logPrefix } from '../../log/store/keys.ts';
 import { headText, parseHead } from '../../log/store/stored-values.ts';
 import { MemoryLedger } from '../../log/testing/memory-ledger.ts';
 import { Replica } from '../../log/reader/replica.ts';
@@ -47,13 +47,13 @@ describe('BackgroundVerifier', () => {
   });
 
   /** A standby that verifies without pauses. */
-  async function standBy(): Promise<void> {
+  async function standBy(message = 'ledger verified'): Promise<void> {
     const replica = await Replica.load(memory, never);
     const follower = new Follower(replica, silentLog);
     const log = pino({}, { write: (line: string) => logged.push(line) });
     verifier = new BackgroundVerifier({ replica, follower: () => follower, log, betweenPagesMs: 1 });
     ended = Promise.all([follower.run(over.signal), verifier.run(over.signal)]);
-    await eventually(() => expect(logged.join('')).to.contain('ledger verified'));
+    await eventually(() => expect(logged.join('')).to.contain(message));
   }
 
   const found = (): string[] => verifier.findings.map(({ key, what }) => `${key}: ${what}`);
@@ -82,6 +82,25 @@ describe('BackgroundVerifier', () => {
       await sleep(3);
     }
     expect(found()).to.deep.equal([]);
+  });
+
+  it('has the time of its last complete round', async () => {
+    const before = Date.now();
+    await standBy();
+    await eventually(() => expect(verifier.verifiedAt).to.be.within(before, Date.now()));
+  });
+
+  it('has no such time while the log cannot be read: no findings are no proof', async () => {
+    const { keys } = memory;
+    let rounds = 0;
+    memory.keys = async function* (range, ...more) {
+      if (range.from.startsWith(logPrefix)) throw new IpledgerError('POSITION_GONE', 'event 1 is sealed');
+      if (range.from === keyPrefix) rounds++;
+      yield* keys.call(memory, range, ...more);
+    };
+    await standBy('cannot be verified');
+    await eventually(() => expect(rounds).to.be.above(3));
+    expect([verifier.verifiedAt, found()]).to.deep.equal([undefined, []]);
   });
 
   it('reports a key that is edited, until it is restored', async () => {

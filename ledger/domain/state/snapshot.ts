@@ -32,21 +32,18 @@ export interface Snapshot extends Configuration {
 
 /** The state. It equals the fold of the log up to the snapshot, and `decide` returns the same for both. */
 export function restoreState(snapshot: Snapshot): State {
-  const restore = new StateRestore(snapshot);
+  const restore = new StateRestore(snapshot.subnets);
   for (const { subnet, address, claim } of snapshot.claims) restore.add({ subnet, address }, claim);
-  return restore.end();
+  return restore.end(snapshot);
 }
 
 /** Restores a state claim by claim, so that the claims need not exist as objects together. */
 export class StateRestore {
   readonly #state = initialState();
-  readonly #configuration: Configuration;
   /** The network of each Subnet in force. */
   readonly #homes: ReadonlyMap<string, string>;
 
-  constructor(configuration: Configuration) {
-    this.#configuration = configuration;
-    const { subnets } = configuration;
+  constructor(subnets: Configuration['subnets']) {
     this.#homes = new Map(subnets.map(({ name, spec }) => [name, networkOf(spec.provider, name)]));
   }
 
@@ -64,10 +61,9 @@ export class StateRestore {
     if (claim) putClaim(this.#state, name, { ...claim, networks }, permanent);
   }
 
-  /** The state. Nothing can be added afterwards. */
-  end(): State {
+  /** The state with its configuration. Nothing can be added afterwards. */
+  end({ ledger, segments, dropped, ended, pools, subnets }: Configuration): State {
     const state = this.#state;
-    const { ledger, segments, dropped, ended, pools, subnets } = this.#configuration;
     state.ledger = ledger;
     state.segments = segments;
     for (const { subnet, seqs } of dropped) state.dropped.set(subnet, seqs);

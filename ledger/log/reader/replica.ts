@@ -58,7 +58,7 @@ export class Replica {
    */
   static async load(ledger: Ledger, signal: AbortSignal, clock = new LedgerClock(), log?: Logger): Promise<Replica> {
     const snapshot = await ledger.load(signal);
-    const restore = new StateRestore(snapshot);
+    const restore = new StateRestore(snapshot.subnets);
     const revisions = new ClaimRevisions();
     const [unreadable, incomplete]: [ClaimName[], ClaimName[]] = [[], []];
     const configured = new Set(snapshot.subnets.map((subnet) => subnet.name));
@@ -73,7 +73,7 @@ export class Replica {
       }
     for (const { name, networks } of await networksFromLog(incomplete, snapshot.head, ledger, { signal, log }))
       restore.setNetworks(name, networks);
-    const replica = new Replica(ledger, { state: restore.end(), head: snapshot.head }, revisions, clock);
+    const replica = new Replica(ledger, { state: restore.end(snapshot), head: snapshot.head }, revisions, clock);
     for (const name of unreadable) replica.state.fenced.add(claimKey(name));
     return replica;
   }

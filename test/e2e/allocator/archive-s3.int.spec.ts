@@ -27,8 +27,8 @@ describe('An archive in an object store', function () {
       const content = Buffer.from(`of ${location} \0 \xff`);
       await archive.put('ledger/one.events', content, run.signal);
       await archive.put('ledger/one.events', content, run.signal);
-      expect(await archive.get('ledger/one.events', run.signal)).to.deep.equal(content);
-      expect(await archive.get('ledger/two.events', run.signal)).to.equal(undefined);
+      expect(await archive.get('ledger/one.events', 1_024, run.signal)).to.deep.equal(content);
+      expect(await archive.get('ledger/two.events', 1_024, run.signal)).to.equal(undefined);
     }
     expect(archiveAt('s3://archive/some/prefix').location).to.match(/^s3 http:\/\/127.*\/archive\/some\/prefix$/);
   });
@@ -37,7 +37,7 @@ describe('An archive in an object store', function () {
     const content = Buffer.alloc(9 << 20, 'x');
     const archive = archiveAt('s3://archive');
     await archive.put('large', content, run.signal);
-    expect((await archive.get('large', run.signal))?.equals(content)).to.be.true;
+    expect((await archive.get('large', 16 << 20, run.signal))?.equals(content)).to.be.true;
   });
 
   it('reports UNAVAILABLE when the credentials are rejected or the bucket does not exist', async () => {
@@ -48,7 +48,7 @@ describe('An archive in an object store', function () {
       [missing, 404],
     ] as const)
       for (const request of [
-        () => archive.get('large', run.signal),
+        () => archive.get('large', 16 << 20, run.signal),
         () => archive.put('large', Buffer.from('x'), run.signal),
       ]) {
         const error = await errorOf(request());
@@ -60,11 +60,11 @@ describe('An archive in an object store', function () {
   it('reports UNAVAILABLE while the store is down, and works again after its restart', async () => {
     const archive = archiveAt('s3://archive');
     await store.kill();
-    const error = await errorOf(archive.get('large', run.signal));
+    const error = await errorOf(archive.get('large', 16 << 20, run.signal));
     expect(error).to.have.property('code', 'UNAVAILABLE');
     expect(error.message).to.match(/^the archive: no answer to GET .*ECONNREFUSED/);
     await store.start();
-    expect(await archive.get('large', run.signal)).to.have.length(9 << 20);
+    expect(await archive.get('large', 16 << 20, run.signal)).to.have.length(9 << 20);
   });
 
   it('is rejected without bucket or credentials', () => {
