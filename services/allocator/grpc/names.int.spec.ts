@@ -115,10 +115,10 @@ describe('A request', () => {
       const what = JSON.stringify(id);
       await refused(IpamService.bind, { ...bindRequest('a'), containerId: id }, what);
       await refused(IpamService.bind, { ...bindRequest('a'), interface: id }, what);
-      await refused(IpamService.bind, { ...bindRequest('a'), bootId: id }, what);
       await refused(IpamService.bind, { ...bindRequest('a'), node: id }, what);
     }
-    await served.call(IpamService.bind, bindRequest('a'));
+    await refused(IpamService.bind, { ...bindRequest('a'), bootId: 'a\u001b[2J' }, 'boot id');
+    await served.call(IpamService.bind, { ...bindRequest('a'), bootId: 'first boot' });
   });
 
   it('to reserve is refused for an owner with control characters', async () => {

@@ -36,8 +36,8 @@ export const readProvider = reader(
 );
 export const readId = reader(isId, 'an id has letters, digits, "-", "_", "." and ":"');
 export const readInterface = reader(isInterface, 'no network interface can have this name');
-/** The owner of a reservation, which is compared with others. */
-export const readOwnerName = reader(isPrintable, 'it has a control character');
+/** A text that is only compared: the owner of a reservation, a boot id. */
+export const readPrintable = reader(isPrintable, 'it has a control character');
 
 export const readRequired = (read: NameReader, field: string, text: string | undefined): string =>
   read(field, requireField(field, text));

@@ -10,7 +10,7 @@ import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
 import { allocationMessage, positionMessage, readUnbindCause } from '../messages.ts';
-import { readId, readName, readObjectName, readRequired, readSandbox } from '../read-request.ts';
+import { readName, readObjectName, readPrintable, readRequired, readSandbox } from '../read-request.ts';
 import { submitCommand } from '../run-query.ts';
 import type { PodWaiters } from './pod-waiters.ts';
 import { defaultWaitMs, waitForAllocation } from './wait.ts';
@@ -53,7 +53,7 @@ export async function bind(allocator: AllocatorContext, request: api.BindRequest
   const sandbox = readSandbox(request);
   context.span?.set(podAttributes({ ...sandbox, name: sandbox.pod }));
   const node = readRequired(readObjectName, 'node', request.node);
-  const bootId = readId('boot_id', request.bootId);
+  const bootId = readPrintable('boot_id', request.bootId);
   const { answer, head } = await submitCommand(
     allocator,
     context,

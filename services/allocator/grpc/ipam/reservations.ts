@@ -13,7 +13,7 @@ import { submitCommand, runQuery } from '../run-query.ts';
 import { positionMessage, addressRecordMessage } from '../messages.ts';
 import { countFitting } from '../../../../lib/net/page-size.ts';
 import { resolvePageSize, requireField } from '../../../../lib/grpc/server/read-request.ts';
-import { readName, readAddress, readIpFamily, readNameToken, readOwnerName, readRequired } from '../read-request.ts';
+import { readName, readAddress, readIpFamily, readNameToken, readPrintable, readRequired } from '../read-request.ts';
 import { escapeUnprintable } from '../../../../lib/unprintable.ts';
 import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts';
 
@@ -36,7 +36,7 @@ async function reserve(allocator: AllocatorContext, request: api.ReserveRequest,
   const fields = {
     subnet: readName('subnet', request.subnet),
     addresses: request.addresses.map(readAddress),
-    reservedFor: readRequired(readOwnerName, 'reserved_for', request.reservedFor),
+    reservedFor: readRequired(readPrintable, 'reserved_for', request.reservedFor),
     ipFamily: readIpFamily(request.ipFamily),
   };
   const reason = escapeUnprintable(request.reason);
