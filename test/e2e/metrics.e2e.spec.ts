@@ -80,9 +80,9 @@ describe('Metrics', function () {
     const { allocator, watcher } = scene.stack;
     await makePod(scene, 'unlucky', 'counted', { 'counted.default.kubernetes.io/ip_address': usedAddress });
     await waitForEvent(scene, 'unlucky', 'AcquireAddressFailed', /in use|conflict/i);
-    expect(
-      await readSample(allocator.health, 'ipledger_calls_total{method="Allocate",code="ADDRESS_IN_USE"}'),
-    ).to.be.greaterThan(0);
+    // The metrics are collected at most twice a second.
+    const refusals = 'ipledger_calls_total{method="Allocate",code="ADDRESS_IN_USE"}';
+    await eventually(async () => expect(await readSample(allocator.health, refusals)).to.be.greaterThan(0));
     expect(await readSample(allocator.health, 'ipledger_appends_total{outcome="appended"}')).to.be.greaterThan(0);
     expect(await readSample(allocator.health, 'ipledger_is_leader')).to.equal(1);
     await eventually(async () => expect(await readSample(watcher.health, 'ipledger_waiting_pods')).to.equal(1));
