@@ -5,6 +5,7 @@
  *
  * Controllers and projection share only the ledger. One watcher is active at a time; the others are standbys.
  */
+import { defaultNamespaceLimit } from './controllers/pods/event-budget.ts';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
@@ -35,6 +36,8 @@ interface Options extends TracingSettings {
   /** Seconds. */
   readonly garbageInterval: number;
   readonly checkpointInterval: number;
+  readonly namespaceRate: number;
+  readonly namespaceBurst: number;
 }
 
 const log = createLogger('pod-watcher');
@@ -80,6 +83,21 @@ function readOptions(): Options {
         .argParser(seconds)
         .default(300),
     )
+    .addOption(
+      new Option(
+        '--namespace-rate <count>',
+        'addresses per second that the Pods of a namespace may request; 0: no limit',
+      )
+        .env('IPLEDGER_NAMESPACE_RATE')
+        .argParser(wholeNumber)
+        .default(defaultNamespaceLimit.perSecond),
+    )
+    .addOption(
+      new Option('--namespace-burst <count>', 'addresses that the Pods of a namespace may request in one burst')
+        .env('IPLEDGER_NAMESPACE_BURST')
+        .argParser(wholeNumber)
+        .default(defaultNamespaceLimit.burst),
+    )
     .option('--accept-mass-deletion', 'release allocations although most Pods or Nodes were deleted together', false);
   for (const option of tracingOptions()) program.addOption(option);
   return program.parse().opts<Options>();
@@ -93,8 +111,15 @@ function seconds(value: string): number {
   return Number(value);
 }
 
+/** @throws InvalidArgumentError */
+function wholeNumber(value: string): number {
+  if (!/^\d{1,6}$/.test(value)) throw new InvalidArgumentError('Use a whole number, as 20.');
+  return Number(value);
+}
+
 async function start(life: Lifecycle, options: Options): Promise<void> {
-  const { allocator, healthListen, namespace, acceptMassDeletion, garbageInterval } = options;
+  const { allocator, healthListen, namespace, acceptMassDeletion, garbageInterval, namespaceRate, namespaceBurst } =
+    options;
   const { signal } = life;
   collectWhenIdle({ log, signal });
   let stats = (): WatcherStats | undefined => undefined;
@@ -142,6 +167,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       allocator: createLedgerClient(client),
       acceptMassDeletion,
       garbageIntervalMs: garbageInterval * 1_000,
+      namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
       lease: { namespace, name: leaseName },
       handoverState: parseHandoverState(held.handoverState),
       storeHandoverState: () => held.store(),

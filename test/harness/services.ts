@@ -104,17 +104,20 @@ export interface WatcherSettings extends TracedProgram {
   /** "host:port" */
   readonly healthListen: string;
   readonly tls?: TlsFiles | undefined;
+  /** Addresses per second of a namespace; 0: no limit (default: the program's). */
+  readonly namespaceRate?: number | undefined;
 }
 
 /** The launch of a pod-watcher. It is ready when its /readyz answers 200. */
 export function watcherLaunch(settings: WatcherSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, tls } = settings;
+  const { name, allocator, kubeconfig, healthListen, tls, namespaceRate } = settings;
   return {
     ...node('pod-watcher', name),
     env: {
       IPLEDGER_ENDPOINT: allocator,
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
+      ...(namespaceRate !== undefined && { IPLEDGER_NAMESPACE_RATE: String(namespaceRate) }),
       ...tlsVariables(tls),
       ...traceVariables(settings),
     },
@@ -310,6 +313,7 @@ export interface WatcherOptions extends TracedProgram {
   readonly cluster: { readonly kubeconfig: string };
   readonly name?: string;
   readonly tls?: TlsFiles | undefined;
+  readonly namespaceRate?: number | undefined;
 }
 
 export interface WatcherServer extends Server {
@@ -319,11 +323,11 @@ export interface WatcherServer extends Server {
 
 /** Starts a pod-watcher. */
 export async function startWatcher(run: Run, options: WatcherOptions): Promise<WatcherServer> {
-  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint } = options;
+  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint, namespaceRate } = options;
   const health = `127.0.0.1:${await findFreePort()}`;
   const { kubeconfig } = cluster;
   const reached = { allocator: allocator.endpoint, healthListen: health };
-  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint });
+  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint, namespaceRate });
   return Object.assign(await startServer(run, launch), { health });
 }
 

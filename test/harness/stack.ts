@@ -56,7 +56,14 @@ export async function startStack(
   const agentOf = (node: string): Promise<AgentServer> =>
     startAgent(run, { allocator, cluster, node, tls: certificates?.agent(node), traceEndpoint, program: agentProgram });
   const [watcher, first, ...others] = await Promise.all([
-    startWatcher(run, { allocator, cluster, tls: certificates?.watcher, traceEndpoint }),
+    // The runs with many Pods have their own Kubernetes API, and all their Pods are of one namespace
+    startWatcher(run, {
+      allocator,
+      cluster,
+      tls: certificates?.watcher,
+      traceEndpoint,
+      namespaceRate: ownCluster ? 0 : undefined,
+    }),
     agentOf(nodes[0]),
     ...nodes.slice(1).map(agentOf),
   ]);

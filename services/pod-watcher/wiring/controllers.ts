@@ -9,6 +9,7 @@ import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
 import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
 import { NodeController } from '../controllers/nodes/node-controller.ts';
+import { EventBudget } from '../controllers/pods/event-budget.ts';
 import { AllocationCache } from '../controllers/pods/allocation-cache.ts';
 import { PodController } from '../controllers/pods/pod-controller.ts';
 import { PoolCache } from '../controllers/pools/pool-cache.ts';
@@ -57,6 +58,7 @@ interface Context {
   readonly lookups: Lookups;
   readonly events: EventRecorder;
   readonly alarms: Alarms;
+  readonly budget: EventBudget;
   /** Absent: no spans. */
   readonly traces: PodTraces | undefined;
 }
@@ -82,7 +84,8 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const alarms = new Alarms(log, (event) =>
     events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event),
   );
-  const context: Context = { options, informers, ledgerPods, lookups, events, alarms, traces };
+  const budget = new EventBudget(options.namespaceLimit);
+  const context: Context = { options, informers, ledgerPods, lookups, events, alarms, budget, traces };
   const caches: Caches = {
     subnets: new SubnetCache(informers.subnets.objects),
     allocations: new AllocationCache(),
@@ -132,7 +135,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
 
 /** @param wakeWaiters called after the Pod controller was made */
 function createClaimController(
-  { options, informers, ledgerPods, lookups, events }: Context,
+  { options, informers, ledgerPods, lookups, events, budget }: Context,
   caches: Caches,
   wakeWaiters: (topic: string) => void,
 ): ClaimController {
@@ -145,6 +148,7 @@ function createClaimController(
     pods: informers.pods,
     ledgerPods,
     quota: { subnets: caches.subnets, allocations: caches.allocations },
+    budget,
     namespacesOfPool: caches.pools.clusterView.namespacesOf,
     wakeWaiters,
     claimOwnerOf: (pod, callSignal) => claimOwnerOf({ ledgerPods, lookups }, pod, callSignal),
@@ -167,7 +171,7 @@ async function claimOwnerOf(
 }
 
 function createPodController(
-  { options, informers, ledgerPods, lookups, events, alarms, traces }: Context,
+  { options, informers, ledgerPods, lookups, events, alarms, budget, traces }: Context,
   caches: Caches,
   claims: ClaimController,
 ): PodController {
@@ -191,6 +195,7 @@ function createPodController(
       namespaceOf: (name) => informers.namespaces.objects.get(name),
     },
     allocations: caches.allocations,
+    budget,
     claims,
     traces,
     recordEvent: podEventRecorder(events),

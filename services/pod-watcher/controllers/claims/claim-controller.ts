@@ -17,6 +17,7 @@ import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type ObjectAccess, ObjectController } from '../object-controller/object-controller.ts';
 import type { ClaimDemand, ClaimState } from '../pods/planning/claim-request.ts';
+import type { EventBudget } from '../pods/event-budget.ts';
 import type { ClusterView } from '../pods/planning/cluster-view.ts';
 import { ClaimAddressCache, claimOwner } from './claim-address-cache.ts';
 import { ClaimCreator, type ClaimCreatorOptions } from './claim-creator.ts';
@@ -32,6 +33,8 @@ export interface ClaimControllerOptions
   readonly ledgerPods: Pick<LedgerPods, 'all'>;
   readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve' | 'getAddress'>;
   readonly quota: Omit<QuotaView, 'claims'>;
+  /** Shared with Pods. */
+  readonly budget: Pick<EventBudget, 'take' | 'giveBack'>;
   readonly namespacesOfPool: ClusterView['pools']['namespacesOf'];
   /** Tries all Pods again that wait for a topic. */
   readonly wakeWaiters: (topic: string) => void;
@@ -209,7 +212,7 @@ export class ClaimController implements LedgerSubscriber {
       readonly addresses: readonly string[];
     },
   ): Promise<AddressRecord[]> {
-    const { allocator, quota, signal } = this.#options;
+    const { allocator, budget, quota, signal } = this.#options;
     const { namespace } = object;
     const claim = keyOf(object);
     for (const address of addresses) await this.#refuseForeignPool(subnet, address, namespace);
@@ -217,9 +220,15 @@ export class ClaimController implements LedgerSubscriber {
     const count = addresses.length || families;
     const refusal = quotaRefusal({ ...quota, claims: this.#addresses }, { namespace, subnet, requested: count });
     if (refusal !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', refusal);
+    const overspent = budget.take(namespace, undefined, count);
+    if (overspent !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', overspent);
     const owner = claimOwner(claim);
     const request = { subnet, addresses: [...addresses], reservedFor: owner, reason: `IPAMClaim ${claim}`, ipFamily };
-    const { records } = await allocator.reserve(request, signal);
+    const { records } = await allocator.reserve(request, signal).catch((error: unknown) => {
+      const { kind } = IpledgerError.from(error);
+      if (kind !== 'transient' && kind !== 'bug') budget.giveBack(namespace, undefined, count);
+      throw error;
+    });
     for (const { address } of records) this.#addresses.put({ subnet, address, reservedFor: owner });
     return records;
   }

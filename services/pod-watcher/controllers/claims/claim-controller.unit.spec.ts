@@ -19,6 +19,7 @@ import type { Pod } from '../../kubernetes/objects/pod.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
 import { AllocationCache } from '../pods/allocation-cache.ts';
+import { EventBudget } from '../pods/event-budget.ts';
 import type { ClaimDemand } from '../pods/planning/claim-request.ts';
 import { SubnetCache } from '../subnets/subnet-cache.ts';
 import { ClaimController } from './claim-controller.ts';
@@ -100,6 +101,7 @@ describe('the controller of IPAMClaims', () => {
         getAddress: () => Promise.resolve({ record: { pool } } as never),
       },
       quota: { subnets, allocations: cache },
+      budget: new EventBudget(),
       namespacesOfPool: () => ['shop'],
       claimOwnerOf: () => Promise.resolve({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
       create: (each) => {

@@ -11,11 +11,13 @@ import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { ClaimController } from '../claims/claim-controller.ts';
 import { canTransfer } from './address-transfer.ts';
 import type { AllocationCache } from './allocation-cache.ts';
+import type { EventBudget } from './event-budget.ts';
 import type { ClusterView } from './planning/cluster-view.ts';
 import { planPod } from './planning/plan.ts';
 import type { PodPlan } from './planning/request-addresses.ts';
 import {
   allocatedEvent,
+  budgetEvent,
   macWarningEvent,
   nameConflictProblem,
   planProblemEvent,
@@ -34,6 +36,7 @@ export interface PodAllocatorOptions {
   readonly queue: Pick<WorkQueue, 'add' | 'tries'>;
   readonly waiters: Waiters;
   readonly releaser: Pick<PodReleaser, 'releaseDetached'>;
+  readonly budget: EventBudget;
   /** Gives IPAMClaims their addresses. */
   readonly claims: Pick<ClaimController, 'request'>;
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
@@ -136,8 +139,14 @@ export class PodAllocator {
   }
 
   async #allocate(key: string, pod: Pod, plan: PodPlan): Promise<ServeResult> {
-    const { allocator, allocations, recordEvent, signal, traces, waiters } = this.#options;
+    const { allocator, allocations, budget, recordEvent, signal, traces, waiters } = this.#options;
     const { namespace, ledgerName: name, ledgerUid: uid, node } = pod;
+    const count = plan.attachments.length;
+    const overspent = budget.take(namespace, uid, count);
+    if (overspent !== undefined) {
+      this.#wait(key, pod, { topics: plan.topics, podEvent: budgetEvent(overspent) });
+      return { outcome: 'again', canReceive: 'undecided' };
+    }
     const request = {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,
@@ -167,11 +176,14 @@ export class PodAllocator {
     pod: Pod,
     { plan, error }: { readonly plan: PodPlan; readonly error: IpledgerError },
   ): ServeResult {
-    const { allocations, log, queue } = this.#options;
-    const { ledgerUid: uid } = pod;
+    const { allocations, budget, log, queue } = this.#options;
+    const { namespace, ledgerUid: uid } = pod;
     // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid, so that a release can follow.
     const isDecided = error.kind !== 'transient' && error.kind !== 'bug';
-    if (isDecided) allocations.markRefused(key, uid);
+    if (isDecided) {
+      allocations.markRefused(key, uid);
+      budget.giveBack(namespace, uid, plan.attachments.length);
+    }
     const tries = queue.tries(key);
     log[tries === 0 && error.kind !== 'transient' ? 'info' : 'debug'](
       { pod: key, uid, code: error.code, reason: error.message },

@@ -37,6 +37,11 @@ export function refusalEvent(error: IpledgerError, { attachments }: PodPlan): Po
   };
 }
 
+/** The Pod or its namespace has requested too many addresses. */
+export function budgetEvent(sentence: string): PodEvent {
+  return { type: 'Warning', reason: 'AcquireAddressFailed', message: `stage=acquireAddress error=${sentence}` };
+}
+
 /** An Event holds 1,024 characters: a long list of reasons must not cut off the remedy. */
 function shorten(message: string): string {
   return message.length <= 800 ? message : `${message.slice(0, 800)}…`;

@@ -7,7 +7,13 @@ import { networksAnnotation, toPod } from '../../kubernetes/objects/pod.ts';
 import { detachedAnnotationKeys } from '../../projection/detached-annotations.ts';
 import { annotationKey, planOf, defaultRequest, statefulSet } from './planning/testing/plan.fixture.ts';
 import { PoolCache } from '../pools/pool-cache.ts';
-import { macvlan, waitForIdle, podWithNetwork, createPodControllerWorld } from './testing/pod-controller-world.ts';
+import {
+  allocationEnded,
+  macvlan,
+  waitForIdle,
+  podWithNetwork,
+  createPodControllerWorld,
+} from './testing/pod-controller-world.ts';
 
 const times = <T>(count: number, each: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => each(i));
 const addresses = (count: number): string[] => times(count, (i) => `10.0.${i >> 8}.${i & 255}`);
@@ -364,5 +370,32 @@ describe('the cost of a plan', () => {
     const pod = { ...podWithNetwork('a'), annotations };
     expect(detachedAnnotationKeys(pod, {})).to.have.length(500);
     expect(split).to.equal(1);
+  });
+});
+
+describe('a Pod that changes its networks again and again', () => {
+  it('requests addresses at a limited rate, and an Event states the limit; other Pods are served', async () => {
+    const stop = new AbortController();
+    const { controller, pods, allocator, allocations, podEvents, sendEvents } = createPodControllerWorld(
+      stop.signal,
+      {},
+    );
+    controller.start();
+    const toggling = podWithNetwork('toggling');
+    // The Pod selects its network 200 times, and no network in between
+    for (let toggle = 1; toggle <= 200 && podEvents.length === 0; toggle++) {
+      pods.put(toggling);
+      await until(() => allocations.isSettled('default/toggling', 'uid-toggling') || podEvents.length > 0);
+      pods.put({ ...toggling, annotations: {} });
+      const [held] = allocations.allocationsOf('default/toggling', 'uid-toggling');
+      if (!held) break;
+      await until(() => allocator.released.length === toggle);
+      sendEvents(held.seq, allocationEnded(held));
+    }
+    expect(allocator.allocated.length).to.be.at.most(48);
+    expect(podEvents[0]?.podEvent.message).to.match(/the networks of the Pod change too often.*Change them less often/);
+    pods.put(podWithNetwork('other'));
+    await until(() => allocator.allocated.some(({ pod }) => pod?.name === 'other'));
+    stop.abort();
   });
 });

@@ -19,6 +19,7 @@ import { networksAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts
 import type { StatefulSet } from '../../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent, HeldAllocation } from '../../../ledger/ledger-events.ts';
 import { AllocationCache } from '../allocation-cache.ts';
+import { EventBudget } from '../event-budget.ts';
 import type { VirtualMachines } from '../virtual-machines.ts';
 import { PodController, type PodControllerOptions } from '../pod-controller.ts';
 import { SubnetCache } from '../../subnets/subnet-cache.ts';
@@ -139,6 +140,7 @@ export function createPodControllerWorld(
       namespaceOf: () => undefined,
     },
     allocations,
+    budget: new EventBudget(),
     claims: { request: () => undefined },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
     lookUpPod: (key) => {
