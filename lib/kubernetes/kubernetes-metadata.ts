@@ -20,3 +20,6 @@ export function ownerKind(apiVersion: string, kind: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   return knownGroups.has(group) ? kind : `${kind}.${group}`;
 }
+
+/** The annotation of a Pod that waits: why it has no addresses. */
+export const waitingAnnotation = 'ipledger.io/waiting';

@@ -20,7 +20,7 @@ import { type PublishedSocket, publishSocket } from './daemon/unix-socket.ts';
 import { createDataPathMetrics } from './data-path/data-path-metrics.ts';
 import { openDataPath } from './data-path/open-data-path.ts';
 import { ownedPorts } from './data-path/ovs-port.ts';
-import { createPodWarningReader } from './kubernetes/pod-events.ts';
+import { createPodWarningReader } from './kubernetes/pod-warning.ts';
 import { createKubernetesGet } from './kubernetes/kubernetes-get.ts';
 import { createObjectReader } from './kubernetes/object-reader.ts';
 import { createOvn4nfvLookup } from './kubernetes/ovn4nfv-lookup.ts';

@@ -171,6 +171,16 @@ describe('The Helm chart', function () {
     expect(unknown).to.deep.equal([]);
   });
 
+  it('gives the agents no right at the Kubernetes API with agent.readPods=false, and else only to get Pods and machines', async () => {
+    const rightsOf = async (settings: readonly string[]) =>
+      parseManifests(await renderChart([], settings))
+        .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.startsWith('ipledger-node-agent'))
+        .flatMap(({ rules = [] }) => rules)
+        .flatMap(({ resources = [], verbs = [] }) => resources.map((resource) => `${verbs.join()} ${resource}`));
+    expect(await rightsOf([])).to.deep.equal(['get pods', 'get virtualmachineinstances']);
+    expect(await rightsOf(['--set=agent.readPods=false'])).to.deep.equal([]);
+  });
+
   it('starts the agent with the flags of Node that are measured', () => {
     const commands = ownContainers().map(({ command }) => command.slice(1));
     const agents = commands.filter((command) => command.includes('/app/node-agent.mjs'));

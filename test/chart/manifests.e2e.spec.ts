@@ -37,7 +37,7 @@ describe('The chart on a real API server', function () {
     const manifests = parseManifests(
       await renderChart([join(root, 'deploy', 'ha', 'values.yaml'), join(root, 'test/chart/values/ovn.yaml')]),
     );
-    const kinds = /^(ServiceAccount|(Cluster)?Role(Binding)?)$/;
+    const kinds = /^(ServiceAccount|(Cluster)?Role(Binding)?|ValidatingAdmissionPolicy(Binding)?)$/;
     await cluster.apply(asText(manifests.filter(({ kind }) => kinds.test(kind))));
     for (const role of ['reader', 'recoverer', 'uninstaller'])
       await cluster.kubectl(['create', 'clusterrolebinding', role, `--clusterrole=ipledger-${role}`, `--user=${role}`]);
@@ -122,6 +122,49 @@ describe('The chart on a real API server', function () {
     expect([why.code, why.stderr], why.stdout).to.deep.equal([0, '']);
   });
 
+  it('lets the pod-watcher change its own annotations of Pods and namespaces, and nothing else of them', async () => {
+    const watcher = accountOf('ipledger-pod-watcher');
+    const identity = [`--as=${watcher}`, ...accountGroups.map((group) => `--as-group=${group}`)];
+    const patch = (object: string, body: object): Promise<string> =>
+      cluster.kubectl(['patch', ...object.split(' '), '--type=merge', '-p', JSON.stringify(body), ...identity]).then(
+        () => 'accepted',
+        (error: unknown) => String(error),
+      );
+    const pod = { metadata: { name: 'guarded', namespace: 'default', labels: { app: 'a' } } };
+    const spec = { containers: [{ name: 'c', image: 'none' }] };
+    await cluster.apply(stringify({ apiVersion: 'v1', kind: 'Pod', ...pod, spec }));
+    await cluster.apply(stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'guarded' } }));
+    const image = { spec: { containers: [{ name: 'c', image: 'evil' }] } };
+    // The API server enforces a policy some time after it was created
+    await eventually(async () => expect(await patch('pod guarded', image)).to.contain('ipledger-pod-watcher'));
+    const refused = [
+      ['pod guarded', { spec: { activeDeadlineSeconds: 1 } }],
+      ['pod guarded', { metadata: { labels: { app: 'b' } } }],
+      ['pod guarded', { metadata: { finalizers: ['ipledger.io/ledger'] } }],
+      ['pod guarded', { metadata: { annotations: { 'k8s.v1.cni.cncf.io/networks': 'lan' } } }],
+      ['pod guarded', { metadata: { annotations: { 'sidecar.istio.io/inject': 'false' } } }],
+      ['namespace guarded', { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } }],
+      ['namespace guarded', { metadata: { annotations: { 'scheduler.alpha.kubernetes.io/node-selector': 'a=b' } } }],
+      ['namespace guarded', { metadata: { finalizers: ['ipledger.io/ledger'] } }],
+    ] as const;
+    for (const [object, body] of refused)
+      expect(await patch(object, body), JSON.stringify(body)).to.contain(
+        "ValidatingAdmissionPolicy 'ipledger-pod-watcher",
+      );
+    const written = {
+      'lan.default.kubernetes.io/ip_address': '10.8.0.9',
+      'lan.default.kubernetes.io/mac_address.net1': '02:00:00:00:00:01',
+      'lan.default.ovn.kubernetes.io/allocated': 'true',
+      'k8s.plugin.opnfv.org/ovnInterfaces': '[]',
+      ovn: '{}',
+    };
+    expect(await patch('pod guarded', { metadata: { annotations: written } })).to.equal('accepted');
+    const removed = Object.fromEntries(Object.keys(written).map((key) => [key, null]));
+    expect(await patch('pod guarded', { metadata: { annotations: removed } })).to.equal('accepted');
+    const listed = { 'ovn.kubernetes.io/logical_switch': 'lan', 'ipledger.io/subnets': 'lan' };
+    expect(await patch('namespace guarded', { metadata: { annotations: listed } })).to.equal('accepted');
+  });
+
   it('gives each account and person no more than its role', async () => {
     const [watcher, agent] = [accountOf('ipledger-pod-watcher'), accountOf('ipledger-node-agent')];
     const [allocatorAccount, projector] = [accountOf('ipledger-allocator'), accountOf('ipledger-ovn-projector')];
@@ -141,6 +184,8 @@ describe('The chart on a real API server', function () {
       [watcher, 'update', 'leases.coordination.k8s.io/another', ['-n', namespace]],
       [watcher, 'get', 'configmaps/kube-root-ca.crt', ['-n', namespace]],
       [agent, 'list', 'pods', ['-A']],
+      [agent, 'list', 'events', ['-A']],
+      [agent, 'get', 'events', ['-A']],
       [agent, 'patch', 'pods'],
       [agent, 'patch', 'nodes'],
       [allocatorAccount, 'get', 'pods'],

@@ -20,7 +20,7 @@ export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly rules?: readonly object[];
+  readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs?: readonly string[] }[];
   readonly subjects?: readonly { readonly namespace: string }[];
   readonly spec?: WorkloadSpec & {
     readonly jobTemplate?: { readonly spec: WorkloadSpec };

@@ -20,7 +20,7 @@ import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retr
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
 import type { Sandbox } from './sandbox.ts';
-import type { PodWarningReader } from '../kubernetes/pod-events.ts';
+import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
 import { formatAddResponse } from '../daemon/cni-response.ts';
 import { defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/routes.ts';
@@ -118,7 +118,7 @@ async function addFor(
   const throwWithCause = async (thrown: unknown): Promise<never> => {
     const error = IpledgerError.from(thrown);
     const isNotRequested = error.code === 'NOT_REQUESTED' || error.code === 'PROVIDER_UNBOUND';
-    const pod = { namespace: target.namespace, uid: podUid };
+    const pod = { namespace: target.namespace, name: request.podName, uid: podUid };
     const podWarning = isNotRequested ? await deps.readPodWarning(pod, signal) : '';
     throw notAllocatedError(request, error, podWarning);
   };

@@ -33,18 +33,19 @@ import { NetworkController } from '../controllers/ovn4nfv/network-controller.ts'
 import { SubnetCache } from '../controllers/subnets/subnet-cache.ts';
 import { SubnetController } from '../controllers/subnets/subnet-controller.ts';
 import { createLookups, type Lookups } from '../kubernetes/client/lookups.ts';
-import { EventRecorder } from '../kubernetes/event-recorder.ts';
+import { EventRecorder, type PodEvent } from '../kubernetes/event-recorder.ts';
 import { isLauncher, LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
 import { LedgerPods } from '../kubernetes/ledger-pods.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { type IpObject, ips } from '../kubernetes/objects/ip.ts';
 import { type NamespaceObject, namespaces } from '../kubernetes/objects/namespace.ts';
 import { nodes } from '../kubernetes/objects/node.ts';
-import { pods } from '../kubernetes/objects/pod.ts';
+import { type Pod, pods } from '../kubernetes/objects/pod.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
 import { type VipObject, vips } from '../kubernetes/objects/vip.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../ledger/ledger-follower.ts';
+import { WaitingAnnotation } from '../kubernetes/waiting-annotation.ts';
 import { PodTraces } from '../pod-traces.ts';
 import { Projector } from '../projection/projector.ts';
 import type { Informers, VerifiedInformers, WiringOptions } from './inputs.ts';
@@ -57,6 +58,7 @@ interface Context {
   readonly ledgerPods: LedgerPods;
   readonly lookups: Lookups;
   readonly events: EventRecorder;
+  readonly recordPodEvent: (pod: Pod, event: PodEvent) => void;
   readonly alarms: Alarms;
   readonly budget: EventBudget;
   /** Absent: no spans. */
@@ -85,7 +87,8 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event),
   );
   const budget = new EventBudget(options.namespaceLimit);
-  const context: Context = { options, informers, ledgerPods, lookups, events, alarms, budget, traces };
+  const recordPodEvent = podEventRecorder(events, new WaitingAnnotation(api, log, signal));
+  const context: Context = { options, informers, ledgerPods, lookups, events, recordPodEvent, alarms, budget, traces };
   const caches: Caches = {
     subnets: new SubnetCache(informers.subnets.objects),
     allocations: new AllocationCache(),
@@ -100,7 +103,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const poolController = createPoolController(context, caches);
   const reservationControllers = createReservationControllers(context, caches);
   const namespaceController = createNamespaceController(context, caches);
-  const recordEvent = podEventRecorder(events);
+  const recordEvent = recordPodEvent;
   const projector = new Projector({ api, allocator, log, signal, recordEvent, ledgerPods, traces, ...informers });
   const nodeController = createNodeController(context, projector);
   const subscribers: LedgerSubscriber[] = [
@@ -171,7 +174,7 @@ async function claimOwnerOf(
 }
 
 function createPodController(
-  { options, informers, ledgerPods, lookups, events, alarms, budget, traces }: Context,
+  { options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, traces }: Context,
   caches: Caches,
   claims: ClaimController,
 ): PodController {
@@ -198,7 +201,7 @@ function createPodController(
     budget,
     claims,
     traces,
-    recordEvent: podEventRecorder(events),
+    recordEvent: recordPodEvent,
     lookUpPod,
     lookUpStatefulSet,
     lookUpMachines,

@@ -12,6 +12,7 @@ import type { CustomResource } from '../kubernetes/objects/custom-resource.ts';
 import { ipamClaimApi, type IpamClaimObject } from '../kubernetes/objects/ipam-claim.ts';
 import { type Ovn4nfvNetwork, ovn4nfvNetworkApi } from '../kubernetes/objects/ovn4nfv-network.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
+import type { WaitingAnnotation } from '../kubernetes/waiting-annotation.ts';
 import { type SubnetObject, subnets } from '../kubernetes/objects/subnet.ts';
 
 interface Access {
@@ -84,9 +85,11 @@ export function networkAccess(api: Api, events: EventRecorder) {
 }
 
 export const podEventRecorder =
-  (events: EventRecorder) =>
-  (pod: Pod, event: PodEvent): void =>
+  (events: EventRecorder, waiting: WaitingAnnotation) =>
+  (pod: Pod, event: PodEvent): void => {
     events.record({ apiVersion: 'v1', kind: 'Pod', ...nameOf(pod) }, event);
+    waiting.record(pod, event);
+  };
 
 /** Lists the deletions since the version up to which the previous active watcher worked; nothing without such a version. */
 export function deletionLister<T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, version: string) {

@@ -1,0 +1,89 @@
+/**
+ * Shows on a Pod why it has no addresses, in an annotation. The node agent adds that to its CNI error: it may read this one Pod, and no
+ * Events. A new text is written at most every 10 seconds, as an Event is.
+ */
+import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
+import { mergePatch, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
+import { waitingAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
+import type { PodEvent } from './event-recorder.ts';
+import type { Pod } from './objects/pod.ts';
+
+/** The text of a CNI error has at most 512 bytes. */
+const maxLength = 512;
+/** Pods that are waiting. For more, the reason is in the Event only. */
+const maxPods = 10_000;
+const concurrency = 4;
+const firstBackoffMs = 1_000;
+const maxBackoffMs = 30_000;
+const intervalMs = 10_000;
+
+interface Shown {
+  readonly uid: string;
+  readonly text: string;
+  readonly written: string;
+  readonly writtenAt: number;
+}
+
+export class WaitingAnnotation {
+  readonly #api: Api;
+  readonly #log: Logger;
+  readonly #signal: AbortSignal;
+  readonly #pods = new Map<string, Shown>();
+  readonly #queue: WorkQueue;
+
+  constructor(api: Api, log: Logger, signal: AbortSignal) {
+    this.#api = api;
+    this.#log = log;
+    this.#signal = signal;
+    const work = (key: string): Promise<Outcome> => this.#write(key);
+    this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
+    this.#queue.start();
+  }
+
+  /** An Event about a Pod was recorded. A reason without addresses is preferred to other Warnings; addresses end it. */
+  record(pod: Pod, { type, reason, message }: PodEvent): void {
+    const key = keyOf(pod);
+    const known = this.#pods.get(key);
+    const shown = known?.uid === pod.uid ? known : { uid: pod.uid, text: '', written: '', writtenAt: -Infinity };
+    const isReason = isWaitReason(message);
+    if (reason === 'PodNetworkAllocated') this.#show(key, { ...shown, text: '' });
+    else if (type === 'Warning' && (isReason || !isWaitReason(shown.text)))
+      this.#show(key, { ...shown, text: message.slice(0, maxLength) });
+  }
+
+  #show(key: string, shown: Shown): void {
+    this.#pods.delete(key);
+    this.#pods.set(key, shown);
+    const [oldest] = this.#pods.keys();
+    if (this.#pods.size > maxPods && oldest !== undefined) this.#pods.delete(oldest);
+    if (shown.text !== shown.written)
+      this.#queue.addAfter(key, Math.max(0, shown.writtenAt + intervalMs - performance.now()));
+  }
+
+  async #write(key: string): Promise<Outcome> {
+    const shown = this.#pods.get(key);
+    if (!shown || shown.text === shown.written) return 'done';
+    const { uid, text } = shown;
+    const [namespace = '', name = ''] = key.split('/');
+    const body = { metadata: { uid, annotations: { [waitingAnnotation]: text || null } } };
+    try {
+      await mergePatch(this.#api, { path: podPath(namespace, name), body, signal: this.#signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reaction === 'later') return 'again';
+      // The Pod is deleted, or the API server rejects the text
+      this.#log.debug({ pod: key, reason: error.message }, 'could not show why a Pod waits');
+    }
+    const latest = this.#pods.get(key);
+    if (latest?.uid !== uid) return 'done';
+    if (latest.text === '' && text === '') this.#pods.delete(key);
+    else this.#show(key, { ...latest, written: text, writtenAt: performance.now() });
+    return 'done';
+  }
+}
+
+/** Warnings without a stage are about networks that ipledger does not serve. They do not prevent an allocation. */
+const isWaitReason = (message: string): boolean => message.startsWith('stage=');
