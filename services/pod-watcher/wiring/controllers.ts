@@ -49,7 +49,14 @@ import { WaitingAnnotation } from '../kubernetes/waiting-annotation.ts';
 import { PodTraces } from '../pod-traces.ts';
 import { Projector } from '../projection/projector.ts';
 import type { Informers, VerifiedInformers, WiringOptions } from './inputs.ts';
-import { claimAccess, deletionLister, networkAccess, objectAccess, podEventRecorder } from './object-access.ts';
+import {
+  annotationRemover,
+  claimAccess,
+  deletionLister,
+  networkAccess,
+  objectAccess,
+  podEventRecorder,
+} from './object-access.ts';
 
 /** What the functions of this file share. */
 interface Context {
@@ -202,6 +209,7 @@ function createPodController(
     claims,
     traces,
     recordEvent: recordPodEvent,
+    removeAnnotations: annotationRemover(api, signal),
     lookUpPod,
     lookUpStatefulSet,
     lookUpMachines,

@@ -1,6 +1,13 @@
 /** How controllers write to objects, record Events about them, and list their past deletions. */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
-import { createObject, deleteObject, mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import {
+  createObject,
+  deleteObject,
+  mergePatch,
+  objectPath,
+  podPath,
+} from '../../../lib/kubernetes/client/object-requests.ts';
 import { asRecord, type UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SubnetManifest } from '../controllers/ovn4nfv/network-subnet.ts';
 import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
@@ -89,6 +96,21 @@ export const podEventRecorder =
   (pod: Pod, event: PodEvent): void => {
     events.record({ apiVersion: 'v1', kind: 'Pod', ...nameOf(pod) }, event);
     waiting.record(pod, event);
+  };
+
+/** Removes annotations of a Pod, unless it has changed since it was read. */
+export const annotationRemover =
+  (api: Api, signal: AbortSignal) =>
+  async ({ namespace, name, uid, resourceVersion }: Pod, keys: readonly string[]): Promise<boolean> => {
+    const annotations = Object.fromEntries(keys.map((key) => [key, null]));
+    const body = { metadata: { uid, resourceVersion, annotations } };
+    try {
+      await mergePatch(api, { path: podPath(namespace, name), body, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && ['changed', 'absent'].includes(error.reaction)) return false;
+      throw error;
+    }
   };
 
 /** Lists the deletions since the version up to which the previous active watcher worked; nothing without such a version. */

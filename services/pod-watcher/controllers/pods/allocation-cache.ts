@@ -96,7 +96,12 @@ export class AllocationCache implements LedgerSubscriber {
 
   /** Whether this uid has confirmed allocations and no request with an unknown outcome. */
   isSettled(pod: string, uid: string): boolean {
-    return this.#stateOf(pod, uid)?.isUncertain !== true && this.allocationsOf(pod, uid).length > 0;
+    return !this.isUncertain(pod, uid) && this.allocationsOf(pod, uid).length > 0;
+  }
+
+  /** Whether this uid has a request with an unknown outcome. */
+  isUncertain(pod: string, uid: string): boolean {
+    return this.#stateOf(pod, uid)?.isUncertain === true;
   }
 
   /** A request for addresses is about to be sent. */
@@ -203,7 +208,7 @@ export class AllocationCache implements LedgerSubscriber {
   }
 
   #isKnown(pod: string, uid: string): boolean {
-    return this.#stateOf(pod, uid)?.isUncertain === true || this.allocationsOf(pod, uid).length > 0;
+    return this.isUncertain(pod, uid) || this.allocationsOf(pod, uid).length > 0;
   }
 
   #stateOf(pod: string, uid: string): UidState | undefined {

@@ -10,6 +10,7 @@ import type { PodTraces } from '../../pod-traces.ts';
 import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { ClaimController } from '../claims/claim-controller.ts';
 import { canTransfer } from './address-transfer.ts';
+import { foreignResultEvent, foreignResultKeys } from './foreign-results.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import type { EventBudget } from './event-budget.ts';
 import type { ClusterView } from './planning/cluster-view.ts';
@@ -42,6 +43,8 @@ export interface PodAllocatorOptions {
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
   readonly findNameConflict: (key: string, pod: Pod) => Pod | undefined;
   readonly recordEvent: (pod: Pod, podEvent: PodEvent) => void;
+  /** Removes annotations of this version of a Pod. Returns whether it did: not if the Pod has changed since. */
+  readonly removeAnnotations: (pod: Pod, keys: readonly string[]) => Promise<boolean>;
   /** Absent: no spans. */
   readonly traces?: Pick<PodTraces, 'startRequest'> | undefined;
   readonly log: Logger;
@@ -68,6 +71,10 @@ const freeingRefusals: ReadonlySet<ErrorCode> = new Set([
   'NAMESPACE_QUOTA_EXCEEDED',
 ]);
 
+/** Whether the ledger looked at the request and refused it. A frozen one has lost events, and annotations are evidence then. */
+const isRefusal = ({ kind, code }: IpledgerError): boolean =>
+  ['invalid', 'conflict', 'exhausted'].includes(kind) && code !== 'UNAUTHENTICATED' && code !== 'PERMISSION_DENIED';
+
 const receivesNothing = (): boolean => false;
 
 export class PodAllocator {
@@ -76,6 +83,8 @@ export class PodAllocator {
   readonly #warnedPods = new Set<string>();
   /** The uid of each Pod whose unserved networks and MAC warnings were reported. */
   readonly #reportedPlans = new Map<string, string>();
+  /** The uid of each Pod whose foreign results were removed: once, whatever adds them again. */
+  readonly #cleanedPods = new Map<string, string>();
 
   constructor(options: PodAllocatorOptions) {
     this.#options = options;
@@ -91,6 +100,7 @@ export class PodAllocator {
   /** Called when the Pod is deleted: the next Pod of the name is reported again. */
   onPodDeleted(key: string): void {
     this.#reportedPlans.delete(key);
+    this.#cleanedPods.delete(key);
   }
 
   /**
@@ -115,11 +125,13 @@ export class PodAllocator {
       // A Subnet or network that is applied together with its Pods is often observed a moment later: the first try is not reported.
       const isReported = isFaultOfPod || queue.tries(key) > 0;
       this.#wait(key, pod, { topics: plan.topics, podEvent: isReported ? planProblemEvent(plan) : undefined });
+      if (isFaultOfPod) await this.#removeForeignResults(key, pod, plan);
       // A wrong annotation needs no retry: a change of the Pod or of a topic triggers the next attempt.
       return { outcome: isFaultOfPod ? detachOutcome : 'again', canReceive: isSettled ? receivesNothing : 'undecided' };
     }
     if (plan.attachments.length === 0) {
       waiters.remove(key);
+      await this.#removeForeignResults(key, pod, plan);
       return { outcome: detachOutcome, canReceive: receivesNothing };
     }
     const ahead = waiters.waitersAhead(key, pod, plan);
@@ -136,6 +148,27 @@ export class PodAllocator {
     this.#reportedPlans.set(key, pod.uid);
     if (plan.unserved.length > 0) this.#options.recordEvent(pod, unservedEvent(plan));
     if (plan.warnings.length > 0) this.#options.recordEvent(pod, macWarningEvent(plan));
+  }
+
+  /**
+   * Removes annotations of another Pod or cluster, once the Pod's request is refused or there is none. The removal is for the version
+   * of the Pod that was judged: a projection in between makes it fail.
+   */
+  async #removeForeignResults(key: string, pod: Pod, { requestedProviders }: PodPlan): Promise<void> {
+    const { allocations, log, recordEvent, removeAnnotations } = this.#options;
+    if (this.#cleanedPods.get(key) === pod.uid || allocations.isUncertain(key, pod.ledgerUid)) return;
+    const keys = foreignResultKeys(pod, allocations.allocationsOf(key, pod.ledgerUid), requestedProviders);
+    if (keys.length === 0) return;
+    try {
+      if (!(await removeAnnotations(pod, keys))) return;
+      this.#cleanedPods.set(key, pod.uid);
+      recordEvent(pod, foreignResultEvent(keys));
+    } catch (error) {
+      log.debug(
+        { err: error, pod: key },
+        'pods: removing annotations of another Pod failed; the next attempt repeats it',
+      );
+    }
   }
 
   async #allocate(key: string, pod: Pod, plan: PodPlan): Promise<ServeResult> {
@@ -167,7 +200,9 @@ export class PodAllocator {
       const error = IpledgerError.from(thrown);
       span?.end(error.code);
       if (signal.aborted) return { outcome: 'again', canReceive: 'undecided' };
-      return this.#onAllocateFailed(key, pod, { plan, error });
+      const result = this.#onAllocateFailed(key, pod, { plan, error });
+      if (isRefusal(error)) await this.#removeForeignResults(key, pod, plan);
+      return result;
     }
   }
 

@@ -29,6 +29,7 @@ const emptyPlan: Omit<PodPlan<never>, 'problems'> = {
   attachments: [],
   detached: [],
   claims: [],
+  requestedProviders: new Set(),
   unserved: [],
   warnings: [],
   topics: new Set(),

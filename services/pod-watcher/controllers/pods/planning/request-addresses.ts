@@ -20,6 +20,8 @@ export interface PodPlan<H extends HeldAttachment = HeldAttachment> {
   /** The attachments that the Pod holds and no longer selects; empty if its annotation cannot be read. */
   readonly detached: readonly H[];
   readonly problems: readonly PlanProblem[];
+  /** The providers of all attachments that the Pod does not hold yet, also with a problem; and each with its interface. */
+  readonly requestedProviders: ReadonlySet<string>;
   /** The IPAMClaims that must get addresses first. */
   readonly claims: readonly ClaimDemand[];
   /** Networks and requests that are not served here. */
@@ -61,11 +63,17 @@ export function requestAddresses<H extends HeldAttachment>(resolved: ResolvedPod
     attachments: problems.length > 0 ? [] : attachments,
     detached,
     problems,
+    requestedProviders: requestedProviders(resolved),
     claims: built.flatMap(({ demand }) => demand ?? []),
     unserved,
     warnings: built.flatMap(({ warning }) => warning ?? []),
     topics,
   };
+}
+
+function requestedProviders({ attachments, ovn4nfv }: ResolvedPod): ReadonlySet<string> {
+  const ofNetworks = attachments.flatMap(({ provider, selection }) => [provider, `${provider}.${selection.interface}`]);
+  return new Set([...ofNetworks, ...ovn4nfv.map(({ provider = '' }) => provider)]);
 }
 
 function buildRequest(pod: Pod, attachment: ResolvedAttachment, annotationCache: AnnotationCache): Built {

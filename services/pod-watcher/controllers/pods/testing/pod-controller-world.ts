@@ -10,6 +10,7 @@ import {
   silentLogger,
   subnetNamed,
 } from '../../../testing/fakes.ts';
+import { keyOf } from '../../../../../lib/kubernetes/client/informer.ts';
 import type { PodEvent } from '../../../kubernetes/event-recorder.ts';
 import { LauncherVerifier } from '../../../kubernetes/launcher-verifier.ts';
 import { LedgerPods } from '../../../kubernetes/ledger-pods.ts';
@@ -110,6 +111,7 @@ export function createPodControllerWorld(
   const networks = new FakeInformer<NetworkDefinition>();
   const objects = new FakeInformer<SubnetObject>();
   const allocator = new FakeAllocator();
+  const removedAnnotations: { pod: string; keys: readonly string[] }[] = [];
   const podEvents: { pod: string; podEvent: PodEvent }[] = [];
   /** Pods that a look-up finds in another state than the watch. */
   const api = new Map<string, Pod>();
@@ -143,6 +145,14 @@ export function createPodControllerWorld(
     budget: new EventBudget(),
     claims: { request: () => undefined },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
+    removeAnnotations: (pod, keys) => {
+      const current = pods.objects.get(keyOf(pod));
+      if (current?.resourceVersion !== pod.resourceVersion) return Promise.resolve(false);
+      removedAnnotations.push({ pod: pod.name, keys });
+      const left = Object.entries(pod.annotations).filter(([key]) => !keys.includes(key));
+      pods.put({ ...current, resourceVersion: `${current.resourceVersion}+`, annotations: Object.fromEntries(left) });
+      return Promise.resolve(true);
+    },
     lookUpPod: (key) => {
       lookedUp.push(key);
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
@@ -186,6 +196,7 @@ export function createPodControllerWorld(
     objects,
     allocator,
     podEvents,
+    removedAnnotations,
     api,
     apiSets,
     machines,

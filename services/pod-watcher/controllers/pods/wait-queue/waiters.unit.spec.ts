@@ -13,6 +13,7 @@ describe('a Pod that requests any address', () => {
       detached: [],
       claims: [],
       problems: [],
+      requestedProviders: new Set<string>(),
       unserved: [],
       warnings: [],
       topics: new Set<string>(),

@@ -1,0 +1,43 @@
+/**
+ * Finds annotations that show an allocation of another Pod or cluster: a copied or restored Pod has those of its original. They read
+ * like an allocation of this Pod, and the ledger has none. Pure.
+ */
+import type { AttachmentSuffix } from '../../kubernetes/objects/attachment-suffixes.ts';
+import type { PodEvent } from '../../kubernetes/event-recorder.ts';
+import type { Pod } from '../../kubernetes/objects/pod.ts';
+import { networkSelector, shownProviders } from '../../kubernetes/objects/shown-allocations.ts';
+import { truncate } from '../../limits.ts';
+import type { HeldAttachment } from './planning/attachment-matching.ts';
+
+/** They show a result and request nothing; `cidr` beside `allocated` only. */
+const resultSuffixes: readonly AttachmentSuffix[] = ['allocated', 'cidr', 'gateway', 'virtualmachine'];
+
+/**
+ * Returns the keys of these annotations. A Pod that has run keeps them: it had the addresses that it shows, which is evidence if the
+ * ledger lost events.
+ * @param held what the Pod's uid holds
+ * @param requested the providers whose request was refused, with their interfaces
+ */
+export function foreignResultKeys(pod: Pod, held: readonly HeldAttachment[], requested: ReadonlySet<string>): string[] {
+  const hasStarted = pod.phase !== '' && pod.phase !== 'Pending';
+  // A field over its limit is unread, and may request any network.
+  if (hasStarted || pod.problems.length > 0) return [];
+  const own = new Set(held.flatMap(({ provider, interface: name }) => [provider, `${provider}.${name}`]));
+  const maySelect = networkSelector(pod);
+  return shownProviders(pod)
+    .filter((provider) => !own.has(provider) && (requested.has(provider) || !maySelect(provider)))
+    .flatMap((provider) => resultSuffixes.map((suffix) => `${provider}.kubernetes.io/${suffix}`))
+    .filter((key) => pod.annotations[key] !== undefined);
+}
+
+const maxKeys = 4;
+
+export function foreignResultEvent(keys: readonly string[]): PodEvent {
+  const rest = keys.length > maxKeys ? ` and ${keys.length - maxKeys} more` : '';
+  const named = keys.slice(0, maxKeys).map((key) => truncate(key));
+  return {
+    type: 'Warning',
+    reason: 'PodNetworkResultRemoved',
+    message: `removed ${named.join(', ')}${rest}: such an annotation is a result and no request, and the ledger has no such allocation for this Pod. It came from another Pod or cluster; ip_address and mac_address beside it are requests: correct or remove them if they came with it`,
+  };
+}

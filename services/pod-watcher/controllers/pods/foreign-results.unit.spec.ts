@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { heldAllocation, type PodParts, until } from '../../testing/fakes.ts';
+import { networksAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
+import {
+  createPodControllerWorld,
+  macvlan,
+  podWithNetwork,
+  type PodControllerWorldOptions,
+  waitForIdle,
+} from './testing/pod-controller-world.ts';
+
+/** The results of the original of a copied Pod, and its request. */
+const resultsOf = (provider: string): Record<string, string> => ({
+  [`${provider}.kubernetes.io/allocated`]: 'true',
+  [`${provider}.kubernetes.io/ip_address`]: '192.168.77.5',
+  [`${provider}.kubernetes.io/cidr`]: '192.168.77.0/24',
+  [`${provider}.kubernetes.io/gateway`]: '192.168.77.1',
+});
+const removedOf = (provider: string): string[] =>
+  ['allocated', 'cidr', 'gateway'].map((suffix) => `${provider}.kubernetes.io/${suffix}`);
+const outOfRange = new IpledgerError('ADDRESS_OUT_OF_RANGE', '192.168.77.5 is not a host address of subnet macvlan');
+
+describe('annotations that show an allocation of another Pod', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+  const world = (options: PodControllerWorldOptions = {}) => createPodControllerWorld(stop.signal, options);
+  const copied = (parts: PodParts = {}, provider = 'macvlan.default'): Pod =>
+    podWithNetwork('a', {
+      status: { phase: 'Pending' },
+      ...parts,
+      annotations: { ...resultsOf(provider), ...parts.annotations },
+    });
+
+  it('are removed once the request is refused, with an Event; the requested address stays', async () => {
+    const { pods, allocator, podEvents, removedAnnotations, controller } = world();
+    allocator.refuse = () => outOfRange;
+    controller.start();
+    pods.put(copied());
+    await until(() => removedAnnotations.length > 0);
+    expect(removedAnnotations).to.deep.equal([{ pod: 'a', keys: removedOf('macvlan.default') }]);
+    await until(() => podEvents.some(({ podEvent }) => podEvent.reason === 'PodNetworkResultRemoved'));
+    const event = podEvents.find(({ podEvent }) => podEvent.reason === 'PodNetworkResultRemoved');
+    expect(event?.podEvent.message).to.contain('macvlan.default.kubernetes.io/allocated').and.contain('no request');
+  });
+
+  it('are removed if an invalid annotation prevents the request', async () => {
+    const { pods, removedAnnotations, controller } = world();
+    controller.start();
+    pods.put(copied({ annotations: { 'macvlan.default.kubernetes.io/mac_address': 'x' } }));
+    await until(() => removedAnnotations.length > 0);
+    expect(removedAnnotations[0]?.keys).to.deep.equal(removedOf('macvlan.default'));
+  });
+
+  it('are removed from a Pod that does not select their network', async () => {
+    const { pods, allocator, removedAnnotations, controller } = world();
+    controller.start();
+    pods.put(copied({ annotations: { [networksAnnotation]: '' } }));
+    await until(() => removedAnnotations.length > 0);
+    expect(allocator.allocated).to.deep.equal([]);
+  });
+
+  it('are removed once, whatever adds them again', async () => {
+    const { pods, allocator, removedAnnotations, controller } = world();
+    allocator.refuse = () => outOfRange;
+    controller.start();
+    pods.put(copied());
+    await until(() => removedAnnotations.length > 0);
+    const tries = allocator.allocated.length;
+    pods.put({ ...copied(), resourceVersion: '9' });
+    await until(() => allocator.allocated.length > tries + 1);
+    expect(removedAnnotations).to.have.length(1);
+  });
+
+  const kept: [what: string, parts: PodParts, refusal: IpledgerError | undefined, provider?: string][] = [
+    ['of a granted request, which the projection writes', {}, undefined],
+    ['while the request has no answer', {}, new IpledgerError('UNAVAILABLE', 'no writer')],
+    ['while the ledger is frozen, as evidence', {}, new IpledgerError('LEDGER_FROZEN', 'restored')],
+    ['of a Pod that has run, as evidence', { status: { phase: 'Running' } }, outOfRange],
+    ['of a network that another plugin may serve', {}, undefined, 'macvlan.other'],
+    ['of the primary network, which Kube-OVN may serve', {}, undefined, 'ovn'],
+  ];
+  for (const [what, parts, refusal, provider] of kept)
+    it(`stay: those ${what}`, async () => {
+      const { pods, allocator, removedAnnotations, controller } = world();
+      allocator.refuse = () => refusal;
+      controller.start();
+      pods.put(copied(parts, provider));
+      await until(() => allocator.allocated.length > 0);
+      await waitForIdle();
+      expect(removedAnnotations).to.deep.equal([]);
+    });
+
+  it('stay while the network is missing', async () => {
+    const { pods, networks, podEvents, removedAnnotations, controller } = world();
+    networks.drop(macvlan);
+    controller.start();
+    pods.put(copied());
+    await until(() => podEvents.length > 0);
+    expect(removedAnnotations).to.deep.equal([]);
+  });
+
+  it('stay for what the Pod holds, and go for its other network', async () => {
+    const { pods, removedAnnotations, controller } = world({ allocations: [heldAllocation('a')] });
+    controller.start();
+    pods.put(copied({ annotations: resultsOf('old.default') }));
+    await until(() => removedAnnotations.length > 0);
+    expect(removedAnnotations[0]?.keys).to.deep.equal(removedOf('old.default'));
+  });
+
+  it('stay if the Pod has changed since the refusal, as by a projection, until the next one', async () => {
+    const { pods, allocator, removedAnnotations, controller } = world();
+    let tries = 0;
+    allocator.refuse = () => {
+      tries += 1;
+      if (tries === 1) pods.objects.set('default/a', { ...copied(), resourceVersion: 'newer' });
+      return outOfRange;
+    };
+    controller.start();
+    pods.put(copied());
+    await until(() => removedAnnotations.length > 0);
+    expect(tries).to.be.greaterThan(1);
+  });
+});
