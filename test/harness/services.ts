@@ -412,7 +412,7 @@ export async function startAgent(run: Run, options: AgentOptions): Promise<Agent
   const pendingDels = join(run.folder, `${name}-pending-dels`);
   const bindings = join(run.folder, `${name}-bindings`);
   const bootIdFile = join(run.folder, `${name}-boot-id`);
-  writeFileSync(bootIdFile, `first boot of ${nodeName}\n`);
+  writeFileSync(bootIdFile, `first-boot-of-${nodeName}\n`);
   const launch = agentLaunch({
     name,
     allocator: allocator.endpoint,

@@ -138,7 +138,7 @@ describe('the CNI contract: ADD and DEL', function () {
 
     await one.kill();
     await allocator.kill();
-    writeFileSync(one.bootIdFile, 'second boot of node-1\n');
+    writeFileSync(one.bootIdFile, 'second-boot-of-node-1\n');
     await one.start(); // ready without the allocator
     const waiting = callKubeOvnPlugin(scene, { pod: 'survivor', network: 'lan', containerId: 'same' });
     await allocator.start();
@@ -146,7 +146,7 @@ describe('the CNI contract: ADD and DEL', function () {
 
     await expectBound(scene, ['lan', here], 'same');
     const record = await readAddressRecord(scene, 'lan', here);
-    expect(record?.bindings.map(({ bootId }) => bootId)).to.deep.equal(['second boot of node-1']);
+    expect(record?.bindings.map(({ bootId }) => bootId)).to.deep.equal(['second-boot-of-node-1']);
     expect((await readAddressRecord(scene, 'lan', there))?.bindings).to.have.length(1);
     expect((await readLastEvent(scene, 'lan', there))?.type).to.equal('AddressBound');
   });
@@ -155,7 +155,7 @@ describe('the CNI contract: ADD and DEL', function () {
     const [one] = scene.stack.agents;
     const address = await waitForAddress(scene, 'survivor', 'lan');
     await one.stop();
-    writeFileSync(one.bootIdFile, 'third boot of node-1\n');
+    writeFileSync(one.bootIdFile, 'third-boot-of-node-1\n');
     await one.start();
     await expectBound(scene, ['lan', address]);
     const last = await readLastEvent(scene, 'lan', address);
