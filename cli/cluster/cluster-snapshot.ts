@@ -139,6 +139,7 @@ function parseIp(item: UntypedJson): KubeOvnIp {
   const common = parseMetadata('IP', item);
   const [metadata, spec] = [asRecord(item['metadata']), asRecord(item['spec'])];
   const single = nonEmpty(spec['v4IpAddress'], spec['v6IpAddress']);
+  const joined = nonEmpty(...asText(spec['ipAddress']).split(','));
   const allocation = Number(asText(asRecord(metadata['annotations'])[allocationAnnotation]));
   return {
     ...common,
@@ -149,7 +150,8 @@ function parseIp(item: UntypedJson): KubeOvnIp {
     namespace: asText(spec['namespace']),
     podType: asText(spec['podType']),
     subnet: asText(spec['subnet']),
-    addresses: (single.length > 0 ? single : nonEmpty(...asText(spec['ipAddress']).split(','))).map(
+    // A reservation of one family shows the other in ipAddress alone
+    addresses: (single.every((address) => joined.includes(address)) ? joined : single).map(
       (each) => canonicalAddress(each) ?? each,
     ),
     mac: asText(spec['macAddress']),

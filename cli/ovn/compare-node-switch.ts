@@ -41,8 +41,8 @@ function describeMissing({
   const container = shortContainerId(binding.containerId);
   const what = `container ${container} of Pod ${formatPodName(attachment)} has a binding on node ${binding.node}, and no port`;
   const remedy = formatShellCommand(
-    ['kubectl', 'delete', 'pod', '-n', attachment?.namespace ?? '', attachment?.pod ?? ''],
-    'only a new sandbox gets a port',
+    ['kubectl', 'describe', 'pod', '-n', attachment?.namespace ?? '', attachment?.pod ?? ''],
+    'only a new sandbox gets a port: create the Pod again when that is possible',
   );
   const where = `port ${attachment ? logicalPortName(attachment) : ''}`;
   return { kind: 'OVS port missing', where, what, remedy } satisfies OvnDrift;
@@ -51,8 +51,8 @@ function describeMissing({
 function describeSurplus({ name, port, containerId, pod }: NodeSwitch['interfaces'][number]) {
   const what = `interface ${name} is of container ${shortContainerId(containerId)} of Pod ${pod}, which has no binding`;
   const remedy = formatShellCommand(
-    ['ovs-vsctl', '--if-exists', 'del-port', name],
-    'on the node; check with `crictl pods` that the container is gone',
+    ['ovs-vsctl', 'list', 'Interface', name],
+    'on the node; if `crictl pods` shows that the container is gone, remove the port',
   );
   return { kind: 'OVS port without binding', where: `port ${port}`, what, remedy } satisfies OvnDrift;
 }

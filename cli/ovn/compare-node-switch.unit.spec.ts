@@ -17,7 +17,8 @@ describe('The switch of a node', () => {
         kind: 'OVS port missing',
         where: `port ${portName}`,
         what: 'container c0ffeec0ffee of Pod default/web has a binding on node node-1, and no port',
-        remedy: 'kubectl delete pod -n default web  # only a new sandbox gets a port',
+        remedy:
+          'kubectl describe pod -n default web  # only a new sandbox gets a port: create the Pod again when that is possible',
       },
     ]);
   });
@@ -30,7 +31,7 @@ describe('The switch of a node', () => {
         where: `port ${portName}`,
         what: 'interface deadbeef_net1_h is of container deadbeefdead of Pod default/web, which has no binding',
         remedy:
-          'ovs-vsctl --if-exists del-port deadbeef_net1_h  # on the node; check with `crictl pods` that the container is gone',
+          'ovs-vsctl list Interface deadbeef_net1_h  # on the node; if `crictl pods` shows that the container is gone, remove the port',
       },
     ]);
   });

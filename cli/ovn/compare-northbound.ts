@@ -52,7 +52,10 @@ export function comparePort(name: string, allocation: Allocation, found: readonl
   const [foreign] = found;
   if (!own && foreign) {
     const what = `another program owns it; the ledger has it for ${pod}`;
-    const remedy = formatShellCommand(['ovn-nbctl', 'lsp-del', name], 'find the program that made it first');
+    const remedy = formatShellCommand(
+      ['ovn-nbctl', 'list', 'Logical_Switch_Port', name],
+      'find the program that made it, and remove it there',
+    );
     return [{ kind: 'OVN name conflict', where, what, remedy }];
   }
   if (!own) {
@@ -76,7 +79,10 @@ function compareSwitch(name: string, { switches }: Northbound): OvnDrift[] {
     return [{ kind: 'OVN switch missing', where, what, remedy: restartProjectorCommand }];
   }
   const what = `another program owns it; the ledger has subnet ${name}`;
-  const remedy = formatShellCommand(['ovn-nbctl', 'ls-del', name], 'find the program that made it first');
+  const remedy = formatShellCommand(
+    ['ovn-nbctl', 'list', 'Logical_Switch', name],
+    'find the program that made it, and remove it there',
+  );
   return [{ kind: 'OVN name conflict', where, what, remedy }];
 }
 

@@ -185,7 +185,7 @@ describe('ipledger check', function () {
     expect(stdout.split('\n')).to.deep.equal([
       'DISAGREEMENT  WHERE               WHAT                                                                                       REMEDY',
       'annotation    Pod default/web     annotation lan.default.kubernetes.io/ip_address is "10.0.0.3"; the ledger has "10.0.0.2"   kubectl annotate pod -n default web --overwrite lan.default.kubernetes.io/ip_address=10.0.0.2  # the pod-watcher does that: check that it runs, and that its role permits it to patch Pods',
-      'annotation    Pod default/second  annotation lan.default.kubernetes.io/allocated claims an address, and the ledger has none  kubectl annotate pod -n default second --overwrite lan.default.kubernetes.io/allocated-  # the pod-watcher does that: check that it runs, and that its role permits it to patch Pods',
+      'annotation    Pod default/second  annotation lan.default.kubernetes.io/allocated claims an address, and the ledger has none  ipledger why default/second  # it came with a copied Pod, or the ledger has lost events. The pod-watcher removes it from a Pending Pod',
       '2 Pods, 1 allocation, 1 IP object compared at seq 42: 2 disagreements',
       '',
     ]);

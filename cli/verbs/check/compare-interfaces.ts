@@ -42,8 +42,8 @@ function createDisagreement(
 ): Disagreement {
   const what = `its ${name} has ${address}; the ledger has ${[...allocated].join(' and ')}`;
   const remedy = formatShellCommand(
-    ['kubectl', 'delete', 'pod', '-n', pod.namespace, pod.name],
-    'only a new sandbox gets the allocated address',
+    ['ipledger', 'history', address],
+    'the Pods that had it; only a new sandbox of this Pod gets the allocated address',
   );
   return { kind: 'other address in use', where: `Pod ${podKey(pod)}`, what, remedy };
 }

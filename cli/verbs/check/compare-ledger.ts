@@ -179,8 +179,8 @@ export function compareBoundNodes({ ledger: { allocations, bindings } }: CheckIn
     const containers = [...nodes].map(([node, { binding }]) => `container ${binding?.containerId} on node ${node}`);
     const node = oldest?.binding?.node ?? '';
     const remedy = formatShellCommand(
-      ['kubectl', 'delete', 'node', node],
-      `if ${node} is down for good; else remove the container there: CNI DEL ends the binding`,
+      ['kubectl', 'get', 'node', node, '-o', 'wide'],
+      `remove the container there: CNI DEL ends the binding. If the machine is off for good, delete the Node`,
     );
     return [{ kind: 'bound on two nodes', where, what: `${containers.join(' and ')} both have it`, remedy }];
   });

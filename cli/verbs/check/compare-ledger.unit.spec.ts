@@ -153,7 +153,7 @@ describe('Bindings and fences', () => {
     expect(found.map(({ kind, where, what }) => `${kind}: ${where}: ${what}`)).to.deep.equal([
       'bound on two nodes: 10.0.0.2 of subnet lan: container cafe on node node-2 and container c0ffee on node node-1 both have it',
     ]);
-    expect(found[0]?.remedy).to.match(/^kubectl delete node node-1 +# if node-1 is down for good; else /);
+    expect(found[0]?.remedy).to.match(/^kubectl get node node-1 -o wide +# remove the container there: /);
   });
 
   it('on two nodes are correct for a virtual machine in migration, as are two containers on one node', () => {

@@ -1,6 +1,12 @@
 /** Compares the ledger with the IP objects, and with the status of Subnets and IPPools. */
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
-import type { Allocation, Usage } from '../../../proto/generated/ipledger.ts';
+import {
+  attachmentOf,
+  type AttachmentName,
+  ipObjectNames,
+  ipReservationReason,
+} from '../../../lib/kubernetes/ip-object-name.ts';
+import type { AddressRecord, Allocation, Usage } from '../../../proto/generated/ipledger.ts';
+import { ipv4First } from '../../../lib/net/ip.ts';
 import type { CheckInput } from './check-input.ts';
 import { formatAddresses, formatPodName, formatAllocation } from '../../output/format.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
@@ -10,20 +16,29 @@ import { formatShellCommand, restartWatcherCommand } from '../../output/shell-co
 /** The largest integer of the Kubernetes API. */
 const maxCount = 2n ** 63n - 1n;
 
-const createIpObject = restartWatcherCommand('it creates the object');
-const recreateIpObject = (name: string): string =>
-  formatShellCommand(['kubectl', 'delete', 'ip', name], 'the pod-watcher creates the right object: check that it runs');
+const correctIpObject = restartWatcherCommand('it creates and corrects IP objects');
+const showIpObjects = (names: readonly string[], comment: string): string =>
+  formatShellCommand(['kubectl', 'get', 'ip', ...names, '-o', 'yaml'], comment);
 
 /** Each allocation has its IP object, each IP object its allocation, and no address is in two IP objects. */
 export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[] {
   const objects = new Map(cluster.ips.map((object) => [object.name, object]));
-  const names = new Set(ledger.allocations.map(nameOf));
+  const reservedNames = findReservedNames(ledger.reservations);
+  // Every allocation has an attachment, unless the ledger is damaged
+  const attached = ledger.allocations.map(({ attachment }) => attachment ?? noAttachment);
+  const reservedBy = [...reservedNames.values()].map(({ attachment }) => attachment);
+  const objectNames = ipObjectNames(attached, reservedBy);
+  const names = new Set([...objectNames, ...reservedNames.keys()]);
   const subnets = new Set(ledger.subnets.map(({ name }) => name));
   const reserved = new Set(ledger.reservations.map(({ subnet, address }) => `${subnet}/${address}`));
   const isReservation = ({ allocation, spec }: IpObject): boolean =>
     allocation === '' && addressesIn(spec).every((address) => reserved.has(`${String(spec['subnet'])}/${address}`));
   return [
-    ...ledger.allocations.flatMap((allocation) => compareIpObject(allocation, objects.get(nameOf(allocation)))),
+    ...ledger.allocations.flatMap((allocation, index) => {
+      const name = objectNames[index] ?? '';
+      return compareIpObject(allocation, { name, object: objects.get(name), reserved: reservedNames.get(name) });
+    }),
+    ...[...reservedNames].flatMap(([name, reserved]) => compareReservedObject(name, reserved, objects.get(name))),
     ...cluster.ips.flatMap((object) =>
       names.has(object.name) || isReservation(object) ? [] : findMissingAllocation(object, subnets),
     ),
@@ -31,18 +46,75 @@ export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[
   ];
 }
 
-/** Every allocation has an attachment, unless the ledger is damaged. */
-const nameOf = ({ attachment }: Allocation): string =>
-  ipObjectName(attachment ?? { pod: '', namespace: '', provider: '', ordinal: 0 });
+const noAttachment: AttachmentName = { pod: '', namespace: '', provider: '', ordinal: 0 };
 
-function compareIpObject(allocation: Allocation, object: IpObject | undefined): Disagreement[] {
-  const name = nameOf(allocation);
+/** What an IP object of a user reserves. */
+interface ReservedObject {
+  readonly attachment: AttachmentName;
+  readonly subnet: string;
+  /** IPv4 first. */
+  readonly addresses: readonly string[];
+}
+
+/** The IP objects of users that reserve addresses, by their names. */
+function findReservedNames(reservations: readonly AddressRecord[]): ReadonlyMap<string, ReservedObject> {
+  const found = new Map<string, ReservedObject>();
+  for (const { subnet, address, reservation } of reservations) {
+    const { reason = '', reservedFor = '' } = reservation ?? {};
+    const attachment = reason.startsWith(ipReservationReason) ? attachmentOf(reservedFor) : undefined;
+    if (!attachment) continue;
+    const name = reason.slice(ipReservationReason.length);
+    const addresses = ipv4First([...(found.get(name)?.addresses ?? []), address]);
+    found.set(name, { attachment, subnet, addresses });
+  }
+  return found;
+}
+
+/** An object of a user shows its reservation; also if the Pod has one family of it, or has requested another address. */
+function compareReservedObject(
+  name: string,
+  { attachment, subnet, addresses }: ReservedObject,
+  object: IpObject | undefined,
+): Disagreement[] {
+  const where = `IP ${name}`;
+  if (!object) {
+    const what = `there is none, and ${addresses.join(',')} of subnet ${subnet} is reserved by it`;
+    const remedy = formatShellCommand(
+      ['ipledger', 'history', addresses[0] ?? '', '--subnet', subnet],
+      'the pod-watcher ends the reservation of a deleted object: check that it runs. If the object was lost, create it again',
+    );
+    return [{ kind: 'reservation', where, what, remedy }];
+  }
+  const expected = {
+    podName: attachment.pod,
+    namespace: attachment.namespace,
+    subnet,
+    ipAddress: addresses.join(','),
+  };
+  return findDifferences(object, expected).map((what) => ({
+    kind: 'IP object differs',
+    where,
+    what,
+    remedy: correctIpObject,
+  }));
+}
+
+function compareIpObject(
+  allocation: Allocation,
+  {
+    name,
+    object,
+    reserved,
+  }: { readonly name: string; readonly object: IpObject | undefined; readonly reserved: ReservedObject | undefined },
+): Disagreement[] {
   const create = (kind: DisagreementKind, what: string): Disagreement => ({
     kind,
     where: `IP ${name}`,
     what,
-    remedy: object ? recreateIpObject(name) : createIpObject,
+    remedy: correctIpObject,
   });
+  // Reported with the reservation
+  if (!object && reserved) return [];
   if (!object)
     return [
       create(
@@ -58,11 +130,7 @@ function compareIpObject(allocation: Allocation, object: IpObject | undefined): 
     ipAddress: formatAddresses(allocation),
     macAddress,
   };
-  const found = Object.entries(expected).flatMap(([field, value]) => {
-    const shown = object.spec[field] ?? '';
-    const what = `spec.${field} is ${JSON.stringify(shown)}; the ledger has ${JSON.stringify(value)}`;
-    return shown === value ? [] : [create('IP object differs', what)];
-  });
+  const found = reserved ? [] : findDifferences(object, expected).map((what) => create('IP object differs', what));
   if (object.allocation !== String(allocation.seq))
     found.push(
       create(
@@ -73,15 +141,23 @@ function compareIpObject(allocation: Allocation, object: IpObject | undefined): 
   return found;
 }
 
+function findDifferences({ spec }: IpObject, expected: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(expected).flatMap(([field, value]) => {
+    const shown = spec[field] ?? '';
+    return shown === value
+      ? []
+      : [`spec.${field} is ${JSON.stringify(shown)}; the ledger has ${JSON.stringify(value)}`];
+  });
+}
+
 /** An IP object that ipledger did not create counts only if its address is of one of ipledger's subnets. */
 function findMissingAllocation({ name, allocation, spec }: IpObject, subnets: ReadonlySet<unknown>): Disagreement[] {
   if (allocation === '' && !subnets.has(spec['subnet'])) return [];
   const what = `it has ${String(spec['ipAddress'])} of subnet ${String(spec['subnet'])}, and no allocation has this name`;
-  const hint =
+  const remedy =
     allocation === ''
-      ? 'ipledger did not create it: check that nothing else needs it'
-      : 'the pod-watcher does that: check that it runs';
-  const remedy = formatShellCommand(['kubectl', 'delete', 'ip', name], hint);
+      ? showIpObjects([name], 'ipledger did not create it, and has no reservation for it: its Events show why')
+      : restartWatcherCommand('it deletes the object');
   return [{ kind: 'IP object without allocation', where: `IP ${name}`, what, remedy }];
 }
 
@@ -95,10 +171,14 @@ function findDuplicates(ips: readonly IpObject[], subnets: ReadonlySet<unknown>)
       first.set(key, name);
       if (other === undefined) return [];
       const what = `IP ${other} and IP ${name} both have it`;
-      return [{ kind: 'address in two IP objects', where: key, what, remedy: recreateIpObject(name) }];
+      return [
+        { kind: 'address in two IP objects', where: key, what, remedy: showIpObjects([other, name], duplicateHint) },
+      ];
     });
   });
 }
+
+const duplicateHint = 'the pod-watcher deletes its own object without an allocation: check that it runs';
 
 const addressesIn = (spec: IpObject['spec']): string[] =>
   typeof spec['ipAddress'] === 'string' ? spec['ipAddress'].split(',').filter((address) => address !== '') : [];

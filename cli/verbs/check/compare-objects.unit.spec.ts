@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { distinctIpObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import type { Subnet } from '../../../proto/generated/ipledger.ts';
 import { allocation, attachmentOf, describeDisagreements, ip, subnet, web } from './testing/check-input.fixture.ts';
 
@@ -48,6 +49,79 @@ describe('IP objects', () => {
     expect(describeDisagreements({ ips: [ip, other] }).at(-1)).to.equal(
       'address in two IP objects: 10.0.0.2 of subnet lan: IP web.default.lan.default and IP y both have it',
     );
+  });
+});
+
+describe('IP objects of Pods that share Kube-OVN’s name', () => {
+  const dotted = {
+    ...allocation,
+    seq: 8,
+    attachment: { ...attachmentOf('web.default'), namespace: 'lan', provider: 'default' },
+  };
+  const pods = [web, { ...web, namespace: 'lan', name: 'web.default' }];
+  const about = (ips: (typeof ip)[]): string[] =>
+    describeDisagreements({ allocations: [allocation, dotted], pods, ips }).filter((line) =>
+      line.startsWith('IP object'),
+    );
+  const distinct = {
+    ...ip,
+    name: distinctIpObjectName(dotted.attachment),
+    allocation: '8',
+    spec: { ...ip.spec, podName: 'web.default', namespace: 'lan' },
+  };
+
+  it('agree if the Pod with a dot has a distinct name', () => {
+    expect(about([ip, distinct])).to.deep.equal([]);
+  });
+
+  it('are reported if they share one object', () => {
+    expect(about([ip])).to.have.length(1);
+    expect(about([ip])[0]).to.match(/^IP object missing: IP web\.default\.lan\.default-[0-9a-f]{32}: /);
+  });
+});
+
+describe('An IP object that reserves addresses', () => {
+  const reservation = {
+    reservedFor: 'pod/default/web/lan.default',
+    reason: 'IP object web.default.lan.default',
+    mac: '',
+    seq: 6,
+    at: '',
+  };
+  const reservations = ['10.0.0.2', 'fd00::2'].map((address) => ({
+    subnet: 'lan',
+    address,
+    state: 'reserved',
+    bindings: [],
+    releasedAt: '',
+    releasedFromUid: '',
+    lastSeq: 6,
+    availableAt: '',
+    pool: '',
+    reservation,
+  }));
+  const object = { ...ip, spec: { ...ip.spec, ipAddress: '10.0.0.2,fd00::2', macAddress: '' } };
+  const about = (parts: Parameters<typeof describeDisagreements>[0]): string[] =>
+    describeDisagreements({ reservations, ...parts }).filter((line) => /^(IP |reservation:)/.test(line));
+
+  it('agrees while its Pod has one of both families, another MAC, or no allocation', () => {
+    expect(about({ ips: [object] })).to.deep.equal([]);
+    expect(about({ ips: [{ ...object, allocation: '' }], allocations: [], pods: [] })).to.deep.equal([]);
+  });
+
+  it('is reported if it shows one of two reserved families, or another allocation', () => {
+    expect(about({ ips: [{ ...object, spec: ip.spec }] })).to.deep.equal([
+      'IP object differs: IP web.default.lan.default: spec.ipAddress is "10.0.0.2"; the ledger has "10.0.0.2,fd00::2"',
+    ]);
+    expect(about({ ips: [{ ...object, allocation: '5' }] })).to.deep.equal([
+      'IP object differs: IP web.default.lan.default: it names event 5; the ledger has event 7',
+    ]);
+  });
+
+  it('is reported once if it does not exist', () => {
+    expect(about({ ips: [] })).to.deep.equal([
+      'reservation: IP web.default.lan.default: there is none, and 10.0.0.2,fd00::2 of subnet lan is reserved by it',
+    ]);
   });
 });
 

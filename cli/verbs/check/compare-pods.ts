@@ -11,7 +11,9 @@ import type { Pod } from '../../cluster/cluster-state.ts';
 import { formatShellCommand } from '../../output/shell-command.ts';
 
 const releaseHint =
-  'the pod-watcher does that: check that it runs; an ALARM in its log means that it has stopped releases';
+  'the pod-watcher releases it: check that it runs; an ALARM in its log means that it has stopped releases';
+const claimHint =
+  'it came with a copied Pod, or the ledger has lost events. The pod-watcher removes it from a Pending Pod';
 const patchHint = 'the pod-watcher does that: check that it runs, and that its role permits it to patch Pods';
 
 const formatAnnotate = ({ namespace, name }: Pod, change: string): string =>
@@ -40,12 +42,9 @@ function compareAllocation(allocation: Allocation, pod: Pod | undefined): Disagr
   const why = explainEnded(allocation, pod);
   if (why === undefined) return compareAnnotations(allocation, pod as Pod);
   const what = `holds ${formatAllocation(allocation)}, and ${why}`;
-  const { addresses, subnet } = allocation;
-  const remedy = formatShellCommand(
-    ['ipledger', 'release', addresses[0]?.address ?? '', '--subnet', subnet, '--reason', 'its Pod has ended'],
-    releaseHint,
-  );
-  return [{ kind: 'Pod ended', where: `Pod ${formatPodName(allocation.attachment)}`, what, remedy }];
+  const name = formatPodName(allocation.attachment);
+  const remedy = formatShellCommand(['ipledger', 'why', name], releaseHint);
+  return [{ kind: 'Pod ended', where: `Pod ${name}`, what, remedy }];
 }
 
 /** Why no Pod needs the allocation; undefined while its Pod does. */
@@ -118,7 +117,12 @@ function comparePod(pod: Pod, allocations: readonly Allocation[], input: CheckIn
     const provider = /^(.+)\.kubernetes\.io\/allocated$/.exec(key)?.[1];
     if (provider === undefined || value !== 'true' || providers.has(provider)) continue;
     const what = `annotation ${key} claims an address, and the ledger has none`;
-    found.push({ kind: 'annotation', where, what, remedy: formatAnnotate(pod, `${key}-`) });
+    found.push({
+      kind: 'annotation',
+      where,
+      what,
+      remedy: formatShellCommand(['ipledger', 'why', podKey(pod)], claimHint),
+    });
   }
   return found;
 }

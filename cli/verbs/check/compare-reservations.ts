@@ -35,8 +35,9 @@ function findMissingVip({ subnet, address, reservation }: AddressRecord, vips: R
   const { reason = '', reservedFor = '' } = reservation ?? {};
   if (!reason.startsWith(vipReason) || vips.has(reason.slice(vipReason.length))) return [];
   const what = `it is reserved for ${reservedFor}, and there is no such Vip`;
-  const words = ['ipledger', 'unreserve', address, '--subnet', subnet, '--reason', 'its Vip is deleted'];
-  return [
-    { kind: 'reservation', where: `${address} of subnet ${subnet}`, what, remedy: formatShellCommand(words, hint) },
-  ];
+  const remedy = formatShellCommand(
+    ['ipledger', 'history', address, '--subnet', subnet],
+    'the pod-watcher ends the reservation of a deleted Vip: check that it runs. If the Vip was lost, create it again',
+  );
+  return [{ kind: 'reservation', where: `${address} of subnet ${subnet}`, what, remedy }];
 }

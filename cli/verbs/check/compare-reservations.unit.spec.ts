@@ -36,7 +36,7 @@ describe('Reservations', () => {
   });
 
   it('explain an IP object without allocation', () => {
-    const spec = { subnet: 'lan', ipAddress: '10.0.0.50' };
+    const spec = { podName: 'soon', namespace: 'default', subnet: 'lan', ipAddress: '10.0.0.50' };
     const made = { name: 'soon.default.lan.default', allocation: '', spec };
     const own = reserved('pod/default/soon/lan.default', 'IP object soon.default.lan.default');
     expect(describeDisagreements({ ips: [ip, made], reservations: [own] })).to.deep.equal([]);

@@ -1,8 +1,26 @@
 /** The present allocations of the ledger, by Pod and by name of the IP object. It reports which objects an event affects. */
-import { fullIpObjectName, ipObjectName, podsOfFullName } from '../../../lib/kubernetes/ip-object-name.ts';
+import {
+  attachmentOf,
+  type AttachmentName,
+  compareInNameOrder,
+  distinctIpObjectName,
+  fullIpObjectName,
+  fullNameOfDistinct,
+  hasSpaceForHash,
+  ipObjectName,
+  ipReservationReason,
+  isFirstInNameOrder,
+  podsOfFullName,
+} from '../../../lib/kubernetes/ip-object-name.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../ledger/allocation-index.ts';
-import type { LedgerEvent, HeldAllocation, AppliedPool, AppliedSubnet } from '../ledger/ledger-events.ts';
+import type {
+  LedgerEvent,
+  HeldAllocation,
+  AppliedPool,
+  AppliedSubnet,
+  ReservedAddress,
+} from '../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
 
 export interface AffectedObjects {
@@ -21,6 +39,10 @@ export class AllocationView implements LedgerSubscriber {
   readonly #byPod = new AllocationIndex(podKeyOf);
   /** The few allocations whose IP object has a shortened name. The Pod of all others follows from the name. */
   readonly #byShortName = new AllocationIndex(ipObjectName);
+  /** The few allocations whose distinct name does not begin with their full name. */
+  readonly #byDistinctName = new AllocationIndex(distinctIpObjectName);
+  /** The attachments that IP objects of users reserve an address for, by the names of these objects. */
+  readonly #reserved = new Map<string, AttachmentName>();
   readonly #subnets = new Map<string, AppliedSubnet>();
   readonly #pools = new Map<string, AppliedPool>();
   #seq = 0;
@@ -41,12 +63,40 @@ export class AllocationView implements LedgerSubscriber {
       .toSorted((a, b) => (a.provider === b.provider ? a.ordinal - b.ordinal : a.provider < b.provider ? -1 : 1));
   }
 
-  /** The allocation that the IP object of this name shows: the older one, if two have the same object name. */
+  /** The name of the IP object that shows an allocation. */
+  ipNameOf(allocation: HeldAllocation): string {
+    const name = ipObjectName(allocation);
+    if (isFirstInNameOrder(allocation) && !this.#reserved.has(name)) return name;
+    return this.#hasName(name, allocation) ? name : distinctIpObjectName(allocation);
+  }
+
+  /** The allocation that the IP object of this name shows: the older one of two with the same attachment. */
   allocationOfIp(name: string): HeldAllocation | undefined {
-    const found = [...this.#byShortName.of(name)];
-    for (const pod of podsOfFullName(name))
-      for (const each of this.#byPod.of(pod)) if (fullIpObjectName(each) === name) found.push(each);
-    return found.length > 1 ? found.sort((a, b) => a.seq - b.seq)[0] : found[0];
+    const found = [...this.#sharing(name), ...this.#withDistinctName(name)];
+    return found.filter((each) => this.ipNameOf(each) === name).sort((a, b) => a.seq - b.seq)[0];
+  }
+
+  /** Whether an allocation has the name that it may share: it is the first in order, unless an object reserves an address for another. */
+  #hasName(name: string, allocation: HeldAllocation): boolean {
+    const reserved = this.#reserved.get(name);
+    if (reserved) return compareInNameOrder(reserved, allocation) === 0;
+    return this.#sharing(name).every((other) => compareInNameOrder(allocation, other) <= 0);
+  }
+
+  /** The allocations whose `ipObjectName` this is. */
+  #sharing(name: string): HeldAllocation[] {
+    return [...this.#byShortName.of(name), ...this.#ofFullName(name)];
+  }
+
+  #withDistinctName(name: string): HeldAllocation[] {
+    const found = [...this.#byDistinctName.of(name), ...this.#ofFullName(fullNameOfDistinct(name) ?? '')];
+    return found.filter((each) => distinctIpObjectName(each) === name);
+  }
+
+  #ofFullName(name: string): HeldAllocation[] {
+    return [...podsOfFullName(name)].flatMap((pod) =>
+      this.#byPod.of(pod).filter((each) => fullIpObjectName(each) === name),
+    );
   }
 
   /** The allocation of an address. It reads all allocations: call it for rare events only. */
@@ -68,16 +118,18 @@ export class AllocationView implements LedgerSubscriber {
   all(): AffectedObjects {
     return {
       pods: new Set(this.#byPod.keys()),
-      ips: new Set(Array.from(this.#byPod.values(), ipObjectName)),
+      ips: new Set(Array.from(this.#byPod.values(), (each) => this.ipNameOf(each))),
       subnets: new Set(this.#subnets.keys()),
       pools: new Set(this.#pools.keys()),
     };
   }
 
-  onSnapshot({ seq, allocations, subnets, pools }: LedgerSnapshot): void {
+  onSnapshot({ seq, allocations, subnets, pools, reservations }: LedgerSnapshot): void {
     const before = this.all();
-    for (const index of [this.#byPod, this.#byShortName, this.#subnets, this.#pools]) index.clear();
+    const indexes = [this.#byPod, this.#byShortName, this.#byDistinctName, this.#reserved, this.#subnets, this.#pools];
+    for (const index of indexes) index.clear();
     for (const allocation of allocations) this.#put(allocation);
+    for (const reserved of reservations) this.#reserve(reserved);
     for (const subnet of subnets) this.#subnets.set(subnet.name, subnet);
     for (const pool of pools) this.#pools.set(pool.name, pool);
     this.#seq = seq;
@@ -95,12 +147,15 @@ export class AllocationView implements LedgerSubscriber {
     const addAffected = (allocation: HeldAllocation | undefined): void => {
       if (!allocation) return;
       pods.add(podKeyOf(allocation));
-      ips.add(ipObjectName(allocation));
+      for (const name of this.#namesAround(ipObjectName(allocation), allocation)) ips.add(name);
     };
     for (const event of events) {
       if (event.kind === 'allocated') addAffected(this.#put(event.allocation));
       else if (event.kind === 'released') addAffected(this.#remove(event));
       else if (event.kind === 'bound') addAffected(this.#bind(event));
+      else if (event.kind === 'reserved')
+        for (const name of this.#namesAround(this.#reserve(event.reserved))) ips.add(name);
+      else if (event.kind === 'unreserved') for (const name of this.#namesAround(this.#unreserve(event))) ips.add(name);
       else if (event.kind === 'subnet-configured') this.#subnets.set(event.subnet.name, event.subnet);
       else if (event.kind === 'subnet-retired') this.#subnets.delete(event.subnet);
       else if (event.kind === 'pool-configured') this.#pools.set(event.pool.name, event.pool);
@@ -113,16 +168,52 @@ export class AllocationView implements LedgerSubscriber {
     this.#onAffected({ pods, ips, subnets, pools: new Set(affectedPools.map(({ name }) => name)) });
   }
 
+  /** The IP objects that a change at a name may affect: the one of that name, and the distinct ones of all that share it. */
+  #namesAround(name: string | undefined, changed?: HeldAllocation): string[] {
+    if (name === undefined) return [];
+    const others = this.#sharing(name).filter((each) => !changed || compareInNameOrder(each, changed) !== 0);
+    if (others.length === 0 && !this.#reserved.has(name)) return [name];
+    return [name, ...[...others, ...(changed ? [changed] : [])].map(distinctIpObjectName)];
+  }
+
+  /** Returns the name of the IP object that reserves the address. */
+  #reserve({ reason, reservedFor }: ReservedAddress): string | undefined {
+    const attached = reason.startsWith(ipReservationReason) ? attachmentOf(reservedFor) : undefined;
+    if (!attached) return undefined;
+    this.#reserved.set(ipObjectName(attached), attached);
+    return ipObjectName(attached);
+  }
+
+  #unreserve({ reservedFor }: Pick<ReservedAddress, 'reservedFor'>): string | undefined {
+    const attached = attachmentOf(reservedFor);
+    const name = attached && ipObjectName(attached);
+    const known = name === undefined ? undefined : this.#reserved.get(name);
+    if (name === undefined || !attached || !known || compareInNameOrder(known, attached) !== 0) return undefined;
+    this.#reserved.delete(name);
+    return name;
+  }
+
   #put(allocation: HeldAllocation): HeldAllocation {
     this.#byPod.put(allocation);
-    if (isShortened(allocation)) this.#byShortName.put(allocation);
+    for (const index of this.#indexesOfName(allocation)) index.put(allocation);
     return allocation;
   }
 
   #remove({ seq, ...released }: Extract<LedgerEvent, { kind: 'released' }>): HeldAllocation | undefined {
     const allocation = this.#byPod.remove(podKeyOf(released), seq);
-    if (allocation && isShortened(allocation)) this.#byShortName.remove(ipObjectName(allocation), seq);
+    if (!allocation) return undefined;
+    const [byDistinctName, byShortName] = this.#indexesOfName(allocation);
+    byDistinctName?.remove(distinctIpObjectName(allocation), seq);
+    byShortName?.remove(ipObjectName(allocation), seq);
     return allocation;
+  }
+
+  /** Of the names of nearly all allocations, their Pods follow. */
+  #indexesOfName(allocation: HeldAllocation): readonly AllocationIndex[] {
+    const fullName = fullIpObjectName(allocation);
+    if (hasSpaceForHash(fullName)) return [];
+    const isShortened = ipObjectName(allocation) !== fullName;
+    return isShortened ? [this.#byDistinctName, this.#byShortName] : [this.#byDistinctName];
   }
 
   #bind({ seq, node, interface: name, ...bound }: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
@@ -134,8 +225,6 @@ export class AllocationView implements LedgerSubscriber {
 function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
   return keyOf({ namespace, name: pod });
 }
-
-const isShortened = (allocation: HeldAllocation): boolean => ipObjectName(allocation) !== fullIpObjectName(allocation);
 
 function subnetOf(event: LedgerEvent): string | undefined {
   switch (event.kind) {

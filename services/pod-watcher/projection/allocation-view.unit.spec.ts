@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import {
+  type AttachmentName,
+  distinctIpObjectName,
+  ipObjectName,
+  ipObjectNames,
+} from '../../../lib/kubernetes/ip-object-name.ts';
 import { boundEvent, heldAllocation, appliedSubnet } from '../testing/fakes.ts';
 import type { HeldAllocation, LedgerEvent } from '../ledger/ledger-events.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
@@ -103,32 +108,116 @@ describe('Allocation view', () => {
     expect(view.allocationOfIp('a.default.macvlan.default')).to.equal(undefined);
   });
 
-  it('finds the allocation of each IP object after random changes, also of Pods with dots and of shortened names', () => {
-    const anyAttachment = fc.record({
-      pod: fc.constantFrom('a', 'a.b', 'a.b.c'),
-      namespace: fc.constantFrom('b', 'c'),
-      provider: fc.constantFrom('', 'ovn', 'b', 'c.b', 'No_Valid_Name'),
-      ordinal: fc.nat(1),
-    });
+  const anyAttachment = fc.record({
+    pod: fc.constantFrom('a', 'a.b', 'a.b.c'),
+    namespace: fc.constantFrom('b', 'c'),
+    provider: fc.constantFrom('ovn', 'b', 'c.b', 'c.b.1', 'No_Valid_Name', 'n'.repeat(225)),
+    ordinal: fc.nat(1),
+  });
+  type Attachment = typeof anyAttachment extends fc.Arbitrary<infer T> ? T : never;
+  const attachmentText = ({ pod, namespace, provider, ordinal }: AttachmentName): string =>
+    JSON.stringify([pod, namespace, provider, ordinal]);
+  const reservationOf = ({ pod, namespace, provider }: Attachment) => ({
+    seq: 1,
+    subnet: 'macvlan',
+    address: '10.0.0.9',
+    reservedFor: `pod/${namespace}/${pod}/${provider}`,
+    reason: `IP object ${ipObjectName({ pod, namespace, provider, ordinal: 0 })}`,
+    mac: '',
+  });
+
+  it('has one name for each attachment, after random changes, and reports each name whose allocation changes', () => {
+    const step = fc.tuple(anyAttachment, fc.constantFrom('allocate', 'release', 'reserve', 'unreserve'));
     fc.assert(
-      fc.property(fc.array(fc.tuple(anyAttachment, fc.boolean()), { maxLength: 30 }), (steps) => {
-        const { view } = watched();
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        /** The objects of a projector that looks only at what is reported. */
+        const shown = new Map<string, HeldAllocation>();
+        const view: AllocationView = new AllocationView(({ ips }) => {
+          for (const name of ips) {
+            const allocation = view.allocationOfIp(name);
+            if (allocation) shown.set(name, allocation);
+            else shown.delete(name);
+          }
+        });
         let held: HeldAllocation[] = [];
-        for (const [seq, [{ pod, ...attachment }, isRelease]] of steps.entries()) {
+        for (const [seq, [attached, change]] of steps.entries()) {
+          const { pod, ...attachment } = attached;
           const allocation = heldAllocation(pod, { ...attachment, seq });
-          const name = ipObjectName(allocation);
-          const released = isRelease ? held.find((each) => ipObjectName(each) === name) : undefined;
-          const event: LedgerEvent = released
-            ? { ...ended(released.seq), ...released, kind: 'released', addresses: [] }
-            : { kind: 'allocated', allocation };
-          view.onEvents([event], seq);
-          held = released ? held.filter((each) => each !== released) : [...held, allocation];
-          const oldest = held.find((each) => ipObjectName(each) === name);
-          expect(view.allocationOfIp(name)).to.deep.equal(oldest);
+          const released = held.find((each) => attachmentText(each) === attachmentText(attached));
+          const reserved = reservationOf(attached);
+          const events: LedgerEvent[] =
+            change === 'allocate'
+              ? [{ kind: 'allocated', allocation }]
+              : change === 'reserve'
+                ? [{ kind: 'reserved', reserved }]
+                : change === 'unreserve'
+                  ? [{ kind: 'unreserved', ...reserved }]
+                  : released
+                    ? [{ ...ended(released.seq), ...released, kind: 'released', addresses: [] }]
+                    : [];
+          view.onEvents(events, seq);
+          if (change === 'allocate') held = [...held, allocation];
+          else if (change === 'release') held = held.filter((each) => each !== released);
         }
-        expect(view.all().ips).to.deep.equal(new Set(held.map(ipObjectName)));
+        const names = new Map(held.map((each) => [attachmentText(each), view.ipNameOf(each)]));
+        expect(new Set(names.values())).to.have.property('size', names.size);
+        for (const each of held)
+          expect(attachmentText(view.allocationOfIp(view.ipNameOf(each)) as HeldAllocation)).to.equal(
+            attachmentText(each),
+          );
+        expect(new Set(shown.keys())).to.deep.equal(new Set(names.values()));
+        expect(view.all().ips).to.deep.equal(new Set(names.values()));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('has names that do not depend on the order in which the allocations came', () => {
+    const attachments = fc
+      .uniqueArray(anyAttachment, { selector: attachmentText, maxLength: 12 })
+      .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
+    const reservations = fc.array(anyAttachment, { maxLength: 2 });
+    fc.assert(
+      fc.property(attachments, reservations, ([all, shuffled], reserved) => {
+        const { view } = watched();
+        const allocationsOf = (each: readonly Attachment[]): HeldAllocation[] =>
+          each.map(({ pod, ...attachment }, seq) => heldAllocation(pod, { ...attachment, seq }));
+        const held = allocationsOf(all);
+        view.onEvents(
+          allocationsOf(shuffled).map((allocation) => ({ kind: 'allocated', allocation })),
+          1,
+        );
+        const lastOfName = [...new Map(reserved.map((each) => [reservationOf(each).reason, each])).values()];
+        view.onEvents(
+          lastOfName.map((each) => ({ kind: 'reserved', reserved: reservationOf(each) })),
+          2,
+        );
+        expect(held.map((each) => view.ipNameOf(each))).to.deep.equal(
+          ipObjectNames(
+            held,
+            lastOfName.map((each) => ({ ...each, ordinal: 0 })),
+          ),
+        );
       }),
     );
+  });
+
+  it('gives a Pod with dots a distinct name while a Pod without dots shares its name', () => {
+    const { view, last } = watched();
+    const plain = 'a.bug.net.lan.default';
+    const second = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
+    const first = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
+    view.onEvents([{ kind: 'allocated', allocation: second }], 7);
+    expect(view.ipNameOf(second)).to.equal(plain);
+    view.onEvents([{ kind: 'allocated', allocation: first }], 8);
+    expect(view.ipNameOf(first)).to.equal(plain);
+    expect(view.ipNameOf(second)).to.match(/^a\.bug\.net\.lan\.default-[0-9a-f]{32}$/);
+    expect(last().ips).to.deep.equal([plain, view.ipNameOf(second), distinctIpObjectName(first)]);
+    const distinct = view.ipNameOf(second);
+    expect(view.allocationOfIp(distinct)?.seq).to.equal(7);
+    view.onEvents([{ ...ended(7), ...second, kind: 'released', addresses: [] }], 9);
+    expect(view.allocationOfIp(distinct)).to.equal(undefined);
+    expect(view.allocationOfIp(plain)?.seq).to.equal(8);
   });
 
   it('finds the allocation of an address', () => {

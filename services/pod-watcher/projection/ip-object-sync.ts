@@ -38,7 +38,7 @@ export async function syncIpObject(
   const object = ips.objects.get(name);
   if (object && assignment && showsAllocation(object, assignment.allocation, assignment.node)) return false;
   const path = objectPath(ipKind.path, name);
-  const manifest = assignment && ipManifest(assignment.allocation, assignment.node);
+  const manifest = assignment && ipManifest(assignment.allocation, assignment.node, name);
   if (object?.finalizers.includes(finalizer)) return projectOnReservation(object, manifest, options);
   if (object?.deleting) {
     await removeFinalizers(object, path, options);

@@ -46,10 +46,14 @@ export function shownAllocation(allocation: HeldAllocation, node: string): Shown
   return { pod, namespace, subnet, addresses: addresses.map(({ address }) => address), mac, podType, node };
 }
 
-/** Returns the object for an allocation. @param node as for `shownAllocation` */
-export function ipManifest(allocation: HeldAllocation, node: string): IpManifest {
+/**
+ * Returns the object for an allocation.
+ * @param node as for `shownAllocation`
+ * @param name another name than its own if it shares that one
+ */
+export function ipManifest(allocation: HeldAllocation, node: string, name = ipObjectName(allocation)): IpManifest {
   const shown = shownAllocation(allocation, node);
-  const [name, fullName] = [ipObjectName(allocation), fullIpObjectName(allocation)];
+  const fullName = fullIpObjectName(allocation);
   return {
     apiVersion,
     kind: 'IP',

@@ -4,7 +4,6 @@
  * difference. So it converges from any state, after a crash, and after manual changes.
  */
 import { IpledgerError } from '../../../lib/errors.ts';
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
@@ -82,7 +81,7 @@ export class Projector {
     const onVipsAffected = (vips: Iterable<string>): void => {
       for (const vip of vips) this.#queue.add(`vip:${vip}`);
     };
-    this.vipUsers = new VipUsers(onVipsAffected, (place) => this.view.allocationAt(place));
+    this.vipUsers = new VipUsers(onVipsAffected, this.view);
     this.#queue = new WorkQueue({
       concurrency,
       firstBackoffMs,
@@ -140,7 +139,7 @@ export class Projector {
       change.kind === 'present'
         ? change.before?.node !== object.node || change.before.ledgerName !== object.ledgerName
         : this.#pods.has(key);
-    if (nodeMayChange) for (const allocation of allocations) this.#queue.add(`ip:${ipObjectName(allocation)}`);
+    if (nodeMayChange) for (const allocation of allocations) this.#queue.add(`ip:${this.view.ipNameOf(allocation)}`);
   }
 
   #onObject(

@@ -102,6 +102,27 @@ describe('Projector', () => {
     await until(() => api.objects.has(ipAt('a.default.macvlan.default')));
   });
 
+  it('writes an IP object for each of two Pods that share Kube-OVN’s name, and deletes only that of a released one', async () => {
+    const dotted = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 7 });
+    const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
+    const { api, ips, projector, quiet } = world([dotted]);
+    const shown = (): unknown[] =>
+      [...api.objects.values()].map(({ spec }) => (spec as Record<string, unknown>)['podName']);
+    projector.start();
+    await until(() => ips.objects.size === 1);
+    projector.view.onEvents([{ kind: 'allocated', allocation: plain }], 51);
+    await until(() => ips.objects.size === 2);
+    await quiet();
+    expect(shown()).to.have.members(['a', 'a.bug']);
+    expect(api.objects.get(ipAt('a.bug.net.lan.default'))?.['spec']).to.include({ podName: 'a', namespace: 'bug' });
+    const writes = api.writes.length;
+    projector.view.onEvents([{ kind: 'released', ...dotted, addresses: [] }], 52);
+    await until(() => ips.objects.size === 1);
+    await quiet();
+    expect(shown()).to.deep.equal(['a']);
+    expect(api.writes.slice(writes), 'the other object was not touched').to.have.length(1);
+  });
+
   it('writes nothing when all objects are up to date', async () => {
     const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
     const annotations = {

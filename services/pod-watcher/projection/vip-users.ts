@@ -1,6 +1,6 @@
 /** Finds the Pods that use the addresses of Vips. */
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import type { LedgerEvent, HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
+import type { AllocationView } from './allocation-view.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
 
 const prefix = 'vip/';
@@ -25,25 +25,24 @@ export class VipUsers implements LedgerSubscriber {
   readonly #users = new Map<string, HeldAllocation>();
   /** "subnet/address" by the number of such an allocation. */
   readonly #placesUsedBy = new Map<number, readonly string[]>();
-  readonly #allocationAt: (place: Place) => HeldAllocation | undefined;
+  readonly #view: Pick<AllocationView, 'allocationAt' | 'ipNameOf'>;
 
   /**
    * @param onAffected called with the Vips whose users may have changed
-   * @param allocationAt finds the present allocation of an address; it has the events already that this class receives
+   * @param view has the events already that this class receives
    */
-  constructor(
-    onAffected: (vips: Iterable<string>) => void,
-    allocationAt: (place: Place) => HeldAllocation | undefined,
-  ) {
+  constructor(onAffected: (vips: Iterable<string>) => void, view: Pick<AllocationView, 'allocationAt' | 'ipNameOf'>) {
     this.#onAffected = onAffected;
-    this.#allocationAt = allocationAt;
+    this.#view = view;
   }
 
   /** The value of a Vip's label: the name of an IP object, "true" if that name is too long for a label, "" without a user. */
   userOf(vip: string): string {
     for (const place of this.#placesOf.get(vip) ?? []) {
       const allocation = this.#users.get(place);
-      if (allocation) return ipObjectName(allocation).length <= labelMaxLength ? ipObjectName(allocation) : 'true';
+      if (!allocation) continue;
+      const name = this.#view.ipNameOf(allocation);
+      return name.length <= labelMaxLength ? name : 'true';
     }
     return '';
   }
@@ -93,7 +92,7 @@ export class VipUsers implements LedgerSubscriber {
   /** A Pod may have the address already. */
   #reserveUsed(reserved: ReservedAddress): string[] {
     const vips = this.#reserve(reserved);
-    const user = vips.length > 0 ? this.#allocationAt(reserved) : undefined;
+    const user = vips.length > 0 ? this.#view.allocationAt(reserved) : undefined;
     if (user) this.#addAllocation(user);
     return vips;
   }

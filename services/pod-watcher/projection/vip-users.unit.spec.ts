@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
 import { heldAllocation } from '../testing/fakes.ts';
 import type { ReservedAddress } from '../ledger/ledger-events.ts';
 import { VipUsers } from './vip-users.ts';
@@ -15,10 +16,10 @@ const reserved = (address: string, reservedFor = 'vip/web'): ReservedAddress => 
 describe('User of a Vip', () => {
   function world(held = [] as ReturnType<typeof heldAllocation>[], reservations = [reserved('10.0.0.2')]) {
     const touched: string[][] = [];
-    const users = new VipUsers(
-      (vips) => touched.push([...vips]),
-      ({ address }) => held.find(({ addresses }) => addresses.some((each) => each.address === address)),
-    );
+    const users = new VipUsers((vips) => touched.push([...vips]), {
+      allocationAt: ({ address }) => held.find(({ addresses }) => addresses.some((each) => each.address === address)),
+      ipNameOf: ipObjectName,
+    });
     users.onSnapshot({ seq: 50, allocations: held, subnets: [], pools: [], reservations });
     return { users, touched };
   }

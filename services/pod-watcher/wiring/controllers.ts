@@ -4,6 +4,7 @@ import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-re
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { Alarms } from '../alarms.ts';
+import { ipReservationReason } from '../../../lib/kubernetes/ip-object-name.ts';
 import { ClaimController } from '../controllers/claims/claim-controller.ts';
 import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
@@ -308,7 +309,7 @@ function createReservationControllers({ options, informers, events }: Context, c
     ...shared,
     objects: informers.ips,
     isRelevant: isIpReservation,
-    reasonPrefix: 'IP object ',
+    reasonPrefix: ipReservationReason,
     desired: (object) => desiredIpReservation(object, (subnet) => caches.subnets.providerOf(subnet)),
     appliedFields: appliedIpFields,
     differences: ipReservationDifferences,

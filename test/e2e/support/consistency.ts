@@ -4,7 +4,7 @@
  */
 import { BlockList, isIPv4 } from 'node:net';
 import { findAddressesInUse } from '../../../cli/verbs/check/compare-ledger.ts';
-import { ipObjectName } from '../../../lib/kubernetes/ip-object-name.ts';
+import { ipObjectNames } from '../../../lib/kubernetes/ip-object-name.ts';
 import type { Allocation, SubnetSpec } from '../../../proto/generated/ipledger.ts';
 import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes-client.ts';
@@ -145,8 +145,12 @@ function annotationsOf(allocation: Allocation): Record<string, string> {
 function compareIpObjects({ allocations, ips }: SystemSnapshot): string[] {
   const found: string[] = [];
   const byName = new Map(ips.map((ip) => [ip.metadata.name, ip]));
-  for (const allocation of allocations) {
-    const name = ipNameOf(allocation);
+  const names = ipObjectNames(
+    allocations.map(({ attachment }) => attachment ?? { pod: '', namespace: '', provider: '', ordinal: 0 }),
+    [],
+  );
+  for (const [index, allocation] of allocations.entries()) {
+    const name = names[index] ?? '';
     const object = byName.get(name);
     byName.delete(name);
     if (!object) {
@@ -168,9 +172,6 @@ function compareIpObjects({ allocations, ips }: SystemSnapshot): string[] {
     found.push(`IP object ${name} shows ${textAt(spec, 'ipAddress')}, which no Pod holds`);
   return found;
 }
-
-const ipNameOf = ({ attachment }: Allocation): string =>
-  ipObjectName(attachment ?? { pod: '', namespace: '', provider: '', ordinal: 0 });
 
 /** A living Pod shows "allocated" only for its allocations. A terminated Pod can still show earlier ones. */
 function findStrayAnnotations({ allocations, pods }: SystemSnapshot): string[] {

@@ -61,7 +61,7 @@ describe('annotations that show an allocation of another Pod', () => {
     expect(allocator.allocated).to.deep.equal([]);
   });
 
-  it('are removed once, whatever adds them again', async () => {
+  it('are removed once, also if another client adds them again', async () => {
     const { pods, allocator, removedAnnotations, controller } = world();
     allocator.refuse = () => outOfRange;
     controller.start();

@@ -83,7 +83,7 @@ export class PodAllocator {
   readonly #warnedPods = new Set<string>();
   /** The uid of each Pod whose unserved networks and MAC warnings were reported. */
   readonly #reportedPlans = new Map<string, string>();
-  /** The uid of each Pod whose foreign results were removed: once, whatever adds them again. */
+  /** The uid of each Pod whose foreign results were removed. It happens once, also if another client adds them again. */
   readonly #cleanedPods = new Map<string, string>();
 
   constructor(options: PodAllocatorOptions) {

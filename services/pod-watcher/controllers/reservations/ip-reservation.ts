@@ -55,11 +55,15 @@ export function desiredIpReservation(
     reservedFor: `pod/${namespace}/${pod}/${provider}`,
     mac: asText(spec['macAddress']),
     namespace,
+    isCompleted: true,
   };
 }
 
+const singleFields = ['v4IpAddress', 'v6IpAddress'] as const;
+
+/** The addresses that the user names. `ipAddress` has those that complete a reservation, too. */
 function addressesOf(spec: UntypedJson): string[] {
-  const single = [asText(spec['v4IpAddress']), asText(spec['v6IpAddress'])].filter((each) => each !== '');
+  const single = singleFields.map((key) => asText(spec[key])).filter((each) => each !== '');
   return single.length > 0
     ? single
     : asText(spec['ipAddress'])
@@ -67,10 +71,15 @@ function addressesOf(spec: UntypedJson): string[] {
         .filter((each) => each !== '');
 }
 
-/** The addresses that the object shows, as fields of its spec. */
-export function appliedIpFields(_object: IpObject, addresses: readonly string[]): UntypedJson {
+/**
+ * The addresses that the object shows, as fields of its spec. If the user named an address of one family, only `ipAddress` shows the
+ * other: a field that was filled in beside it would make the API reject the next `kubectl apply` of the user's file.
+ */
+export function appliedIpFields({ content }: IpObject, addresses: readonly string[]): UntypedJson {
   const of = (family: number): string => addresses.find((address) => isIP(address) === family) ?? '';
-  return { ipAddress: addresses.join(','), v4IpAddress: of(4), v6IpAddress: of(6) };
+  const ipAddress = addresses.join(',');
+  const isNamed = singleFields.some((key) => asText(content?.spec[key]) !== '');
+  return isNamed ? { ipAddress } : { ipAddress, v4IpAddress: of(4), v6IpAddress: of(6) };
 }
 
 export function ipReservationDifferences({ content }: IpObject, desired: UntypedJson): Differences {

@@ -1,5 +1,7 @@
 /** Applies objects that reserve an address without a Pod (Vip, IP) to the ledger. One controller for each kind. */
+import { isIP } from 'node:net';
 import { IpledgerError } from '../../../../lib/errors.ts';
+import { ipv4First } from '../../../../lib/net/ip.ts';
 import type { CustomResource } from '../../kubernetes/objects/custom-resource.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
@@ -16,6 +18,8 @@ export interface DesiredReservation {
   readonly subnet: string;
   /** Empty: any address of each family. */
   readonly addresses: readonly string[];
+  /** Whether the Subnet's other family is reserved, too, if `addresses` names one: the Pod gets an address of each. */
+  readonly isCompleted?: boolean;
   readonly reservedFor: string;
   readonly mac: string;
   /** The namespace that must be allowed to use the Subnet; "": all. */
@@ -80,8 +84,9 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     this.#controller.retryAll((object) => {
       const desired = this.#desiredOf(object);
       if (desired?.subnet !== subnet) return false;
-      const { mac, addresses: named } = desired;
-      return mac !== '' || named.length === 0 || named.some((each) => addresses.includes(each));
+      const { mac, addresses: named, isCompleted = false } = desired;
+      const needsOthers = named.length === 0 || (isCompleted && named.length === 1);
+      return mac !== '' || needsOthers || named.some((each) => addresses.includes(each));
     });
   }
 
@@ -111,18 +116,24 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
   }
 
   async #apply(object: T): Promise<UntypedJson | undefined> {
-    const { allocator, desired, subnetAccessRefusal, appliedFields, reasonPrefix, signal } = this.#options;
+    const { desired, subnetAccessRefusal, appliedFields } = this.#options;
     const reservation = desired(object);
     if (!reservation) return undefined;
-    const { namespace, ...request } = reservation;
+    const { namespace, isCompleted = false, ...request } = reservation;
     const isNew = !this.#reserved.has(object.name);
     const refusal = isNew && namespace !== '' ? subnetAccessRefusal(request.subnet, namespace) : undefined;
     if (refusal !== undefined) throw new IpledgerError('NAMESPACE_NOT_ALLOWED', refusal);
-    const { records } = await allocator.reserve({ ...request, reason: reasonPrefix + object.name }, signal);
-    return appliedFields(
-      object,
-      records.map(({ address }) => address),
-    );
+    const named = await this.#reserve(object, request);
+    if (!isCompleted || request.addresses.length !== 1) return appliedFields(object, named);
+    const ofEachFamily = await this.#reserve(object, { ...request, addresses: [] });
+    const others = ofEachFamily.filter((address) => isIP(address) !== isIP(named[0] ?? ''));
+    return appliedFields(object, ipv4First([...named, ...others]));
+  }
+
+  async #reserve({ name }: T, request: Omit<DesiredReservation, 'namespace' | 'isCompleted'>): Promise<string[]> {
+    const { allocator, reasonPrefix, signal } = this.#options;
+    const { records } = await allocator.reserve({ ...request, reason: reasonPrefix + name }, signal);
+    return records.map(({ address }) => address);
   }
 
   async #retire(name: string): Promise<void> {

@@ -42,11 +42,17 @@ describe('an object that reserves an address', () => {
     const patches: UntypedJson[] = [];
     const status: UntypedJson[] = [];
     const eventMessages: string[] = [];
-    const answers: { refuse?: IpledgerError; addresses: string[] } = { addresses: ['10.0.0.9'] };
+    const answers: {
+      refuse?: IpledgerError;
+      refuseIf?: (request: { readonly addresses?: readonly string[] | undefined }) => IpledgerError | undefined;
+      addresses: string[];
+    } = { addresses: ['10.0.0.9'] };
     const answer = (request: MessageInput<ReserveRequest>) => {
       requests.push(request);
-      if (answers.refuse) return Promise.reject(answers.refuse);
-      const records = answers.addresses.map((address) => ({ address, subnet: 'lan' }));
+      const refusal = answers.refuse ?? answers.refuseIf?.(request);
+      if (refusal) return Promise.reject(refusal);
+      const addresses = request.addresses?.length ? request.addresses : answers.addresses;
+      const records = addresses.map((address) => ({ address, subnet: 'lan' }));
       return Promise.resolve({ records } as never);
     };
     const shared = {
@@ -218,6 +224,44 @@ describe('an object that reserves an address', () => {
       finalizers,
       labels: { 'ovn.kubernetes.io/subnet': 'lan', lan: '', 'ovn.kubernetes.io/ip_reserved': 'true' },
     });
+  });
+
+  for (const [family, named, other] of [
+    ['v4IpAddress', '10.0.0.61', 'fd00::2'],
+    ['v6IpAddress', 'fd00::61', '10.0.0.2'],
+  ] as const)
+    it(`is completed by the other family, in ipAddress alone, for an IP object with ${family}`, async () => {
+      const { objects, reservations, requests, patches, answers } = createIpWorld();
+      // The ledger also has another address of the named family for the owner
+      answers.addresses = ['10.0.0.2', 'fd00::2'];
+      const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
+      const spec = { ...pod, ipAddress: named, v4IpAddress: '', v6IpAddress: '', [family]: named };
+      objects.put(ip('a.default.lan.default', spec));
+      await reservations.start();
+      expect(requests.map((each) => each.addresses)).to.deep.equal([[named], []]);
+      const both = family === 'v4IpAddress' ? `${named},${other}` : `${other},${named}`;
+      expect(patches[0]).to.deep.include({ spec: { ipAddress: both } });
+      // The user applies the same file again
+      objects.put(ip('a.default.lan.default', spec, { finalizers, generation: 3 }));
+      await until(() => patches.length === 2);
+      expect(patches[1]).to.deep.include({ spec: { ipAddress: both } });
+    });
+
+  it('keeps the named address while the other family is full, and is completed when an address of it is free', async () => {
+    const { objects, reservations, requests, patches, answers } = createIpWorld();
+    answers.addresses = ['10.0.0.61'];
+    const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
+    answers.refuseIf = ({ addresses = [] }) =>
+      addresses.length === 0 ? new IpledgerError('SUBNET_FULL', 'no free IPv6 address') : undefined;
+    objects.put(ip('a.default.lan.default', { ...pod, v4IpAddress: '10.0.0.61' }));
+    await reservations.start();
+    expect(requests.map((each) => each.addresses)).to.deep.equal([['10.0.0.61'], []]);
+    delete answers.refuseIf;
+    answers.addresses = ['10.0.0.61', 'fd00::2'];
+    reservations.onEvents([
+      { kind: 'released', seq: 7, subnet: 'lan', namespace: 'default', pod: 'b', uid: 'u', addresses: ['fd00::2'] },
+    ]);
+    await until(() => patches.some((each) => asRecord(each['spec'])['ipAddress'] === '10.0.0.61,fd00::2'));
   });
 
   it('is rejected with an Event if it is invalid, for an IP object', async () => {
