@@ -36,7 +36,8 @@ func main() {
 	}
 	if err != nil {
 		addVariableName(err)
-		printJSON(map[string]any{"cniVersion": versionOf(config), "code": err.Code, "msg": err.Msg, "details": err.Details})
+		message, details := printable(err.Msg), printable(err.Details)
+		printJSON(map[string]any{"cniVersion": versionOf(config), "code": err.Code, "msg": message, "details": details})
 		os.Exit(1)
 	}
 }
