@@ -34,6 +34,14 @@ describe('Release', () => {
     given([subnetConfigured(), one]).when(release('uid-before')).thenNothingHappens();
   });
 
+  it('ends allocations whose names only an earlier version accepted', () => {
+    const provider = '__proto__/a\u202eb';
+    const strange = allocated('one', '172.17.0.11', { provider });
+    given([subnetConfigured('macvlan', { provider }), strange])
+      .when(release('uid-one'))
+      .then([released(strange, 2)]);
+  });
+
   it('does nothing for a Pod that holds nothing', () => {
     given([subnetConfigured(), one, released(one, 2)])
       .when(release('uid-one'))

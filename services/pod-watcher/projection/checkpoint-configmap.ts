@@ -32,9 +32,10 @@ export interface CheckpointStoreOptions {
 export async function storeCheckpoints(options: CheckpointStoreOptions): Promise<void> {
   const { checkpoint, log, signal, intervalMs } = options;
   let loggedReason = '';
+  let last: StoredCheckpoint | undefined;
   while (!signal.aborted) {
     try {
-      await store(options, await checkpoint(signal));
+      last = await store(options, await checkpoint(signal), last);
       loggedReason = '';
     } catch (error) {
       const reason = errorMessage(error);
@@ -46,17 +47,33 @@ export async function storeCheckpoints(options: CheckpointStoreOptions): Promise
   }
 }
 
+/** An entry of the ConfigMap. */
+interface StoredCheckpoint {
+  readonly name: string;
+  readonly note: string;
+}
+
+/**
+ * @param last what this pod-watcher stored last, which is always kept: a ConfigMap without it was changed by another program, and the
+ *   checkpoints that are stored now prove nothing about the time before.
+ */
 async function store(
-  { api, namespace, signal }: CheckpointStoreOptions,
+  { api, namespace, log, signal }: CheckpointStoreOptions,
   { position, note, verifierKey }: CheckpointReply,
-): Promise<void> {
+  last: StoredCheckpoint | undefined,
+): Promise<StoredCheckpoint> {
   const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   const path = objectPath(collection, checkpointConfigMapName);
   const deadline = timeoutSignal(timeoutMs, signal);
   const name = String(position?.seq ?? 0).padStart(16, '0');
   const configMap = await readConfigMap(api, path, deadline);
   const entries = asRecord(configMap?.['data']);
-  if (entries[name] !== undefined) return;
+  if (last && entries[last.name] !== last.note)
+    log.error(
+      { configMap: `${namespace}/${checkpointConfigMapName}`, checkpoint: last.name },
+      'another program removed or changed checkpoints in the ConfigMap: verify the ledger with a copy of them, by ipledger verify --checkpoint',
+    );
+  if (entries[name] === note) return { name, note };
   const metadata = asRecord(configMap?.['metadata']);
   const annotations = { ...asRecord(metadata['annotations']), [verifierAnnotation]: verifierKey };
   const body = {
@@ -68,6 +85,7 @@ async function store(
   await (configMap
     ? replaceObject(api, { path, body, signal: deadline })
     : createObject(api, { path: collection, body, signal: deadline }));
+  return { name, note };
 }
 
 async function readConfigMap(api: Api, path: string, signal: AbortSignal): Promise<UntypedJson | undefined> {

@@ -1,12 +1,18 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { FakeApi } from '../testing/fake-api.ts';
-import { silentLogger, until } from '../testing/fakes.ts';
+import { until } from '../testing/fakes.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 import { storeCheckpoints } from './checkpoint-configmap.ts';
 
 const path = '/api/v1/namespaces/kube-system/configmaps/ipledger-checkpoints';
+
+/** A log line. */
+interface Line {
+  readonly checkpoint: string;
+}
 
 describe('ConfigMap of checkpoints', () => {
   let api: FakeApi;
@@ -15,10 +21,13 @@ describe('ConfigMap of checkpoints', () => {
   let seq: number;
   let day: number;
   let requests: number;
+  /** The checkpoints that were reported as missing. */
+  let errors: string[];
   beforeEach(() => {
     api = new FakeApi();
     stop = new AbortController();
     [seq, day, requests] = [0, 1, 0];
+    errors = [];
   });
   afterEach(() => stop.abort());
 
@@ -35,7 +44,7 @@ describe('ConfigMap of checkpoints', () => {
         if (error) throw error;
         return { position: { epoch: 1, seq, hash: '' }, note: noteOf(seq), verifierKey: 'k+id+key' };
       },
-      log: silentLogger,
+      log: pino({ level: 'error' }, { write: (line) => void errors.push((JSON.parse(line) as Line).checkpoint) }),
       signal: stop.signal,
     });
   const entries = () => asRecord(api.objects.get(path)?.['data']);
@@ -61,6 +70,23 @@ describe('ConfigMap of checkpoints', () => {
     const before = requests;
     await until(() => requests > before + 5);
     expect(api.writes).to.have.length(length);
+  });
+
+  it('logs an error when another program removed or changed the last checkpoint, and stores the next ones', async () => {
+    keep();
+    await settled(3);
+    for (const data of [{}, { '0000000000000007': 'another note' }]) {
+      await settled(7);
+      expect(errors).to.deep.equal([]);
+      api.put(path, { metadata: { name: 'ipledger-checkpoints' }, data });
+      await until(() => errors.length > 0);
+      expect(errors.splice(0)).to.deep.equal(['0000000000000007']);
+      await until(() => entries()['0000000000000007'] === noteOf(7));
+    }
+    api.objects.delete(path);
+    await until(() => errors.length > 0);
+    await settled(9);
+    expect(Object.keys(entries())).to.include('0000000000000009');
   });
 
   it('keeps the latest checkpoints, and the last one of each earlier day', async () => {
