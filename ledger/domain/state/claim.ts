@@ -129,15 +129,19 @@ export function sandboxKeysOf({ bindings }: Claim): readonly string[] {
 }
 
 /**
- * The MACs that containers at an address, and its last Pod, have or had beside the MAC of its holder, as "network/mac". They are
- * held as long as the address: see rules/mac.ts.
+ * The MACs that are held with an address beside the MAC of its holder, as "network/mac": of the containers that may still use it and,
+ * during a quarantine, of its last Pod. See rules/mac.ts.
  */
-export function formerMacKeysOf({ networks, allocation, bindings, released }: Claim): readonly string[] {
+export function formerMacKeysOf({ networks, allocation, bindings, released, quarantine }: Claim): readonly string[] {
   const macs = new Set<string>();
-  for (const { mac = '' } of released ? [...bindings, released] : bindings)
+  for (const { mac = '' } of released && quarantine ? [...bindings, released] : bindings)
     if (mac !== '' && mac !== allocation?.mac) macs.add(mac);
   return [...macs].flatMap((mac) => networks.map((network) => `${network}/${mac}`));
 }
+
+/** The MAC of the last Pod of an address without a holder, as "network/mac". Many addresses may have had the same one. */
+export const releasedMacKeysOf = ({ networks, allocation, released }: Claim): readonly string[] =>
+  allocation || !released?.mac ? [] : networks.map((network) => `${network}/${released.mac}`);
 
 export function standingOf({ allocation, quarantine, reservation, bindings }: Claim): Standing {
   if (allocation) return 'taken';

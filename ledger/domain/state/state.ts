@@ -32,7 +32,7 @@ export interface ConfiguredSubnet {
 export interface State {
   /**
    * Whether it has all that `decide` needs. A state that only verifies or replays has no spaces, and no entries in sandboxes, bindings,
-   * formerMacs, reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
+   * formerMacs, releasedMacs, reservations, reservedMacs and namespaceCounts. It is usually small and changes all the time, so its claims are objects, not bytes.
    */
   readonly isDecidable: boolean;
   /** '' before the ledger's first event. */
@@ -65,6 +65,8 @@ export interface State {
   readonly macs: AllocationMap;
   /** The claims with a MAC that is not of their holder, and may be in use, by "network/mac": see `formerMacKeysOf`. */
   readonly formerMacs: Lookup<readonly ClaimName[]>;
+  /** The claims without a holder whose last Pod had a MAC, by "network/mac". */
+  readonly releasedMacs: Lookup<readonly ClaimName[]>;
   /** The reserved claims, by owner. */
   readonly reservations: Map<string, readonly ClaimName[]>;
   /** The claims whose reservation has a MAC, by "network/mac". The network is the subnet's own. */
@@ -101,7 +103,7 @@ function emptyState(isDecidable: boolean): State {
   };
 }
 
-type ClaimMaps = Pick<State, 'newClaims' | 'pods' | 'sandboxes' | 'bindings' | 'macs' | 'formerMacs'>;
+type ClaimMaps = Pick<State, 'newClaims' | 'pods' | 'sandboxes' | 'bindings' | 'macs' | 'formerMacs' | 'releasedMacs'>;
 
 function claimsAsBytes(): ClaimMaps {
   const codec = new ClaimBytes();
@@ -113,6 +115,7 @@ function claimsAsBytes(): ClaimMaps {
     bindings: store,
     macs: new AllocationIndex(codec.allocations, macKeyOf),
     formerMacs: { get: (key) => store.withFormerMac(key) },
+    releasedMacs: { get: (key) => store.withReleasedMac(key) },
   };
 }
 
@@ -123,6 +126,7 @@ const claimsAsObjects = (): ClaimMaps => ({
   bindings: { nodesFrom: () => [], after: () => [] },
   macs: new AllocationObjects(),
   formerMacs: new Map(),
+  releasedMacs: new Map(),
 });
 
 /** The last sealed event; 0 for none. */

@@ -2,7 +2,7 @@
 import { formatAddress } from '../addresses/address.ts';
 import type { AddressSpace } from '../addresses/address-space.ts';
 import { formatRanges } from '../addresses/interval.ts';
-import { claimKey, type ClaimName, formerMacKeysOf, sandboxKeysOf } from '../state/claim.ts';
+import { claimKey, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../state/claim.ts';
 import { attachmentKey, macKeyOf, podKeyOf, type State } from '../state/state.ts';
 
 /** The number of fresh addresses of each part: enough to compare the order of allocation. */
@@ -44,6 +44,10 @@ export function describeState(state: State): object {
     formerMacs: distinct(claims.flatMap(formerMacKeysOf)).map((key) => [
       key,
       state.formerMacs.get(key)?.map(claimKey).toSorted(),
+    ]),
+    releasedMacs: distinct(claims.flatMap(releasedMacKeysOf)).map((key) => [
+      key,
+      state.releasedMacs.get(key)?.map(claimKey).toSorted(),
     ]),
     reservations: index(state.reservations),
     reservedMacs: index(state.reservedMacs),

@@ -67,7 +67,7 @@ function newMac(state: State, seed: number, search: MacSelection): string {
     const mac = localMac(next);
     const key = keyOf(search, mac);
     const isTaken = state.macs.has(key) || search.taken.has(key) || reservedTo(state, mac, search).length > 0;
-    if (!isTaken && reasonHeld(state, mac, search, 'cooldown') === undefined) return mac;
+    if (!isTaken && reasonHeld(state, mac, search) === undefined && !coolsDown(state, mac, search)) return mac;
   }
 }
 
@@ -118,11 +118,22 @@ function refuseTaken(state: State, mac: string, search: MacSelection): void {
     );
 }
 
+/** Whether an address cools down that was released with this MAC. */
+function coolsDown(state: State, mac: string, search: MacSelection): boolean {
+  const allocating = state.subnets.get(search.subnet)?.subnet;
+  return (state.releasedMacs.get(keyOf(search, mac)) ?? []).some((name) => {
+    const claim = claimOf(state, name.subnet, name.address);
+    return (
+      claim && allocating && claim.lastAt > search.now - cooldownTimesOf(state, allocating, name, claim).cooldownMs
+    );
+  });
+}
+
 /**
  * Why a MAC is held with an address that was released or passed on, as a predicate: a container may still use it, or the address is
- * quarantined or, if the caller includes that, cools down. Undefined if it is not held.
+ * quarantined. Undefined if it is not held.
  */
-function reasonHeld(state: State, mac: string, search: MacSelection, includes?: 'cooldown'): string | undefined {
+function reasonHeld(state: State, mac: string, search: MacSelection): string | undefined {
   const { subnet, addresses, held, now } = search;
   const allocating = state.subnets.get(subnet)?.subnet;
   const givenUp = held?.mac === mac ? held.addresses.map(({ address }) => ({ subnet: held.subnet, address })) : [];
@@ -132,7 +143,7 @@ function reasonHeld(state: State, mac: string, search: MacSelection, includes?: 
     const claim = claimOf(state, name.subnet, name.address);
     if (!claim || !allocating) continue;
     const { quarantine, released, allocation, lastAt } = claim;
-    const { cooldownMs, bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
+    const { bindingTimeoutMs } = cooldownTimesOf(state, allocating, name, claim);
     const where = `${name.address} of subnet ${name.subnet}`;
     // As for the address: since its release, which may be a part of this command, or since a newer Pod took it over.
     const isGivenUp = allocation !== undefined && allocation.seq === held?.seq;
@@ -144,8 +155,6 @@ function reasonHeld(state: State, mac: string, search: MacSelection, includes?: 
       return `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(endOf(container))}`;
     if (quarantine && (containers.length > 0 || released?.mac === mac))
       return `is held with ${where}, which Pod ${released?.pod} had, and which is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`;
-    if (includes && !allocation && released?.mac === mac && lastAt > now - cooldownMs)
-      return `cools down with ${where}`;
   }
   return undefined;
 }

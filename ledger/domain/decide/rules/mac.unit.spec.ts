@@ -11,7 +11,7 @@ import {
   transferred,
   unbound,
 } from '../../testing/event-fixtures.ts';
-import { given } from '../../testing/given-when-then.ts';
+import { foldEvents, given } from '../../testing/given-when-then.ts';
 import type { Event } from '../../events/event.ts';
 
 const macOf = (event: Event | undefined): string =>
@@ -92,6 +92,12 @@ describe('A MAC of a released address', () => {
     expect(macOf(given(cooling).whenAfter(cooldownMs - 1, needsOne).events[0])).to.equal(nextMac);
     expect(macOf(given(cooling).whenAfter(cooldownMs, needsOne).events[0])).to.equal(mac);
     expect(macOf(given(cooling).when(requests).events[0])).to.equal(mac);
+  });
+
+  it('costs a request no look at the idle addresses that had it', () => {
+    const idle = Array.from({ length: 50 }, (_, index) => allocated(`p${index}`, `172.17.0.${11 + index}`, { mac }));
+    const state = foldEvents([subnet, ...idle.flatMap((each, index) => [each, released(each, 2 * index + 2)])]);
+    expect(state.formerMacs.get(`macvlan.default/${mac}`)).to.equal(undefined);
   });
 
   it('is refused while the address is quarantined, also after all timeouts', () => {

@@ -3,7 +3,7 @@
  * slot.
  * A claim that is read is decoded; the latest ones stay decoded, so that a claim is the same object during a command.
  */
-import { type Claim, type ClaimName, formerMacKeysOf, sandboxKeysOf } from '../claim.ts';
+import { type Claim, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
 import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
@@ -22,6 +22,7 @@ export class ClaimStore implements BindingPages {
   readonly #byName = new SlotIndex();
   readonly #bySandbox = new SlotIndex();
   readonly #byFormerMac = new SlotIndex();
+  readonly #byReleasedMac = new SlotIndex();
   /** The claims with bindings on a node, by allocation. */
   readonly #byNode = new OrderedSlots((slot, node) =>
     this.#codec.allocationsBoundOn(this.#claims[slot] as string, node),
@@ -106,6 +107,7 @@ export class ClaimStore implements BindingPages {
       before.bindings === claim.bindings &&
       before.released === claim.released &&
       before.allocation === claim.allocation &&
+      before.quarantine === claim.quarantine &&
       before.networks === claim.networks;
     if (!isIndexed) this.#unindex(slot, before);
     this.#write(slot, name, claim);
@@ -138,6 +140,14 @@ export class ClaimStore implements BindingPages {
     return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
   }
 
+  /** The claims whose last Pod had a MAC (`releasedMacKeysOf`); undefined for none. */
+  withReleasedMac(key: string): readonly ClaimName[] | undefined {
+    const slots = this.#byReleasedMac
+      .findAll(hashText(key))
+      .filter((slot) => releasedMacKeysOf(this.claim(slot)).includes(key));
+    return slots.length === 0 ? undefined : slots.map((slot) => this.name(slot));
+  }
+
   nodesFrom(node: string): Iterable<string> {
     return this.#byNode.groupsFrom(node);
   }
@@ -161,11 +171,13 @@ export class ClaimStore implements BindingPages {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.add(hashText(key), slot);
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.add(node, slot, allocs);
     for (const key of formerMacKeysOf(claim)) this.#byFormerMac.add(hashText(key), slot);
+    for (const key of releasedMacKeysOf(claim)) this.#byReleasedMac.add(hashText(key), slot);
   }
 
   #unindex(slot: number, claim: Claim): void {
     for (const key of sandboxKeysOf(claim)) this.#bySandbox.remove(hashText(key), slot);
     for (const [node, allocs] of boundAllocations(claim)) this.#byNode.remove(node, slot, allocs);
     for (const key of formerMacKeysOf(claim)) this.#byFormerMac.remove(hashText(key), slot);
+    for (const key of releasedMacKeysOf(claim)) this.#byReleasedMac.remove(hashText(key), slot);
   }
 }

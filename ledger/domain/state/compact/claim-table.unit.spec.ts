@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyClaim } from '../../testing/any-claim.ts';
-import { type Claim, claimKey, formerMacKeysOf, sandboxKeysOf } from '../claim.ts';
+import { type Claim, claimKey, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { boundAllocations, type ClaimMap, ClaimObjects } from '../claims.ts';
 import { UndoLog } from '../undo-log.ts';
 import { ClaimBytes } from './claim-bytes.ts';
@@ -83,13 +83,18 @@ function expectEqual({ store, tables, maps }: Twins): void {
     expect(found.map(({ alloc, name }) => `${alloc} ${claimKey(name)}`).toSorted()).to.deep.equal(places.toSorted());
     for (const { name, claim } of found) expect(claim).to.deep.equal(maps.get(name.subnet)?.get(name.address));
   }
-  for (const key of new Set([...claims.flatMap(({ claim }) => formerMacKeysOf(claim)), 'wide/other']))
-    expect((store.withFormerMac(key) ?? []).map(claimKey).toSorted()).to.deep.equal(
-      claims
-        .filter(({ claim }) => formerMacKeysOf(claim).includes(key))
-        .map(claimKey)
-        .toSorted(),
-    );
+  const macLookups = [
+    [formerMacKeysOf, (key: string) => store.withFormerMac(key)],
+    [releasedMacKeysOf, (key: string) => store.withReleasedMac(key)],
+  ] as const;
+  for (const [keysOf, find] of macLookups)
+    for (const key of new Set([...claims.flatMap(({ claim }) => keysOf(claim)), 'wide/other']))
+      expect((find(key) ?? []).map(claimKey).toSorted()).to.deep.equal(
+        claims
+          .filter(({ claim }) => keysOf(claim).includes(key))
+          .map(claimKey)
+          .toSorted(),
+      );
 }
 
 describe('ClaimTable', () => {
