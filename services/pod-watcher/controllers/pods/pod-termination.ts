@@ -194,9 +194,14 @@ export class PodTermination {
     return this.#garbageCollector.confirm(key, uid);
   }
 
-  /** The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name does not end it. */
+  /**
+   * The next mirror of a static Pod takes over what the static Pod holds. Another Pod of its name does not end it. The watch may lag
+   * behind the ledger, and show the earlier Pod: the API decides which one of the name exists, because an ended Pod gets no address again.
+   */
   async #reasonOfReplaced(key: string, uid: string, pod: Pod): Promise<ReleaseReason | 'unknown'> {
     if (!isMirror(pod) && (await this.#isBoundStatic(key, uid))) return 'unknown';
+    const { lookUpPod, signal } = this.#options;
+    if ((await lookUpPod(key, signal))?.ledgerUid === uid) return 'unknown';
     return podDeleted(`the name belongs to Pod uid ${pod.ledgerUid} now`);
   }
 

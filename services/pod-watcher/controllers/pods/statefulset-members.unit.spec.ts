@@ -216,6 +216,21 @@ describe('a member of a StatefulSet', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
+  for (const [how, shown] of [
+    ['completed', member(2, 'u2', { status: { phase: 'Failed', reason: 'Evicted' } })],
+    ['running, and selects no network', member(2, 'u2', { annotations: { [networksAnnotation]: '' } })],
+  ] as const)
+    it(`keeps the address of its newer Pod while the watch shows the earlier one, which is ${how}`, async () => {
+      const { pods, allocator, controller, statefulSets, api, lookedUp } = world({ allocations: [held(2, 'newer')] });
+      statefulSets.put(set(1));
+      api.set('default/web-2', member(2, 'newer'));
+      pods.put(shown);
+      controller.start();
+      await until(() => lookedUp.length + allocator.released.length > 0);
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+    });
+
   it('moves to the Subnet that its template names now', async () => {
     const annotations = { 'macvlan.default.kubernetes.io/logical_switch': 'other' };
     const { pods, allocator } = createThreeMembers({ subnets: ['macvlan', 'other'] });
