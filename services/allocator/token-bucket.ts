@@ -19,6 +19,11 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
+  /** Takes what was spent in addition, after `take`. The bucket then owes at most what it holds when full. */
+  spend(count: number): void {
+    this.#left = Math.max(-this.#limit.burst, this.#left - count);
+  }
+
   /** Takes one. Returns false if the bucket is empty. */
   take(now: number): boolean {
     const { perSecond, burst } = this.#limit;

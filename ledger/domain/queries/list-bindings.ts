@@ -24,6 +24,13 @@ export interface BindingPageRequest {
   readonly size: number;
 }
 
+/** A page, and about the number of claims that were read for it. */
+export interface BindingPage {
+  readonly bindings: BoundSandbox[];
+  readonly next: BindingPlace | undefined;
+  readonly read: number;
+}
+
 export const placeOf = ({ binding }: BoundSandbox): BindingPlace => ({
   node: binding.node,
   alloc: binding.alloc,
@@ -34,17 +41,13 @@ export const placeOf = ({ binding }: BoundSandbox): BindingPlace => ({
  * One page of the bindings in force on a node ('' for all nodes), by node, allocation and container interface; also of released and of
  * fenced addresses. A binding that exists during all reads is in exactly one page. It takes time with the page.
  */
-export function listBindings(
-  state: State,
-  node: string,
-  { after, size }: BindingPageRequest,
-): { readonly bindings: BoundSandbox[]; readonly next: BindingPlace | undefined } {
+export function listBindings(state: State, node: string, { after, size }: BindingPageRequest): BindingPage {
   const bindings: BoundSandbox[] = [];
   for (const found of bindingsFrom(state, node, after)) {
-    if (bindings.length === size) return { bindings, next: placeOf(bindings.at(-1) as BoundSandbox) };
+    if (bindings.length === size) return { bindings, next: placeOf(bindings.at(-1) as BoundSandbox), read: size };
     bindings.push(found);
   }
-  return { bindings, next: undefined };
+  return { bindings, next: undefined, read: bindings.length };
 }
 
 function* bindingsFrom(state: State, node: string, after: BindingPlace | undefined): Generator<BoundSandbox> {

@@ -217,21 +217,28 @@ export interface AllocationFilter {
 /** A page reads about this many allocations; one with routes counts for each eight. If few match, the page is short, and another follows. */
 const maxRead = 1_000;
 
+/** A page, and the number of allocations that were read for it. */
+export interface AllocationPage {
+  readonly allocations: BoundAllocation[];
+  readonly nextAfterSeq: Seq | undefined;
+  readonly read: number;
+}
+
 /** One page of the allocations in force after `afterSeq`, oldest first. It takes time with the page. */
 export function listAllocations(
   state: State,
   filter: AllocationFilter,
   page: { readonly afterSeq: Seq; readonly size: number },
-): { readonly allocations: BoundAllocation[]; readonly nextAfterSeq: Seq | undefined } {
+): AllocationPage {
   const allocations: BoundAllocation[] = [];
   let [read, last] = [0, page.afterSeq];
   for (const allocation of candidatesFor(state, filter, page.afterSeq)) {
-    if (allocations.length === page.size || read >= maxRead) return { allocations, nextAfterSeq: last };
+    if (allocations.length === page.size || read >= maxRead) return { allocations, nextAfterSeq: last, read };
     if (matches(allocation, filter)) allocations.push(withBindings(state, allocation));
     read += 1 + (allocation.routes.length >> 3);
     last = allocation.seq;
   }
-  return { allocations, nextAfterSeq: undefined };
+  return { allocations, nextAfterSeq: undefined, read };
 }
 
 /** The allocations after `seq`, oldest first: of the Pod name, or of the smallest group that has all that match. */

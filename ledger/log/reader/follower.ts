@@ -4,8 +4,10 @@
  * A linearizable read waits for a read of etcd's head that begins after it, and for the events up to that head. All reads that
  * arrive during one read of the head share the next. While etcd does not reply, no linearizable read is answered.
  */
+import { setImmediate } from 'node:timers/promises';
 import { pause, waitForCallback } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { State } from '../../domain/state/state.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
@@ -129,7 +131,7 @@ export class Follower {
     try {
       await (readsLog ? this.#replica.catchUp(signal) : this.#replica.refresh(signal));
       this.#caughtUpAt = startedAt;
-      for (const pending of reads) if (this.#pendingReads.has(pending)) pending.settle();
+      await this.#settle(reads, signal);
     } catch (error) {
       if (signal.aborted) return;
       const reason = IpledgerError.from(error);
@@ -138,6 +140,22 @@ export class Follower {
       this.#log.warn({ reason: reason.message }, 'reading the log failed; retrying');
       await pause(retryMs, signal);
       if (this.#pendingReads.size > 0) this.#requestCatchUp('read');
+    }
+  }
+
+  /** Answers reads from the present state. Each turn of the event loop has a part of them. */
+  async #settle(reads: readonly PendingRead[], signal: AbortSignal): Promise<void> {
+    const turn = new TurnBudget();
+    for (const pending of reads) {
+      if (turn.isSpent) {
+        await setImmediate();
+        turn.restart();
+      }
+      if (signal.aborted) return;
+      if (!this.#pendingReads.has(pending)) continue;
+      const startedAt = performance.now();
+      pending.settle();
+      turn.add(performance.now() - startedAt);
     }
   }
 

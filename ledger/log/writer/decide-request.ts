@@ -56,13 +56,16 @@ export function decideRequest(
     }
     undo = builder.add(decision.events, stamp);
     if (!undo) return builder.events.length > 0 ? 'full' : rejected(tooLarge);
+    const startedAt = performance.now();
     const answer = request.answer(replica.state, decision.events, reading.at);
+    const readMs = performance.now() - startedAt;
     const { head } = builder;
     return {
       queued,
       writes: decision.events.length > 0,
       isAllowedWhileFrozen,
       deadline: command?.type === 'Allocate' ? command.deadline : undefined,
+      readMs,
       settle: () => resolve({ answer, head }),
     };
   } catch (error) {

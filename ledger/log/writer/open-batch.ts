@@ -7,6 +7,7 @@ import { BatchBuilder } from './batch.ts';
 import { type DecisionContext, decideRequest } from './decide-request.ts';
 import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
 import type { RequestQueue } from './request-queue.ts';
+import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 
 /** At most what a transaction can hold, so that few decisions are undone because the transaction is full. */
 const maxRequestsPerBatch = 128;
@@ -32,10 +33,15 @@ export class OpenBatch {
     this.builder = new BatchBuilder(context.replica, inFlight);
   }
 
-  /** Moves requests from the queue to the batch, until the batch is full. */
+  /** Whether it takes no more requests. */
+  get isFull(): boolean {
+    return this.#isFull || this.decided.length >= (this.isSingle ? 1 : maxRequestsPerBatch);
+  }
+
+  /** Moves requests from the queue to the batch, until the batch is full or the turn is over. */
   decide(queue: RequestQueue): void {
-    const maxRequests = this.isSingle ? 1 : maxRequestsPerBatch;
-    while (!this.#isFull && this.decided.length < maxRequests) {
+    const turn = new TurnBudget();
+    while (!this.isFull && !turn.isSpent) {
       const queued = queue.shift();
       if (!queued) return;
       const { request, reject } = queued;

@@ -45,6 +45,8 @@ export interface DecidedRequest {
   readonly isAllowedWhileFrozen: boolean;
   /** The ledger time until which its command is valid. */
   readonly deadline?: number | undefined;
+  /** How long it took to read its answer from the state. Absent for a refusal. */
+  readonly readMs?: number;
   /** Resolves or rejects the request. */
   readonly settle: () => void;
 }

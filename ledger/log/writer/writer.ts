@@ -21,6 +21,7 @@ import type { DecisionContext } from './decide-request.ts';
 import { OpenBatch } from './open-batch.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { AppendOutcome, Revision } from '../store/ledger.ts';
+import { TurnBudget } from '../../../lib/process/turn-budget.ts';
 import { UnknownOutcomes } from './unknown-outcomes.ts';
 
 const maxQueued = 20_000;
@@ -51,7 +52,8 @@ export class Writer {
   /** The batch that is decided while another one is in flight. */
   #nextBatch: OpenBatch | undefined;
   /** Proven, and not answered before the next transaction is on its way. */
-  #proven: readonly DecidedRequest[] = [];
+  readonly #proven: DecidedRequest[] = [];
+  #answering: NodeJS.Immediate | undefined;
   #ended: IpledgerError | undefined;
   readonly #unknownOutcomes = new UnknownOutcomes();
   /** The number of requests at the head of the queue that get a batch each, because their common batch was rejected. */
@@ -156,6 +158,8 @@ export class Writer {
       if (this.#queue.length === 0) return;
       this.#nextBatch ??= this.#openBatch(inFlight);
       this.#nextBatch.decide(this.#queue);
+      const isTurnOver = this.#queue.length > 0 && !this.#nextBatch.isFull;
+      if (isTurnOver) turn ??= setImmediate(decide);
     };
     this.#queue.onArrival = () => void (turn ??= setImmediate(decide));
     this.#queue.onArrival();
@@ -174,10 +178,19 @@ export class Writer {
     if (next.isSingle) this.#singleRequestBatches++;
   }
 
+  /** Answers the proven requests. Each turn of the event loop has a part of them, because their callers encode the answers in it. */
   #answerProven(): void {
-    const proven = this.#proven;
-    this.#proven = [];
-    for (const { settle } of proven) settle();
+    const turn = new TurnBudget();
+    while (this.#proven.length > 0 && !turn.isSpent) {
+      const { settle, readMs = 0 } = this.#proven.shift() as DecidedRequest;
+      settle();
+      turn.add(readMs);
+    }
+    if (this.#proven.length === 0 || this.#answering) return;
+    this.#answering = setImmediate(() => {
+      this.#answering = undefined;
+      this.#answerProven();
+    });
   }
 
   /** Proves a batch and answers its requests, or handles the reason why it is not proven. */
@@ -194,7 +207,7 @@ export class Writer {
     if (spans) endAppendSpans(spans, builder, appended);
     if (appended.kind === 'appended') {
       if (builder.events.length > 0) this.#commit(builder, appended.revision);
-      this.#proven = decided;
+      this.#proven.push(...decided);
       if (!this.#hasRequests) this.#answerProven();
       return 'done';
     }

@@ -53,8 +53,10 @@ describe('The writer', () => {
 
   it('writes waiting requests in one transaction, in order', async () => {
     const before = ledger.tried.length;
+    const now = performance.now.bind(performance);
+    performance.now = () => 0; // no turn is over, on any machine
     const all = Array.from({ length: 100 }, (_, index) => submit(allocate(`pod-${index}`)));
-    const answers = await Promise.all(all);
+    const answers = await Promise.all(all).finally(() => (performance.now = now));
     expect(answers.map(({ answer }) => answer.addresses[0])).to.deep.equal(
       Array.from({ length: 100 }, (_, index) => `172.17.0.${11 + index}`),
     );

@@ -74,6 +74,37 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'command', done)).to.equal('done');
   });
 
+  it('takes a token for each event of a command, and for each ten claims of a list', async () => {
+    const [writing, reading] = [agent('node-1'), agent('node-2')];
+    for (let sent = 0; sent < 200; sent++) await limiter.admit(writing, 'command', done, () => 10);
+    expect(await failureOf(limiter.admit(writing, 'command', done))).to.have.property('code', 'RATE_LIMITED');
+    now += 1_000;
+    expect(await countExecutedInTurn(100, writing)).to.equal(20);
+    for (let sent = 0; sent < 50; sent++) await limiter.admit(reading, 'list', done, () => 1_000);
+    expect(await failureOf(limiter.admit(reading, 'query', done))).to.have.property('code', 'RATE_LIMITED');
+  });
+
+  it('is owed what a call cost more than was left, up to a burst', async () => {
+    await countExecutedInTurn(1_999, agent('node-1'));
+    await limiter.admit(agent('node-1'), 'command', done, () => 1_000_000);
+    now += 100_000; // 2,000 more
+    expect(await countExecutedInTurn(1, agent('node-1'))).to.equal(0);
+    now += 1_000;
+    expect(await countExecutedInTurn(100, agent('node-1'))).to.equal(20);
+  });
+
+  it('admits eight lists of an agent at a time, and its other calls', async () => {
+    const read = createLatch();
+    const lists = Array.from({ length: 8 }, () => limiter.admit(agent('node-1'), 'list', () => read.opened));
+    const refused = await failureOf(limiter.admit(agent('node-1'), 'list', done));
+    expect(refused).to.have.property('code', 'RATE_LIMITED');
+    expect(refused.message).to.contain('has 8 lists in progress');
+    expect(await limiter.admit(agent('node-1'), 'command', done)).to.equal('done');
+    read.open();
+    await Promise.all(lists);
+    expect(await limiter.admit(agent('node-1'), 'list', done)).to.equal('done');
+  });
+
   it('keeps buckets for a bounded number of identities', async () => {
     for (let node = 0; node < 10_100; node++) await limiter.admit(agent(`node-${node}`), 'command', done);
     expect(limiter.identityCount).to.equal(10_000);

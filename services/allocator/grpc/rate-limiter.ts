@@ -1,6 +1,7 @@
 /**
- * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a maximum of calls in progress. One
- * node can neither fill etcd nor delay other callers. The replica that executes a call charges the identity of the original caller,
+ * Rate limits of node agents: a token bucket for commands and one for queries per agent, and a maximum of calls in progress. A call
+ * takes at least one token, and one more for each further event that it writes or ten claims that it reads. One node can neither fill
+ * etcd nor delay other callers. The replica that executes a call charges the identity of the original caller,
  * also when a standby forwarded the call.
  *
  * Watcher, operators, viewers and allocators have no limit: they serve all nodes. Without TLS callers cannot be distinguished, and
@@ -14,8 +15,8 @@ import { parseWholeNumber } from '../../../lib/process/options.ts';
 import { storeNewest } from '../bounded-map.ts';
 import { type BucketLimit, TokenBucket } from '../token-bucket.ts';
 
-/** A command may write events; a query only reads. */
-export type CallKind = 'command' | 'query';
+/** A command may write events; a query only reads, and a list reads many claims. */
+export type CallKind = 'command' | 'query' | 'list';
 
 export interface RateLimits {
   /** Commands per second that an agent may send over time; 0: no limit. */
@@ -34,6 +35,10 @@ export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 2_000 
 const queryLimits = { perSecond: 100, burst: 5_000 };
 /** Calls of one agent that are in progress at a time: eight batches of the writer. */
 const maxInProgress = 1_024;
+/** Lists of one agent in progress at a time: they are what others wait for longest. GC lists once for each network. */
+const maxLists = 8;
+/** The claims of a list that cost as much as a query of one claim, with its call. */
+const claimsPerToken = 10;
 /** Twice the nodes of a large cluster. The identity that is idle longest is removed first. */
 const maxIdentities = 10_000;
 const logIntervalMs = 60_000;
@@ -50,13 +55,14 @@ export const rateLimitOptions = (): Option[] => [
     .argParser((text) => parseWholeNumber(text, 1, 1_000_000)),
 ];
 
-interface Account extends Record<CallKind, TokenBucket> {
+interface Account extends Record<'command' | 'query', TokenBucket> {
   inProgress: number;
+  lists: number;
   loggedAt: number;
 }
 
 export class RateLimiter {
-  readonly #limits: Record<CallKind, BucketLimit>;
+  readonly #limits: Record<'command' | 'query', BucketLimit>;
   readonly #log: Logger;
   readonly #monotonic: () => number;
   readonly #accounts = new Map<string, Account>();
@@ -75,21 +81,38 @@ export class RateLimiter {
 
   /**
    * Runs a call, unless its caller is over the limit.
+   * @param costOf of an answer: the events that it wrote, or the claims that it read.
    * @throws IpledgerError RATE_LIMITED: the call was not executed.
    */
-  admit<Answer>({ actor, ownNode }: CallContext, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
+  admit<Answer>(
+    { actor, ownNode }: CallContext,
+    kind: CallKind,
+    run: () => Promise<Answer>,
+    costOf: (answer: Answer) => number = () => 1,
+  ): Promise<Answer> {
     const isLimited = ownNode !== undefined && this.#limits.command.perSecond > 0;
-    return isLimited ? this.#admitLimited(actor, kind, run) : run();
+    return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
   }
 
-  async #admitLimited<Answer>(actor: string, kind: CallKind, run: () => Promise<Answer>): Promise<Answer> {
+  async #admitLimited<Answer>(
+    actor: string,
+    kind: CallKind,
+    run: () => Promise<Answer>,
+    costOf: (answer: Answer) => number,
+  ): Promise<Answer> {
     const account = this.#accountOf(actor);
+    const list = kind === 'list' ? 1 : 0;
     this.#charge(account, actor, kind);
     account.inProgress++;
+    account.lists += list;
     try {
-      return await run();
+      const answer = await run();
+      const tokens = list ? Math.ceil(costOf(answer) / claimsPerToken) : costOf(answer);
+      account[bucketOf(kind)].spend(Math.max(0, tokens - 1));
+      return answer;
     } finally {
       account.inProgress--;
+      account.lists -= list;
     }
   }
 
@@ -98,6 +121,7 @@ export class RateLimiter {
       command: new TokenBucket(this.#limits.command, this.#monotonic()),
       query: new TokenBucket(this.#limits.query, this.#monotonic()),
       inProgress: 0,
+      lists: 0,
       loggedAt: -Infinity,
     };
     storeNewest(this.#accounts, actor, account, maxIdentities);
@@ -107,11 +131,16 @@ export class RateLimiter {
   #charge(account: Account, actor: string, kind: CallKind): void {
     if (account.inProgress >= maxInProgress)
       throw this.#rateLimitError(account, `${actor} has ${maxInProgress} calls in progress, and that is the limit`);
-    const { perSecond, burst } = this.#limits[kind];
-    if (!account[kind].take(this.#monotonic()))
+    if (kind === 'list' && account.lists >= maxLists)
+      throw this.#rateLimitError(account, `${actor} has ${maxLists} lists in progress, and that is the limit`);
+    const bucket = bucketOf(kind);
+    const { perSecond, burst } = this.#limits[bucket];
+    if (!account[bucket].take(this.#monotonic()))
       throw this.#rateLimitError(
         account,
-        `${actor} sent more than ${perSecond} ${kind === 'command' ? 'commands' : 'queries'} per second, after a burst of ${burst}`,
+        bucket === 'command'
+          ? `${actor} sent more than ${perSecond} commands per second, after a burst of ${burst}; each event counts`
+          : `${actor} sent more than ${perSecond} queries per second, after a burst of ${burst}; each ${claimsPerToken} claims of a list count`,
       );
   }
 
@@ -126,3 +155,5 @@ export class RateLimiter {
     return new IpledgerError('RATE_LIMITED', `${reason}; ${advice}`);
   }
 }
+
+const bucketOf = (kind: CallKind): 'command' | 'query' => (kind === 'command' ? 'command' : 'query');

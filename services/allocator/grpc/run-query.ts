@@ -40,19 +40,28 @@ export function submitCommand<Answer>(
   const signal = context.caller ?? context.signal;
   const writer = allocator.writer();
   if (!writer) return Promise.reject(notWriter(allocator));
-  return withinRate(allocator, context, 'command', () =>
-    writer.submit({ command: build, answer, actor, signal, span }),
-  );
+  let written = 0;
+  const counted: typeof answer = (state, events, now) => {
+    written = events.length;
+    return answer(state, events, now);
+  };
+  const submit = () => writer.submit({ command: build, answer: counted, actor, signal, span });
+  return withinRate(allocator, context, { kind: 'command', costOf: () => written }, submit);
+}
+
+interface Charge<Answer> {
+  readonly kind: CallKind;
+  readonly costOf?: (answer: ProvenAnswer<Answer>) => number;
 }
 
 /** @throws IpledgerError RATE_LIMITED */
 function withinRate<Answer>(
   { rateLimiter }: AllocatorContext,
   context: CallContext,
-  kind: CallKind,
-  run: () => Promise<Answer>,
-): Promise<Answer> {
-  return rateLimiter ? rateLimiter.admit(context, kind, run) : run();
+  { kind, costOf }: Charge<Answer>,
+  run: () => Promise<ProvenAnswer<Answer>>,
+): Promise<ProvenAnswer<Answer>> {
+  return rateLimiter ? rateLimiter.admit(context, kind, run, costOf) : run();
 }
 
 /**
@@ -69,7 +78,18 @@ export async function runQuery<Answer>(
   read: StateRead<Answer>,
   freshness: Freshness = linearizable,
 ): Promise<ProvenAnswer<Answer>> {
-  return withinRate(allocator, context, 'query', () => answerQuery(allocator, context, read, freshness));
+  return withinRate(allocator, context, { kind: 'query' }, () => answerQuery(allocator, context, read, freshness));
+}
+
+/** Reads a page of a list. It is charged for the claims that it read. @throws IpledgerError as runQuery */
+export async function runList<Page extends { readonly read: number }>(
+  allocator: AllocatorContext,
+  context: CallContext,
+  read: StateRead<Page>,
+  freshness: Freshness,
+): Promise<ProvenAnswer<Page>> {
+  const charge = { kind: 'list', costOf: ({ answer }: ProvenAnswer<Page>) => answer.read } as const;
+  return withinRate(allocator, context, charge, () => answerQuery(allocator, context, read, freshness));
 }
 
 async function answerQuery<Answer>(

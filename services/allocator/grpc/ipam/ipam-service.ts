@@ -10,7 +10,7 @@ import { allocate } from './allocate.ts';
 import { attach, bind, unbind } from './bind.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { visibleTo } from '../agent-view.ts';
-import { submitCommand, runQuery } from '../run-query.ts';
+import { runList, runQuery, submitCommand } from '../run-query.ts';
 import {
   allocationMessage,
   positionMessage,
@@ -72,7 +72,7 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
   );
   const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
   const page = { afterSeq, size: resolvePageSize(request.pageSize, 500, 1_000) };
-  const { answer, head } = await runQuery(
+  const { answer, head } = await runList(
     allocator,
     context,
     (state) => pageOfAllocations(state, filter, page),
@@ -87,7 +87,7 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
 async function listBindings(allocator: AllocatorContext, request: api.ListBindingsRequest, context: CallContext) {
   const { node } = request;
   const page = { after: readBindingToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
-  const { answer, head } = await runQuery(allocator, context, (state) => pageOfBindings(state, node, page), request);
+  const { answer, head } = await runList(allocator, context, (state) => pageOfBindings(state, node, page), request);
   const bindings = answer.bindings.slice(0, countFitting(answer.bindings));
   const last = bindings.at(-1);
   const next = last && bindings.length < answer.bindings.length ? placeOf(last) : answer.next;

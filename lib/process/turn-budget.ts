@@ -1,0 +1,28 @@
+/**
+ * The time that one piece of work may take in a turn of the event loop. Timers, as the one that renews a lease, and the sockets of other
+ * callers wait for the end of the turn.
+ */
+
+/** Enough for hundreds of answers of the usual size. */
+const turnMs = 10;
+
+export class TurnBudget {
+  #spentMs = 0;
+  #startedAt = performance.now();
+
+  /** Whether the time since the last `restart`, with what was added, is over. */
+  get isSpent(): boolean {
+    return this.#spentMs + performance.now() - this.#startedAt >= turnMs;
+  }
+
+  /** Counts work that follows in this turn. To encode an answer takes about as long as to read it. */
+  add(ms: number): void {
+    this.#spentMs += ms;
+  }
+
+  /** Begins a turn. */
+  restart(): void {
+    this.#spentMs = 0;
+    this.#startedAt = performance.now();
+  }
+}
