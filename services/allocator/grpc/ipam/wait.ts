@@ -87,7 +87,7 @@ function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefi
   for (const each of allocation ? [allocation] : own) refuseOtherNode(each, ownNode);
   const others = allocation ? [] : own.map((other) => other.interface);
   // '' and 'ovn' are the primary network: the annotations of the Pod name its Subnet.
-  const hasSubnet = provider === '' || provider === 'ovn' || providersOf(state).has(provider);
+  const hasSubnet = allocation !== undefined || provider === '' || provider === 'ovn' || isServed(state, provider);
   return { allocation: allocation && withBindings(state, allocation), hasSubnet, others, otherUid: otherPod?.uid };
 }
 
@@ -98,8 +98,10 @@ const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[
     `no attachment is left for interface ${name}: those of the Pod are set up as ${others.join(', ')}. Name the network once more in the Pod's networks annotation`,
   );
 
-const providersOf = (state: State): Set<string> =>
-  new Set([...state.subnets.values()].map(({ subnet }) => subnet.spec.provider));
+function isServed(state: State, provider: string): boolean {
+  for (const { subnet } of state.subnets.values()) if (subnet.spec.provider === provider) return true;
+  return false;
+}
 
 interface WaitCircumstances {
   readonly waiters: PodWaiters;

@@ -2,7 +2,7 @@
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import { sortAddresses, claimsAgree } from '../../../../ledger/domain/queries/address-map.ts';
+import { claimsAgree, inNumericOrder } from '../../../../ledger/domain/queries/address-map.ts';
 import { addressesOf } from '../../../../ledger/domain/events/registry.ts';
 import { claimKey } from '../../../../ledger/domain/state/claim.ts';
 import { addressRecord, type AddressRecord, isHost } from '../../../../ledger/domain/queries/queries.ts';
@@ -45,7 +45,7 @@ interface DiffQuery {
 interface Differences {
   readonly positions: MessageInput<api.DiffReply>;
   readonly configuration: MessageInput<api.DiffReply>;
-  /** undefined for an address whose events cancel each other out. */
+  /** undefined for an address whose events cancel each other out, and at the end of a step, as `addressMap`. */
   readonly changes: () => Iterable<MessageInput<api.AddressChange> | undefined>;
 }
 
@@ -97,9 +97,19 @@ function* addressChanges(
   { state }: StateAtHead,
   now: number,
 ): Generator<MessageInput<api.AddressChange> | undefined> {
-  const bySubnet = Map.groupBy(recordsBefore.values(), ({ subnet }) => subnet);
-  for (const [subnet, records] of [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    for (const address of sortAddresses(records.map((record) => record.address))) {
+  const bySubnet = new Map<string, string[]>();
+  for (const { subnet, address } of recordsBefore.values()) {
+    const known = bySubnet.get(subnet);
+    if (known) known.push(address);
+    else bySubnet.set(subnet, [address]);
+    yield undefined;
+  }
+  for (const [subnet, addresses] of [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    for (const address of inNumericOrder(addresses)) {
+      if (address === undefined) {
+        yield undefined;
+        continue;
+      }
       const before = recordsBefore.get(claimKey({ subnet, address }));
       const isChanged = before && !claimsAgree(before.claim, claimOf(state, subnet, address));
       yield isChanged

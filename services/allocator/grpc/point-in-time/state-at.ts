@@ -1,5 +1,6 @@
 /** Ledger.StateAt: the address map at a point in time. */
 import { setImmediate } from 'node:timers/promises';
+import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { addressMap } from '../../../../ledger/domain/queries/address-map.ts';
@@ -53,13 +54,17 @@ const byName = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Splits items into pages by count and bytes, without undefined items. The event loop runs after each `size` items.
+ * Splits items into pages by count and bytes, without undefined items. A turn of the event loop ends after 10 ms of items.
  */
 export async function* paginate<Item>(items: Iterable<Item | undefined>, size: number): AsyncGenerator<Item[]> {
+  const turn = new TurnBudget();
   let page: Item[] = [];
-  let [count, bytes] = [0, 0];
+  let bytes = 0;
   for (const item of items) {
-    if (++count % size === 0) await setImmediate();
+    if (turn.isSpent) {
+      await setImmediate();
+      turn.restart();
+    }
     if (item === undefined) continue;
     const itemBytes = estimateBytes(item);
     if (page.length === size || (page.length > 0 && bytes + itemBytes > maxPageBytes)) {
