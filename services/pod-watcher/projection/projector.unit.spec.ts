@@ -123,6 +123,31 @@ describe('Projector', () => {
     expect(api.writes.slice(writes), 'the other object was not touched').to.have.length(1);
   });
 
+  it('leaves an IP object that reserves an address to its Pod, also if another Pod would have its name', async () => {
+    const name = 'a.bug.net.lan.default';
+    const reserved = {
+      seq: 3,
+      subnet: 'macvlan',
+      address: '10.0.0.9',
+      reservedFor: 'pod/net/a.bug/lan.default',
+      reason: `IP object ${name}`,
+      mac: '',
+    };
+    const plain = heldAllocation('a', { namespace: 'bug', provider: 'net.lan.default', seq: 8 });
+    const { api, ips, projector, addIp, quiet } = world([plain], { reservations: [reserved] });
+    const spec = { podName: 'a.bug', namespace: 'net', subnet: 'macvlan', ipAddress: '10.0.0.9' };
+    addIp({ metadata: { name, finalizers: ['ipledger.io/ledger'] }, spec });
+    projector.start();
+    await until(() => ips.objects.size === 2);
+    await quiet();
+    expect(api.writes).to.deep.equal([`POST ${ipKind.path}`]);
+    expect(api.objects.get(ipAt(name))?.['spec']).to.deep.equal(spec);
+    const ofOwner = heldAllocation('a.bug', { namespace: 'net', provider: 'lan.default', seq: 9 });
+    projector.view.onEvents([{ kind: 'allocated', allocation: ofOwner }], 51);
+    await until(() => api.writes.includes(`PATCH ${ipAt(name)}`));
+    expect(api.objects.get(ipAt(name))?.metadata['annotations']).to.include({ 'ipledger.io/allocation': '9' });
+  });
+
   it('writes nothing when all objects are up to date', async () => {
     const { api, projector, addPod, addIp, quiet } = world([heldAllocation('a')]);
     const annotations = {

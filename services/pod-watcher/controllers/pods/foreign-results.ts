@@ -2,6 +2,8 @@
  * Finds annotations that show an allocation of another Pod or cluster: a copied or restored Pod has those of its original. They read
  * like an allocation of this Pod, and the ledger has none. Pure.
  */
+import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
+import { ovn4nfvProvider } from '../../../../lib/ovn4nfv/names.ts';
 import type { AttachmentSuffix } from '../../kubernetes/objects/attachment-suffixes.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
@@ -11,6 +13,9 @@ import type { HeldAttachment } from './planning/attachment-matching.ts';
 
 /** They show a result and request nothing; `cidr` beside `allocated` only. */
 const resultSuffixes: readonly AttachmentSuffix[] = ['allocated', 'cidr', 'gateway', 'virtualmachine'];
+
+/** `ovn` is none of them: it may be the request. */
+const ovn4nfvAnswers = [ovnIfaceListAnnotation, ovnInterfacesAnnotation];
 
 /**
  * Returns the keys of these annotations. A Pod that has run keeps them: it had the addresses that it shows, which is evidence if the
@@ -26,7 +31,10 @@ export function foreignResultKeys(pod: Pod, held: readonly HeldAttachment[], req
   const maySelect = networkSelector(pod);
   return shownProviders(pod)
     .filter((provider) => !own.has(provider) && (requested.has(provider) || !maySelect(provider)))
-    .flatMap((provider) => resultSuffixes.map((suffix) => `${provider}.kubernetes.io/${suffix}`))
+    .flatMap((provider) => [
+      ...resultSuffixes.map((suffix) => `${provider}.kubernetes.io/${suffix}`),
+      ...(provider === ovn4nfvProvider ? ovn4nfvAnswers : []),
+    ])
     .filter((key) => pod.annotations[key] !== undefined);
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { heldAllocation, type PodParts, until } from '../../testing/fakes.ts';
 import { networksAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
+import { foreignResultKeys } from './foreign-results.ts';
 import {
   createPodControllerWorld,
   macvlan,
@@ -91,6 +92,14 @@ describe('annotations that show an allocation of another Pod', () => {
       await waitForIdle();
       expect(removedAnnotations).to.deep.equal([]);
     });
+
+  it('include the answer to a request of OVN4NFV, and not the request', () => {
+    const provider = 'ovn4nfv.kube-system.ovn';
+    const annotations = { ...resultsOf(provider), ovnNetwork: '[{"name":"lan"}]', ovnIfaceList: '[]', ovn: '{}' };
+    const pod = podWithNetwork('a', { status: { phase: 'Pending' }, annotations });
+    expect(foreignResultKeys(pod, [], new Set([provider]))).to.have.members([...removedOf(provider), 'ovnIfaceList']);
+    expect(foreignResultKeys(pod, [heldAllocation('a', { provider })], new Set())).to.deep.equal([]);
+  });
 
   it('stay while the network is missing', async () => {
     const { pods, networks, podEvents, removedAnnotations, controller } = world();
