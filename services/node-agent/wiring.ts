@@ -13,6 +13,7 @@ import { openBindingFiles } from './bindings/binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './bindings/container-interface.ts';
 import { LedgerEpoch } from './bindings/ledger-epoch.ts';
 import { createEarlierBoots } from './bindings/earlier-boots.ts';
+import { LingeringBindings } from './bindings/lingering-bindings.ts';
 import { restoreBindingsForever } from './bindings/restored-bindings.ts';
 import { createKeyedMutex } from './concurrency/keyed-mutex.ts';
 import { createDaemonServer, type RequestHandler } from './daemon/daemon-server.ts';
@@ -74,7 +75,9 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const runExclusive = createKeyedMutex();
   const bootId = readBootId(options.bootIdFile);
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
-  const earlierBoots = createEarlierBoots({ allocator, node, runExclusive, log }, bootId);
+  const shared = { allocator, node, bootId, files, runExclusive, log };
+  const lingering = new LingeringBindings(shared);
+  const earlierBoots = createEarlierBoots(shared, bootId);
   const get = createKubernetesGet();
   const read = createObjectReader(get);
   const ovs = options.ovsDb === '' ? undefined : new OvsDatabase({ endpoint: options.ovsDb, log, signal: life.signal });
@@ -84,18 +87,14 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const underlay = ovs && new UnderlayKeeper({ ovs, get, node, log });
   const handleRequest = instrument(
     createRequestHandler({
-      allocator,
+      ...shared,
       lookUpPod: createPodLookup(get),
       lookUpOvn4nfv: createOvn4nfvLookup(read),
       readPodWarning: createPodWarningReader(get),
       sandbox: createNodeSandbox(options.sysctls),
-      node,
-      bootId,
-      log,
       tracer,
-      runExclusive,
       earlierBoots,
-      files,
+      lingering,
       dataPath: nics?.dataPath,
       sweepPorts: nics?.sweep,
       pendingDels: { folder: options.pendingDels, socket },
@@ -107,15 +106,13 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   await serve(options, { handleRequest, metrics }, life, log);
   log.info({ sockets: options.socket, node, allocator: options.allocator, bootId, ovsDb: ovs?.endpoint }, 'ready');
 
-  const replayDel = createReplayDel({ allocator, dataPath: nics?.dataPath, files, node, runExclusive });
+  const replayDel = createReplayDel({ ...shared, dataPath: nics?.dataPath, lingering });
   const isDelPending = (container: ContainerInterface): boolean => hasPendingDel(options.pendingDels, container);
   const background = [
     ...(nics && underlay ? [nics.sweepForever(life.signal), underlay.run(life.signal)] : []),
     earlierBoots.endBindings(life.signal),
-    restoreBindingsForever(
-      { allocator, node, bootId, epoch, runExclusive, files, hasPendingDel: isDelPending, log },
-      life.signal,
-    ),
+    lingering.settleForever(life.signal),
+    restoreBindingsForever({ ...shared, epoch, hasPendingDel: isDelPending }, life.signal),
     replayPendingDelsForever(
       { folder: options.pendingDels, sockets: options.socket, del: replayDel, log },
       life.signal,

@@ -28,6 +28,8 @@ const fileSchema = z.object({
   bootId: text.min(1),
   addresses: z.array(text).max(64),
   netns: text.default(''),
+  boundAs: text.default(''),
+  isDeleted: z.boolean().default(false),
   epoch: z.number().int().nonnegative(),
 });
 
@@ -40,6 +42,10 @@ export interface SavedBinding extends ContainerInterface {
   readonly addresses: readonly string[];
   /** Path of the sandbox's network namespace; '' if an earlier version of the agent wrote the file. */
   readonly netns: string;
+  /** The container whose binding in the ledger serves this one; '' for its own. See lingering-bindings.ts. */
+  readonly boundAs: string;
+  /** Whether the container has ended, and its binding waits for the next one of the Pod. */
+  readonly isDeleted: boolean;
   /** The ledger's epoch when the binding was made or last found. */
   readonly epoch: number;
 }

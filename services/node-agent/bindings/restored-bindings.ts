@@ -68,7 +68,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     );
     const semaphore = createSemaphore(concurrentBinds, stale.length);
     const restoreOne = async (saved: SavedBinding): Promise<number> => {
-      if (files.get(saved) !== saved || hasPendingDel(saved)) return 0;
+      if (files.get(saved) !== saved || saved.isDeleted || hasPendingDel(saved)) return 0;
       if (bound.has(interfaceKey(saved))) await files.save({ ...saved, epoch });
       else await files.save({ ...saved, epoch: await bindAgain(deps, saved, signal) });
       logged.delete(interfaceKey(saved));

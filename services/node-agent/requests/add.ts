@@ -15,7 +15,8 @@ import type { Tracer } from '../../../lib/tracing/tracer.ts';
 import type { Allocation, Route } from '../../../proto/generated/ipledger.ts';
 import { notAllocatedError } from '../daemon/cni-error.ts';
 import { type BindingClient, type BindResult, mayBeExecuted } from '../bindings/binding-client.ts';
-import type { BindingFiles } from '../bindings/binding-files.ts';
+import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
+import type { BindTarget, LingeringBindings } from '../bindings/lingering-bindings.ts';
 import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
@@ -41,6 +42,7 @@ export interface AddDeps {
   readonly readPodWarning: PodWarningReader;
   readonly sandbox: Sandbox;
   readonly files: BindingFiles;
+  readonly lingering: LingeringBindings;
   /** Absent: the agent makes no NICs. */
   readonly dataPath?: NicDataPath | undefined;
   readonly node: string;
@@ -123,8 +125,11 @@ async function addFor(
     throw notAllocatedError(request, error, podWarning);
   };
   rejectInvalidRoutes(request, request.routes);
-  const { allocation, epoch } = await attach(deps, target, { ...deadline, trace }).catch(throwWithCause);
-  return unbindOnFailure(deps, target, async () => {
+  const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
+  const { allocation, epoch } = takenOver ?? (await attach(deps, target, { ...deadline, trace }).catch(throwWithCause));
+  const addresses = allocation.addresses.map(({ address }) => address);
+  const bound = { ...target, addresses, netns: request.netns, epoch, boundAs: '', isDeleted: false };
+  return keepOrUnbindOnFailure(deps, bound, async () => {
     rejectInvalidRoutes(request, allocation.routes);
     span?.set(allocationAttributes([allocation]));
     throwIfAborted(signal);
@@ -135,7 +140,7 @@ async function addFor(
     const nic = await work.finally(() => preparing?.end());
     if (signal.aborted) await dataPath?.detach(request, AbortSignal.timeout(unbindMs)).catch(() => undefined);
     throwIfAborted(signal);
-    await saveBinding(deps, { ...target, netns: request.netns }, { allocation, epoch });
+    if (!takenOver) await saveBinding(deps, bound);
     return formatAddResponse(request, allocation, nic);
   });
 }
@@ -182,17 +187,9 @@ async function attach(
 }
 
 /** Logs a failure only: without its file a binding is lost when the ledger is restored, but the Pod can start. */
-async function saveBinding(
-  { files, log }: AddDeps,
-  target: BindTarget & Pick<CniRequest, 'netns'>,
-  { allocation, epoch }: BindResult,
-): Promise<void> {
-  const addresses = allocation.addresses.map(({ address }) => address);
-  await files.save({ ...target, addresses, epoch }).catch((error: unknown) => {
-    log.error(
-      { err: error, ...target },
-      'writing a binding file failed: free space in its folder, or correct its mode',
-    );
+async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promise<void> {
+  await files.save(bound).catch((error: unknown) => {
+    log.error({ err: error, ...bound }, 'writing a binding file failed: free space in its folder, or correct its mode');
   });
 }
 
@@ -215,18 +212,20 @@ async function prepareSandbox(
   );
 }
 
-/** An Unbind of a binding that does not exist does nothing. */
-async function unbindOnFailure(deps: AddDeps, target: BindTarget, work: () => Promise<string>): Promise<string> {
+async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: () => Promise<string>): Promise<string> {
   try {
     return await work();
   } catch (thrown) {
-    await unbind(deps, target);
+    const saved = deps.files.get(bound) ?? bound;
+    if (!(await deps.lingering.keep(saved))) await unbind(deps, bound, saved.boundAs);
     throw thrown;
   }
 }
 
-async function unbind({ allocator, files, log }: AddDeps, target: BindTarget): Promise<void> {
-  const { namespace, pod, provider, containerId, interface: name } = target;
+/** An Unbind of a binding that does not exist does nothing. @param boundAs the container of the binding; '' for the target's own */
+async function unbind({ allocator, files, log }: AddDeps, target: BindTarget, boundAs = ''): Promise<void> {
+  const { namespace, pod, provider, interface: name } = target;
+  const containerId = boundAs || target.containerId;
   try {
     await files.remove(target);
     await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: unbindMs });
@@ -251,15 +250,6 @@ interface Caller {
   readonly target: BindTarget;
   /** The uid of the Pod itself. */
   readonly podUid: string;
-}
-
-interface BindTarget {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly podUid: string;
-  readonly provider: string;
-  readonly containerId: string;
-  readonly interface: string;
 }
 
 /** The runtime's own error about an invalid route does not name the cause. The allocator rejects such routes of a Pod, too. */

@@ -9,6 +9,7 @@ import {
   FakeBindingClient,
   fakeBindingFiles,
   fakeDataPath,
+  lingeringBindings,
   lostReply,
   neverAborted,
   rejectionOf,
@@ -19,11 +20,13 @@ import type { SandboxPreparation } from './sandbox.ts';
 
 function setUp(allocator: FakeBindingClient) {
   const prepared: SandboxPreparation[] = [];
+  const files = fakeBindingFiles();
   const deps: AddDeps = {
     allocator,
     lookUpPod: () => Promise.reject(new Error('a request with a uid needs no lookup')),
     readPodWarning: () => Promise.resolve(''),
-    files: fakeBindingFiles(),
+    files,
+    lingering: lingeringBindings(allocator, files),
     sandbox: {
       prepare: (preparation) => {
         prepared.push(preparation);
@@ -75,6 +78,8 @@ describe('ADD', () => {
       interface: 'net1',
       addresses: ['172.17.0.11'],
       netns: '/ns',
+      boundAs: '',
+      isDeleted: false,
       epoch: 3,
     });
   });
@@ -372,9 +377,14 @@ describe('ADD', () => {
 });
 
 describe('DEL', () => {
+  function delDeps(allocator: FakeBindingClient) {
+    const files = fakeBindingFiles();
+    return { allocator, files, lingering: lingeringBindings(allocator, files) };
+  }
+
   it('ends the container’s binding without a network namespace', async () => {
     const allocator = new FakeBindingClient();
-    await del({ allocator, files: fakeBindingFiles() }, request({ net_ns: '', pod_uid: undefined }), neverAborted());
+    await del(delDeps(allocator), request({ net_ns: '', pod_uid: undefined }), neverAborted());
     expect(allocator.unbinds).to.deep.equal([
       { namespace: 'default', pod: 'p', provider: 'macvlan.default', containerId: 'c1', interface: 'net1' },
     ]);
@@ -384,13 +394,13 @@ describe('DEL', () => {
     const unavailable = new FakeBindingClient({
       unbind: failTimes(new IpledgerError('UNAVAILABLE', 'no connection'), 2),
     });
-    await del({ allocator: unavailable, files: fakeBindingFiles() }, request(), neverAborted());
+    await del(delDeps(unavailable), request(), neverAborted());
     expect(unavailable.unbinds).to.have.length(3);
 
     const fenced = new FakeBindingClient({
       unbind: failTimes(new IpledgerError('ADDRESS_FENCED', 'the key was edited')),
     });
-    const error = await rejectionOf(del({ allocator: fenced, files: fakeBindingFiles() }, request(), neverAborted()));
+    const error = await rejectionOf(del(delDeps(fenced), request(), neverAborted()));
     expect(error).to.include({
       httpStatus: 500,
       message: 'del nic failed: the allocator cannot end the binding: the key was edited',
@@ -401,7 +411,7 @@ describe('DEL', () => {
   it('removes a NIC that the agent made, and ends the binding also when the NIC cannot be removed now', async () => {
     const allocator = new FakeBindingClient();
     const dataPath = fakeDataPath();
-    const deps = { allocator, dataPath, files: fakeBindingFiles() };
+    const deps = { ...delDeps(allocator), dataPath };
     await del(deps, request(), neverAborted());
     expect(dataPath.detached).to.deep.equal([]);
     await del(deps, request({ cni_type: 'kube-ovn' }), neverAborted());

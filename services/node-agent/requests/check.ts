@@ -16,7 +16,7 @@ const attemptMs = 2_000;
 
 /** @throws IpledgerError CHECK_FAILED with the difference; another code when the comparison was not possible */
 export async function check(
-  { allocator, lookUpPod, dataPath }: Pick<AddDeps, 'allocator' | 'lookUpPod' | 'dataPath'>,
+  { allocator, lookUpPod, files, dataPath }: Pick<AddDeps, 'allocator' | 'lookUpPod' | 'files' | 'dataPath'>,
   { request, addresses }: Extract<PluginRequest, { verb: 'check' }>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -26,7 +26,8 @@ export async function check(
     const allocation = await retryUntil(deadline, (remainingMs) =>
       allocator.wait({ ...target, timeoutMs: 1 }, { timeoutMs: Math.min(remainingMs, attemptMs), signal }),
     );
-    const differences = findDifferences(request, addresses, allocation);
+    const containerId = files.get(request)?.boundAs || request.containerId;
+    const differences = findDifferences({ ...request, containerId }, addresses, allocation);
     if (request.cniType === 'kube-ovn' && allocation.attachment)
       differences.push(
         ...((await dataPath?.findFaults(request, logicalPortName(allocation.attachment), signal)) ?? []),

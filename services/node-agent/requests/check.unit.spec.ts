@@ -2,7 +2,16 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Binding } from '../../../proto/generated/ipledger.ts';
 import { check } from './check.ts';
-import { allocation, failTimes, FakeBindingClient, neverAborted, rejectionOf, request } from '../testing/fakes.ts';
+import {
+  allocation,
+  failTimes,
+  FakeBindingClient,
+  fakeBindingFiles,
+  neverAborted,
+  rejectionOf,
+  request,
+  savedBinding,
+} from '../testing/fakes.ts';
 
 const binding = (containerId: string, name = 'net1'): Binding => ({
   containerId,
@@ -12,9 +21,18 @@ const binding = (containerId: string, name = 'net1'): Binding => ({
   at: '',
 });
 
-const runCheck = (allocator: FakeBindingClient, addresses: readonly string[], changes: object = {}) =>
+const runCheck = (
+  allocator: FakeBindingClient,
+  addresses: readonly string[],
+  changes: object = {},
+  files = fakeBindingFiles(),
+) =>
   check(
-    { allocator, lookUpPod: () => Promise.resolve({ name: 'p', uid: 'uid of the API', podUid: 'uid of the API' }) },
+    {
+      allocator,
+      files,
+      lookUpPod: () => Promise.resolve({ name: 'p', uid: 'uid of the API', podUid: 'uid of the API' }),
+    },
     { verb: 'check', request: request(changes), addresses },
     neverAborted(),
   );
@@ -25,6 +43,11 @@ const allocatorWith = (...bindings: Binding[]): FakeBindingClient =>
 const subject = 'interface net1 of pod default/p (container c1): ';
 
 describe('CHECK', () => {
+  it('succeeds when the container has taken over the binding of a failed sandbox', async () => {
+    const files = fakeBindingFiles(savedBinding('c1', { boundAs: 'c0' }));
+    await runCheck(allocatorWith(binding('c0')), ['172.17.0.11/16'], {}, files);
+  });
+
   it('succeeds when the container is bound to an address of prevResult', async () => {
     const allocator = allocatorWith(binding('c0'), binding('c1'));
     await runCheck(allocator, ['172.17.0.11/16']);

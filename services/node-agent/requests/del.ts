@@ -8,21 +8,25 @@ import type { CniRequest } from '../daemon/cni-request.ts';
 // The plugin times out after 10 s; before that the agent saves a pending DEL.
 const delMs = 4_000;
 
-export type DelDeps = Pick<AddDeps, 'allocator' | 'dataPath' | 'files'>;
+export type DelDeps = Pick<AddDeps, 'allocator' | 'dataPath' | 'files' | 'lingering'>;
 
 /**
  * Removes the NIC, if the agent made it, and ends the binding also when the NIC cannot be removed now.
  * @throws IpledgerError when the allocator or the Open vSwitch database fails
  */
 export async function del(
-  { allocator, dataPath, files }: DelDeps,
+  { allocator, dataPath, files, lingering }: DelDeps,
   request: CniRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const isOurs = request.cniType === 'kube-ovn';
   const detached = isOurs ? await Promise.allSettled([dataPath?.detach(request, signal)]) : [];
-  await endBinding(allocator, request, signal);
-  await files.remove(request);
+  const saved = files.get(request);
+  const isKept = lingering.isKept(request) || (saved !== undefined && (await lingering.keep(saved)));
+  if (!isKept) {
+    await endBinding(allocator, { ...request, containerId: saved?.boundAs || request.containerId }, signal);
+    await files.remove(request);
+  }
   for (const outcome of detached) if (outcome.status === 'rejected') throw outcome.reason;
 }
 

@@ -45,6 +45,8 @@ export async function gc(
   const isStale = (container: ContainerInterface): boolean => isNamespaceDeleted(files.get(container)?.netns ?? '');
   const stale = files
     .all()
+    // What lingers settles by itself
+    .filter(({ boundAs, isDeleted }) => boundAs === '' && !isDeleted)
     .filter((saved) => saved.provider === provider && !validKeys.has(interfaceKey(saved)) && isStale(saved));
   const errors = await endBindings(
     stale,

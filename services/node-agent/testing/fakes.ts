@@ -1,6 +1,7 @@
 /** Fakes for specs: the allocator, binding files, and requests to the agent. */
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 import type {
@@ -16,6 +17,8 @@ import type {
 import type { BindingClient, BindResult } from '../bindings/binding-client.ts';
 import type { NicDataPath } from '../requests/add.ts';
 import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
+import { LingeringBindings } from '../bindings/lingering-bindings.ts';
+import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
 import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
 
@@ -137,6 +140,8 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
   interface: 'net1',
   addresses: ['172.17.0.11'],
   netns: '/run/netns/of-the-sandbox',
+  boundAs: '',
+  isDeleted: false,
   epoch: 1,
   ...changes,
 });
@@ -151,6 +156,22 @@ export function fakeBindingFiles(...saved: readonly SavedBinding[]): BindingFile
     all: () => [...files.values()],
   };
 }
+
+/** The lingering bindings of node-a, without a keyed mutex of others. */
+export const lingeringBindings = (
+  allocator: BindingClient,
+  files: BindingFiles,
+  now = (): number => 0,
+): LingeringBindings =>
+  new LingeringBindings({
+    allocator,
+    node: 'node-a',
+    bootId: 'b-1',
+    files,
+    runExclusive: createKeyedMutex(),
+    log: pino({ level: 'silent' }),
+    now,
+  });
 
 /** A signal that is never aborted. */
 export const neverAborted = (): AbortSignal => new AbortController().signal;

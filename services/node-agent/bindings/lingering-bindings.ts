@@ -1,0 +1,201 @@
+/**
+ * Bindings of failed sandboxes that wait for the next sandbox of their Pod. While a Pod cannot start, its runtime repeats ADD and DEL
+ * with another container each time, and each would write two events: a broken network on 1,000 Pods 12 GB a day.
+ *
+ * After three short-lived sandboxes the binding of the last one stays in the ledger, and protects the address. The next sandbox takes
+ * it over without an event. If that sandbox lives, it is bound itself, and then the binding that it took over is ended.
+ *
+ * Invariant: a container that runs has a binding in the ledger, of its own or one that its file names (`boundAs`), and only the agent
+ * ends that. A file with `isDeleted` is of no container.
+ */
+import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
+import type { BindingClient, BindResult } from './binding-client.ts';
+import type { BindingFiles, SavedBinding } from './binding-files.ts';
+import { type ContainerInterface, interfaceKey } from './container-interface.ts';
+import type { EndableBinding } from './node-bindings.ts';
+
+/** A sandbox that ends sooner has failed. */
+const shortLivedMs = 60_000;
+/** Longer than a runtime waits between two sandboxes of a Pod. */
+const lingerMs = 120_000;
+const freeFailures = 3;
+/** Of each map. The entry that was used longest ago is dropped. */
+const maxEntries = 20_000;
+const everyMs = 15_000;
+const callMs = 3_000;
+
+export interface LingeringBindingsDeps {
+  readonly allocator: BindingClient;
+  readonly node: string;
+  readonly bootId: string;
+  readonly files: BindingFiles;
+  readonly runExclusive: KeyedMutex;
+  readonly log: Logger;
+  /** Milliseconds of a monotonic clock; default: performance.now() */
+  readonly now?: () => number;
+}
+
+/** What an ADD is for. */
+export interface BindTarget extends EndableBinding {
+  readonly podUid: string;
+}
+
+export class LingeringBindings {
+  readonly #deps: LingeringBindingsDeps;
+  readonly #now: () => number;
+  /** How many sandboxes of an attachment have failed in a row. */
+  readonly #failures = new Map<string, number>();
+  /** When each container was added, since the agent started. */
+  readonly #addedAt = new Map<string, number>();
+  /** By attachment: the file of the binding that waits for the next sandbox. */
+  readonly #waiting = new Map<string, { readonly file: SavedBinding; readonly until: number }>();
+  /** The containers of these files, also while one is taken over: their bindings must not be ended. */
+  readonly #held = new Set<string>();
+
+  constructor(deps: LingeringBindingsDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+  }
+
+  /**
+   * An ADD begins. Takes over the binding of a failed sandbox, if one waits and the ledger has it.
+   * @returns undefined: bind as usual
+   */
+  async takeOver(target: BindTarget, netns: string, signal: AbortSignal): Promise<BindResult | undefined> {
+    setBounded(this.#addedAt, interfaceKey(target), this.#now());
+    const { files } = this.#deps;
+    const own = files.get(target);
+    const key = attachmentKey(target);
+    const isRepeated = own !== undefined && !own.isDeleted;
+    // Its own binding: the Attach changes nothing
+    if (isRepeated && own.boundAs === '') return undefined;
+    const file = isRepeated ? { ...own, containerId: own.boundAs } : this.#waiting.get(key)?.file;
+    if (!file) return undefined;
+    if (!isRepeated) this.#waiting.delete(key);
+    try {
+      return await this.#useBindingOf(file, target, netns, signal);
+    } catch (error) {
+      this.#deps.log.debug({ err: error, ...target }, 'a lingering binding could not be taken over');
+      return undefined;
+    } finally {
+      this.#held.delete(interfaceKey(file));
+    }
+  }
+
+  async #useBindingOf(file: SavedBinding, target: BindTarget, netns: string, signal: AbortSignal) {
+    const { allocator, files, node, bootId } = this.#deps;
+    const { containerId, epoch } = file;
+    const options = { timeoutMs: callMs, signal: timeoutSignal(callMs, signal) };
+    const allocation = await allocator.wait({ ...target, timeoutMs: 1 }, options);
+    const isBound = allocation.bindings.some(
+      (binding) =>
+        binding.containerId === containerId &&
+        binding.interface === target.interface &&
+        binding.node === node &&
+        binding.bootId === bootId,
+    );
+    if (!isBound) return undefined;
+    const isSame = containerId === target.containerId;
+    const addresses = allocation.addresses.map(({ address }) => address);
+    await files.save({ ...target, addresses, netns, epoch, boundAs: isSame ? '' : containerId, isDeleted: false });
+    if (!isSame) await files.remove(file);
+    return { allocation, epoch };
+  }
+
+  /**
+   * A sandbox has ended, or its ADD failed. Keeps its binding for the next one, if several have failed.
+   * @returns false: end the binding of `boundAs`, or else that of the container
+   */
+  async keep(ended: SavedBinding): Promise<boolean> {
+    const key = attachmentKey(ended);
+    const addedAt = this.#addedAt.get(interfaceKey(ended)) ?? -Infinity;
+    this.#addedAt.delete(interfaceKey(ended));
+    const failures = this.#now() - addedAt < shortLivedMs ? (this.#failures.get(key) ?? 0) + 1 : 0;
+    if (failures > 0) setBounded(this.#failures, key, failures);
+    else this.#failures.delete(key);
+    if (failures <= freeFailures || this.#waiting.has(key)) return false;
+    const { files, log } = this.#deps;
+    const file = { ...ended, containerId: ended.boundAs || ended.containerId, boundAs: '', isDeleted: true };
+    this.#waiting.set(key, { file, until: this.#now() + lingerMs });
+    this.#held.add(interfaceKey(file));
+    try {
+      await files.save(file);
+      if (file.containerId !== ended.containerId) await files.remove(ended);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, ...ended }, 'a binding file could not be written, so the binding is ended');
+      this.#waiting.delete(key);
+      this.#held.delete(interfaceKey(file));
+      return false;
+    }
+  }
+
+  /** Whether a DEL of this container must leave the ledger alone: its binding waits, or another container has taken it over. */
+  isKept(container: ContainerInterface): boolean {
+    const { files } = this.#deps;
+    const saved = files.get(container);
+    if (saved) return saved.isDeleted;
+    return files.all().some((each) => each.boundAs === container.containerId && each.interface === container.interface);
+  }
+
+  /** Runs a pass now and every 15 s until the signal is aborted. */
+  async settleForever(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.settle(signal);
+      await pause(everyMs, signal);
+    }
+  }
+
+  /** Binds containers that live, and ends bindings that no sandbox has taken over. What fails is repeated by the next pass. */
+  async settle(signal: AbortSignal): Promise<void> {
+    const { files, runExclusive, log } = this.#deps;
+    for (const [key, { file, until }] of this.#waiting) {
+      if (until > this.#now()) continue;
+      this.#waiting.delete(key);
+      this.#held.delete(interfaceKey(file));
+    }
+    for (const saved of files.all()) {
+      const isDue = saved.isDeleted
+        ? !this.#held.has(interfaceKey(saved))
+        : saved.boundAs !== '' && !this.#isShortLived(saved);
+      if (!isDue || signal.aborted) continue;
+      const settleOne = () => (files.get(saved) === saved ? this.#settleOne(saved, signal) : undefined);
+      await runExclusive(interfaceKey(saved), signal, async () => settleOne()).catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error, ...saved }, 'settling a binding failed; the agent retries');
+      });
+    }
+  }
+
+  #isShortLived(container: ContainerInterface): boolean {
+    return this.#now() - (this.#addedAt.get(interfaceKey(container)) ?? -Infinity) < shortLivedMs;
+  }
+
+  async #settleOne(saved: SavedBinding, signal: AbortSignal): Promise<void> {
+    const { allocator, files, node, bootId } = this.#deps;
+    const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
+    const target = { namespace, pod, provider, containerId, interface: name };
+    const options = { timeoutMs: callMs, signal };
+    if (isDeleted) {
+      await allocator.unbind(target, options);
+      await files.remove(saved);
+      return;
+    }
+    await allocator.bind({ ...target, podUid, node, bootId }, options);
+    const ended = { ...saved, containerId: boundAs, boundAs: '', isDeleted: true };
+    await files.save(ended);
+    await files.save({ ...saved, boundAs: '' });
+    await this.#settleOne(ended, signal);
+  }
+}
+
+function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > maxEntries && oldest !== undefined) map.delete(oldest);
+}
+
+const attachmentKey = ({ namespace, pod, podUid, provider, interface: name }: BindTarget): string =>
+  [namespace, pod, podUid, provider, name].join(' ');

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { IpledgerError } from '../../../lib/errors.ts';
+import { add, type AddDeps } from '../requests/add.ts';
+import { del } from '../requests/del.ts';
+import {
+  allocation,
+  FakeBindingClient,
+  fakeBindingFiles,
+  lingeringBindings,
+  neverAborted,
+  request,
+} from '../testing/fakes.ts';
+
+describe('Bindings of failed sandboxes', () => {
+  /** The containers that the ledger has bound. */
+  let bound: Set<string>;
+  let events: number;
+  let allocator: FakeBindingClient;
+  let seconds: number;
+  let deps: AddDeps;
+  /** The next ADD fails in the sandbox. */
+  let isSandboxBroken: boolean;
+
+  const bindingOf = (containerId: string) => ({
+    containerId,
+    interface: 'net1',
+    node: 'node-a',
+    bootId: 'b-1',
+    at: '',
+  });
+  const record = (changed: boolean): void => void (events += changed ? 1 : 0);
+  function bind({ containerId = '' }: { readonly containerId?: string | undefined }): void {
+    record(!bound.has(containerId));
+    bound.add(containerId);
+    show();
+  }
+  const show = (): void => void (allocator.allocation = { ...allocation, bindings: [...bound].map(bindingOf) });
+
+  beforeEach(() => {
+    bound = new Set();
+    events = 0;
+    seconds = 0;
+    isSandboxBroken = false;
+    allocator = new FakeBindingClient({
+      attach: () => bind(allocator.attaches.at(-1) ?? {}),
+      bind: () => bind(allocator.binds.at(-1) ?? {}),
+      unbind: ({ containerId = '' }) => {
+        record(bound.delete(containerId));
+        show();
+      },
+    });
+    const files = fakeBindingFiles();
+    deps = {
+      allocator,
+      files,
+      lingering: startAgain(files),
+      lookUpPod: () => Promise.reject(new Error('a request with a uid needs no lookup')),
+      readPodWarning: () => Promise.resolve(''),
+      sandbox: { prepare: () => (isSandboxBroken ? Promise.reject(new Error('no link')) : Promise.resolve()) },
+      node: 'node-a',
+      bootId: 'b-1',
+      log: pino({ level: 'silent' }),
+    };
+  });
+
+  const startAgain = (files: AddDeps['files']) => lingeringBindings(allocator, files, () => seconds * 1_000);
+  const addOne = (container: string, changes: object = {}) =>
+    add(deps, request({ container_id: container, ...changes }), neverAborted());
+  const delOne = (container: string) => del(deps, request({ container_id: container }), neverAborted());
+  const settle = () => deps.lingering.settle(neverAborted());
+
+  it('write a bounded number of events while ADD and DEL are repeated with new containers, and the address stays bound', async () => {
+    for (let round = 0; round < 500; round++) {
+      await addOne(`c${round}`);
+      expect(bound.size, `round ${round}`).to.equal(1);
+      await delOne(`c${round}`);
+      await delOne(`c${round}`);
+      seconds += 15;
+      await settle();
+    }
+    expect(events).to.be.at.most(8);
+    seconds += 120;
+    await settle();
+    expect([...bound]).to.deep.equal([]);
+    expect(deps.files.all()).to.deep.equal([]);
+  });
+
+  it('write a bounded number of events while ADD fails in the sandbox', async () => {
+    isSandboxBroken = true;
+    for (let round = 0; round < 100; round++) {
+      await addOne(`c${round}`).catch(() => undefined);
+      await delOne(`c${round}`);
+      seconds += 15;
+      await settle();
+    }
+    expect(events).to.be.at.most(8);
+  });
+
+  it('are replaced by the binding of the sandbox that lives', async () => {
+    for (let round = 0; round < 6; round++) {
+      await addOne(`c${round}`);
+      await delOne(`c${round}`);
+    }
+    await addOne('living');
+    expect(bound.has('living')).to.equal(false);
+    seconds += 61;
+    await settle();
+    expect([...bound]).to.deep.equal(['living']);
+    expect(deps.files.all().map(({ containerId, boundAs }) => [containerId, boundAs])).to.deep.equal([['living', '']]);
+    await delOne('c5');
+    expect([...bound]).to.deep.equal(['living']);
+    await delOne('living');
+    expect([...bound]).to.deep.equal([]);
+  });
+
+  it('are not taken over by another Pod, and by none if the ledger has ended them', async () => {
+    for (let round = 0; round < 5; round++) {
+      await addOne(`c${round}`);
+      await delOne(`c${round}`);
+    }
+    expect(bound.size).to.equal(1);
+    await addOne('other', { pod_name: 'q', pod_uid: 'u-2' });
+    expect(bound.has('other')).to.equal(true);
+    bound.clear();
+    show();
+    await addOne('c9');
+    expect([...bound]).to.deep.equal(['c9']);
+  });
+
+  it('end when no sandbox follows, and at the next start of the agent', async () => {
+    for (let round = 0; round < 5; round++) {
+      await addOne(`c${round}`);
+      await delOne(`c${round}`);
+    }
+    await settle();
+    expect(bound.size).to.equal(1);
+    deps = { ...deps, lingering: startAgain(deps.files) };
+    await settle();
+    expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
+  });
+
+  it('a running container is bound, itself or by the binding that its file names, after any requests and restarts', async () => {
+    const anyStep = fc.record({
+      kind: fc.constantFrom(
+        ...'add add add broken-add repeated-add del del del failing-del'.split(' '),
+        ...'restart settle failing-settle wait-20 wait-100'.split(' '),
+      ),
+      which: fc.nat({ max: 3 }),
+    });
+    const healthy = { ...allocator.behaviour };
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
+        const files = fakeBindingFiles();
+        deps = { ...deps, files, lingering: startAgain(files) };
+        bound.clear();
+        show();
+        /** All containers, the newest first. A runtime gives no ID twice. */
+        const known: string[] = [];
+        const running = new Set<string>();
+        const failures = Array.from({ length: 4 }, () => ['add', 'del']).flat();
+        for (const { kind, which } of [...failures.map((each) => ({ kind: each, which: 0 })), ...steps]) {
+          const fail = (): never => {
+            throw new IpledgerError('INVALID_REQUEST', 'not now');
+          };
+          isSandboxBroken = kind === 'broken-add';
+          if (kind.startsWith('failing')) allocator.behaviour.unbind = fail;
+          if (kind === 'add' || isSandboxBroken) known.unshift(`c${known.length}`);
+          const id = known[which];
+          if (kind === 'add') await addOne(known[0] ?? '').then(() => running.add(known[0] ?? ''));
+          else if (isSandboxBroken) await addOne(known[0] ?? '').catch(() => undefined);
+          else if (kind === 'repeated-add' && id !== undefined && running.has(id)) await addOne(id);
+          else if (kind.endsWith('del') && id !== undefined) {
+            running.delete(id);
+            await delOne(id).catch(() => undefined);
+          } else if (kind === 'restart') deps = { ...deps, lingering: startAgain(deps.files) };
+          else if (kind.endsWith('settle')) await settle();
+          else if (kind.startsWith('wait')) seconds += Number(kind.slice('wait-'.length));
+          Object.assign(allocator.behaviour, healthy);
+          for (const each of running) {
+            const file = deps.files.get({ containerId: each, interface: 'net1' });
+            expect(bound.has(file?.boundAs || each), `${each} after ${kind}`).to.equal(true);
+          }
+        }
+        for (const each of known) await delOne(each);
+        seconds += 200;
+        await settle();
+        expect([...bound]).to.deep.equal([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
