@@ -19,7 +19,7 @@ describe('Errors of ipledger', () => {
     expect(result).to.deep.equal({
       status: 1,
       stdout: '',
-      stderr: 'ipledger: event 7 is sealed,; and no archive is available [2J\n',
+      stderr: 'ipledger: event 7 is sealed,; and no archive is available\\u001b[2J\n',
     });
   });
 
