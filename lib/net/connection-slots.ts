@@ -32,6 +32,11 @@ export class ConnectionSlots {
     if (this.#count > this.#max) this.#closeOldest();
   }
 
+  /** Counts a connection no more. */
+  release(socket: Socket): void {
+    if (socket.remoteAddress !== undefined) this.#remove(clientOf(socket.remoteAddress), socket);
+  }
+
   #remove(client: string, socket: Socket): void {
     const held = this.#clients.get(client);
     if (!held?.delete(socket)) return;

@@ -1,17 +1,18 @@
 /** The gRPC server of an allocator: the API, health and reflection. */
-import { Server } from '@grpc/grpc-js';
 import type { HealthImplementation } from 'grpc-health-check';
-import { authorizationInterceptor, type TokenAccess } from '../../lib/grpc/server/authorization.ts';
+import type { TokenAccess } from '../../lib/grpc/server/authorization.ts';
+import { createServer } from '../../lib/grpc/server/create-server.ts';
 import { listen } from '../../lib/grpc/server/listen.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
-import { maxRequestBytes } from '../../lib/grpc/server/request-limits.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { Tls } from '../../lib/tls/credentials.ts';
+import { IpamService } from '../../proto/generated/ipledger.ts';
 import type { Tracer } from '../../lib/tracing/tracer.ts';
 import type { AllocatorContext } from './grpc/allocator-context.ts';
 import type { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { addServices } from './grpc/services.ts';
+import type { CallKind } from './grpc/rate-limiter.ts';
 import type { AllocatorMetrics } from './metrics.ts';
 
 export interface ApiServerOptions {
@@ -29,15 +30,25 @@ export interface ApiServerOptions {
   readonly log: Logger;
 }
 
+/** What agents call; the others are queries. */
+const callKinds: ReadonlyMap<string, CallKind> = new Map([
+  [IpamService.attach.path, 'command'],
+  [IpamService.bind.path, 'command'],
+  [IpamService.unbind.path, 'command'],
+  [IpamService.listBindings.path, 'list'],
+  [IpamService.listAllocations.path, 'list'],
+]);
+
 /** Starts the server, which stops with the program. Resolves to its port. @throws Error when it cannot listen. */
 export function startApiServer(options: ApiServerOptions, life: Lifecycle): Promise<number> {
   const { allocator, forwarder, health, tls, tokens, metrics, tracer, log } = options;
-  const server = new Server({
-    'grpc.max_receive_message_length': maxRequestBytes,
-    'grpc.max_connection_idle_ms': 300_000,
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.enable_channelz': 0,
-    interceptors: tls ? [authorizationInterceptor(log, tokens)] : [],
+  const server = createServer({
+    tls,
+    tokens,
+    refuseCaller: ({ kind, uri }, path) => {
+      if (kind === 'agent') allocator.rateLimiter?.refuseExhausted(uri, callKinds.get(path) ?? 'query');
+    },
+    log,
   });
   addServices(server, allocator, {
     log,

@@ -26,11 +26,16 @@ export class TokenBucket {
 
   /** Takes one. Returns false if the bucket is empty. */
   take(now: number): boolean {
+    if (this.isEmpty(now)) return false;
+    this.#left--;
+    return true;
+  }
+
+  /** Whether nothing can be taken now. */
+  isEmpty(now: number): boolean {
     const { perSecond, burst } = this.#limit;
     this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1_000) * perSecond);
     this.#filledAt = now;
-    if (this.#left < 1) return false;
-    this.#left--;
-    return true;
+    return this.#left < 1;
   }
 }

@@ -2,7 +2,6 @@
  * The read model: follows the ledger into a SQLite file and answers history queries by Pod, owner, node and Subnet. It is optional:
  * the allocator answers the same queries, only slower. The file can be deleted at any time; the read model rebuilds it from the log.
  */
-import { Server } from '@grpc/grpc-js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { HealthImplementation } from 'grpc-health-check';
 import { pause } from '../../lib/process/abortable.ts';
@@ -12,8 +11,7 @@ import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
 import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
-import { authorizationInterceptor } from '../../lib/grpc/server/authorization.ts';
-import { maxRequestBytes } from '../../lib/grpc/server/request-limits.ts';
+import { createServer } from '../../lib/grpc/server/create-server.ts';
 import { insecureOption, serverTls } from '../../lib/grpc/server/insecure.ts';
 import { listen } from '../../lib/grpc/server/listen.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
@@ -135,11 +133,7 @@ interface ServerParts {
 
 /** Starts the gRPC server: History and Why, health and reflection. Resolves to the port. */
 function startServer({ model, listPodAllocations, health, tls }: ServerParts, life: Lifecycle): Promise<number> {
-  const server = new Server({
-    'grpc.max_receive_message_length': maxRequestBytes,
-    'grpc.keepalive_time_ms': 30_000,
-    interceptors: tls ? [authorizationInterceptor(log)] : [],
-  });
+  const server = createServer({ tls, log });
   addGrpcService(server, LedgerService, ledgerHandlers(model, listPodAllocations), { log, stopping: life.signal });
   health.addToServer(server);
   addReflection(server);

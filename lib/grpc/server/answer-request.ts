@@ -47,6 +47,8 @@ export interface Arrived {
   request(): object;
   /** As they arrived. */
   bytes(): Buffer;
+  /** Counts the bytes of its reply. @throws IpledgerError OVERLOADED when the client does not read its replies */
+  holdReply(bytes: number): void;
   /** Whether another replica forwarded it. */
   isForwarded(): boolean;
 }
@@ -58,10 +60,11 @@ export async function answerRequest(
   send: (error: CallStatus | null, reply?: unknown) => void,
 ): Promise<void> {
   const {
-    method: { path },
+    method,
     handler,
     options: { log, onAnswered },
   } = served;
+  const { path } = method;
   const { context } = arrived;
   try {
     if (!handler) throw notImplemented(path);
@@ -75,7 +78,9 @@ export async function answerRequest(
       if (!forwarded) throw error;
       reply = await forwarded;
     }
-    send(null, reply);
+    const encoded = encodeReply(method, reply);
+    arrived.holdReply(encoded.length);
+    send(null, encoded);
     onAnswered?.(path, 'OK');
     context.span?.end();
   } catch (error) {
@@ -97,6 +102,10 @@ function forward(
   const { context } = arrived;
   return options.forward({ path, request: arrived.bytes(), context }, () => handler(request, context));
 }
+
+/** A reply that is bytes was encoded by its handler, or by another replica. */
+export const encodeReply = ({ responseSerialize }: AnyMethod, reply: unknown): Buffer =>
+  Buffer.isBuffer(reply) ? reply : responseSerialize(reply as never);
 
 export const notImplemented = (path: string): IpledgerError =>
   new IpledgerError(

@@ -16,6 +16,7 @@ import { type Identity, identityIn, parseIdentity } from '../../tls/identity.ts'
 import { type KubernetesUser, parseKubernetesIdentity } from '../../tls/kubernetes-user.ts';
 import type { Logger } from '../../process/log.ts';
 import { bearerToken } from './bearer-token.ts';
+import { callWith } from './call-limits.ts';
 import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissions.ts';
 import { statusDetails } from './status-details.ts';
 
@@ -84,26 +85,36 @@ export interface TokenAccess {
   readonly authorize?: (user: KubernetesUser, path: string) => Promise<void>;
 }
 
+/** Rejects a call of a permitted caller, before its request is read. @throws IpledgerError RATE_LIMITED */
+export type RefuseCaller = (caller: Identity, path: string) => void;
+
 /**
- * Rejects calls without permission, on a server with TLS.
+ * Rejects calls without permission, on a server with TLS. The request is read, and decoded, only after that.
  * @param tokens absent: the server accepts certificates only
  */
-export function authorizationInterceptor(log: Logger, tokens?: TokenAccess): ServerInterceptor {
+export function authorizationInterceptor(
+  log: Logger,
+  tokens?: TokenAccess,
+  refuseCaller: RefuseCaller = () => undefined,
+): ServerInterceptor {
   const logRejection = createRejectionLogger(log);
   return ({ path }, call) => {
     let caller: Identity | undefined;
-    const reject = (thrown: unknown): void => {
+    const reject = (thrown: unknown, metadata?: Metadata): void => {
       const error = IpledgerError.from(thrown);
+      // A client that may succeed soon keeps its connection.
+      if (metadata && error.kind !== 'transient') callWith(metadata)?.disconnect();
       // The message may quote the request, whose texts are not limited yet.
       const details = statusDetails(error.message, maxDetailsLength);
       logRejection({ path, peer: call.getPeer(), reason: details });
-      const metadata = new Metadata();
-      metadata.set(errorCodeMetadata, error.code);
-      call.sendStatus({ code: error.grpcStatus, details, metadata });
+      const sent = new Metadata();
+      sent.set(errorCodeMetadata, error.code);
+      call.sendStatus({ code: error.grpcStatus, details, metadata: sent });
     };
     const listener = {
       onReceiveMetadata(metadata: Metadata, next: (metadata: Metadata) => void): void {
         const pass = (represented: Identity): void => {
+          refuseCaller(represented, path);
           caller = represented;
           callers.set(metadata, represented);
           next(metadata);
@@ -117,9 +128,12 @@ export function authorizationInterceptor(log: Logger, tokens?: TokenAccess): Ser
           const authorize = (client: Identity | KubernetesUser): Promise<Identity> =>
             authorizeTokenClient(client, metadata, path, tokens);
           verifications.set(metadata, async () => authorize(await authenticate(call, metadata, tokens)));
-          void peer.then(authorize).then(pass, reject);
+          void peer
+            .then(authorize)
+            .then(pass)
+            .catch((error: unknown) => reject(error, metadata));
         } catch (error) {
-          reject(error);
+          reject(error, metadata);
         }
       },
       onReceiveMessage(message: unknown, next: (message: unknown) => void): void {
@@ -195,6 +209,7 @@ function closeUntrusted(connection: ServerHttp2Session): void {
  */
 function authorizeClient(client: Identity, metadata: Metadata, path: string): Identity {
   const caller = representedBy(client, metadata);
+  callWith(metadata)?.identify(client, caller);
   refuseUnauthorizedCaller(caller, path);
   return caller;
 }

@@ -4,10 +4,15 @@
  * Release, Unbind and Unreserve accept longer texts, because earlier versions recorded ids of up to 1,024 bytes.
  */
 import { IpledgerError } from '../../errors.ts';
+import type { IdentityKind } from '../../tls/identity.ts';
 import { type AllocateRequest, IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 
-/** A request of more bytes is rejected by gRPC itself, with RESOURCE_EXHAUSTED, before it is decoded. */
+/** No request has more bytes. Most have a lower limit, `maxRequestBytesOf`. */
 export const maxRequestBytes = 1 << 20;
+/** Of an agent. */
+const maxAgentRequestBytes = 4_096;
+/** Of health and reflection, all requests of a stream. */
+const maxOtherRequestBytes = 65_536;
 
 /** The limit of a text: its bytes. Of a list: the number of entries, and the limit of each. Of a message: those of its fields. */
 type Limit<Value> = Value extends readonly (infer Item)[]
@@ -158,6 +163,24 @@ function rowsOf<Service extends object>(service: Service, rows: Rows<Service>): 
     (service as Record<string, { readonly path: string }>)[method]?.path ?? method,
     row,
   ]);
+}
+
+/** The bytes of requests, by path: all fields at their limits, and fields that this version does not know. */
+const requestBytes: ReadonlyMap<string, number> = new Map(
+  [...requestLimits].map(([path, limit]) => [path, Math.min(maxRequestBytes, 1_024 + encodedBytes(limit))]),
+);
+
+/** Of a field at its limit with its tag and its length, and for a message of its numbers. */
+function encodedBytes(limit: FieldLimit): number {
+  if (typeof limit === 'number') return limit + 6;
+  if (isList(limit)) return limit[0] * encodedBytes(limit[1]);
+  return Object.values(limit).reduce<number>((sum, field) => sum + encodedBytes(field), 64);
+}
+
+/** The bytes that a request may have. It is compared before the request is decoded. @param kind of its caller, if it is known */
+export function maxRequestBytesOf(path: string, kind: IdentityKind | undefined): number {
+  const max = requestBytes.get(path) ?? maxOtherRequestBytes;
+  return kind === 'agent' ? Math.min(max, maxAgentRequestBytes) : max;
 }
 
 /** A text or a list over its limit. */

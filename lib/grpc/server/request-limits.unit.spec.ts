@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import type { IpledgerError } from '../../errors.ts';
-import { type FieldLimit, refuseOversized, requestLimits } from './request-limits.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
+import type { Method } from '../../../proto/codec.ts';
+import {
+  type FieldLimit,
+  maxRequestBytes,
+  maxRequestBytesOf,
+  refuseOversized,
+  requestLimits,
+} from './request-limits.ts';
 import { permissions } from './permissions.ts';
 
 /** A request with one field filled up to a limit, or one beyond it, and how an error names the field. */
@@ -23,6 +31,17 @@ function* probes(limit: FieldLimit, more: number): Generator<{ field: string; va
       for (const { field, value } of probes(inner, more))
         yield { field: `.${protoName(name)}${field}`, value: { [name]: value } };
 }
+
+/** A value whose texts and lists are at their limits. */
+function largest(limit: FieldLimit): unknown {
+  if (typeof limit === 'number') return 'x'.repeat(limit);
+  if (Array.isArray(limit)) return Array.from({ length: limit[0] as number }, () => largest(limit[1] as FieldLimit));
+  return Object.fromEntries(Object.entries(limit).map(([name, inner]) => [name, largest(inner)]));
+}
+
+const methods = [IpamService, SubnetsService, LedgerService].flatMap(
+  (service) => Object.values(service) as Method<object, object>[],
+);
 
 const probesOf = (path: string, more: number): Probe[] =>
   [...probes(requestLimits.get(path) ?? {}, more)].map(({ field, value }) => ({
@@ -55,6 +74,23 @@ describe('Request limits', () => {
       }
       for (const { field, request } of probesOf(path, 0)) expect(refusalOf(path, request), field).to.equal(undefined);
     });
+
+  it('permit the bytes of a request with all texts and lists at their limits, up to 1 MiB', () => {
+    for (const { path, requestSerialize } of methods) {
+      const { length } = requestSerialize(largest(requestLimits.get(path) ?? {}) as object);
+      const max = maxRequestBytesOf(path, 'operator');
+      expect(max, path)
+        .to.be.at.least(Math.min(length, maxRequestBytes))
+        .and.at.most(2 * length + 2_048);
+    }
+  });
+
+  it('permit 4 KiB of an agent, and less where the fields have less', () => {
+    const { wait, unbind } = IpamService;
+    expect(maxRequestBytesOf(unbind.path, 'operator')).to.be.greaterThan(4_096);
+    expect(maxRequestBytesOf(unbind.path, 'agent')).to.equal(4_096);
+    expect(maxRequestBytesOf(wait.path, 'agent')).to.equal(maxRequestBytesOf(wait.path, 'operator'));
+  });
 
   it('count bytes, not characters', () => {
     const refusal = refusalOf('/ipledger.v1.Ipam/Bind', { containerId: 'ä'.repeat(65) });

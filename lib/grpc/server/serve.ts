@@ -11,7 +11,6 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { IpledgerError } from '../../errors.ts';
-import { waitForCallback } from '../../process/abortable.ts';
 import { traceparentKey } from '../../tracing/trace-context.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
 import type { Span } from '../../tracing/span.ts';
@@ -19,15 +18,18 @@ import {
   type AnyHandler,
   type AnyMethod,
   answerRequest,
+  encodeReply,
   type Arrived,
   notImplemented,
   type Served,
   type ServeOptions,
 } from './answer-request.ts';
 import { repeatedVerificationOf } from './authorization.ts';
+import { callWith } from './call-limits.ts';
 import { ArrivedContext, type CallContext, forwardedKey, startCallSpan } from './call-context.ts';
 import { CallEnding, callEndingOf } from './call-ending.ts';
 import { statusOf } from './call-status.ts';
+import { ReplyWriter } from './reply-writer.ts';
 import { refuseOversized } from './request-limits.ts';
 
 export type { ForwardableCall, ServeOptions } from './answer-request.ts';
@@ -63,16 +65,19 @@ export function addGrpcService<Service extends object>(
     const handler = (handlers as Record<string, AnyHandler | undefined>)[name];
     if (method.kind === 'unary') {
       implementation[name] = unaryCall({ method, handler, options });
-      definition[name] = withRequestBytes(method);
+      definition[name] = withRequestBytes(withEncodedReplies(method));
     } else {
-      implementation[name] = streamCall(method.path, handler, options);
-      definition[name] = { ...method, responseSerialize: serializeUnlessBytes(method) };
+      implementation[name] = streamCall(method, handler, options);
+      definition[name] = withEncodedReplies(method);
     }
   }
   server.addService(definition as unknown as ServiceDefinition, implementation);
 }
 
-/** Keeps the bytes of each request, and accepts replies that are bytes, so that calls can be forwarded unchanged. */
+/** Replies are encoded before grpc-js gets them, so that they are counted. */
+const withEncodedReplies = (method: AnyMethod): AnyMethod => ({ ...method, responseSerialize: (bytes) => bytes });
+
+/** Keeps the bytes of each request, so that calls can be forwarded unchanged. */
 function withRequestBytes(method: AnyMethod): AnyMethod {
   return {
     ...method,
@@ -83,13 +88,7 @@ function withRequestBytes(method: AnyMethod): AnyMethod {
         : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return request as never;
     },
-    responseSerialize: serializeUnlessBytes(method),
   };
-}
-
-/** A reply that is bytes was encoded by its handler, or by another replica. */
-function serializeUnlessBytes({ responseSerialize }: AnyMethod): AnyMethod['responseSerialize'] {
-  return (reply) => (Buffer.isBuffer(reply) ? reply : responseSerialize(reply));
 }
 
 function unaryCall(served: Served) {
@@ -122,26 +121,33 @@ class ArrivedCall implements Arrived {
     return bytes;
   }
 
+  holdReply(bytes: number): void {
+    callWith(this.#call.metadata)?.holdReply(bytes);
+  }
+
   isForwarded(): boolean {
     return this.#call.metadata.get(forwardedKey).length > 0;
   }
 }
 
-function streamCall(path: string, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
-  return (call: ServerWritableStream<unknown, unknown>): void => {
+function streamCall(method: AnyMethod, handler: AnyHandler | undefined, { log, stopping }: ServeOptions) {
+  const { path } = method;
+  return (call: ServerWritableStream<unknown, Buffer>): void => {
     const answer = async (): Promise<void> => {
       const caller = new CallEnding(call);
       const signal = stopping ? AbortSignal.any([caller.signal, stopping]) : caller.signal;
       try {
         if (!handler) throw notImplemented(path);
         refuseOversized(path, call.request);
+        callWith(call.metadata)?.holdStream();
         const verify = repeatedVerificationOf(call.metadata);
+        const writer = new ReplyWriter(call);
         let replies = 0;
         for await (const reply of handler(call.request, new ArrivedContext(call, callEndingOf(signal)))) {
           // A token expires, and a permission is removed, while the stream is open.
           if (verify && replies++ > 0) await verify();
           if (signal.aborted) break;
-          if (!call.write(reply)) await waitForDrain(call, signal);
+          await writer.write(encodeReply(method, reply), signal);
         }
         if (caller.aborted) return;
         if (stopping?.aborted) throw new IpledgerError('UNAVAILABLE', 'this replica stops: connect to another');
@@ -152,12 +158,4 @@ function streamCall(path: string, handler: AnyHandler | undefined, { log, stoppi
     };
     void answer();
   };
-}
-
-/** Waits until a slow reader accepts more. It delays only its own stream. */
-function waitForDrain(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
-  return waitForCallback(signal, (done) => {
-    call.on('drain', done);
-    return () => call.off('drain', done);
-  });
 }

@@ -129,6 +129,17 @@ describe('The rate limit of an agent', () => {
     expect((await send(writer, 'node-2')).answer).to.equal('done');
   });
 
+  it('refuses a call of an agent that has used its rate up before the request is read, and no other call', async () => {
+    limiter.refuseExhausted('ipledger://agent/node-1', 'command');
+    await countExecutedInTurn(2_000, agent('node-1'));
+    expect(() => limiter.refuseExhausted('ipledger://agent/node-1', 'command')).to.throw('sent more than 20 commands');
+    limiter.refuseExhausted('ipledger://agent/node-1', 'query');
+    limiter.refuseExhausted('ipledger://agent/node-2', 'command');
+    now += 50;
+    limiter.refuseExhausted('ipledger://agent/node-1', 'command');
+    expect(await countExecutedInTurn(2, agent('node-1'))).to.equal(1);
+  });
+
   it('is off when the rate is 0', async () => {
     limiter = new RateLimiter({ agentRate: 0, agentBurst: 1 }, silentLog, () => now);
     expect(await countExecutedInTurn(5_000, agent('node-1'))).to.equal(5_000);

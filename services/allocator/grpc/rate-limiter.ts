@@ -94,6 +94,12 @@ export class RateLimiter {
     return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
   }
 
+  /** Refuses a call of an agent that has used its rate up, before its request is read. @throws IpledgerError RATE_LIMITED */
+  refuseExhausted(actor: string, kind: CallKind): void {
+    const account = this.#accounts.get(actor);
+    if (account) this.#refuseBeyond(account, actor, kind);
+  }
+
   async #admitLimited<Answer>(
     actor: string,
     kind: CallKind,
@@ -129,13 +135,18 @@ export class RateLimiter {
   }
 
   #charge(account: Account, actor: string, kind: CallKind): void {
+    this.#refuseBeyond(account, actor, kind);
+    account[bucketOf(kind)].take(this.#monotonic());
+  }
+
+  #refuseBeyond(account: Account, actor: string, kind: CallKind): void {
     if (account.inProgress >= maxInProgress)
       throw this.#rateLimitError(account, `${actor} has ${maxInProgress} calls in progress, and that is the limit`);
     if (kind === 'list' && account.lists >= maxLists)
       throw this.#rateLimitError(account, `${actor} has ${maxLists} lists in progress, and that is the limit`);
     const bucket = bucketOf(kind);
     const { perSecond, burst } = this.#limits[bucket];
-    if (!account[bucket].take(this.#monotonic()))
+    if (account[bucket].isEmpty(this.#monotonic()))
       throw this.#rateLimitError(
         account,
         bucket === 'command'

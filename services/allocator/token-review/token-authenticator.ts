@@ -24,7 +24,7 @@ const defaultMaxEntries = 10_000;
 const connectionLimit = { perSecond: 1, burst: 10 };
 /** Reviews of tokens that were never accepted. All agents of a large cluster may connect after a restart. */
 const unknownLimit = { perSecond: 100, burst: 1_000, inProgress: 32 };
-/** Calls that wait for a review. Each holds a request of up to 1 MiB. */
+/** Calls that wait for a review. Each holds up to 64 KiB of its request, within the budget of its address. */
 const maxWaiting = { total: 1_024, perConnection: 128 };
 
 export const reviewOutcomes = ['accepted', 'rejected', 'unavailable', 'limited'] as const;

@@ -1,0 +1,32 @@
+/** Refuses calls that are over their limits before anything else reads them. The limits are those of client-connections.ts. */
+import type { ServerHttp2Stream } from 'node:http2';
+import { Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
+import { errorCodeMetadata, type IpledgerError } from '../../errors.ts';
+import type { ArrivingCall } from './arriving-call.ts';
+import { callOn } from './client-connections.ts';
+
+/** The property of the metadata that has its call. A weak map would be work for the garbage collector at each call. */
+const arrivingCall = Symbol('arrivingCall');
+type TaggedMetadata = Metadata & { [arrivingCall]?: ArrivingCall };
+
+/** The call with this metadata; undefined on a server without limits. */
+export const callWith = (metadata: Metadata): ArrivingCall | undefined => (metadata as TaggedMetadata)[arrivingCall];
+
+/** The first interceptor of a server: only the first one gets the call that has the stream. */
+export const limitsInterceptor: ServerInterceptor = (_method, call) => {
+  // grpc-js has no public handle of the stream.
+  const { stream } = call as { readonly stream?: ServerHttp2Stream };
+  const arriving = stream && callOn(stream);
+  const reject = (error: IpledgerError): void => {
+    const metadata = new Metadata();
+    metadata.set(errorCodeMetadata, error.code);
+    call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+  };
+  const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
+    if (arriving) (metadata as TaggedMetadata)[arrivingCall] = arriving;
+    const refusal = arriving?.begin(reject);
+    if (refusal) reject(refusal);
+    else next(metadata);
+  };
+  return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata }) });
+};

@@ -1,0 +1,114 @@
+/**
+ * What the clients of a server make it hold in memory, in bytes: their calls, headers, requests that arrive, and replies that they
+ * have not read. Each client has a limit, and so has each group of clients, so that many clients leave room for the programs.
+ */
+import type { Identity, IdentityKind } from '../../tls/identity.ts';
+
+const MiB = 1 << 20;
+
+/** A group of clients. */
+interface Group {
+  readonly maxBytes: number;
+  /** Of one client. */
+  readonly maxClientBytes: number;
+  /** Streams of events at a time. */
+  readonly maxStreams: number;
+  readonly maxClientStreams: number;
+}
+
+/** The chart gives an allocator 1 GiB. It needs a quarter, and as much for garbage. */
+export const clientGroups = {
+  /** A client whose certificate or token is not verified yet, by its address. */
+  unidentified: { maxBytes: 64 * MiB, maxClientBytes: 8 * MiB, maxStreams: 0, maxClientStreams: 0 },
+  /** A standby forwards the calls of all agents. */
+  programs: { maxBytes: 192 * MiB, maxClientBytes: 64 * MiB, maxStreams: 256, maxClientStreams: 32 },
+  others: { maxBytes: 192 * MiB, maxClientBytes: 16 * MiB, maxStreams: 256, maxClientStreams: 32 },
+  /** Without TLS each connection is a client. */
+  anonymous: { maxBytes: 384 * MiB, maxClientBytes: 64 * MiB, maxStreams: 512, maxClientStreams: 512 },
+} as const satisfies Record<string, Group>;
+
+export type GroupName = keyof typeof clientGroups;
+
+const programs: ReadonlySet<IdentityKind> = new Set(['allocator', 'ovn-projector', 'read-model', 'watcher']);
+
+/** What one client holds. */
+export interface ClientBudget {
+  readonly name: string;
+  readonly group: GroupName;
+  bytes: number;
+  /** Streams of events. */
+  streams: number;
+  connections: number;
+}
+
+export class ClientBudgets {
+  readonly #clients = new Map<string, ClientBudget>();
+  readonly #used = Object.fromEntries(Object.keys(clientGroups).map((name) => [name, { bytes: 0, streams: 0 }])) as {
+    [Name in GroupName]: { bytes: number; streams: number };
+  };
+
+  /** Bytes of all clients. */
+  get bytes(): number {
+    return Object.values(this.#used).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get clientCount(): number {
+    return this.#clients.size;
+  }
+
+  of(name: string, group: GroupName): ClientBudget {
+    const found = this.#clients.get(name);
+    if (found) return found;
+    const made: ClientBudget = { name, group, bytes: 0, streams: 0, connections: 0 };
+    this.#clients.set(name, made);
+    return made;
+  }
+
+  ofIdentity({ kind, uri }: Identity): ClientBudget {
+    return this.of(uri, programs.has(kind) ? 'programs' : 'others');
+  }
+
+  /** Returns false, and takes nothing, beyond the limit of the client or of its group. */
+  take(client: ClientBudget, bytes: number): boolean {
+    const [group, used] = [clientGroups[client.group], this.#used[client.group]];
+    if (client.bytes + bytes > group.maxClientBytes || used.bytes + bytes > group.maxBytes) return false;
+    this.add(client, bytes);
+    return true;
+  }
+
+  /** Counts bytes that are held already, also beyond the limits. */
+  add(client: ClientBudget, bytes: number): void {
+    client.bytes += bytes;
+    this.#used[client.group].bytes += bytes;
+  }
+
+  give(client: ClientBudget, bytes: number): void {
+    this.add(client, -bytes);
+    this.#forgetUnused(client);
+  }
+
+  /** Returns false beyond the limit of the client or of its group. */
+  openStream(client: ClientBudget): boolean {
+    const [group, used] = [clientGroups[client.group], this.#used[client.group]];
+    if (client.streams >= group.maxClientStreams || used.streams >= group.maxStreams) return false;
+    client.streams++;
+    used.streams++;
+    return true;
+  }
+
+  closeStream(client: ClientBudget): void {
+    client.streams--;
+    this.#used[client.group].streams--;
+    this.#forgetUnused(client);
+  }
+
+  closeConnection(client: ClientBudget): void {
+    client.connections--;
+    this.#forgetUnused(client);
+  }
+
+  #forgetUnused(client: ClientBudget): void {
+    const isUnused = client.bytes === 0 && client.streams === 0 && client.connections === 0;
+    if (isUnused && this.#clients.get(client.name) === client) this.#clients.delete(client.name);
+  }
+}

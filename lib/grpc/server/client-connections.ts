@@ -1,0 +1,186 @@
+/**
+ * The connections of a server, with and without an identity. grpc-js has no option for most of these limits, so they are set on the
+ * HTTP/2 server that it creates. Their int spec fails if a version of grpc-js or Node creates servers and streams in another way.
+ */
+import type {
+  Http2SecureServer,
+  Http2Server,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Server, ServerCredentials } from '@grpc/grpc-js';
+import { IpledgerError } from '../../errors.ts';
+import { ConnectionSlots } from '../../net/connection-slots.ts';
+import type { Identity } from '../../tls/identity.ts';
+import { ArrivingCall, type CallConnection } from './arriving-call.ts';
+import { type ClientBudget, ClientBudgets } from './client-budgets.ts';
+
+/** Connections without an identity; beyond, the oldest one of the client with most is closed. */
+const maxUnidentified = 1_024;
+/** A connection has this time for a call with an identity. */
+const identityMs = 30_000;
+/** A request has this time to arrive. */
+const receiveMs = 30_000;
+const sweepMs = 1_000;
+const maxConnectionsOfClient = 64;
+/** As HTTP/2 counts them; `ArrivingCall` has a lower limit. */
+const maxHeaderListSize = 32_768;
+/** Until the client is identified; clients assume as many before they know. */
+const maxUnidentifiedCalls = 100;
+/** The calls of an agent, with an identity. A standby has those of all its clients. */
+const maxCalls = { allocator: 4_096, others: 1_024 };
+
+type AnyHttp2Server = Http2Server | Http2SecureServer;
+
+/** A method of grpc-js. */
+interface Http2ServerFactory {
+  createHttp2Server(credentials: ServerCredentials): AnyHttp2Server;
+}
+
+/** A connection before its first call. */
+interface Accepted {
+  readonly socket: Socket;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The property of a stream that has its call. */
+const arrivingCall = Symbol('arrivingCall');
+type TaggedStream = ServerHttp2Stream & { [arrivingCall]?: ArrivingCall };
+
+/** The call on a stream of a server with limits. */
+export const callOn = (stream: ServerHttp2Stream): ArrivingCall | undefined => (stream as TaggedStream)[arrivingCall];
+
+export class ClientConnections {
+  readonly budgets = new ClientBudgets();
+  readonly #isTls: boolean;
+  readonly #unidentified = new ConnectionSlots(maxUnidentified);
+  readonly #accepted = new Map<string, Accepted>();
+  readonly #connections = new WeakMap<ServerHttp2Session, Connection>();
+  /** In the order of their arrival. */
+  readonly #receiving = new Set<ArrivingCall>();
+
+  constructor(isTls: boolean) {
+    this.#isTls = isTls;
+  }
+
+  /** Connections without an identity. */
+  get unidentifiedCount(): number {
+    return this.#unidentified.count;
+  }
+
+  /** Sets the limits on each address at which a server will listen. */
+  limit(server: Server): void {
+    const factory = server as unknown as Http2ServerFactory;
+    const create = factory.createHttp2Server.bind(server);
+    factory.createHttp2Server = (credentials) => {
+      const http2Server = create(credentials);
+      this.#limit(http2Server);
+      return http2Server;
+    };
+  }
+
+  /** Refuses the calls whose request has not arrived in time. @param now of performance.now() */
+  refuseSlow(now: number): void {
+    for (const call of this.#receiving) {
+      if (call.isReceiving && now - call.openedAt < receiveMs) return;
+      this.#receiving.delete(call);
+      if (!call.isReceiving) continue;
+      call.disconnect();
+      call.refuse(new IpledgerError('DEADLINE_PASSED', `the request did not arrive within ${receiveMs / 1_000} s`));
+    }
+  }
+
+  #limit(http2Server: AnyHttp2Server): void {
+    http2Server.updateSettings({ maxConcurrentStreams: maxUnidentifiedCalls, maxHeaderListSize });
+    // Before the listener of Node, which makes the session of a plaintext connection.
+    http2Server.prependListener('connection', (socket: Socket) => this.#accept(socket));
+    http2Server.on('session', (session) => this.#connectionOf(session));
+    http2Server.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
+      this.#open(stream, headers),
+    );
+    const sweep = setInterval(() => this.refuseSlow(performance.now()), sweepMs).unref();
+    http2Server.once('close', () => clearInterval(sweep));
+  }
+
+  #accept(socket: Socket): void {
+    const key = keyOf(socket);
+    const timer = setTimeout(() => socket.destroy(), identityMs).unref();
+    this.#accepted.set(key, { socket, timer });
+    socket.once('close', () => this.#forget(key));
+    this.#unidentified.hold(socket);
+  }
+
+  /** The limits of connections without an identity do not apply any more. */
+  #forget(key: string): void {
+    const { socket, timer } = this.#accepted.get(key) ?? {};
+    this.#accepted.delete(key);
+    clearTimeout(timer);
+    if (socket) this.#unidentified.release(socket);
+  }
+
+  #connectionOf(session: ServerHttp2Session): Connection {
+    const known = this.#connections.get(session);
+    if (known) return known;
+    const key = keyOf(session.socket);
+    const { budgets } = this;
+    const client = this.#isTls
+      ? budgets.of(`address ${session.socket.remoteAddress}`, 'unidentified')
+      : budgets.of(key, 'anonymous');
+    const connection = new Connection(session, budgets, client, () => this.#forget(key));
+    this.#connections.set(session, connection);
+    return connection;
+  }
+
+  #open(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const session = stream.session as ServerHttp2Session | undefined;
+    if (!session) return; // the connection has ended
+    const call = new ArrivingCall(this.#connectionOf(session), stream, headers);
+    (stream as TaggedStream)[arrivingCall] = call;
+    if (!call.isReceiving) return;
+    this.#receiving.add(call);
+    stream.once('close', () => this.#receiving.delete(call));
+  }
+}
+
+const keyOf = ({
+  remoteAddress,
+  remotePort,
+  localAddress,
+}: Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress'>) => `${remoteAddress} ${remotePort} ${localAddress}`;
+
+class Connection implements CallConnection {
+  readonly session: ServerHttp2Session;
+  readonly budgets: ClientBudgets;
+  client: ClientBudget;
+  isIdentified = false;
+  readonly #onIdentified: () => void;
+
+  constructor(session: ServerHttp2Session, budgets: ClientBudgets, client: ClientBudget, onIdentified: () => void) {
+    this.session = session;
+    this.budgets = budgets;
+    this.client = client;
+    this.#onIdentified = onIdentified;
+    client.connections++;
+    session.once('close', () => budgets.closeConnection(this.client));
+    if (client.group === 'anonymous') this.#raise(maxCalls.allocator);
+  }
+
+  identify(identity: Identity): boolean {
+    const verified = this.budgets.ofIdentity(identity);
+    if (verified === this.client) return true;
+    if (verified.connections >= maxConnectionsOfClient) return false;
+    verified.connections++;
+    this.budgets.closeConnection(this.client);
+    this.client = verified;
+    if (!this.isIdentified) this.#raise(identity.kind === 'allocator' ? maxCalls.allocator : maxCalls.others);
+    return true;
+  }
+
+  #raise(maxConcurrentStreams: number): void {
+    this.isIdentified = true;
+    this.#onIdentified();
+    if (!this.session.closed && !this.session.destroyed) this.session.settings({ maxConcurrentStreams });
+  }
+}
