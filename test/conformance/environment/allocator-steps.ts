@@ -206,7 +206,7 @@ async function withSkipped<T>(
   }
 }
 
-/** Releases the NIC that the step names, else all NICs of the Pod. */
+/** Releases the NIC that the step names, else all NICs of the Pod. Cases have no uids, so the Pod may request addresses again. */
 async function release(stepContext: StepContext, step: Fields): Promise<Fields> {
   const [pod, subnet] = [textOf(step['pod']), subnetOf(stepContext, step)];
   if (stepContext.launchers.remove(pod)) return {};
@@ -216,7 +216,7 @@ async function release(stepContext: StepContext, step: Fields): Promise<Fields> 
   const unknown = { provider: '', ordinal: 0, generation: 0, lastRequest: '', seq: 0 };
   for (const nic of one ? [one] : nics.length > 0 ? nics : [unknown]) {
     const { namespace, name, uid } = identityOf(stepContext, pod, nic);
-    const ending = { cause: 'RELEASE_CAUSE_POD_DELETED', allocationSeq: nic.seq } as const;
+    const ending = { cause: 'RELEASE_CAUSE_DETACHED', allocationSeq: nic.seq } as const;
     await stepContext.served.call(IpamService.release, { namespace, pod: name, podUid: uid, ...ending });
   }
   return {};
