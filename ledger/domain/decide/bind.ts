@@ -5,7 +5,7 @@ import type { Event } from '../events/event.ts';
 import { Refused } from '../commands/refusal.ts';
 import { bindingsOf, claimOf, allocationsOfPodName, type State } from '../state/state.ts';
 import { refuseIfBoundElsewhere } from './rules/bound-elsewhere.ts';
-import { makeRoomForBinding } from './rules/binding-limit.ts';
+import { makeRoomForBinding, refuseManyAddresses } from './rules/binding-limit.ts';
 import { isFenced, refuseFenced } from './rules/fence.ts';
 
 /**
@@ -34,7 +34,7 @@ export function refuseOtherNode({ attachment, node, owner }: Allocation, onlyNod
   throw new Refused('PERMISSION_DENIED', `Pod ${namespace}/${pod} does not run on node ${onlyNode}`);
 }
 
-/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers on other nodes use it) */
+/** @throws Refused NOT_ALLOCATED, PERMISSION_DENIED, ADDRESS_FENCED, ADDRESS_ANSWERING, ADDRESS_IN_USE (16 containers on other nodes use it), INVALID_REQUEST (the container has 16 addresses) */
 export function bind(state: State, command: Bind): Event[] {
   const allocation = allocationForSandbox(state, command);
   if (!allocation)
@@ -54,6 +54,7 @@ export function bind(state: State, command: Bind): Event[] {
     known.alloc === allocation.seq;
   if (bindingsOf(state, allocation).some(isSame)) return [];
   refuseIfBoundElsewhere(state, allocation, command);
+  refuseManyAddresses(state, allocation, command);
   const { attachment, uid, subnet, seq: alloc } = allocation;
   return [
     ...makeRoomForBinding(state, allocation, command),

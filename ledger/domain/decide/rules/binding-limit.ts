@@ -1,4 +1,7 @@
-/** The limit of bindings of one address. Bind ends the oldest ones, so that no claim grows without bound. */
+/**
+ * The limit of bindings of one address, and of addresses of one container. Bind ends the oldest bindings of an address, so that no claim
+ * grows without bound.
+ */
 import { type Allocation, type Binding, continuesAfterBind, sandboxKey } from '../../state/claim.ts';
 import type { Bind } from '../../commands/command.ts';
 import type { Event } from '../../events/event.ts';
@@ -37,6 +40,26 @@ export function makeRoomForBinding(state: State, allocation: Allocation, bind: B
     const data = { attachment, addresses: addresses.toSorted(), containerId, interface: name };
     return { type: 'AddressUnbound', subnet, data: { ...data, cause: 'garbage-collected' } };
   });
+}
+
+/** A container interface has one or two addresses, and those of an earlier allocation until its DEL. */
+const maxAddresses = 16;
+
+/**
+ * An Unbind reads all claims of a container interface, so their number is limited. An agent names containers as it likes.
+ * @throws Refused INVALID_REQUEST
+ */
+export function refuseManyAddresses(state: State, allocation: Allocation, bind: Bind): void {
+  const { containerId, interface: name, node } = bind;
+  const isBound = (each: Binding): boolean =>
+    each.containerId === containerId && each.interface === name && each.node === node && each.alloc !== allocation.seq;
+  const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
+  const others = claims.filter(({ subnet, address }) => claimOf(state, subnet, address)?.bindings.some(isBound));
+  if (others.length >= maxAddresses)
+    throw new Refused(
+      'INVALID_REQUEST',
+      `container ${containerId} (${name}) is bound to ${others.length} addresses already, and that is the limit: end its bindings by a CNI DEL, then bind again`,
+    );
 }
 
 /** An agent does not learn which nodes. */

@@ -73,3 +73,33 @@ describe('Bind on an address with many bindings', () => {
     expect(claim?.bindings.at(-1)?.containerId).to.equal('container-60');
   });
 });
+
+describe('Bind of a container interface that has many addresses', () => {
+  const pods = Array.from({ length: 17 }, (_, index) => allocated(`pod-${index}`, `172.17.1.${index}`));
+  const binds = pods.slice(0, 16).map((pod, index) => bound(pod, index + 2, { containerId: 'many' }));
+  const bindLast = (changes: Partial<Extract<Untimed, { type: 'Bind' }>> = {}): Untimed => {
+    const request = { ...bind('many'), pod: 'pod-16', uid: 'uid-pod-16', ...changes };
+    return request as Untimed;
+  };
+  const last = pods[16] as (typeof pods)[0];
+
+  it('is refused beyond 16 addresses on a node, so that one Unbind costs a bounded number of claims', () => {
+    given([subnetConfigured(), ...pods, ...binds])
+      .when(bindLast())
+      .thenRefused(
+        'INVALID_REQUEST',
+        /container many \(net1\) is bound to 16 addresses already, and that is the limit/,
+      );
+  });
+
+  it('is accepted for another interface, another container, and on another node', () => {
+    for (const [changes, fields] of [
+      [{ interface: 'net2' }, { containerId: 'many', interface: 'net2' }],
+      [{ containerId: 'other' }, { containerId: 'other' }],
+      [{ node: 'node-2' }, { containerId: 'many', node: 'node-2' }],
+    ] as const)
+      given([subnetConfigured(), ...pods, ...binds])
+        .when(bindLast(changes))
+        .then([bound(last, 18, fields)]);
+  });
+});
