@@ -121,6 +121,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/recover/recover.ts')).defineRecover,
   },
   {
+    usage: 'accept-mass-deletion [namespace...]',
+    description: 'let the pod-watcher release what missing Pods and Nodes hold, because they were really deleted',
+    load: async () => (await import('./verbs/accept-mass-deletion.ts')).defineAcceptMassDeletion,
+  },
+  {
     usage: 'uninstall',
     description: "remove ipledger's objects and finalizers from Kubernetes; the ledger stays in etcd",
     load: async () => (await import('./verbs/uninstall.ts')).defineUninstall,

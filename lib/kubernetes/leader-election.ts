@@ -41,8 +41,8 @@ export interface LeaseOptions {
   readonly signal: AbortSignal;
   /** Called when another process holds the Lease and may be alive. */
   readonly onStandby: () => void;
-  /** Called after each renewal. */
-  readonly onRenewed?: () => void;
+  /** Called after each renewal, with the annotations of the Lease. */
+  readonly onRenewed?: (annotations: UntypedJson) => void;
   /** State for the next holder, written with each renewal; undefined leaves the present state. */
   readonly handoverState?: () => string | undefined;
   readonly timings?: Partial<LeaseTimings>;
@@ -85,7 +85,8 @@ export async function acquireLease(options: LeaseOptions): Promise<HeldLease | u
   return undefined;
 }
 
-const handoverStateAnnotation = 'ipledger.io/memory';
+/** The annotation of a Lease with the handover state. */
+export const handoverStateAnnotation = 'ipledger.io/memory';
 
 class Lease {
   readonly timings: LeaseTimings;
@@ -140,10 +141,10 @@ class Lease {
       const waiting = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#renew(this.#deadline());
+        const annotations = await this.#renew(this.#deadline());
         this.#heldSince = startedAt;
         for (const resolve of waiting) resolve();
-        onRenewed?.();
+        onRenewed?.(annotations);
       } catch (error) {
         if (signal.aborted) return;
         this.#waiting.unshift(...waiting);
@@ -188,13 +189,14 @@ class Lease {
     return timeoutSignal(this.#remainingMs, this.#options.signal);
   }
 
-  async #renew(signal: AbortSignal): Promise<void> {
+  async #renew(signal: AbortSignal): Promise<UntypedJson> {
     const found = await this.#read(signal);
     if (!found || leaseHolder(found) !== this.#identity)
       throw new LeaseTaken(
         found ? `the Lease was acquired by ${JSON.stringify(leaseHolder(found))}` : 'the Lease was deleted',
       );
     await this.#write(found, this.#spec(transitions(found)), signal, this.#options.handoverState?.());
+    return asRecord(asRecord(found['metadata'])['annotations']);
   }
 
   #isFree(found: UntypedJson): boolean {

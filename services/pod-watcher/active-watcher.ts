@@ -1,6 +1,10 @@
 /** The active watcher: starts the controllers when their inputs are known, and reports its state. */
+import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { Position } from '../../proto/generated/ipledger.ts';
+import { AcceptedDeletions } from './accepted-deletions.ts';
+import { allObjects } from './controllers/mass-deletion-guard.ts';
 import { HandoverStateWriter } from './handover-state.ts';
+import { handoverLimits } from './limits.ts';
 import { watchSilenceMs } from './ledger/ledger-client.ts';
 import { followLedger } from './ledger/ledger-follower.ts';
 import { type InputStatus, readiness } from '../../lib/process/readiness.ts';
@@ -17,6 +21,8 @@ export interface ActiveWatcherOptions extends WiringOptions {
 export interface ActiveWatcher {
   /** True while all inputs are current, the controllers run and there is no alarm; else the reason why not. */
   readonly ready: true | string;
+  /** Reads the annotations of the Lease: an operator may have accepted a mass deletion. Call it after each renewal. */
+  onLeaseAnnotations(annotations: UntypedJson): void;
   /** What the next active watcher needs, as JSON. */
   handoverState(): string;
   readonly stats: WatcherStats;
@@ -84,7 +90,9 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
 
   const inputs = (): InputStatus[] => [...informerStatus(informers), ledger];
   const handover = new HandoverStateWriter(handoverState);
+  const accepted = new AcceptedDeletions({ ...controllers, usedBefore: handoverState.usedAcceptance, log });
   return {
+    onLeaseAnnotations: (annotations) => void (started && accepted.read(annotations)),
     get ready() {
       return readiness(started, inputs(), alarms.messages);
     },
@@ -102,10 +110,8 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
       handover.write({
         pods: (started ? informers.pods.resourceVersion : firstVersion) ?? '',
         nodes: (started && informers.nodes.resourceVersion) || '',
-        vanishedPods: podController.missingPods,
-        vanishedNodes: nodeController.missing,
-        terminating: podController.terminatingPods,
-        outOfService: nodeController.outOfService,
+        ...whatControllersSaw(controllers),
+        usedAcceptance: accepted.used,
         ledger: position,
       }),
   };
@@ -122,6 +128,18 @@ async function startControllers(controllers: Controllers): Promise<void> {
   await controllers.claimController.start();
   await controllers.podController.prepare();
   controllers.podController.start();
+}
+
+/** The parts of the handover state that only controllers know. Its lists are bounded. */
+function whatControllersSaw({ podController, nodeController }: Controllers) {
+  const { [allObjects]: vanishedPods = 0, ...namespaces } = podController.halted;
+  return {
+    vanishedPods,
+    haltedNamespaces: Object.fromEntries(Object.entries(namespaces).slice(0, handoverLimits.namespaces)),
+    vanishedNodes: nodeController.missing,
+    terminating: podController.terminatingPods,
+    outOfService: nodeController.outOfService,
+  };
 }
 
 function runInformers(informers: Informers, onListed: () => void, signal: AbortSignal): void {

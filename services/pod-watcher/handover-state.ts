@@ -14,6 +14,10 @@ export interface HandoverState {
   /** How many Pods and Nodes are missing in a mass deletion that halts releases; 0 without one. */
   readonly vanishedPods: number;
   readonly vanishedNodes: number;
+  /** How many Pods are missing in each namespace that is halted by itself. */
+  readonly haltedNamespaces: Readonly<Record<string, number>>;
+  /** The id of the last acceptance of a mass deletion that is over; "" for none. */
+  readonly usedAcceptance: string;
   /** For how long terminating Pods were seen: no clock of another machine shows it. */
   readonly terminating: TerminatingPods;
   /** Nodes with the out-of-service taint, and the ledger time of their last binding when the taint was seen. */
@@ -27,6 +31,8 @@ export const emptyHandoverState: HandoverState = {
   nodes: '',
   vanishedPods: 0,
   vanishedNodes: 0,
+  haltedNamespaces: {},
+  usedAcceptance: '',
   terminating: {},
   outOfService: {},
   ledger: undefined,
@@ -40,12 +46,15 @@ export function parseHandoverState(text: string): HandoverState {
   } catch {
     return emptyHandoverState;
   }
-  const { pods, nodes, vanishedPods, vanishedNodes, terminating, outOfService, ledger } = asRecord(parsed);
+  const { pods, nodes, vanishedPods, vanishedNodes, haltedNamespaces, usedAcceptance, ...others } = asRecord(parsed);
+  const { terminating, outOfService, ledger } = others;
   return {
     pods: asText(pods),
     nodes: asText(nodes),
     vanishedPods: count(vanishedPods),
     vanishedNodes: count(vanishedNodes),
+    haltedNamespaces: entriesOf(haltedNamespaces, handoverLimits.namespaces, count),
+    usedAcceptance: asText(usedAcceptance),
     terminating: entriesOf(terminating, handoverLimits.terminatingPods, (value) => {
       const [graceSeconds, seenForMs] = Array.isArray(value) ? value.map(count) : [];
       return graceSeconds === undefined || seenForMs === undefined ? undefined : [graceSeconds, seenForMs];

@@ -99,4 +99,6 @@ export const handoverLimits = {
   terminatingPods: 256,
   /** Nodes that are out of service. */
   nodes: 256,
+  /** Namespaces that are halted by themselves. */
+  namespaces: 256,
 } as const;

@@ -19,6 +19,7 @@ import { openTracing, tracingOptions, type TracingSettings } from '../../lib/tra
 import { connect } from '../../lib/grpc/client.ts';
 import { tlsFromEnvironment } from '../../lib/tls/credentials.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
@@ -32,7 +33,6 @@ interface Options extends TracingSettings {
   readonly allocator: string;
   readonly healthListen: string;
   readonly namespace: string;
-  readonly acceptMassDeletion: boolean;
   /** Seconds. */
   readonly garbageInterval: number;
   readonly checkpointInterval: number;
@@ -97,8 +97,7 @@ function readOptions(): Options {
         .env('IPLEDGER_NAMESPACE_BURST')
         .argParser(wholeNumber)
         .default(defaultNamespaceLimit.burst),
-    )
-    .option('--accept-mass-deletion', 'release allocations although most Pods or Nodes were deleted together', false);
+    );
   for (const option of tracingOptions()) program.addOption(option);
   return program.parse().opts<Options>();
 }
@@ -118,8 +117,7 @@ function wholeNumber(value: string): number {
 }
 
 async function start(life: Lifecycle, options: Options): Promise<void> {
-  const { allocator, healthListen, namespace, acceptMassDeletion, garbageInterval, namespaceRate, namespaceBurst } =
-    options;
+  const { allocator, healthListen, namespace, garbageInterval, namespaceRate, namespaceBurst } = options;
   const { signal } = life;
   collectWhenIdle({ log, signal });
   let stats = (): WatcherStats | undefined => undefined;
@@ -146,9 +144,9 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     await refuseBesideKubeOvn(api, signal);
     // A standby is always ready. The active watcher is ready when its inputs are current.
     const onStandby = (): void => void (ready = () => true);
-    const onRenewed = kubeOvnAlarm(api, life);
+    const checkKubeOvn = kubeOvnAlarm(api, life);
     let watching: ActiveWatcher | undefined;
-    const handoverState = (): string | undefined => watching?.handoverState();
+    const onRenewed = (seen: UntypedJson): void => (checkKubeOvn(), watching?.onLeaseAnnotations(seen));
     const held = await acquireLease({
       api,
       namespace,
@@ -157,7 +155,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
       signal,
       onStandby,
       onRenewed,
-      handoverState,
+      handoverState: () => watching?.handoverState(),
     });
     if (!held) return;
     lease = held;
@@ -165,7 +163,6 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     const active = startActiveWatcher({
       api,
       allocator: createLedgerClient(client),
-      acceptMassDeletion,
       garbageIntervalMs: garbageInterval * 1_000,
       namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
       lease: { namespace, name: leaseName },

@@ -33,7 +33,7 @@ export function watcherMetrics(stats: () => WatcherStats | undefined): Registry 
   });
   addGauge(registry, {
     name: 'ipledger_releases_halted',
-    help: 'Pods or Nodes missing in a mass deletion, while it halts all releases.',
+    help: 'Pods or Nodes missing in a mass deletion, while it halts releases.',
     labels: ['kind'],
     read: () => Object.entries(stats()?.missing ?? {}).map(([kind, count]) => ({ labels: { kind }, value: count })),
   });

@@ -101,6 +101,9 @@ export class Informer<T extends ObjectMeta> {
   readonly #listeners: ((change: ObjectChange<T>) => void)[] = [];
   /** The version from which to watch; undefined: list first. */
   #version: string | undefined;
+  /** The last version that was known, also while the next list is awaited; and the one before the last list. */
+  #knownVersion: string | undefined;
+  #versionBeforeList: string | undefined;
   #listedAt = -Infinity;
   #lastDataAt = performance.now();
   /** Whether a watch event arrived since the last failure. */
@@ -133,6 +136,11 @@ export class Informer<T extends ObjectMeta> {
   /** The version of `objects`; undefined while unknown. */
   get resourceVersion(): string | undefined {
     return this.#version;
+  }
+
+  /** The version of `objects` before the last complete list; undefined before a second one. */
+  get versionBeforeList(): string | undefined {
+    return this.#versionBeforeList;
   }
 
   /** Time since the last data from the API server, bookmarks included: `objects` may be this stale. */
@@ -230,8 +238,9 @@ export class Informer<T extends ObjectMeta> {
       }
       version = page.resourceVersion;
     }
+    this.#versionBeforeList = this.#knownVersion;
     this.#replaceAll(listed);
-    this.#version = version;
+    this.#version = this.#knownVersion = version;
     this.#listedAt = this.#lastDataAt = performance.now();
     this.#notify({ kind: 'listed' });
   }
@@ -278,7 +287,7 @@ export class Informer<T extends ObjectMeta> {
       this.#log.warn({ type }, 'list-watch: ignored an event of unknown type');
     }
     const version = asText(asRecord(asRecord(object)['metadata'])['resourceVersion']);
-    if (version !== '') this.#version = version;
+    if (version !== '') this.#version = this.#knownVersion = version;
   }
 
   #put(object: T): void {

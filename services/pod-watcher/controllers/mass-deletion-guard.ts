@@ -1,46 +1,77 @@
 /**
- * Halts releases while most objects are missing without a deletion event. Then it is more likely that the API server lost them
- * (restored from a backup, connected to other data) than that they were deleted.
+ * Halts releases while most objects of a scope are missing without a deletion. Then it is more likely that the API server lost them
+ * (restored from a backup, connected to other data) than that they were deleted. A scope is a namespace, or all objects.
  */
 
-/** Whether too many of the expected objects are missing at the same time. */
-function isImplausible(missing: number, expected: number, minObjects: number): boolean {
-  return expected >= minObjects && missing * 2 > expected;
+/** The scope of all objects. No namespace has this name. */
+export const allObjects = '*';
+
+/** How many objects of a scope are missing, and how many are expected, the missing ones included. */
+export interface ScopeCounts {
+  readonly missing: number;
+  readonly expected: number;
 }
 
 export interface MassDeletionGuardOptions {
-  /** The smallest number of objects at which the guard acts. */
+  /** The smallest number of objects of a scope at which the guard acts. */
   readonly minObjects: number;
-  /** Whether an operator confirmed the mass deletion: the guard never acts. */
-  readonly accept: boolean;
-  /** How many objects were missing when an earlier process halted; 0 if it had not. */
-  readonly missingBefore: number;
+  /** By scope: how many objects were missing when an earlier process halted it. */
+  readonly haltedBefore?: Readonly<Record<string, number>>;
 }
 
 export class MassDeletionGuard {
-  readonly #options: MassDeletionGuardOptions;
-  #maxMissing: number;
+  readonly #minObjects: number;
+  /** By halted scope: the highest number of missing objects since it was halted. */
+  readonly #halted: Map<string, number>;
+  /** By scope: up to how many missing objects an operator accepted as deleted. */
+  #accepted = new Map<string, number>();
 
-  constructor(options: MassDeletionGuardOptions) {
-    this.#options = options;
-    this.#maxMissing = options.accept ? 0 : options.missingBefore;
+  constructor({ minObjects, haltedBefore = {} }: MassDeletionGuardOptions) {
+    this.#minObjects = minObjects;
+    this.#halted = new Map(Object.entries(haltedBefore).filter(([, missing]) => missing > 0));
   }
 
-  /** The highest number of missing objects since the halt; 0 while releases are not halted. */
-  get missing(): number {
-    return this.#maxMissing;
+  /** By halted scope: the highest number of missing objects since it was halted. */
+  get halted(): ReadonlyMap<string, number> {
+    return this.#halted;
+  }
+
+  /** Whether an operator accepted that so many objects of the scope are missing. */
+  isAccepted(scope: string, missing: number): boolean {
+    return missing <= (this.#accepted.get(scope) ?? 0);
+  }
+
+  /** The scopes whose mass deletion is accepted, and not over yet. */
+  get accepted(): readonly string[] {
+    return [...this.#accepted.keys()];
+  }
+
+  /** An operator accepted that up to these numbers of objects were deleted, by scope. Replaces what was accepted before. */
+  accept(accepted: Readonly<Record<string, number>>): void {
+    this.#accepted = new Map(Object.entries(accepted));
   }
 
   /**
-   * Returns whether releases are halted. The halt ends when half of the missing objects are back. New objects do not end it:
-   * controllers create them as replacements of the missing ones.
+   * Whether a scope must be halted. The halt ends when half of the missing objects are back. New objects do not end it: controllers
+   * create them as replacements of the missing ones.
    */
-  update(missing: number, expected: number): boolean {
-    const { minObjects, accept } = this.#options;
-    if (accept) return false;
-    if (this.#maxMissing > 0)
-      this.#maxMissing = missing * 2 > this.#maxMissing ? Math.max(this.#maxMissing, missing) : 0;
-    else if (isImplausible(missing, expected, minObjects)) this.#maxMissing = missing;
-    return this.#maxMissing > 0;
+  mustHalt(scope: string, counts: ScopeCounts): boolean {
+    if (this.isAccepted(scope, counts.missing)) return false;
+    const known = this.#halted.get(scope);
+    return known === undefined ? this.#isImplausible(counts) : counts.missing * 2 > known;
+  }
+
+  /** Halts or resumes a scope. Returns whether it is halted. What an operator accepted is over when most objects exist. */
+  update(scope: string, counts: ScopeCounts): boolean {
+    const isHalted = this.mustHalt(scope, counts);
+    if (isHalted) this.#halted.set(scope, Math.max(this.#halted.get(scope) ?? 0, counts.missing));
+    else this.#halted.delete(scope);
+    if (!this.#isImplausible(counts)) this.#accepted.delete(scope);
+    return isHalted;
+  }
+
+  /** Whether too many of the expected objects are missing at the same time. */
+  #isImplausible({ missing, expected }: ScopeCounts): boolean {
+    return expected >= this.#minObjects && missing * 2 > expected;
   }
 }

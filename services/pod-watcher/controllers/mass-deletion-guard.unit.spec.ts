@@ -1,38 +1,59 @@
 import { expect } from 'chai';
-import { MassDeletionGuard } from './mass-deletion-guard.ts';
+import { allObjects, MassDeletionGuard } from './mass-deletion-guard.ts';
 
-const createGuard = (options: Partial<ConstructorParameters<typeof MassDeletionGuard>[0]> = {}): MassDeletionGuard =>
-  new MassDeletionGuard({ minObjects: 20, accept: false, missingBefore: 0, ...options });
+const createGuard = (haltedBefore: Record<string, number> = {}): MassDeletionGuard =>
+  new MassDeletionGuard({ minObjects: 20, haltedBefore });
+const update = (guard: MassDeletionGuard, missing: number, expected: number, scope = allObjects): boolean =>
+  guard.update(scope, { missing, expected });
 
 describe('the mass-deletion guard', () => {
   it('halts if more than half of the minimum number are missing', () => {
-    expect(createGuard().update(10, 20)).to.equal(false);
-    expect(createGuard().update(11, 20)).to.equal(true);
-    expect(createGuard().update(19, 19)).to.equal(false);
-    expect(createGuard().update(0, 0)).to.equal(false);
+    expect(update(createGuard(), 10, 20)).to.equal(false);
+    expect(update(createGuard(), 11, 20)).to.equal(true);
+    expect(update(createGuard(), 19, 19)).to.equal(false);
+    expect(update(createGuard(), 0, 0)).to.equal(false);
   });
 
   it('stays halted until half of the missing are back, although new objects are added', () => {
     const guard = createGuard();
-    guard.update(60, 100);
-    expect(guard.update(60, 1_000)).to.equal(true);
-    expect(guard.update(31, 1_000)).to.equal(true);
-    expect(guard.update(30, 1_000)).to.equal(false);
-    expect(guard.update(60, 1_000)).to.equal(false);
+    update(guard, 60, 100);
+    expect(update(guard, 60, 1_000)).to.equal(true);
+    expect(update(guard, 31, 1_000)).to.equal(true);
+    expect(update(guard, 30, 1_000)).to.equal(false);
+    expect(update(guard, 60, 1_000)).to.equal(false);
   });
 
   it('counts the highest number of missing objects', () => {
     const guard = createGuard();
-    guard.update(60, 100);
-    guard.update(90, 100);
-    expect(guard.missing).to.equal(90);
-    expect(guard.update(50, 100)).to.equal(true);
+    update(guard, 60, 100);
+    update(guard, 90, 100);
+    expect([...guard.halted]).to.deep.equal([[allObjects, 90]]);
+    expect(update(guard, 50, 100)).to.equal(true);
   });
 
-  it('stays halted in the next process, unless the operator accepts the mass deletion', () => {
-    expect(createGuard({ missingBefore: 60 }).update(60, 1_000)).to.equal(true);
-    expect(createGuard({ missingBefore: 60 }).update(20, 1_000)).to.equal(false);
-    const accepting = createGuard({ missingBefore: 60, accept: true });
-    expect([accepting.missing, accepting.update(60, 60)]).to.deep.equal([0, false]);
+  it('halts each scope by itself', () => {
+    const guard = createGuard();
+    expect(update(guard, 60, 100, 'a')).to.equal(true);
+    expect(update(guard, 60, 1_000)).to.equal(false);
+    expect(update(guard, 1, 100, 'b')).to.equal(false);
+    expect([...guard.halted.keys()]).to.deep.equal(['a']);
+  });
+
+  it('stays halted in the next process', () => {
+    expect(update(createGuard({ [allObjects]: 60 }), 60, 1_000)).to.equal(true);
+    expect(update(createGuard({ [allObjects]: 60 }), 20, 1_000)).to.equal(false);
+    expect(createGuard({ [allObjects]: 0 }).halted.size).to.equal(0);
+  });
+
+  it('resumes when an operator accepts the missing objects, up to their number and until most exist', () => {
+    const guard = createGuard({ a: 60, b: 60 });
+    guard.accept({ a: 60 });
+    expect([update(guard, 60, 100, 'a'), update(guard, 60, 100, 'b')]).to.deep.equal([false, true]);
+    expect(update(guard, 61, 100, 'a')).to.equal(true);
+    expect(update(guard, 55, 95, 'a')).to.equal(false);
+    expect(guard.accepted).to.deep.equal(['a']);
+    expect(update(guard, 40, 80, 'a')).to.equal(false);
+    expect(guard.accepted).to.deep.equal([]);
+    expect(update(guard, 60, 100, 'a')).to.equal(true);
   });
 });

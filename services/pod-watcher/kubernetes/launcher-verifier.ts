@@ -16,7 +16,7 @@ import type { VirtualMachineObject } from './objects/virtual-machine.ts';
 import type { Pod } from './objects/pod.ts';
 
 export interface LauncherVerifierOptions {
-  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'>;
+  readonly pods: Pick<Informer<Pod>, 'objects' | 'subscribe'> & Partial<Pick<Informer<Pod>, 'versionBeforeList'>>;
   /** Reads the current machine "namespace/name". */
   readonly lookUpMachines: (
     key: string,
@@ -74,6 +74,11 @@ export class LauncherVerifier {
       else if (change.kind === 'gone') this.#drop(change.object, change.witnessed);
       else this.#notify(change);
     });
+  }
+
+  /** As Informer.versionBeforeList. */
+  get versionBeforeList(): string | undefined {
+    return this.#options.pods.versionBeforeList;
   }
 
   /** As Informer.subscribe. */

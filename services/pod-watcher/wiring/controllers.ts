@@ -9,6 +9,7 @@ import { ClaimController } from '../controllers/claims/claim-controller.ts';
 import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
 import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
+import { allObjects } from '../controllers/mass-deletion-guard.ts';
 import { NodeController } from '../controllers/nodes/node-controller.ts';
 import { EventBudget } from '../controllers/pods/event-budget.ts';
 import { AllocationCache } from '../controllers/pods/allocation-cache.ts';
@@ -186,11 +187,10 @@ function createPodController(
   caches: Caches,
   claims: ClaimController,
 ): PodController {
-  const { api, allocator, acceptMassDeletion, garbageIntervalMs, handoverState, log, signal } = options;
+  const { api, allocator, garbageIntervalMs, handoverState, log, signal } = options;
   const { lookUpPod, lookUpStatefulSet, lookUpMachines, nodeExists } = lookups;
   return new PodController({
     allocator,
-    acceptMassDeletion,
     garbageIntervalMs,
     log,
     signal,
@@ -215,8 +215,8 @@ function createPodController(
     lookUpStatefulSet,
     lookUpMachines,
     nodeExists,
-    ...deletionLister(api, pods, handoverState.pods),
-    missingBefore: handoverState.vanishedPods,
+    listDeleted: deletionLister(api, pods, () => informers.pods.versionBeforeList ?? handoverState.pods),
+    haltedBefore: { [allObjects]: handoverState.vanishedPods, ...handoverState.haltedNamespaces },
     terminatingBefore: handoverState.terminating,
     alarm: alarms.setterFor('MassPodDeletion'),
   });
@@ -350,18 +350,17 @@ function createNodeController(
   { options, informers, lookups, alarms }: Context,
   { view }: Pick<Projector, 'view'>,
 ): NodeController {
-  const { api, allocator, acceptMassDeletion, handoverState, log, signal } = options;
+  const { api, allocator, handoverState, log, signal } = options;
   const podKeyOf = ({ attachment }: SandboxBinding): string => `${attachment?.namespace}/${attachment?.pod}`;
   return new NodeController({
     allocator,
-    acceptMassDeletion,
     log,
     signal,
     nodes: informers.nodes,
     isAddressHeld: (binding) =>
       view.allocationsOfPod(podKeyOf(binding)).some((allocation) => isBindingOf(binding, allocation)),
     nodeExists: lookups.nodeExists,
-    ...deletionLister(api, nodes, handoverState.nodes),
+    listDeleted: deletionLister(api, nodes, () => handoverState.nodes),
     missingBefore: handoverState.vanishedNodes,
     outOfServiceBefore: handoverState.outOfService,
     alarm: alarms.setterFor('MassNodeDeletion'),

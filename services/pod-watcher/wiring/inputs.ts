@@ -25,8 +25,6 @@ import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
 export interface WiringOptions {
   readonly api: Api;
   readonly allocator: WatcherLedgerClient;
-  /** Release allocations even when most Pods or Nodes were deleted together. */
-  readonly acceptMassDeletion: boolean;
   /** The interval of the garbage collector; 0: it does not run. */
   readonly garbageIntervalMs: number;
   /** How many addresses the Pods of a namespace may request; absent: the default. */

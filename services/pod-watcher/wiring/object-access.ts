@@ -113,10 +113,12 @@ export const annotationRemover =
     }
   };
 
-/** Lists the deletions since the version up to which the previous active watcher worked; nothing without such a version. */
-export function deletionLister<T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, version: string) {
-  return version !== '' && { listDeleted: (signal: AbortSignal) => deletedSince(api, kind, { version, signal }) };
-}
+/** Returns a function that lists the deletions since a version; none while that is unknown. */
+export const deletionLister = <T extends ObjectMeta>(api: Api, kind: ResourceKind<T>, since: () => string) =>
+  async function* (signal: AbortSignal): AsyncGenerator<T> {
+    const version = since();
+    if (version !== '') yield* deletedSince(api, kind, { version, signal });
+  };
 
 function nameOf({ namespace, name, uid }: { namespace: string; name: string; uid: string }) {
   return { namespace, name, uid };

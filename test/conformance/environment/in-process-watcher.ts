@@ -37,7 +37,6 @@ export async function startInProcessWatcher(options: WatcherOptions): Promise<In
   const watching = startActiveWatcher({
     api: idleDetector.api,
     allocator: idleDetector.wrapAllocator(createLedgerClient(served.client)),
-    acceptMassDeletion: false,
     garbageIntervalMs: 0,
     lease: { namespace: 'default', name: 'conformance' },
     handoverState,

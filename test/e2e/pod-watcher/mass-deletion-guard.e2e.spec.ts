@@ -1,8 +1,7 @@
 /** An API server that lost Pods: nothing is released until the Pods are back, or an operator accepts the deletion. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { startServer } from '../../harness/processes/server.ts';
-import { watcherLaunch } from '../../harness/services.ts';
+import { runIpledger } from '../../harness/ipledger-cli.ts';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSystemSnapshot } from '../support/system-snapshot.ts';
@@ -92,7 +91,7 @@ describe('Pods that are missing from the API', function () {
       scene,
       'ipledger-pod-watcher',
       'MassPodDeletion',
-      /20 of 24 Pods .* stop all pod-watchers and start one with --accept-mass-deletion/,
+      /20 of 24 Pods .* run: ipledger accept-mass-deletion --reason TEXT/,
     );
   });
 
@@ -123,19 +122,14 @@ describe('Pods that are missing from the API', function () {
   });
 
   it('are released when an operator accepts the mass deletion', async () => {
-    const { watcher, allocator, cluster } = scene.stack;
-    await watcher.stop();
-    const launch = watcherLaunch({
-      name: 'accepting',
-      allocator: allocator.endpoint,
-      kubeconfig: cluster.kubeconfig,
-      healthListen: watcher.health,
-    });
-    const accepting = await startServer(scene.run, { ...launch, args: [...launch.args, '--accept-mass-deletion'] });
+    const { watcher, cluster } = scene.stack;
+    const args = ['accept-mass-deletion', '--reason', 'the backup is right', '--yes'];
+    const { code, stdout } = await runIpledger(args, { kubeconfig: cluster.kubeconfig });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Pods of all namespaces +2\d$/m);
     await eventually(async () => expect([...(await readAddresses()).keys()]).to.have.members([...old, 'later']));
+    await eventually(async () => expect(await readReadiness(watcher)).to.equal('ok'));
     await expectConsistency(scene.stack);
-    await accepting.stop();
-    await watcher.start();
   });
 
   it('are released when they were deleted while no watcher ran, in any number', async () => {

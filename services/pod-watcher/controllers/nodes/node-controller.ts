@@ -17,7 +17,7 @@ import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { handoverLimits } from '../../limits.ts';
-import { MassDeletionGuard } from '../mass-deletion-guard.ts';
+import { allObjects, MassDeletionGuard } from '../mass-deletion-guard.ts';
 
 export interface NodeControllerOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
@@ -28,8 +28,6 @@ export interface NodeControllerOptions {
   readonly nodeExists: (name: string, signal: AbortSignal) => Promise<boolean>;
   /** The Nodes that were deleted while no watcher ran, as far as the API server's event history reaches. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<ObjectMeta>;
-  /** Whether a mass deletion was confirmed: the controller continues. */
-  readonly acceptMassDeletion: boolean;
   readonly missingBefore?: number;
   /** The Nodes out of service that an earlier watcher has seen, as `outOfService`. */
   readonly outOfServiceBefore?: Readonly<Record<string, number>>;
@@ -80,8 +78,9 @@ export class NodeController implements LedgerSubscriber {
 
   constructor(options: NodeControllerOptions) {
     this.#options = options;
-    const { log, signal, acceptMassDeletion: accept, missingBefore = 0 } = options;
-    this.#massDeletionGuard = new MassDeletionGuard({ minObjects: minNodes, accept, missingBefore });
+    const { log, signal, missingBefore = 0 } = options;
+    const haltedBefore = { [allObjects]: missingBefore };
+    this.#massDeletionGuard = new MassDeletionGuard({ minObjects: minNodes, haltedBefore });
     const work = (name: string) => this.#reconcile(name);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
     options.nodes.subscribe((change) => this.#onNode(change));
@@ -89,7 +88,19 @@ export class NodeController implements LedgerSubscriber {
 
   /** The number of missing Nodes while the mass-deletion guard halts the controller; else 0. */
   get missing(): number {
-    return this.#massDeletionGuard.missing;
+    return this.#massDeletionGuard.halted.get(allObjects) ?? 0;
+  }
+
+  /** Whether an operator accepted that Nodes were deleted, and most are not back. */
+  get isAccepted(): boolean {
+    return this.#massDeletionGuard.accepted.length > 0;
+  }
+
+  /** An operator accepted that up to this number of missing Nodes were deleted. */
+  acceptMassDeletion(missing: number): void {
+    this.#massDeletionGuard.accept(missing > 0 ? { [allObjects]: missing } : {});
+    this.#checkMassDeletion();
+    for (const name of this.#deleted.keys()) this.#queue.add(name);
   }
 
   /** Nodes out of service, for the next watcher. */
@@ -168,15 +179,15 @@ export class NodeController implements LedgerSubscriber {
 
   #checkMassDeletion(): boolean {
     const { nodes, alarm } = this.#options;
-    const wasHalted = this.#massDeletionGuard.missing > 0;
+    const wasHalted = this.missing > 0;
     const since = wasHalted ? -Infinity : performance.now() - massDeletionWindowMs;
     const missing = [...this.#deleted].filter(([, at]) => at > since).map(([name]) => name);
     const expected = missing.length + nodes.objects.size;
-    const isHalted = this.#massDeletionGuard.update(missing.length, expected);
+    const isHalted = this.#massDeletionGuard.update(allObjects, { missing: missing.length, expected });
     if (isHalted)
       alarm(
         `${missing.length} of ${expected} Nodes are missing from the Kubernetes API all at the same time (${missing.slice(0, 3).join(', ')}, …); their bindings stay. ` +
-          'If the API server lost its data, restore it; if the Nodes are really deleted, stop all pod-watchers and start one with --accept-mass-deletion',
+          'If the API server lost its data, restore it; if the Nodes are really deleted, run: ipledger accept-mass-deletion --reason TEXT',
       );
     else if (wasHalted) alarm(undefined);
     return isHalted;

@@ -68,7 +68,6 @@ describe('the bindings of a Node', () => {
       },
       isAddressHeld: ({ attachment }) => held.has(`default/${attachment?.pod}`),
       nodeExists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
-      acceptMassDeletion: false,
       alarm: (message) => alarms.push(message),
       settleMs: 10,
       log: silentLogger,
@@ -238,9 +237,15 @@ describe('the bindings of a Node', () => {
     await until(() => unbound.length === 2);
     expect([alarms.at(-1), nodes.missing]).to.deep.equal([undefined, 0]);
 
-    const accepting = world(10, bound, { acceptMassDeletion: true });
+    const accepting = world(10, bound);
     await accepting.nodes.start();
     for (let index = 0; index < 6; index++) accepting.source.drop(nodeNamed(`n${index}`));
+    await until(() => accepting.alarms.length > 0);
+    accepting.nodes.acceptMassDeletion(5);
+    await waitForIdle();
+    expect([accepting.unbound.length, accepting.nodes.missing]).to.deep.equal([0, 6]);
+    accepting.nodes.acceptMassDeletion(6);
     await until(() => accepting.unbound.length === 6);
+    expect(accepting.alarms.at(-1)).to.equal(undefined);
   });
 });

@@ -35,6 +35,8 @@ export class AllocationCache implements LedgerSubscriber {
   readonly #listeners: ((ended: HeldAllocation) => void)[] = [];
   #seq = 0;
   #count = 0;
+  /** The uids by namespace. */
+  readonly #counts = new Map<string, number>();
 
   /** Calls `listener` with each allocation whose release the ledger reports. */
   onAllocationEnded(listener: (ended: HeldAllocation) => void): void {
@@ -55,6 +57,11 @@ export class AllocationCache implements LedgerSubscriber {
 
   get uidCount(): number {
     return this.#count;
+  }
+
+  /** As uidCount, of one namespace. */
+  uidCountOf(namespace: string): number {
+    return this.#counts.get(namespace) ?? 0;
   }
 
   /** The names of all Pods that hold allocations or may hold some. */
@@ -146,6 +153,7 @@ export class AllocationCache implements LedgerSubscriber {
     );
     this.#states.clear();
     this.#count = 0;
+    this.#counts.clear();
     for (const [pod, states] of uncertain)
       for (const { uid, ...state } of states) this.#change(pod, uid, { ...state, releasedAt: 0 });
     for (const allocation of allocations) this.#put(allocation);
@@ -167,7 +175,7 @@ export class AllocationCache implements LedgerSubscriber {
   #put(allocation: HeldAllocation): void {
     const { uid, provider, ordinal, seq } = allocation;
     const pod = podKeyOf(allocation);
-    if (!this.#isKnown(pod, uid)) this.#count += 1;
+    if (!this.#isKnown(pod, uid)) this.#addToCount(pod, 1);
     const replaced = this.allocationsOf(pod, uid).filter(
       (other) => other.seq === seq || (other.provider === provider && other.ordinal === ordinal),
     );
@@ -220,14 +228,22 @@ export class AllocationCache implements LedgerSubscriber {
     const others = this.#states.get(pod)?.filter((state) => state.uid !== uid) ?? [];
     const state = { ...initialState, ...this.#stateOf(pod, uid), ...changes, uid };
     this.#states.set(pod, [...others, state]);
-    if (!wasKnown) this.#count += 1;
+    if (!wasKnown) this.#addToCount(pod, 1);
     if (!this.#isKnown(pod, uid)) this.#forget(pod, uid);
     else if (isInitial(state)) this.#dropState(pod, uid);
   }
 
   #forget(pod: string, uid: string): void {
-    this.#count -= 1;
+    this.#addToCount(pod, -1);
     this.#dropState(pod, uid);
+  }
+
+  #addToCount(pod: string, change: number): void {
+    this.#count += change;
+    const namespace = pod.slice(0, pod.indexOf('/'));
+    const count = (this.#counts.get(namespace) ?? 0) + change;
+    if (count > 0) this.#counts.set(namespace, count);
+    else this.#counts.delete(namespace);
   }
 
   #dropState(pod: string, uid: string): void {

@@ -13,6 +13,7 @@ import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
+import { allObjects } from '../mass-deletion-guard.ts';
 import { NetworkCache } from '../networks/network-cache.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
@@ -99,9 +100,26 @@ export class PodController implements LedgerSubscriber {
     };
   }
 
-  /** The number of missing Pods while the mass-deletion guard halts all releases; else 0. */
+  /** By halted scope of the mass-deletion guard: how many Pods are missing. */
+  get halted(): Readonly<Record<string, number>> {
+    return this.#termination.halted;
+  }
+
+  /** The number of missing Pods while the mass-deletion guard halts releases; else 0. */
   get missingPods(): number {
-    return this.#termination.missingPods;
+    const { [allObjects]: all, ...namespaces } = this.halted;
+    return all ?? Object.values(namespaces).reduce((sum, missing) => sum + missing, 0);
+  }
+
+  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  get accepted(): readonly string[] {
+    return this.#termination.accepted;
+  }
+
+  /** An operator accepted that up to these numbers of missing Pods were deleted, by scope. */
+  acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
+    this.#termination.acceptMassDeletion(accepted, reason);
+    for (const key of this.#options.allocations.podKeys()) this.#queue.add(key);
   }
 
   /** The terminating Pods, for the next watcher. */

@@ -61,7 +61,7 @@ export class PodReleaser {
     const key = ledgerKeyOf(pod);
     this.stillBound.delete(key);
     // An API server that has lost data may show old annotations.
-    if (attachments.length > 0 && this.#options.termination.missingPods > 0) return 'again';
+    if (attachments.length > 0 && this.#options.termination.mayBeOld(pod.namespace)) return 'again';
     const bound = attachments.length > 0 ? await this.#listBoundAddresses(pod) : new Set<string>();
     for (const held of attachments) {
       const evidence = `the Pod no longer requests an attachment to ${held.provider}`;

@@ -1,7 +1,7 @@
 /**
  * Decides why a uid needs its addresses no longer. A Pod is deleted when the API reports it: by a watch event, by a look-up that
- * does not find it, or by another Pod under its name. While so many Pods are missing that the API server may have lost data, no
- * Pod is taken for deleted.
+ * does not find it, or by another Pod under its name. While so many Pods of its namespace or of the cluster are missing that the API
+ * server may have lost data (missing-pods.ts), no Pod of the namespaces concerned is taken for deleted.
  *
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
@@ -10,27 +10,27 @@ import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import { isMirror, type Pod } from '../../kubernetes/objects/pod.ts';
-import { MassDeletionGuard } from '../mass-deletion-guard.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import { GarbageCollector, type GarbageCollectorOptions } from './garbage-collector.ts';
 import type { LifecycleTracker } from './lifecycle-tracker.ts';
+import { MissingPods, type MissingPodsOptions } from './missing-pods.ts';
 import { ownerOf } from './pod-owner.ts';
 import { podDeleted, type ReleaseReason } from './release-reason.ts';
+import { allObjects } from '../mass-deletion-guard.ts';
 import { Retention, type RetentionOptions } from './retention.ts';
 import { isContainerBound, type StaticPodOptions } from './static-pods.ts';
 
-export interface PodTerminationOptions extends GarbageCollectorOptions, RetentionOptions, StaticPodOptions {
+export interface PodTerminationOptions
+  extends
+    GarbageCollectorOptions,
+    RetentionOptions,
+    StaticPodOptions,
+    Pick<MissingPodsOptions, 'haltedBefore' | 'alarm'> {
   readonly pods: LedgerPods;
   readonly allocations: AllocationCache;
   readonly lifecycles: LifecycleTracker;
-  /** The Pods that were deleted while no watcher ran, as far as the API server's event history reaches. */
+  /** The Pods that were deleted before the last list, and after what was seen before, as far as the API server's history reaches. */
   readonly listDeleted?: (signal: AbortSignal) => AsyncIterable<Pod>;
-  /** Whether a mass deletion was confirmed: releases do not halt. */
-  readonly acceptMassDeletion: boolean;
-  /** How many Pods were missing when an earlier watcher halted releases; 0 if it had not. */
-  readonly missingBefore?: number;
-  /** Raises the alarm that all releases are halted; undefined clears it. */
-  readonly alarm: (message: string | undefined) => void;
   /** How long the next mirror of a static Pod is waited for, since its mirror was deleted or its last container was unbound. */
   readonly mirrorGraceMs?: number;
   /** How long a Pod that disappeared without a deletion is waited for: others may follow. */
@@ -41,31 +41,37 @@ export interface PodTerminationOptions extends GarbageCollectorOptions, Retentio
 /** A kubelet checks the mirrors of its static Pods about once a minute. */
 const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
-const massDeletionCheckMs = 1_000;
-const minPods = 20;
 
 export class PodTermination {
   readonly #options: PodTerminationOptions;
-  readonly #massDeletionGuard: MassDeletionGuard;
+  readonly #missing: MissingPods;
   readonly #garbageCollector: GarbageCollector;
   readonly #retention: Retention;
   /** The uids that the API deleted while they held allocations, by Pod. */
   readonly #deleted = new Map<string, Set<string>>();
   /** By Pod: until when (of performance.now()) it counts as present although the API does not have it. */
   readonly #presentUntil = new Map<string, number>();
-  #checkedAt = -Infinity;
+  #acceptedReason = '';
 
   constructor(options: PodTerminationOptions) {
     this.#options = options;
     this.#garbageCollector = new GarbageCollector(options);
     this.#retention = new Retention(options);
-    const { acceptMassDeletion: accept, missingBefore = 0 } = options;
-    this.#massDeletionGuard = new MassDeletionGuard({ minObjects: minPods, accept, missingBefore });
+    this.#missing = new MissingPods({
+      ...options,
+      isUnexplained: (key) => this.#isUnexplained(key),
+      explain: (missing) => this.#explain(missing),
+    });
   }
 
-  /** The number of missing Pods while that halts all releases; else 0. */
-  get missingPods(): number {
-    return this.#massDeletionGuard.missing;
+  /** By halted scope of the mass-deletion guard: how many Pods are missing. */
+  get halted(): Readonly<Record<string, number>> {
+    return this.#missing.halted;
+  }
+
+  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  get accepted(): readonly string[] {
+    return this.#missing.accepted;
   }
 
   /**
@@ -79,6 +85,7 @@ export class PodTermination {
     this.#options.allocations.recordLastOwner(key, pod.ledgerUid, ownerOf(pod));
     const isMarked = pod.deletionTimestamp !== '';
     const isGone = witnessed && !pods.has(key);
+    if (!pods.has(key) && this.#options.allocations.uids(key).length > 0) this.#missing.add(key);
     if (isGone && isMarked) this.#recordDeleted(key, pod.ledgerUid);
     // A static Pod runs on when its mirror is deleted, and its kubelet creates a new mirror.
     if (isMirror(pod)) return this.#postpone(key, mirrorGraceMs);
@@ -96,38 +103,25 @@ export class PodTermination {
     return isAwaited ? this.#postpone(key, mirrorGraceMs) : undefined;
   }
 
-  /** If most Pods are missing at the start, lists which of them were deleted while no watcher ran. Call this before the first check. */
-  async prepare(): Promise<void> {
-    const { listDeleted, allocations, acceptMassDeletion, missingBefore = 0, log, signal } = this.#options;
-    const missing = new Set(this.#missingKeys());
-    const guard = new MassDeletionGuard({ minObjects: minPods, accept: acceptMassDeletion, missingBefore });
-    if (!guard.update(missing.size, allocations.uidCount)) return;
-    for (const key of missing) if (await this.#isStopped(key)) missing.delete(key);
-    if (!listDeleted) return;
-    log.info({ missing: missing.size }, 'pods: most Pods are missing, listing the deletions since the last watcher');
-    try {
-      for await (const pod of listDeleted(signal)) {
-        const key = ledgerKeyOf(pod);
-        if (pod.deletionTimestamp !== '') this.#recordDeleted(key, pod.ledgerUid);
-        if (this.#deleted.has(key) && missing.delete(key) && missing.size === 0) return;
-      }
-    } catch (error) {
-      if (!signal.aborted) log.info({ err: error }, 'pods: the API server has no full history of the deletions');
-    }
+  /** If most Pods are missing at the start, requests from the API server what it deleted. Await this before the first reconciliation. */
+  prepare(): Promise<void> {
+    return this.#missing.prepare();
   }
 
-  /** Halts or resumes all releases, depending on how many Pods are missing. */
+  /** Halts or resumes releases, depending on how many Pods are missing. Visits all names of the ledger. */
   checkMassDeletion(): void {
-    const { allocations, alarm } = this.#options;
-    const missing = this.#missingKeys();
-    const wasHalted = this.#massDeletionGuard.missing > 0;
-    this.#checkedAt = performance.now();
-    if (this.#massDeletionGuard.update(missing.length, allocations.uidCount))
-      alarm(
-        `${missing.length} of ${allocations.uidCount} Pods that hold addresses are missing from the Kubernetes API all at the same time (${missing.slice(0, 3).join(', ')}, …); nothing is released. ` +
-          'If the API server lost its data, restore it; if the Pods are really deleted, stop all pod-watchers and start one with --accept-mass-deletion',
-      );
-    else if (wasHalted) alarm(undefined);
+    this.#missing.scan();
+  }
+
+  /** An operator accepted that up to these numbers of missing Pods were deleted, by scope of the mass-deletion guard. */
+  acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
+    this.#acceptedReason = reason;
+    this.#missing.accept(accepted);
+  }
+
+  /** Whether the API server may show Pods of this namespace in an old state. */
+  mayBeOld(namespace: string): boolean {
+    return this.#missing.isHalted(namespace) || this.#missing.isClusterHalted;
   }
 
   /**
@@ -152,7 +146,9 @@ export class PodTermination {
           ? await this.#reasonOfReplaced(key, uid, pod)
           : await this.#reasonOfMissing(key, uid);
     if (reason === 'alive' || reason === 'unknown') return reason;
-    if (this.#isHalted()) return 'unknown';
+    if (this.#missing.isHalted(namespaceOf(key))) return 'unknown';
+    // The Pod of the name may be an old one, of an API server that was restored.
+    if (pod && pod.ledgerUid !== uid && !this.#wasDeleted(key, uid) && this.#missing.isClusterHalted) return 'unknown';
     return isReplaced ? reason : this.#unlessRetained(key, uid, reason);
   }
 
@@ -180,18 +176,29 @@ export class PodTermination {
 
   async #reasonOfMissing(key: string, uid: string): Promise<ReleaseReason | 'unknown'> {
     const { mirrorGraceMs = defaultMirrorGraceMs } = this.#options;
-    const isDeleted = this.#deleted.get(key)?.has(uid) === true;
+    const isDeleted = this.#wasDeleted(key, uid);
     const isStatic = isStaticIdentity(uid);
     if (isDeleted && !isStatic) return podDeleted('');
     // The mirror of a static Pod may have been deleted while no watcher ran.
     if (isStatic && !isDeleted && !this.#presentUntil.has(key)) this.#postpone(key, mirrorGraceMs);
-    if (this.#isHalted() || performance.now() < (this.#presentUntil.get(key) ?? 0)) return 'unknown';
+    if (this.#missing.isHalted(namespaceOf(key)) || performance.now() < (this.#presentUntil.get(key) ?? 0))
+      return 'unknown';
     if (await this.#isBoundStatic(key, uid)) {
       this.#postpone(key, mirrorGraceMs);
       return 'unknown';
     }
     if (isDeleted) return podDeleted('its mirror was deleted, and no container of the static Pod is bound');
-    return this.#garbageCollector.confirm(key, uid);
+    return this.#withAcceptance(key, await this.#garbageCollector.confirm(key, uid));
+  }
+
+  /** Adds why an operator accepted that Pods are missing. */
+  #withAcceptance(key: string, reason: ReleaseReason | 'unknown'): ReleaseReason | 'unknown' {
+    const isAccepted = this.#missing.accepted.some((scope) => scope === allObjects || scope === namespaceOf(key));
+    if (reason === 'unknown' || !isAccepted) return reason;
+    return {
+      ...reason,
+      evidence: `${reason.evidence}; an operator accepted the mass deletion: ${this.#acceptedReason}`,
+    };
   }
 
   /**
@@ -244,20 +251,33 @@ export class PodTermination {
     return false;
   }
 
-  #isHalted(): boolean {
-    if (performance.now() - this.#checkedAt > massDeletionCheckMs) this.checkMassDeletion();
-    return this.#massDeletionGuard.missing > 0;
+  /** Whether no deletion, owner or launcher explains that a name has no Pod. */
+  #isUnexplained(key: string): boolean {
+    const { pods, allocations } = this.#options;
+    const isExplained = (uid: string): boolean => this.#wasDeleted(key, uid) || pods.hasUnverifiedLauncher(key, uid);
+    return !allocations.uids(key).every(isExplained) && !this.#isExpectedBack(key);
   }
 
-  #missingKeys(): string[] {
-    const { pods, allocations } = this.#options;
-    const wasDeleted = (key: string, uid: string): boolean => this.#deleted.get(key)?.has(uid) ?? false;
-    return [...allocations.podKeys()].filter(
-      (key) =>
-        !pods.has(key) &&
-        allocations.uids(key).some((uid) => !wasDeleted(key, uid) && !pods.hasUnverifiedLauncher(key, uid)) &&
-        !this.#isExpectedBack(key),
-    );
+  /** Records which of the missing Pods the API server deleted, as far as its history reaches, and which machines are stopped. */
+  async #explain(names: ReadonlySet<string>): Promise<void> {
+    const { listDeleted, log, signal } = this.#options;
+    const missing = new Set(names);
+    try {
+      for (const key of missing) if (await this.#isStopped(key)) missing.delete(key);
+      if (!listDeleted || missing.size === 0) return;
+      log.info({ missing: missing.size }, 'pods: most Pods are missing, listing the deletions since they were seen');
+      for await (const pod of listDeleted(signal)) {
+        const key = ledgerKeyOf(pod);
+        if (pod.deletionTimestamp !== '' && !this.#options.pods.has(key)) this.#recordDeleted(key, pod.ledgerUid);
+        if (this.#deleted.has(key) && missing.delete(key) && missing.size === 0) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) log.info({ err: error }, 'pods: the API server has no full history of the deletions');
+    }
+  }
+
+  #wasDeleted(key: string, uid: string): boolean {
+    return this.#deleted.get(key)?.has(uid) === true;
   }
 
   #postpone(key: string, ms: number): number {
@@ -272,3 +292,5 @@ export class PodTermination {
     else this.#deleted.set(key, new Set([uid]));
   }
 }
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

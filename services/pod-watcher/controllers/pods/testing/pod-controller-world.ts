@@ -74,10 +74,9 @@ export const manyAllocations = (count: number): HeldAllocation[] =>
 export interface PodControllerWorldOptions extends Partial<
   Pick<
     PodControllerOptions,
-    | 'acceptMassDeletion'
     | 'mirrorGraceMs'
     | 'missingGraceMs'
-    | 'missingBefore'
+    | 'haltedBefore'
     | 'terminatingBefore'
     | 'listDeleted'
     | 'confirmDelayMs'
@@ -97,7 +96,6 @@ export function createPodControllerWorld(
   signal: AbortSignal,
   {
     allocations: held = [],
-    acceptMassDeletion = false,
     subnets = ['macvlan'],
     longBackoff = false,
     mirrorGraceMs = 3_600_000,
@@ -160,7 +158,6 @@ export function createPodControllerWorld(
     lookUpMachines,
     nodeExists: (name) => Promise.resolve(!deletedNodes.has(name)),
     lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
-    acceptMassDeletion,
     backoffMs: longBackoff ? [3_600_000, 3_600_000] : [20, 100],
     mirrorGraceMs,
     confirmDelayMs,

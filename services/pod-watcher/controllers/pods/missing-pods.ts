@@ -1,0 +1,171 @@
+/**
+ * The Pods that hold addresses and are missing from the API without a deletion. While they are most of a namespace or of the cluster,
+ * the namespaces concerned are halted: an API server may have lost data. Before that, the watcher requests from the API server what it deleted.
+ *
+ * A check visits the names without a Pod, not the ledger.
+ */
+import type { LedgerPods } from '../../kubernetes/ledger-pods.ts';
+import { allObjects, MassDeletionGuard, type ScopeCounts } from '../mass-deletion-guard.ts';
+import type { AllocationCache } from './allocation-cache.ts';
+
+export interface MissingPodsOptions {
+  readonly pods: Pick<LedgerPods, 'has'>;
+  readonly allocations: Pick<AllocationCache, 'podKeys' | 'uids' | 'uidCount' | 'uidCountOf'>;
+  /** Whether no deletion, owner or launcher explains that the API has no Pod of this name. */
+  readonly isUnexplained: (key: string) => boolean;
+  /** Looks for explanations why these names have no Pod. */
+  readonly explain: (missing: ReadonlySet<string>) => Promise<void>;
+  /** By scope of the guard: how many Pods were missing when an earlier watcher halted it. */
+  readonly haltedBefore?: Readonly<Record<string, number>>;
+  /** Raises the alarm that releases are halted; undefined clears it. */
+  readonly alarm: (message: string | undefined) => void;
+}
+
+const checkMs = 1_000;
+const minPods = 20;
+/** Names and namespaces that an alarm lists. */
+const maxListed = 3;
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+export class MissingPods {
+  readonly #options: MissingPodsOptions;
+  readonly #guard: MassDeletionGuard;
+  /** Names that hold allocations and had no Pod when they were seen last. */
+  readonly #absent = new Set<string>();
+  /** Scopes for which the deletions were requested since they were plausible. */
+  readonly #requested = new Set<string>();
+  #explaining: Promise<void> | undefined;
+  /** The namespaces in which nothing is released. */
+  #halted: ReadonlySet<string> = new Set();
+  #isClusterHalted = false;
+  #isAlarmed = false;
+  #checkedAt = -Infinity;
+
+  constructor(options: MissingPodsOptions) {
+    this.#options = options;
+    this.#guard = new MassDeletionGuard({ minObjects: minPods, haltedBefore: options.haltedBefore ?? {} });
+  }
+
+  /** By halted scope: how many Pods are missing. */
+  get halted(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#guard.halted);
+  }
+
+  /** The scopes whose missing Pods an operator accepted as deleted, and that have not recovered yet. */
+  get accepted(): readonly string[] {
+    return this.#guard.accepted;
+  }
+
+  /** Whether so many Pods of the cluster are missing that the others may be in an old state. */
+  get isClusterHalted(): boolean {
+    return this.#isClusterHalted;
+  }
+
+  isHalted(namespace: string): boolean {
+    if (performance.now() - this.#checkedAt > checkMs) this.check();
+    return this.#halted.has(namespace);
+  }
+
+  /** The API has no Pod of this name any more. */
+  add(key: string): void {
+    this.#absent.add(key);
+  }
+
+  /** An operator accepted that up to these numbers of Pods were deleted, by scope. */
+  accept(accepted: Readonly<Record<string, number>>): void {
+    this.#guard.accept(accepted);
+    this.check();
+  }
+
+  /** Looks at all names of the ledger. Call it at the start, and after a list of Pods. */
+  scan(): void {
+    this.#absent.clear();
+    for (const key of this.#options.allocations.podKeys()) if (!this.#options.pods.has(key)) this.#absent.add(key);
+    this.check();
+  }
+
+  /** Resolves when the deletions of Pods that were missing at the start are known. */
+  async prepare(): Promise<void> {
+    this.scan();
+    await this.#explaining;
+  }
+
+  /** Halts or resumes namespaces, depending on how many Pods are missing. */
+  check(): void {
+    this.#checkedAt = performance.now();
+    const missing = this.#missing();
+    const counts = this.#countsOf(missing);
+    const suspect = [...counts].filter(([scope, each]) => this.#guard.mustHalt(scope, each)).map(([scope]) => scope);
+    const unrequested = suspect.filter((scope) => !this.#guard.halted.has(scope) && !this.#requested.has(scope));
+    for (const scope of this.#requested) if (!suspect.includes(scope)) this.#requested.delete(scope);
+    for (const scope of unrequested) this.#requested.add(scope);
+    if (unrequested.length > 0) this.#request(missing);
+    // Until the API server has answered, what is suspect is halted without an alarm.
+    if (!this.#explaining) for (const [scope, each] of counts) this.#guard.update(scope, each);
+    this.#isClusterHalted = suspect.includes(allObjects);
+    this.#halted = this.#concerned(suspect, missing);
+    if (!this.#explaining) this.#raise(missing, counts);
+  }
+
+  #request(missing: readonly string[]): void {
+    this.#explaining ??= this.#options.explain(new Set(missing)).finally(() => {
+      this.#explaining = undefined;
+      this.check();
+    });
+  }
+
+  /** The names that are missing now. */
+  #missing(): string[] {
+    const { pods, allocations, isUnexplained } = this.#options;
+    const missing: string[] = [];
+    for (const key of this.#absent)
+      if (pods.has(key) || allocations.uids(key).length === 0) this.#absent.delete(key);
+      else if (isUnexplained(key)) missing.push(key);
+    return missing;
+  }
+
+  /** By scope: the namespaces with missing Pods, those that are halted, and all except accepted namespaces. */
+  #countsOf(missing: readonly string[]): Map<string, ScopeCounts> {
+    const { allocations } = this.#options;
+    const byNamespace = new Map<string, number>();
+    for (const scope of [...this.#guard.halted.keys(), ...this.#guard.accepted])
+      if (scope !== allObjects) byNamespace.set(scope, 0);
+    for (const key of missing) byNamespace.set(namespaceOf(key), (byNamespace.get(namespaceOf(key)) ?? 0) + 1);
+    const counts = new Map<string, ScopeCounts>();
+    let accepted = 0;
+    for (const [namespace, count] of byNamespace) {
+      counts.set(namespace, { missing: count, expected: allocations.uidCountOf(namespace) });
+      if (this.#guard.isAccepted(namespace, count)) accepted += count;
+    }
+    return counts.set(allObjects, { missing: missing.length - accepted, expected: allocations.uidCount });
+  }
+
+  /** The namespaces of halted scopes. All that miss a Pod are concerned when the cluster is. */
+  #concerned(scopes: readonly string[], missing: readonly string[]): ReadonlySet<string> {
+    const namespaces = new Set(scopes.filter((scope) => scope !== allObjects));
+    if (!scopes.includes(allObjects)) return namespaces;
+    const counts = Map.groupBy(missing, namespaceOf);
+    for (const [namespace, keys] of counts)
+      if (!this.#guard.isAccepted(namespace, keys.length)) namespaces.add(namespace);
+    return namespaces;
+  }
+
+  #raise(missing: readonly string[], counts: ReadonlyMap<string, ScopeCounts>): void {
+    const { alarm } = this.#options;
+    const [first] = this.#guard.halted.has(allObjects) ? [allObjects] : this.#guard.halted.keys();
+    const worst = first === undefined ? undefined : counts.get(first);
+    if (first !== undefined && worst) {
+      const isAll = first === allObjects;
+      const names = missing.filter((key) => isAll || namespaceOf(key) === first);
+      const [of, halted] = [isAll ? '' : ` of namespace ${first}`, [...this.#halted].toSorted()];
+      const more = halted.length > maxListed ? ` and ${halted.length - maxListed} more` : '';
+      alarm(
+        `${worst.missing} of ${worst.expected} Pods${of} that hold addresses are missing from the Kubernetes API all at the same time (${names.slice(0, maxListed).join(', ')}, …); ` +
+          `nothing is released in namespace ${halted.slice(0, maxListed).join(', ')}${more}. ` +
+          'If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --reason TEXT',
+      );
+    } else if (this.#isAlarmed) alarm(undefined);
+    this.#isAlarmed = first !== undefined;
+  }
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { networksAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
+import type { HeldAllocation } from '../../ledger/ledger-events.ts';
+import { heldAllocation, until } from '../../testing/fakes.ts';
+import {
+  beingDeleted,
+  createPodControllerWorld,
+  podWithNetwork,
+  type PodControllerWorldOptions,
+  waitForIdle,
+} from './testing/pod-controller-world.ts';
+
+/** Allocations of Pods "p0", "p1", … of a namespace. */
+const allocationsIn = (namespace: string, count: number, firstSeq: number): HeldAllocation[] =>
+  Array.from({ length: count }, (_, index) => heldAllocation(`p${index}`, { namespace, seq: firstSeq + index }));
+
+const podIn = (namespace: string, name: string): Pod => ({
+  ...podWithNetwork(name, { annotations: { [networksAnnotation]: 'default/macvlan' } }),
+  namespace,
+});
+const podsOf = (allocations: readonly HeldAllocation[]): Pod[] =>
+  allocations.map(({ namespace, pod }) => podIn(namespace, pod));
+
+describe('missing Pods of several namespaces', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  const [noisy, quiet, large] = [
+    allocationsIn('noisy', 30, 1),
+    allocationsIn('quiet', 5, 101),
+    allocationsIn('large', 100, 201),
+  ];
+
+  /** All Pods exist and are reconciled. */
+  async function createWorld(allocations: readonly HeldAllocation[], options: PodControllerWorldOptions = {}) {
+    const world = createPodControllerWorld(stop.signal, { allocations, ...options });
+    for (const pod of podsOf(allocations)) world.pods.put(pod);
+    world.controller.start();
+    await waitForIdle();
+    /** The watch missed these deletions: the next list does not have the Pods. */
+    const lose = (lost: readonly HeldAllocation[]): void => {
+      for (const pod of podsOf(lost)) world.pods.drop(pod, false);
+      world.pods.notify({ kind: 'listed' });
+    };
+    const releasedIn = (namespace: string) => world.allocator.released.filter((each) => each.namespace === namespace);
+    return { ...world, lose, releasedIn };
+  }
+
+  for (const [what, others] of [
+    ['most holders of the cluster', quiet],
+    ['a minority', large],
+  ] as const)
+    it(`halt their own namespace only, if they are ${what}`, async () => {
+      const { pods, alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...others]);
+      lose(noisy);
+      await until(() => alarms.length > 0);
+      const [other] = podsOf(others) as [Pod];
+      pods.drop(beingDeleted(other));
+      await until(() => releasedIn(other.namespace).length > 0);
+      expect([releasedIn('noisy'), controller.missingPods]).to.deep.equal([[], 30]);
+      expect(alarms[0]).to.contain('nothing is released in namespace noisy.');
+    });
+
+  it('halt each namespace that misses Pods, when most of the cluster are missing', async () => {
+    const { alarms, lose, releasedIn, lookedUp } = await createWorld([...noisy, ...large.slice(0, 10), ...quiet]);
+    lose([...noisy, ...large.slice(0, 2)]);
+    await until(() => alarms.length > 0);
+    await waitForIdle();
+    expect(alarms[0]).to.match(/^32 of 45 Pods that hold .* nothing is released in namespace large, noisy\. /);
+    expect([releasedIn('noisy'), releasedIn('large'), lookedUp]).to.deep.equal([[], [], []]);
+  });
+
+  it('keep what a name holds whose Pod may be an old one, when most of the cluster are missing', async () => {
+    const { pods, alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet]);
+    pods.drop(podIn('quiet', 'p0'), false);
+    pods.put({ ...podIn('quiet', 'p0'), uid: 'an older one', ledgerUid: 'an older one', annotations: {} });
+    lose(noisy);
+    await until(() => alarms.length > 0);
+    pods.notify({ kind: 'listed' });
+    await waitForIdle();
+    expect(releasedIn('quiet')).to.deep.equal([]);
+  });
+
+  it('are released without an alarm when the API server lists them as deleted, also while the watcher runs', async () => {
+    let lists = 0;
+    const listDeleted = async function* () {
+      lists += 1;
+      yield* await Promise.resolve(podsOf(noisy).map(beingDeleted));
+    };
+    const { alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet], { listDeleted });
+    expect(lists).to.equal(0);
+    lose(noisy);
+    await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
+    expect([lists, alarms]).to.deep.equal([1, []]);
+  });
+
+  it('are halted without an alarm until the API server has answered, and with one if it deleted none', async () => {
+    const answer = Promise.withResolvers<Pod[]>();
+    const listDeleted = async function* () {
+      yield* await answer.promise;
+    };
+    const { alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet], { listDeleted });
+    lose(noisy);
+    await waitForIdle();
+    expect([releasedIn('noisy'), alarms]).to.deep.equal([[], []]);
+    answer.resolve([]);
+    await until(() => alarms.length > 0);
+    expect(releasedIn('noisy')).to.deep.equal([]);
+  });
+
+  it('of one namespace are released when an operator accepts them, and those of another stay', async () => {
+    const { alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...large, ...quiet]);
+    lose([...noisy, ...large]);
+    await until(() => alarms.length > 0);
+    controller.acceptMassDeletion({ noisy: 30 }, 'the tenant left');
+    await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
+    expect([releasedIn('large'), controller.halted['large']]).to.deep.equal([[], 100]);
+  });
+});
