@@ -38,6 +38,7 @@ import { createLookups, type Lookups } from '../kubernetes/client/lookups.ts';
 import { EventRecorder, type PodEvent } from '../kubernetes/event-recorder.ts';
 import { isLauncher, LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
 import { LedgerPods } from '../kubernetes/ledger-pods.ts';
+import { PodsByNode } from '../kubernetes/pods-by-node.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { type IpObject, ips } from '../kubernetes/objects/ip.ts';
 import { type NamespaceObject, namespaces } from '../kubernetes/objects/namespace.ts';
@@ -189,6 +190,7 @@ function createPodController(
 ): PodController {
   const { api, allocator, garbageIntervalMs, handoverState, log, signal } = options;
   const { lookUpPod, lookUpStatefulSet, lookUpMachines, nodeExists } = lookups;
+  const podsByNode = new PodsByNode(informers.pods);
   return new PodController({
     allocator,
     garbageIntervalMs,
@@ -204,6 +206,7 @@ function createPodController(
       vip: caches.vipAddresses.get,
       claim: claims.view,
       namespaceOf: (name) => informers.namespaces.objects.get(name),
+      hasOtherPod: (node, namespace) => podsByNode.has(node, namespace),
     },
     allocations: caches.allocations,
     budget,

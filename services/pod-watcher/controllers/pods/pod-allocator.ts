@@ -1,6 +1,7 @@
 /** Serves one living Pod: plans its attachments, requests their addresses, and reports in Events why the Pod waits. */
 import { type ErrorCode, IpledgerError } from '../../../../lib/errors.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
+import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
@@ -21,6 +22,7 @@ import {
   budgetEvent,
   macWarningEvent,
   nameConflictProblem,
+  otherKindProblem,
   planProblemEvent,
   refusalEvent,
   unservedEvent,
@@ -120,6 +122,11 @@ export class PodAllocator {
       this.#wait(key, pod, { topics: plan.topics, podEvent: planProblemEvent(nameConflictProblem(pod, conflict)) });
       return { outcome: 'again', canReceive: 'undecided' };
     }
+    const holder = plan.attachments.length > 0 ? this.#holderOfOtherKind(key, pod) : undefined;
+    if (holder !== undefined) {
+      this.#wait(key, pod, { topics: plan.topics, podEvent: planProblemEvent(otherKindProblem(pod, holder)) });
+      return { outcome: 'again', canReceive: 'nothing' };
+    }
     if (plan.problems.length > 0) {
       const isFaultOfPod = plan.problems.some(({ about }) => about === 'request');
       // A Subnet or network that is applied together with its Pods is often observed a moment later: the first try is not reported.
@@ -139,6 +146,12 @@ export class PodAllocator {
     // Older waiting Pods are tried first, then this one.
     for (const each of [...ahead, key]) queue.add(each);
     return { outcome: 'again', canReceive: 'undecided' };
+  }
+
+  /** The identity of a static Pod that holds allocations under the name of another Pod, or the other way round. */
+  #holderOfOtherKind(key: string, { ledgerUid }: Pod): string | undefined {
+    const isStatic = isStaticIdentity(ledgerUid);
+    return this.#options.allocations.uids(key).find((uid) => isStaticIdentity(uid) !== isStatic);
   }
 
   /** Reports unserved networks and MAC warnings, once for each Pod uid, while the Pod is Pending. */

@@ -34,7 +34,7 @@ export interface PodControllerOptions
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects' | 'subscribe'>;
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   readonly subnets: SubnetCache;
-  readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf'>;
+  readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf' | 'hasOtherPod'>;
   /** The retry backoff of a Pod that was refused, if no event wakes it before. */
   readonly backoffMs?: readonly [first: number, max: number];
   /** The terminating Pods that an earlier watcher has seen. */

@@ -1,4 +1,5 @@
 /** The messages of Kubernetes Events about a Pod. Reasons and the form `stage=… error=…` are Kube-OVN's, for users' alerts. */
+import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { IpledgerError } from '../../../../lib/errors.ts';
 import type { Allocation } from '../../../../proto/generated/ipledger.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
@@ -21,6 +22,13 @@ export function planProblemEvent({ problems }: Pick<PodPlan, 'problems'>): PodEv
 export function nameConflictProblem({ ledgerName }: Pod, conflict: Pod): Pick<PodPlan, 'problems'> {
   const holder = conflict.ledgerName === conflict.name ? 'a Pod' : 'a virtual machine';
   const text = `the name ${ledgerName} belongs to ${holder} (Pod ${conflict.name}), which has addresses under it: give one of them another name`;
+  return { problems: [{ about: 'cluster', text }] };
+}
+
+/** A static Pod and another Pod do not pass addresses on to each other: a kubelet can give its mirror any free name. */
+export function otherKindProblem({ ledgerName, ledgerUid }: Pod, holder: string): Pick<PodPlan, 'problems'> {
+  const [earlier, later] = isStaticIdentity(ledgerUid) ? ['Pod', 'static Pod'] : ['static Pod', 'Pod'];
+  const text = `the name ${ledgerName} has addresses of a ${earlier} (uid ${holder}), which are not passed on to a ${later}: wait for their release, or use another name`;
   return { problems: [{ about: 'cluster', text }] };
 }
 

@@ -18,10 +18,13 @@ export interface PodReleaserOptions {
   readonly signal: AbortSignal;
 }
 
-/** The Pod that has a name now, and the allocations of an earlier Pod that it may receive; 'undecided' while the releaser must keep them all. */
+/**
+ * The Pod that has a name now, and the allocations of an earlier Pod that it may receive; 'undecided' while the releaser must keep them all; 'nothing'
+ * while it must release what ended, and keep what an owner retains.
+ */
 export interface TransferTarget {
   readonly uid: string;
-  readonly canReceive: 'undecided' | ((held: HeldAllocation) => boolean);
+  readonly canReceive: 'undecided' | 'nothing' | ((held: HeldAllocation) => boolean);
 }
 
 export class PodReleaser {
@@ -42,11 +45,11 @@ export class PodReleaser {
       if (isEarlierPod && target.canReceive === 'undecided') continue;
       const reason = allocations.isReleasing(key, uid)
         ? 'unknown'
-        : await termination.releaseReasonOf(key, uid, isEarlierPod);
+        : await termination.releaseReasonOf(key, uid, isEarlierPod && target.canReceive !== 'nothing');
       if (reason === 'unknown') outcome = 'again';
       if (typeof reason === 'string') continue;
       const transferable =
-        isEarlierPod && target.canReceive !== 'undecided'
+        isEarlierPod && typeof target.canReceive === 'function'
           ? allocations.allocationsOf(key, uid).filter(target.canReceive)
           : [];
       if (transferable.length > 0) await this.#releaseAllBut(transferable, { key, uid, reason });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { SandboxBinding } from '../../../../proto/generated/ipledger.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
+import { toStatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import type { HeldAllocation } from '../../ledger/ledger-events.ts';
 import { heldAllocation, mirrorOf, type PodParts, until } from '../../testing/fakes.ts';
 import {
@@ -19,6 +20,7 @@ const hash = 'd41d8cd98f00b204e9800998ecf8427e';
 const nextHash = '0cc175b9c0f1b6a831c399e269772661';
 const mirror = mirrorWithNetwork('a', hash);
 const node = { kind: 'Node', name: 'node-1', uid: 'uid-node-1' };
+const set = { kind: 'StatefulSet', name: 'web', uid: 'uid-web' };
 const held = heldAllocation('a', { uid: hash, node: 'node-1', owner: node });
 
 /** The mirror as the API shows it before it deletes it with grace period 0. */
@@ -138,6 +140,26 @@ describe('a static Pod', () => {
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.deep.include({ podUid: hash, evidence: 'the name belongs to Pod uid uid-a now' });
   });
+
+  for (const [what, first, then] of [
+    ['another Pod', held, podWithNetwork('a')],
+    ['a member of a StatefulSet', heldAllocation('web-0', { owner: set }), mirrorWithNetwork('web-0', hash)],
+  ] as const)
+    it(`does not exchange addresses with ${what} of its name`, async () => {
+      const world = createPodControllerWorld(stop.signal, { allocations: [first] });
+      const { pods, statefulSets, allocator, podEvents, controller, sendEvents } = world;
+      const web = { metadata: { ...set, namespace: 'default', resourceVersion: '1' }, spec: { replicas: 1 } };
+      statefulSets.put(toStatefulSet(web));
+      if (first === held) allocator.bindings = [bindingTo(held)];
+      pods.put(then);
+      controller.start();
+      await until(() => podEvents.length > 0);
+      expect(podEvents[0]?.podEvent.message).to.contain(`(uid ${first.uid}), which are not passed on`);
+      await waitForIdle();
+      expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
+      sendEvents(60, allocationEnded(first));
+      await until(() => allocator.allocated.length === 1);
+    });
 
   it('is waited for when its mirror was missing as the watcher started', async () => {
     const allocations = [heldAllocation('static', { uid: hash }), heldAllocation('other', { seq: 8 })];

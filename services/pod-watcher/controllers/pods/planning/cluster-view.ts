@@ -42,6 +42,8 @@ export interface ClusterView {
   claim(key: string): ClaimState;
   /** undefined before the namespace was observed. */
   namespaceOf(name: string): Pick<NamespaceObject, 'subnets' | 'pools' | 'labels' | 'problems'> | undefined;
+  /** Whether a Pod of the namespace that is no static Pod runs on the node. */
+  hasOtherPod(node: string, namespace: string): boolean;
   /** The first ordinal of a StatefulSet's members; undefined before the StatefulSet was observed. */
   ordinalStart(owner: Owner, namespace: string): number | undefined;
 }

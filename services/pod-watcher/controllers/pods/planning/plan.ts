@@ -9,6 +9,7 @@
 import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { restrictMirror } from './mirror-access.ts';
 import { parsePod } from './parse-pod.ts';
 import { type PodPlan, requestAddresses } from './request-addresses.ts';
 import { resolvePod } from './resolve-pod.ts';
@@ -22,7 +23,7 @@ export function planPod<H extends HeldAttachment>(
   const parsed = parsePod(pod, held);
   // An unreadable Pod keeps what it holds: its selections are unknown.
   if (!parsed.ok) return { ...emptyPlan, problems: parsed.problems };
-  return requestAddresses(resolvePod(parsed.value, clusterView));
+  return restrictMirror(requestAddresses(resolvePod(parsed.value, clusterView)), pod, clusterView);
 }
 
 const emptyPlan: Omit<PodPlan<never>, 'problems'> = {

@@ -138,6 +138,7 @@ export function createPodControllerWorld(
       vip: () => undefined,
       claim: () => ({ problem: '' }),
       namespaceOf: () => undefined,
+      hasOtherPod: () => true,
     },
     allocations,
     budget: new EventBudget(),

@@ -71,6 +71,7 @@ const clusterView: ClusterView = {
     const namespace = namespaces[name];
     return namespace && { labels: {}, ...namespace };
   },
+  hasOtherPod: (node) => node === 'shared-node',
   ordinalStart: ({ name }) => ({ web: 0, late: 5 })[name],
 };
 const pools: Record<string, string> = {
@@ -125,22 +126,28 @@ interface PlanOptions {
   readonly owner?: { readonly name: string };
   readonly namespace?: string;
   readonly held?: readonly HeldAttachment[];
+  /** The node whose kubelet wrote the Pod as a mirror. */
+  readonly mirrorOn?: string;
 }
 
 /** The plan for Pod `<owner>-1`; without an owner `web-1`. */
 export function planOf(
   networks: string,
   annotations: Record<string, string> = {},
-  { owner, namespace = 'default', held, phase = 'Pending' }: PlanOptions = {},
+  { owner, namespace = 'default', held, phase = 'Pending', mirrorOn }: PlanOptions = {},
 ) {
+  const hash = 'd41d8cd98f00b204e9800998ecf8427e';
+  const mirror = mirrorOn !== undefined && { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.hash': hash };
+  const node = mirrorOn !== undefined && { apiVersion: 'v1', kind: 'Node', name: mirrorOn, uid: 'n', controller: true };
+  const owners = [owner, node].filter(Boolean);
   const metadata = {
     name: `${owner?.name ?? 'web'}-1`,
     namespace,
     uid: 'u',
-    annotations: { [networksAnnotation]: networks, ...annotations },
-    ...(owner ? { ownerReferences: [owner] } : {}),
+    annotations: { [networksAnnotation]: networks, ...annotations, ...mirror },
+    ...(owners.length > 0 && { ownerReferences: owners }),
   };
-  return planPod(toPod({ metadata, status: { phase } }), clusterView, held);
+  return planPod(toPod({ metadata, spec: { nodeName: mirrorOn }, status: { phase } }), clusterView, held);
 }
 
 /** The key of an annotation for provider macvlan.default. */
