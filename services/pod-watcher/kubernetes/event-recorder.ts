@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { escapeUnprintable } from '../../../lib/unprintable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { WorkQueue } from '../work-queue/work-queue.ts';
+import { BoundedByNamespace } from './bounded-by-namespace.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
@@ -60,8 +61,7 @@ export class EventRecorder {
   readonly #log: Logger;
   readonly #signal: AbortSignal;
   readonly #intervals: EventIntervals;
-  /** In order of use; the least recently used are removed first. */
-  readonly #series = new Map<string, Series>();
+  readonly #series = new BoundedByNamespace<Series>(maxSeries);
   readonly #queue: WorkQueue;
 
   constructor(api: Api, log: Logger, signal: AbortSignal, intervals: Partial<EventIntervals> = {}) {
@@ -79,13 +79,8 @@ export class EventRecorder {
     const key = `${regarding.namespace}/${regarding.uid}/${event.reason}`;
     const known = this.#series.get(key);
     const { writtenAt, written, unwritten } = known ?? { writtenAt: -Infinity, written: '', unwritten: 0 };
-    this.#series.delete(key);
     const series = { regarding, event, unwritten: unwritten + 1, writtenAt, written };
-    this.#series.set(key, series);
-    for (const oldest of this.#series.keys()) {
-      if (this.#series.size <= maxSeries) break;
-      this.#series.delete(oldest);
-    }
+    this.#series.put(key, series);
     this.#queue.addAfter(key, this.#dueInMs(series));
   }
 
@@ -113,7 +108,7 @@ export class EventRecorder {
     const latest = this.#series.get(key);
     if (!latest) return 'done';
     const unwritten = latest.unwritten - series.unwritten;
-    this.#series.set(key, { ...latest, unwritten, writtenAt: performance.now(), written: series.event.message });
+    this.#series.put(key, { ...latest, unwritten, writtenAt: performance.now(), written: series.event.message });
     return 'done';
   }
 

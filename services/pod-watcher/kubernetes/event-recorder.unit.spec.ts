@@ -125,4 +125,11 @@ describe('Event recorder', () => {
     await until(() => api.objects.size === 1);
     expect(stored()[0]).to.have.property('involvedObject').that.includes({ uid: 'other' });
   });
+
+  it('drops Events of the namespace that has most of them, and not those of others', async () => {
+    events.record({ ...pod, namespace: 'quiet', name: 'victim', uid: 'victim' }, full);
+    for (let index = 0; index < 20_000; index++)
+      events.record({ ...pod, namespace: 'busy', name: `p${index}`, uid: `u${index}` }, full);
+    await until(() => [...api.objects.keys()].some((path) => path.includes('/namespaces/quiet/events/victim.')));
+  });
 });

@@ -9,6 +9,7 @@ import { mergePatch, podPath } from '../../../lib/kubernetes/client/object-reque
 import { waitingAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
+import { BoundedByNamespace } from './bounded-by-namespace.ts';
 import type { PodEvent } from './event-recorder.ts';
 import type { Pod } from './objects/pod.ts';
 
@@ -32,7 +33,7 @@ export class WaitingAnnotation {
   readonly #api: Api;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
-  readonly #pods = new Map<string, Shown>();
+  readonly #pods = new BoundedByNamespace<Shown>(maxPods);
   readonly #queue: WorkQueue;
 
   constructor(api: Api, log: Logger, signal: AbortSignal) {
@@ -56,10 +57,7 @@ export class WaitingAnnotation {
   }
 
   #show(key: string, shown: Shown): void {
-    this.#pods.delete(key);
-    this.#pods.set(key, shown);
-    const [oldest] = this.#pods.keys();
-    if (this.#pods.size > maxPods && oldest !== undefined) this.#pods.delete(oldest);
+    this.#pods.put(key, shown);
     if (shown.text !== shown.written)
       this.#queue.addAfter(key, Math.max(0, shown.writtenAt + intervalMs - performance.now()));
   }
