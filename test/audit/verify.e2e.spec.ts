@@ -56,14 +56,14 @@ describe('ipledger verify', function () {
     const { hash } = await ledger.head(never);
     const { code, stdout, stderr } = await runIpledger(['verify', '--etcd', etcd.endpoint]);
     expect([code, stderr]).to.deep.equal([0, '']);
-    expect(stdout).to.equal(`12 events, 6 other keys verified, up to ${hash}: no findings\n`);
+    expect(stdout).to.equal(`12 events, 7 other keys verified, up to ${hash}: no findings\n`);
   });
 
   it('compares the ledger with the checkpoints of a file', async () => {
     const args = ['verify', '--checkpoint', checkpoints, '--verifier-key', keys.verifier, '-o', 'json'];
     const { code, stdout } = await runIpledger(args, { env: { IPLEDGER_ETCD: etcd.endpoint } });
     expect(code).to.equal(0);
-    expect(JSON.parse(stdout)).to.deep.include({ comparedKeys: 6, findings: [] });
+    expect(JSON.parse(stdout)).to.deep.include({ comparedKeys: 7, findings: [] });
   });
 
   it('rejects a checkpoint of an unknown key and requests the key', async () => {
