@@ -18,6 +18,7 @@ import type { Logger } from '../../process/log.ts';
 import { bearerToken } from './bearer-token.ts';
 import { callWith } from './call-limits.ts';
 import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissions.ts';
+import { createRejectionLogger } from './rejection-log.ts';
 import { statusDetails } from './status-details.ts';
 
 /** The actor of events without TLS. */
@@ -25,9 +26,6 @@ export const anonymous = 'anonymous';
 
 /** Metadata with the identity whose call a standby forwards to the writer. */
 export const onBehalfOfKey = 'ipledger-on-behalf-of';
-
-/** A rejected client may retry without end. This many rejections are logged in an interval, and then the number of the others. */
-const logLimit = { max: 20, perMs: 60_000 };
 
 /** A status is sent in a header, whose length is limited. */
 const maxDetailsLength = 1_000;
@@ -149,19 +147,6 @@ export function authorizationInterceptor(
       },
     };
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
-  };
-}
-
-/** Logs a limited number of rejections per interval. */
-function createRejectionLogger(log: Logger): (rejection: object) => void {
-  let [since, count] = [-Infinity, 0];
-  return (rejection) => {
-    if (performance.now() - since > logLimit.perMs) {
-      if (count > logLimit.max) log.warn({ suppressed: count - logLimit.max }, 'more calls were rejected than logged');
-      [since, count] = [performance.now(), 0];
-    }
-    count += 1;
-    if (count <= logLimit.max) log.warn(rejection, 'a call was rejected');
   };
 }
 

@@ -2,8 +2,10 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { errorCodeMetadata, type IpledgerError } from '../../errors.ts';
+import type { Logger } from '../../process/log.ts';
 import type { ArrivingCall } from './arriving-call.ts';
 import { callOn } from './client-connections.ts';
+import { createRejectionLogger } from './rejection-log.ts';
 
 /** The property of the metadata that has its call. A weak map would be work for the garbage collector at each call. */
 const arrivingCall = Symbol('arrivingCall');
@@ -13,20 +15,24 @@ type TaggedMetadata = Metadata & { [arrivingCall]?: ArrivingCall };
 export const callWith = (metadata: Metadata): ArrivingCall | undefined => (metadata as TaggedMetadata)[arrivingCall];
 
 /** The first interceptor of a server: only the first one gets the call that has the stream. */
-export const limitsInterceptor: ServerInterceptor = (_method, call) => {
-  // grpc-js has no public handle of the stream.
-  const { stream } = call as { readonly stream?: ServerHttp2Stream };
-  const arriving = stream && callOn(stream);
-  const reject = (error: IpledgerError): void => {
-    const metadata = new Metadata();
-    metadata.set(errorCodeMetadata, error.code);
-    call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+export function limitsInterceptor(log: Logger): ServerInterceptor {
+  const logRejection = createRejectionLogger(log);
+  return ({ path }, call) => {
+    // grpc-js has no public handle of the stream.
+    const { stream } = call as { readonly stream?: ServerHttp2Stream };
+    const arriving = stream && callOn(stream);
+    const reject = (error: IpledgerError): void => {
+      logRejection({ path, peer: call.getPeer(), reason: error.message });
+      const metadata = new Metadata();
+      metadata.set(errorCodeMetadata, error.code);
+      call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+    };
+    const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
+      if (arriving) (metadata as TaggedMetadata)[arrivingCall] = arriving;
+      const refusal = arriving?.begin(reject);
+      if (refusal) reject(refusal);
+      else next(metadata);
+    };
+    return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata }) });
   };
-  const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
-    if (arriving) (metadata as TaggedMetadata)[arrivingCall] = arriving;
-    const refusal = arriving?.begin(reject);
-    if (refusal) reject(refusal);
-    else next(metadata);
-  };
-  return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata }) });
-};
+}

@@ -30,7 +30,7 @@ export function createServer({
     'grpc.max_connection_idle_ms': 300_000,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.enable_channelz': 0,
-    interceptors: [limitsInterceptor, ...(tls ? [authorizationInterceptor(log, tokens, refuseCaller)] : [])],
+    interceptors: [limitsInterceptor(log), ...(tls ? [authorizationInterceptor(log, tokens, refuseCaller)] : [])],
   });
   connections.limit(server);
   return server;
