@@ -3,6 +3,7 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
+import { goFieldNames } from '../../lib/go-field-names.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import { asRecord, tryParseJson, asText } from '../../lib/kubernetes/untyped-json.ts';
@@ -54,6 +55,9 @@ export function findSelections({ namespace, annotations: values }: Pod): Selecti
   );
 }
 
+/** Multus reads names of fields in any letter case. */
+const withFieldNames = goFieldNames(['name', 'namespace', 'interface']);
+
 /** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
 function parseSelections(value: string, namespace: string): Omit<Selection, 'actualInterface'>[] {
   if (value === '') return [];
@@ -65,7 +69,7 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
   const elements = tryParseJson(value);
   if (!Array.isArray(elements)) return [];
   return elements.map((element) => {
-    const { name, namespace: own, interface: interfaceName } = asRecord(element);
+    const { name, namespace: own, interface: interfaceName } = asRecord(withFieldNames(element));
     return { network: `${asText(own) || namespace}/${asText(name)}`, interface: asText(interfaceName) };
   });
 }

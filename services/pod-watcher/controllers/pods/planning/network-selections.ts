@@ -5,6 +5,7 @@
  * `[namespace/]name[@interface]`, separated by commas. The default network comes first.
  */
 import * as z from 'zod';
+import { goFieldNames } from '../../../../../lib/go-field-names.ts';
 import { isDnsSubdomain } from '../../../../../lib/kubernetes/ip-object-name.ts';
 import { isAddress } from '../../../../../lib/net/ip.ts';
 import {
@@ -129,19 +130,19 @@ function parseElement(element: string, podNamespace: string): Result<NetworkSele
 }
 
 /** Other plugins read the other fields of an element: portMappings, bandwidth, cni-args, … */
-const jsonElements = z.array(
-  z.object({
-    name: z.string(),
-    namespace: z.string().optional(),
-    interface: z.string().optional(),
-    /** The name of `interface` before the annotation was standardized. */
-    interfaceRequest: z.string().optional(),
-    ips: z.array(z.string()).nullable().optional(),
-    mac: z.string().optional(),
-    'default-route': z.array(z.string()).nullable().optional(),
-    'ipam-claim-reference': z.string().optional(),
-  }),
-);
+const fields = {
+  name: z.string(),
+  namespace: z.string().optional(),
+  interface: z.string().optional(),
+  /** The name of `interface` before the annotation was standardized. */
+  interfaceRequest: z.string().optional(),
+  ips: z.array(z.string()).nullable().optional(),
+  mac: z.string().optional(),
+  'default-route': z.array(z.string()).nullable().optional(),
+  'ipam-claim-reference': z.string().optional(),
+};
+/** Multus reads their names in any letter case. */
+const jsonElements = z.array(z.preprocess(goFieldNames(Object.keys(fields)), z.object(fields)));
 
 type Element = z.infer<typeof jsonElements>[number];
 

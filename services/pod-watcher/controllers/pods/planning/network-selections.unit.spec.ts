@@ -39,6 +39,21 @@ describe('the network selections of a Pod', () => {
         },
       ],
     ],
+    [
+      'have fields in any letter case, as Multus reads them',
+      '[{"Name":"m","IPs":["10.0.0.9"],"MAC":"02:00:00:00:00:01","Interface":"net9"},{"name":"m2","Ips":["10.0.0.8"]}]',
+      [
+        {
+          ...plain,
+          name: 'm',
+          namespace: 'app',
+          addresses: ['10.0.0.9'],
+          mac: '02:00:00:00:00:01',
+          interface: 'net9',
+        },
+        { ...plain, name: 'm2', namespace: 'app', addresses: ['10.0.0.8'] },
+      ],
+    ],
     ['are none for an empty annotation', '  ', []],
     ['are none for an empty JSON array', '[]', []],
   ];
