@@ -7,7 +7,7 @@ import type { Event, WatchReply } from '../../proto/generated/ipledger.ts';
 import type { ReadModel } from './read-model.ts';
 
 export interface FollowOptions {
-  readonly model: Pick<ReadModel, 'position' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
+  readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
   /** The number of the first event to read. */
   readonly from: number;
   readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
@@ -25,12 +25,14 @@ export async function followLedger({ model, from, watch, log, signal }: FollowOp
   const pending = new PendingEvents(model, signal);
   await subscribeEvents({
     position: async () => {
+      assertUndamaged(model);
       await pending.store();
       pending.beginStream();
       return model.position;
     },
     watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
     apply: async (batch) => {
+      assertUndamaged(model);
       pending.add(batch);
       const isIdle = batch.events.length === 0;
       if (isIdle || !pending.shouldWait) await pending.store();
@@ -40,7 +42,11 @@ export async function followLedger({ model, from, watch, log, signal }: FollowOp
       const error = IpledgerError.from(thrown);
       const { seq } = model.position;
       const isOtherLedger = error instanceof PositionMismatch || error.code === 'POSITION_GONE';
-      if (isOtherLedger && seq > 0) {
+      if (model.damage !== undefined) {
+        log.error({ seq, reason: model.damage }, 'the file was damaged or replaced: rebuilding the read model');
+        pending.clear();
+        model.reset();
+      } else if (isOtherLedger && seq > 0) {
         log.error({ seq, reason: error.message }, 'the ledger was rewound or replaced: rebuilding the read model');
         pending.clear();
         model.reset();
@@ -48,6 +54,11 @@ export async function followLedger({ model, from, watch, log, signal }: FollowOp
     },
     signal,
   });
+}
+
+/** Ends the stream, so that the next one begins at the first event. @throws IpledgerError LEDGER_DAMAGED */
+function assertUndamaged({ damage }: FollowOptions['model']): void {
+  if (damage !== undefined) throw new IpledgerError('LEDGER_DAMAGED', damage);
 }
 
 /** Received events that are not stored yet. While the model catches up, those of several replies are stored in one transaction. */

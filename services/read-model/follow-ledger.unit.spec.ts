@@ -68,6 +68,28 @@ describe('followLedger', () => {
     expect(model.notReadyReason).to.equal(undefined);
   });
 
+  it('rebuilds a damaged file, also while the stream is idle, and answers nothing until then', async () => {
+    const [given, bound] = podLifeEvents(1) as [never, never];
+    const openedAt = await follow(
+      [
+        keepalive(2),
+        watchReply([given, bound]),
+        () => {
+          model.reportDamage('the page of event 1 does not have its hash');
+          expect(() => model.store)
+            .to.throw(IpledgerError)
+            .with.property('code', 'UNAVAILABLE');
+        },
+        keepalive(2),
+      ],
+      [keepalive(2), watchReply([given, bound])],
+    );
+    expect(openedAt).to.deep.equal([1, 1]);
+    expect({ damage: model.damage, ...model.position }).to.deep.equal({ damage: undefined, ...fakePosition(2) });
+    expect(model.store.event(2)).to.deep.equal(bound);
+    expect(logged[0]).to.include({ reason: 'the page of event 1 does not have its hash' });
+  });
+
   it('splits transactions only between commands', async () => {
     const events = Array.from({ length: 250 }, (_, index) =>
       fakeEvent(index + 1, index >= 90 && index < 110 ? { part: index - 89, parts: 20 } : {}),

@@ -27,8 +27,6 @@ import type { ReadModel } from './read-model.ts';
 import { firstSeqSince, searchEvents, type SearchCriteria } from './store/event-search.ts';
 import type { EventStore } from './store/event-store.ts';
 
-/** Why waits this long for the newest events to arrive. */
-const maxWaitMs = 10_000;
 const maxOwners = 1_000;
 
 /** Lists the current allocations of a Pod at the allocator. */
@@ -37,19 +35,49 @@ export type ListPodAllocations = (
   signal: AbortSignal,
 ) => Promise<{ readonly allocations: readonly Allocation[]; readonly position: Position }>;
 
-export function ledgerHandlers(
-  model: ReadModel,
-  listPodAllocations: ListPodAllocations,
-): Handlers<typeof LedgerService> {
+/** What the handlers need of the ledger. */
+export interface LedgerQueries {
+  readonly listPodAllocations: ListPodAllocations;
+  /** The head of the ledger, read after the call. @throws IpledgerError when no allocator answers. */
+  readonly readHead: () => Promise<Position>;
+  /** How long a query waits for the newest events to arrive. */
+  readonly maxWaitMs: number;
+}
+
+export function ledgerHandlers(model: ReadModel, ledger: LedgerQueries): Handlers<typeof LedgerService> {
   return {
-    history: (request) => {
+    history: async (request, { signal }) => {
       const { about, period, page } = readHistory(request);
+      if (about.address !== '')
+        throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index addresses: call an allocator');
+      await waitUntilCurrent(model, ledger, signal);
       return history(model, { about, period, page });
     },
-    nextAllocations: (request) => nextAllocations(model, request),
-    why: (request, context) => why(model, listPodAllocations, request, context),
+    nextAllocations: async (request, { signal }) => {
+      await waitUntilCurrent(model, ledger, signal);
+      return nextAllocations(model, request);
+    },
+    why: (request, context) => why(model, ledger, request, context),
   };
 }
+
+/** Compares the store with the head of the ledger: its stream may be silent without an error, as after the loss of a replica. */
+async function waitUntilCurrent(model: ReadModel, ledger: LedgerQueries, signal: AbortSignal): Promise<void> {
+  assertReady(model);
+  let head: Position;
+  try {
+    head = await ledger.readHead();
+  } catch (error) {
+    const { message } = IpledgerError.from(error);
+    throw new IpledgerError('UNAVAILABLE', `the read model cannot compare its events with the ledger: ${message}`, {
+      cause: error,
+    });
+  }
+  await waitForPosition(model, head, ledger.maxWaitMs, signal);
+}
+
+/** @throws IpledgerError UNAVAILABLE */
+const assertReady = (model: ReadModel): void => void model.store;
 
 interface HistoryQuery {
   readonly about: HistorySubject;
@@ -60,8 +88,6 @@ interface HistoryQuery {
 async function history(model: ReadModel, { about, period, page }: HistoryQuery): Promise<MessageInput<HistoryReply>> {
   const { store } = model;
   const { position } = store;
-  if (about.address !== '')
-    throw new IpledgerError('NOT_IMPLEMENTED', 'the read model does not index addresses: call an allocator');
   const last = period.until === Infinity ? position.seq : firstSeqSince(store, period.until) - 1;
   const first = period.since === -Infinity ? store.firstSeq : firstSeqSince(store, period.since);
   return { position, ...(await searchPage(store, criteriaFor(store, about), { last, first, page })) };
@@ -80,7 +106,7 @@ async function nextAllocations(
 
 async function why(
   model: ReadModel,
-  listPodAllocations: ListPodAllocations,
+  { listPodAllocations, maxWaitMs }: LedgerQueries,
   request: WhyRequest,
   { signal }: CallContext,
 ): Promise<MessageInput<WhyReply>> {
@@ -88,22 +114,34 @@ async function why(
   const pod = requireField('pod', request.pod);
   const page = { token: request.pageToken, size: resolvePageSize(request.pageSize, 100, 1_000) };
   const { allocations, position } = await listPodAllocations({ namespace, pod }, signal);
-  await waitUntilCaughtUp(model, position.seq, signal);
+  await waitForPosition(model, position, maxWaitMs, signal);
   const { store } = model;
   const criteria = { anyOf: keysOf('pod', store.findKeys('pods', { namespace, name: pod }, 1)) };
   const found = await searchPage(store, criteria, { last: position.seq, first: store.firstSeq, page });
   return { position, allocations, ...found };
 }
 
-async function waitUntilCaughtUp(model: ReadModel, seq: number, signal: AbortSignal): Promise<void> {
-  const { store } = model;
+/** @throws IpledgerError UNAVAILABLE if the position does not arrive, or the store continued otherwise. */
+async function waitForPosition(
+  model: ReadModel,
+  { seq, hash }: Position,
+  maxWaitMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  assertReady(model);
   try {
     await model.waitForSeq(seq, timeoutSignal(maxWaitMs, signal));
   } catch (error) {
     if (signal.aborted) throw error;
-    const message = `the read model has read the events up to ${store.position.seq}, and event ${seq} did not arrive in time: call an allocator, or try again later`;
+    const message = `the read model has read the events up to ${model.position.seq}, and event ${seq} did not arrive in time: call an allocator, or try again later`;
     throw new IpledgerError('UNAVAILABLE', message, { cause: error });
   }
+  const { store } = model;
+  if (seq >= store.firstSeq && seq > 0 && store.hashOf(seq) !== hash)
+    throw new IpledgerError(
+      'UNAVAILABLE',
+      `event ${seq} of the read model is not that of the ledger, which was restored from a backup or replaced: call an allocator, or try again later`,
+    );
 }
 
 interface PageRange {

@@ -18,10 +18,12 @@ import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import { addGrpcService } from '../../lib/grpc/server/serve.ts';
 import type { Tls } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
-import { ledgerHandlers, type ListPodAllocations } from './ledger-service.ts';
+import { ledgerHandlers, type LedgerQueries, type ListPodAllocations } from './ledger-service.ts';
 import { followLedger } from './follow-ledger.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
+import { shareCalls } from './share-calls.ts';
+import { verifyForever } from './verify-forever.ts';
 import { watchWithBytes } from './watch-replies.ts';
 
 interface Options {
@@ -70,6 +72,8 @@ const options = new Command('read-model')
 const log = createLogger('read-model');
 const healthIntervalMs = 100;
 const callTimeoutMs = 10_000;
+/** A query waits this long for the newest events to arrive. */
+const maxWaitMs = 10_000;
 /** The allocator sends a keepalive every few seconds. A longer silence is a broken stream. */
 const watchSilenceMs = 20_000;
 
@@ -84,8 +88,9 @@ await runProgram(log, async (life) => {
     log,
     signal: life.signal,
   });
+  const verifying = verifyForever({ model, scratchFile: `${options.file}-verification`, log, signal: life.signal });
   life.onStop(async () => {
-    await following;
+    await Promise.all([following, verifying]);
     model.close();
     connection.close();
   });
@@ -98,7 +103,8 @@ await runProgram(log, async (life) => {
     life.onStop(() => health.close());
   }
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const port = await startServer({ model, listPodAllocations: allocationLister(connection), health, tls }, life);
+  const ledger = { listPodAllocations: allocationLister(connection), readHead: headReader(connection), maxWaitMs };
+  const port = await startServer({ model, ledger, health, tls }, life);
   log.info({ listen: options.listen, port }, 'listening');
   for (; !life.signal.aborted; await pause(healthIntervalMs, life.signal))
     health.setStatus('', model.notReadyReason === undefined ? 'SERVING' : 'NOT_SERVING');
@@ -124,17 +130,26 @@ function allocationLister(connection: Connection): ListPodAllocations {
   };
 }
 
+/** Queries share the calls. */
+function headReader(connection: Connection): LedgerQueries['readHead'] {
+  return shareCalls(async () => {
+    const { position } = await call(connection, LedgerService.getStatus, {}, { timeoutMs: callTimeoutMs });
+    if (!position) throw new IpledgerError('BUG', 'the reply has no position');
+    return position;
+  });
+}
+
 interface ServerParts {
   readonly model: ReadModel;
-  readonly listPodAllocations: ListPodAllocations;
+  readonly ledger: LedgerQueries;
   readonly health: HealthImplementation;
   readonly tls: Tls;
 }
 
 /** Starts the gRPC server: History and Why, health and reflection. Resolves to the port. */
-function startServer({ model, listPodAllocations, health, tls }: ServerParts, life: Lifecycle): Promise<number> {
+function startServer({ model, ledger, health, tls }: ServerParts, life: Lifecycle): Promise<number> {
   const server = createServer({ tls, log });
-  addGrpcService(server, LedgerService, ledgerHandlers(model, listPodAllocations), { log, stopping: life.signal });
+  addGrpcService(server, LedgerService, ledgerHandlers(model, ledger), { log, stopping: life.signal });
   health.addToServer(server);
   addReflection(server);
   return listen(server, { listen: options.listen, tls }, life);

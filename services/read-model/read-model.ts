@@ -11,6 +11,7 @@ export class ReadModel {
   #store: EventStore;
   /** The head of the ledger at the start. Queries are rejected until the store reaches it. */
   #catchUpSeq: number | undefined;
+  #damage: string | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -21,8 +22,14 @@ export class ReadModel {
     return this.#store.position;
   }
 
+  /** What a verification has found; undefined for nothing. The follower rebuilds the file then. */
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
   /** Why queries are rejected; undefined when they are answered. */
   get notReadyReason(): string | undefined {
+    if (this.#damage !== undefined) return 'the read model is rebuilding its file, which was damaged or replaced';
     if (this.#catchUpSeq === undefined) return 'the read model has no connection to the ledger yet';
     const { seq } = this.position;
     return seq < this.#catchUpSeq ? `the read model has read ${seq} of ${this.#catchUpSeq} events so far` : undefined;
@@ -38,11 +45,27 @@ export class ReadModel {
   /** Records the head of the ledger. */
   recordLedgerHead(seq: number): void {
     this.#catchUpSeq ??= seq;
+    this.#advanced.emit('advanced');
   }
 
   append(events: readonly Event[], position: Position): void {
     this.#store.append(events, position);
     this.#advanced.emit('advanced');
+  }
+
+  /** Whether a store is the one of the model: a rebuild replaces it. */
+  isCurrent(store: EventStore): boolean {
+    return store === this.#store;
+  }
+
+  /** Resolves when queries are answered. @throws AbortError with the signal. */
+  async caughtUp(signal: AbortSignal): Promise<void> {
+    while (this.notReadyReason !== undefined) await once(this.#advanced, 'advanced', { signal });
+  }
+
+  /** Rejects queries until the file is rebuilt. */
+  reportDamage(what: string): void {
+    this.#damage = what;
   }
 
   /** Resolves when the store contains an event. @throws AbortError with the signal. */
@@ -56,6 +79,7 @@ export class ReadModel {
     removeDatabase(this.#file);
     this.#store = new EventStore(this.#file);
     this.#catchUpSeq = undefined;
+    this.#damage = undefined;
   }
 
   close(): void {

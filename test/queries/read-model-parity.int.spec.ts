@@ -1,5 +1,4 @@
 /** Property test: for random histories and random queries, the allocator and the read model return the same answers. */
-import { pino } from 'pino';
 import fc from 'fast-check';
 import { readPages } from '../../cli/clients/pages.ts';
 import { addressAtInstant, buildAddressPeriods } from '../../cli/allocation-periods/allocation-periods.ts';
@@ -14,7 +13,6 @@ import {
   type NextAllocationsRequest,
 } from '../../proto/generated/ipledger.ts';
 import { expect } from 'chai';
-import { stream } from '../../lib/grpc/client.ts';
 import type { CallContext } from '../../lib/grpc/server/serve.ts';
 import {
   applySubnet,
@@ -22,10 +20,10 @@ import {
   serveAllocator,
 } from '../../services/allocator/grpc/testing/served-allocator.ts';
 import { logOf } from '../../ledger/log/testing/running-writer.ts';
-import { ledgerHandlers } from '../../services/read-model/ledger-service.ts';
+import { ledgerHandlers, type LedgerQueries } from '../../services/read-model/ledger-service.ts';
 import { temporaryFile } from '../../services/read-model/testing/fake-events.ts';
-import { followLedger } from '../../services/read-model/follow-ledger.ts';
-import { ReadModel } from '../../services/read-model/read-model.ts';
+import { verifyStore } from '../../services/read-model/store/verify-store.ts';
+import { buildReadModel } from './build-read-model.ts';
 import { type LogLine, holdersAfter } from './full-scan.ts';
 
 const never = new AbortController().signal;
@@ -56,6 +54,16 @@ const act: fc.Arbitrary<Act> = fc.record({
  *
  * @param lives per Pod number: how many times the Pod was created again
  */
+const queriesOf = (served: ServedAllocator): LedgerQueries => ({
+  listPodAllocations: () => Promise.reject(new Error('the test does not request allocations')),
+  readHead: async () => {
+    const { position } = await served.call(LedgerService.getStatus, {});
+    if (!position) throw new Error('no position');
+    return position;
+  },
+  maxWaitMs: 10_000,
+});
+
 async function performAct(
   served: ServedAllocator,
   lives: number[],
@@ -153,22 +161,6 @@ async function readAllEvents(send: SendQuery, request: MessageInput<HistoryReque
 }
 
 /** Builds a read model that has caught up with the ledger. */
-async function buildReadModel(served: ServedAllocator, file: string): Promise<ReadModel> {
-  const model = new ReadModel(file);
-  const following = new AbortController();
-  const ended = followLedger({
-    model,
-    from: 1,
-    watch: (fromSeq, signal) => stream(served.client, LedgerService.watch, { fromSeq }, { silenceMs: 20_000, signal }),
-    log: pino({ level: 'silent' }),
-    signal: following.signal,
-  });
-  await model.waitForSeq(served.replica.head.seq, never);
-  following.abort();
-  await ended;
-  return model;
-}
-
 /** Compares all answers of the two, for one history. */
 async function expectSameAnswers(acts: readonly Act[], questions: readonly Question[]): Promise<void> {
   const place = temporaryFile();
@@ -178,7 +170,7 @@ async function expectSameAnswers(acts: readonly Act[], questions: readonly Quest
   const lives: number[] = [];
   for (const each of acts) await performAct(served, lives, each);
   const model = await buildReadModel(served, place.file);
-  const answers = ledgerHandlers(model, () => Promise.reject(new Error('the test does not request allocations')));
+  const answers = ledgerHandlers(model, queriesOf(served));
   const fromAllocator: SendQuery = (request) => served.call(LedgerService.history, request);
   const fromReadModel: SendQuery = async (request) => {
     const complete = decode('HistoryRequest', encode('HistoryRequest', request)) as HistoryRequest;
@@ -186,6 +178,7 @@ async function expectSameAnswers(acts: readonly Act[], questions: readonly Quest
     return decode('HistoryReply', encode('HistoryReply', reply)) as HistoryReply;
   };
   try {
+    expect([...verifyStore(model.store, `${place.file}-verification`)]).to.have.length.above(0);
     const events = (await readAllEvents(fromAllocator, { pageSize: 100 })).toReversed();
     expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, position) => position + 1));
     for (const each of questions) {
@@ -257,7 +250,7 @@ async function expectSameHoldersByIndex(acts: readonly Act[], wrongSeqs: readonl
   for (const each of acts) await performAct(served, lives, each);
   const model = await buildReadModel(served, place.file);
   try {
-    const handlers = ledgerHandlers(model, () => Promise.reject(new Error('the test does not request allocations')));
+    const handlers = ledgerHandlers(model, queriesOf(served));
     const right = indexOf(served, async (request) => (await handlers.nextAllocations?.(request, context))?.seqs ?? []);
     let turn = 0;
     const wrong = indexOf(served, async () => [1, wrongSeqs[turn++ % wrongSeqs.length] ?? 1]);

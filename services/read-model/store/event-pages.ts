@@ -1,4 +1,5 @@
 /** Pages of events. A packed page takes a seventh of the space of single events. */
+import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** Larger pages compress little better, and reading one event unpacks its page. */
@@ -19,6 +20,13 @@ export function packPage(messages: readonly Uint8Array[]): Buffer {
   }
   return zstdCompressSync(bytes, { params });
 }
+
+/** The hash before the first page. */
+export const firstPageHash: Uint8Array = new Uint8Array(0);
+
+/** SHA-256 of the hash of the page before and of the bytes of the page. */
+export const pageHash = (before: Uint8Array, packed: Uint8Array): Uint8Array =>
+  createHash('sha256').update(before).update(packed).digest();
 
 export function unpackPage(packed: Uint8Array): Uint8Array[] {
   const bytes = zstdDecompressSync(packed);

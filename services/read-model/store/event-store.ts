@@ -3,9 +3,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { decode } from '../../../proto/codec.ts';
 import type { Event, Position } from '../../../proto/generated/ipledger.ts';
 import { encodedEvent } from '../watch-replies.ts';
-import { createEventKeyResolver } from './event-keys.ts';
+import { createInsert, type EventInsert } from './event-insert.ts';
+import { foundBy } from './index-rows.ts';
 import { openDatabase } from './database-file.ts';
-import { eventsPerPage, packPage, unpackPage } from './event-pages.ts';
+import { eventsPerPage, firstPageHash, packPage, pageHash, unpackPage } from './event-pages.ts';
 
 /** The columns that events are searched by. */
 export type KeyColumn = 'subnet' | 'pod' | 'node' | 'owner';
@@ -22,6 +23,13 @@ interface Page {
   readonly messages: readonly Uint8Array[];
 }
 
+/** A page as it is stored. */
+export interface StoredPage {
+  readonly first: number;
+  readonly packed: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
 export class EventStore {
   readonly #database: DatabaseSync;
   readonly #insertEvents: EventInsert;
@@ -29,11 +37,14 @@ export class EventStore {
   readonly #byColumn = new Map<KeyColumn | undefined, StatementSync>();
   readonly #findPage: StatementSync;
   readonly #setPage: StatementSync;
+  readonly #nextPage: StatementSync;
   readonly #findTime: StatementSync;
   readonly #findAllocations: StatementSync;
   #position: Position;
   /** The newest page. Events are appended until it is full. */
   #openPage: Page;
+  /** The hash of the page before it. */
+  #hashBefore: Uint8Array;
   /** The last unpacked page: neighbouring events are often read together. */
   #unpackedPage: Page | undefined;
 
@@ -48,15 +59,19 @@ export class EventStore {
     this.#insertEvents = createInsert(this.#database);
     this.#setPosition = this.#database.prepare("UPDATE about SET value = ? WHERE name = 'position'");
     this.#findPage = this.#database.prepare(
-      'SELECT first, packed FROM pages WHERE first <= ? ORDER BY first DESC LIMIT 1',
+      'SELECT first, packed, hash FROM pages WHERE first <= ? ORDER BY first DESC LIMIT 1',
     );
-    this.#setPage = this.#database.prepare('INSERT OR REPLACE INTO pages (first, packed) VALUES (?, ?)');
+    this.#setPage = this.#database.prepare('INSERT OR REPLACE INTO pages (first, packed, hash) VALUES (?, ?, ?)');
+    this.#nextPage = this.#database.prepare(
+      'SELECT first, packed, hash FROM pages WHERE first >= ? ORDER BY first LIMIT 1',
+    );
     this.#findAllocations = this.#database.prepare(
       `SELECT seq FROM allocations WHERE address = (SELECT id FROM addresses WHERE subnet = ? AND address = ?)
        AND seq >= ? ORDER BY seq LIMIT ?`,
     );
     this.#findTime = this.#database.prepare('SELECT at FROM events WHERE seq = ?');
     this.#openPage = this.#pageOf(this.#position.seq) ?? { first: 1, messages: [] };
+    this.#hashBefore = this.#readHashBefore(this.#openPage.first);
   }
 
   /** The last event of the store. */
@@ -72,10 +87,10 @@ export class EventStore {
   /** Appends complete commands and their position in one transaction. */
   append(events: readonly Event[], position: Position): void {
     this.#database.exec('BEGIN IMMEDIATE');
-    let open = this.#openPage;
+    let [open, hashBefore] = [this.#openPage, this.#hashBefore];
     try {
       this.#insertEvents.insert(events);
-      open = this.#addToPages(events);
+      [open, hashBefore] = this.#addToPages(events);
       this.#setPosition.run(JSON.stringify(position));
       this.#database.exec('COMMIT');
     } catch (error) {
@@ -85,19 +100,47 @@ export class EventStore {
     }
     this.#position = position;
     this.#openPage = open;
+    this.#hashBefore = hashBefore;
   }
 
-  /** Appends to the newest page, and to new ones when it is full. Returns the newest. */
-  #addToPages(events: readonly Event[]): Page {
+  /** Appends to the newest page, and to new ones when it is full. Returns the newest, and the hash of the page before it. */
+  #addToPages(events: readonly Event[]): [Page, Uint8Array] {
     let { first, messages } = { ...this.#openPage, messages: [...this.#openPage.messages] };
+    let [hashBefore, hash] = [this.#hashBefore, firstPageHash];
+    const write = (): void => {
+      const packed = packPage(messages);
+      hash = pageHash(hashBefore, packed);
+      this.#setPage.run(first, packed, hash);
+    };
+    if (messages.length === eventsPerPage) hash = this.#readHashBefore(first + eventsPerPage);
     for (const event of events) {
-      if (messages.length === eventsPerPage) messages = [];
+      if (messages.length === eventsPerPage) [messages, hashBefore] = [[], hash];
       if (messages.length === 0) first = event.seq;
       messages.push(encodedEvent(event));
-      if (messages.length === eventsPerPage) this.#setPage.run(first, packPage(messages));
+      if (messages.length === eventsPerPage) write();
     }
-    if (messages.length < eventsPerPage) this.#setPage.run(first, packPage(messages));
-    return { first, messages };
+    if (messages.length < eventsPerPage) write();
+    return [{ first, messages }, hashBefore];
+  }
+
+  #readHashBefore(first: number): Uint8Array {
+    const found = this.#findPage.get(first - 1) as { first: number; hash: Uint8Array } | undefined;
+    return found?.hash ?? firstPageHash;
+  }
+
+  /** The first page that begins with event `first` or later, as it is stored. */
+  storedPage(first: number): StoredPage | undefined {
+    return this.#nextPage.get(first) as StoredPage | undefined;
+  }
+
+  /** What events are found by. */
+  foundBy(events: readonly Event[]): string[] {
+    return foundBy(this.#database, events);
+  }
+
+  /** The hash of an event of the store. */
+  hashOf(seq: number): string {
+    return seq === this.#position.seq ? this.#position.hash : this.event(seq).hash;
   }
 
   /** The newest events with a key (undefined: all events), from `last` down to `first`. */
@@ -164,36 +207,4 @@ export class EventStore {
   close(): void {
     this.#database.close();
   }
-}
-
-interface EventInsert {
-  readonly insert: (events: readonly Event[]) => void;
-  /** Call it when a transaction is rolled back. */
-  readonly forget: () => void;
-}
-
-/** Rows of one statement: the call of a statement takes longer than the row. */
-const rowsPerInsert = 32;
-
-function createInsert(database: DatabaseSync): EventInsert {
-  const { keysOf, forget } = createEventKeyResolver(database);
-  const insertRows = (rows: number): StatementSync =>
-    database.prepare(
-      `INSERT INTO events (seq, at, subnet, pod, node, owner) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
-    );
-  const [insertMany, insertOne] = [insertRows(rowsPerInsert), insertRows(1)];
-  const valuesOf = (event: Event): (number | null)[] => {
-    const { subnet, pod, node, owner } = keysOf(event);
-    return [event.seq, Date.parse(event.at), subnet, pod, node, owner];
-  };
-  return {
-    insert: (events) => {
-      const rows = events.map(valuesOf);
-      const single = rows.length % rowsPerInsert;
-      for (let first = 0; first < rows.length - single; first += rowsPerInsert)
-        insertMany.run(...rows.slice(first, first + rowsPerInsert).flat());
-      for (const row of rows.slice(rows.length - single)) insertOne.run(...row);
-    },
-    forget,
-  };
 }

@@ -5,7 +5,7 @@
  */
 
 /** A file with another version is rebuilt. */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 export const schema = `
   CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -32,8 +32,8 @@ export const schema = `
   CREATE TABLE addresses (id INTEGER PRIMARY KEY, subnet TEXT NOT NULL, address TEXT NOT NULL, UNIQUE (subnet, address));
   CREATE TABLE allocations (address INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (address, seq)) WITHOUT ROWID;
 
-  -- The key is the first event of the page. Pages are dense.
-  CREATE TABLE pages (first INTEGER PRIMARY KEY, packed BLOB NOT NULL);
+  -- The key is the first event of the page. Pages are dense. The hash is of the hash of the page before and the packed bytes.
+  CREATE TABLE pages (first INTEGER PRIMARY KEY, packed BLOB NOT NULL, hash BLOB NOT NULL);
 
   -- Current allocations and bindings: later events refer to them.
   CREATE TABLE grants (seq INTEGER PRIMARY KEY, owner INTEGER NOT NULL);

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { shareCalls } from './share-calls.ts';
+
+describe('shareCalls', () => {
+  it('begins no call for requests that wait for the next one, and none of them gets the result of an earlier call', async () => {
+    const calls: PromiseWithResolvers<number>[] = [];
+    const read = shareCalls(() => {
+      const call = Promise.withResolvers<number>();
+      calls.push(call);
+      return call.promise;
+    });
+    const [first, second, third] = [read(), read(), read()];
+    expect(calls).to.have.length(1);
+    calls[0]?.resolve(1);
+    expect(await first).to.equal(1);
+    await new Promise(setImmediate);
+    expect(calls).to.have.length(2);
+    const fourth = read();
+    calls[1]?.resolve(2);
+    expect(await Promise.all([second, third])).to.deep.equal([2, 2]);
+    await new Promise(setImmediate);
+    calls[2]?.resolve(3);
+    expect(await fourth).to.equal(3);
+  });
+
+  it('begins the next call after a failed one', async () => {
+    let count = 0;
+    const read = shareCalls(() => (++count === 1 ? Promise.reject(new Error('away')) : Promise.resolve(count)));
+    const [first, second] = [read(), read()];
+    expect(await first.catch((error: unknown) => error)).to.have.property('message', 'away');
+    expect(await second).to.equal(2);
+  });
+});

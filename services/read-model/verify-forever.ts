@@ -1,0 +1,55 @@
+/** Verifies the file of the read model in the background, and has it rebuilt if it is damaged. */
+import { pause } from '../../lib/process/abortable.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import type { ReadModel } from './read-model.ts';
+import { StoreDamaged, verifyStore } from './store/verify-store.ts';
+
+/** Between pages of 64 events: a page takes some milliseconds, in which queries wait. Ten million events take two hours. */
+const pagePauseMs = 50;
+const dayMs = 86_400_000;
+
+export interface VerificationOptions {
+  readonly model: ReadModel;
+  readonly scratchFile: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Verifies the file when the model has caught up, and once a day. Resolves when the signal is aborted. */
+export async function verifyForever(options: VerificationOptions): Promise<void> {
+  const { model, log, signal } = options;
+  while (!signal.aborted) {
+    await model.caughtUp(signal).catch(() => undefined);
+    if (signal.aborted) return;
+    const verified = await verifyOnce(options, pagePauseMs).catch((error: unknown) => {
+      log.error({ err: error }, 'the verification of the file failed; it is repeated tomorrow');
+      return true;
+    });
+    if (verified) await pause(dayMs, signal);
+  }
+}
+
+/** @returns false when the file is rebuilt. @throws the system's error when the scratch file cannot be written. */
+export async function verifyOnce(
+  { model, scratchFile, log, signal }: VerificationOptions,
+  pauseMs: number,
+): Promise<boolean> {
+  const { store } = model;
+  const steps = verifyStore(store, scratchFile);
+  try {
+    while (!signal.aborted && model.isCurrent(store)) {
+      if (steps.next().done) {
+        log.info({ seq: model.position.seq }, 'file verified');
+        return true;
+      }
+      await pause(pauseMs, signal);
+    }
+    return model.isCurrent(store);
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error;
+    model.reportDamage(error.message);
+    return false;
+  } finally {
+    steps.return(undefined);
+  }
+}
