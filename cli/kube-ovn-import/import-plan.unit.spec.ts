@@ -150,6 +150,12 @@ describe('An import from Kube-OVN', () => {
     expect(rest.quarantines.map(({ address }) => address)).to.have.members(['10.0.0.5', '10.0.0.9', '10.0.0.11']);
   });
 
+  it('counts at most 24 annotated NICs of a Pod', () => {
+    const entries = Array.from({ length: 2_000 }, (_, index) => Object.entries(has('10.0.0.4', `n${index}.default`)));
+    const liar = pod('liar', Object.fromEntries(entries.flat()));
+    expect(findObservedAttachments(snapshotOf({ pods: [liar] }))).to.have.length(24);
+  });
+
   it('takes no IP object of another Pod by an annotation that names its virtual machine', () => {
     const pods = [pod('thief', { ...has('10.0.0.4'), 'lan.default.kubernetes.io/virtualmachine': 'victim' })];
     const [attachment] = findObservedAttachments(

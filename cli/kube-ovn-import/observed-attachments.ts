@@ -104,8 +104,8 @@ const allocated = /^(.+)\.kubernetes\.io\/allocated$/;
 const interfaceKey = /^([^.]+\.[^.]+\.ovn)\.(.+)$/;
 /** IFNAMSIZ without the terminator. */
 const maxInterfaceLength = 15;
-/** The attachments of a Pod that the ledger accepts. */
-const maxOvn4nfvNics = 24;
+/** The attachments of a Pod that the ledger accepts. A tenant can write more annotations than that. */
+const maxNics = 24;
 
 interface ShownNic {
   readonly pod: PodWithOwner;
@@ -120,9 +120,9 @@ interface ShownNic {
 
 function findPodAttachments(pod: PodWithOwner, context: Context): ObservedAttachment[] {
   const nics = findRequestedAttachments(pod, context.snapshot);
-  const keys = Object.entries(pod.annotations).flatMap(([key, value]) =>
-    value === 'true' ? (allocated.exec(key)?.[1] ?? []) : [],
-  );
+  const keys = Object.entries(pod.annotations)
+    .flatMap(([key, value]) => (value === 'true' ? (allocated.exec(key)?.[1] ?? []) : []))
+    .slice(0, maxNics);
   const own = context.recovers ? (context.ipsOfPod.get(`${pod.namespace}/${ledgerNameOf(pod)}`) ?? []) : [];
   if (keys.length === 0 && own.length === 0) return [];
   const requested = Map.groupBy(nics, ({ provider }) => provider);
@@ -183,7 +183,7 @@ function findPlace(
   const served = subnets.get(subnet);
   const providers = new Set([...(served ? [providerOf(served)] : []), ...requested.keys(), 'ovn', ovn4nfvProvider]);
   for (const provider of providers) {
-    const count = provider === ovn4nfvProvider ? maxOvn4nfvNics : (requested.get(provider)?.length ?? 1);
+    const count = provider === ovn4nfvProvider ? maxNics : (requested.get(provider)?.length ?? 1);
     for (let ordinal = 0; ordinal < count; ordinal++)
       if (ipObjectName({ pod, namespace, provider, ordinal }) === name) return { provider, ordinal };
   }
