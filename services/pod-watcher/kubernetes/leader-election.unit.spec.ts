@@ -151,6 +151,31 @@ describe('Leader election', () => {
     expect(storedState()).to.equal('state 7');
   });
 
+  it('reads and keeps the annotations that another client writes', async () => {
+    const annotations = { 'ipledger.io/accepted-mass-deletion': '{}' };
+    let seen: unknown;
+    await acquireLease({
+      api,
+      namespace: 'kube-system',
+      name: 'ipledger-pod-watcher',
+      log: silentLogger,
+      signal: stop.signal,
+      onStandby: () => undefined,
+      onRenewed: (read) => (seen = read),
+      handoverState: () => 'state',
+      timings: { renewEveryMs: 5 },
+    });
+    await until(() => storedState() === 'state');
+    const lease = api.objects.get(path);
+    const metadata = asRecord(lease?.metadata);
+    api.put(path, {
+      ...lease,
+      metadata: { ...metadata, annotations: { ...asRecord(metadata['annotations']), ...annotations } },
+    });
+    await until(() => asRecord(seen)['ipledger.io/accepted-mass-deletion'] === '{}');
+    expect(storedState()).to.equal('state');
+  });
+
   it('stores the handover state without waiting for the next renewal', async () => {
     let state = 'state 1';
     const lease = await acquire({ renewEveryMs: 30_000 }, () => state);

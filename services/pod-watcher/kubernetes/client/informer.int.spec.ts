@@ -190,6 +190,7 @@ describe('Informer', () => {
         'new last uid-last',
       ]);
       expect(informer.objects.get('default/again')?.uid).to.equal('second');
+      expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['10', '21']);
       expect(server.watchQueries.at(-1)?.get('resourceVersion')).to.equal('20');
     });
 
@@ -200,8 +201,9 @@ describe('Informer', () => {
     );
     server.watches.push(brokenReply(bookmark('30')), openReply(event('ADDED', rawPod('new', '13'))));
     server.version = '12';
-    const { changes } = await startInformer();
+    const { informer, changes } = await startInformer();
     await until(() => changes.includes('new new uid-new'));
+    expect([informer.versionBeforeList, informer.resourceVersion]).to.deep.equal(['30', '13']);
     expect(changes.slice(3)).to.deep.equal(['gone lost uid-lost missing', 'listed', 'new new uid-new']);
     expect(server.watchQueries.map((query) => query.get('resourceVersion'))).to.deep.equal(['20', '12']);
   });
