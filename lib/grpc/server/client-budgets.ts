@@ -22,7 +22,7 @@ export const clientGroups = {
   unidentified: { maxBytes: 64 * MiB, maxClientBytes: 8 * MiB, maxStreams: 0, maxClientStreams: 0 },
   /** A standby forwards the calls of all agents. */
   programs: { maxBytes: 192 * MiB, maxClientBytes: 64 * MiB, maxStreams: 256, maxClientStreams: 32 },
-  others: { maxBytes: 192 * MiB, maxClientBytes: 16 * MiB, maxStreams: 256, maxClientStreams: 32 },
+  others: { maxBytes: 192 * MiB, maxClientBytes: 24 * MiB, maxStreams: 256, maxClientStreams: 32 },
   /** Without TLS each connection is a client. */
   anonymous: { maxBytes: 384 * MiB, maxClientBytes: 64 * MiB, maxStreams: 512, maxClientStreams: 512 },
 } as const satisfies Record<string, Group>;

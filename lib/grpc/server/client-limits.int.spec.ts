@@ -229,7 +229,7 @@ describe('The limits of clients', function () {
       expect(server.handled).to.deep.equal([]);
     });
 
-    it('hold at most 16 MiB of requests that do not end, and serve another client', async () => {
+    it('hold at most 24 MiB of requests that do not end, and serve another client', async () => {
       const session = await openSession(server.port, 'ipledger://operator/me');
       const first = begin(session, SubnetsService.applySubnet.path);
       void sendUnfinished(first, 1_000); // identifies
@@ -270,7 +270,7 @@ describe('The limits of clients', function () {
       expect(await outcomes).to.deep.equal([status.DEADLINE_EXCEEDED, status.DEADLINE_EXCEEDED]);
     });
 
-    it('keep one unread reply for each stream, and refuse streams beyond 32 and replies beyond 16 MiB', async () => {
+    it('keep one unread reply for each stream, and refuse streams beyond 32 and replies beyond 24 MiB', async () => {
       const session = await openSession(server.port, 'ipledger://viewer');
       const calls = Array.from({ length: 40 }, () => {
         const call = begin(session, LedgerService.export.path);
@@ -278,7 +278,9 @@ describe('The limits of clients', function () {
         return call.pause();
       });
       const outcomes = await Promise.all(calls.map(firstStatus));
-      expect(countOf(outcomes, status.UNAVAILABLE)).to.be.at.least(40 - Math.floor((16 * MiB) / (2 * replyBytes)));
+      expect(countOf(outcomes, status.UNAVAILABLE)).to.be.at.least(
+        40 - Math.floor(clientGroups.others.maxClientBytes / (2 * replyBytes)),
+      );
       expect(server.connections.budgets.bytes).to.be.at.most(clientGroups.others.maxClientBytes);
       expect(server.handled.length).to.be.at.most(32);
     });
