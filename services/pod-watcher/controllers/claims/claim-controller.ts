@@ -34,7 +34,7 @@ export interface ClaimControllerOptions
   readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve' | 'getAddress'>;
   readonly quota: Omit<QuotaView, 'claims'>;
   /** Shared with Pods. */
-  readonly budget: Pick<EventBudget, 'take' | 'giveBack'>;
+  readonly budget: Pick<EventBudget, 'refusalOf' | 'spend'>;
   readonly namespacesOfPool: ClusterView['pools']['namespacesOf'];
   /** Tries all Pods again that wait for a topic. */
   readonly wakeWaiters: (topic: string) => void;
@@ -220,15 +220,12 @@ export class ClaimController implements LedgerSubscriber {
     const count = addresses.length || families;
     const refusal = quotaRefusal({ ...quota, claims: this.#addresses }, { namespace, subnet, requested: count });
     if (refusal !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', refusal);
-    const overspent = budget.take(namespace, undefined, count);
+    const overspent = budget.refusalOf(namespace, undefined, count);
     if (overspent !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', overspent);
     const owner = claimOwner(claim);
     const request = { subnet, addresses: [...addresses], reservedFor: owner, reason: `IPAMClaim ${claim}`, ipFamily };
-    const { records } = await allocator.reserve(request, signal).catch((error: unknown) => {
-      const { kind } = IpledgerError.from(error);
-      if (kind !== 'transient' && kind !== 'bug') budget.giveBack(namespace, undefined, count);
-      throw error;
-    });
+    const { records } = await allocator.reserve(request, signal);
+    budget.spend(namespace, undefined, records.length);
     for (const { address } of records) this.#addresses.put({ subnet, address, reservedFor: owner });
     return records;
   }

@@ -32,25 +32,31 @@ export class EventBudget {
   }
 
   /**
-   * Takes `count` addresses from the budgets.
+   * Whether a request fits into the budgets.
    * @param uid of the Pod; undefined for an IPAMClaim, which has only the budget of its namespace
-   * @returns why they are not granted now, as a sentence; undefined if they are
+   * @param count the addresses that the request may add
+   * @returns why it must wait, as a sentence; undefined if it fits
    */
-  take(namespace: string, uid: string | undefined, count: number): string | undefined {
-    const inNamespace = budgetOf(this.#namespaces, namespace, this.#namespaceLimit, this.#now());
-    const ofPod = uid === undefined ? undefined : budgetOf(this.#pods, uid, podLimit, this.#now());
+  refusalOf(namespace: string, uid: string | undefined, count: number): string | undefined {
+    const [inNamespace, ofPod] = this.#budgetsOf(namespace, uid);
     if (ofPod && ofPod.left < count)
       return `the networks of the Pod change too often, and each change is recorded for good: the next ${count} addresses are requested in ${secondsUntil(ofPod, count, podLimit)} s. Change them less often`;
     if (inNamespace.left < count)
       return `namespace ${namespace} requests addresses too often, and each is recorded for good: the next are requested in ${secondsUntil(inNamespace, count, this.#namespaceLimit)} s. Create and change fewer Pods and IPAMClaims, use more namespaces, or raise --namespace-rate of the pod-watcher`;
-    inNamespace.left -= count;
-    if (ofPod) ofPod.left -= count;
     return undefined;
   }
 
-  /** The request was refused, so it wrote nothing. */
-  giveBack(namespace: string, uid: string | undefined, count: number): void {
-    for (const budget of [this.#namespaces.get(namespace), this.#pods.get(uid ?? '')]) if (budget) budget.left += count;
+  /** Takes what was granted. A request that was refused, repeated, or has no answer writes nothing, or is counted when it is repeated. */
+  spend(namespace: string, uid: string | undefined, count: number): void {
+    for (const budget of this.#budgetsOf(namespace, uid)) if (budget) budget.left -= count;
+  }
+
+  #budgetsOf(namespace: string, uid: string | undefined): [inNamespace: Budget, ofPod: Budget | undefined] {
+    const now = this.#now();
+    return [
+      budgetOf(this.#namespaces, namespace, this.#namespaceLimit, now),
+      uid === undefined ? undefined : budgetOf(this.#pods, uid, podLimit, now),
+    ];
   }
 }
 

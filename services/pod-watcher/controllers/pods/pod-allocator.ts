@@ -187,8 +187,8 @@ export class PodAllocator {
   async #allocate(key: string, pod: Pod, plan: PodPlan): Promise<ServeResult> {
     const { allocator, allocations, budget, recordEvent, signal, traces, waiters } = this.#options;
     const { namespace, ledgerName: name, ledgerUid: uid, node } = pod;
-    const count = plan.attachments.length;
-    const overspent = budget.take(namespace, uid, count);
+    const held = new Set(allocations.allocationsOf(key, uid).map(({ seq }) => seq));
+    const overspent = budget.refusalOf(namespace, uid, Math.max(1, plan.attachments.length - held.size));
     if (overspent !== undefined) {
       this.#wait(key, pod, { topics: plan.topics, podEvent: budgetEvent(overspent) });
       return { outcome: 'again', canReceive: 'undecided' };
@@ -206,6 +206,7 @@ export class PodAllocator {
       span?.set(allocationAttributes(allocated));
       span?.end();
       allocations.markAllocated(key, uid, { allocated: allocated.map(heldAllocationOf), seq: position?.seq ?? 0 });
+      budget.spend(namespace, uid, allocated.filter(({ seq }) => !held.has(seq)).length);
       waiters.onAllocated(key, plan, allocated);
       if (this.#warnedPods.delete(key)) recordEvent(pod, allocatedEvent(allocated));
       return { outcome: 'done', canReceive: receivesNothing };
@@ -224,14 +225,11 @@ export class PodAllocator {
     pod: Pod,
     { plan, error }: { readonly plan: PodPlan; readonly error: IpledgerError },
   ): ServeResult {
-    const { allocations, budget, log, queue } = this.#options;
-    const { namespace, ledgerUid: uid } = pod;
+    const { allocations, log, queue } = this.#options;
+    const { ledgerUid: uid } = pod;
     // After a transient failure or a bug the allocator may have allocated: the cache keeps the uid, so that a release can follow.
     const isDecided = error.kind !== 'transient' && error.kind !== 'bug';
-    if (isDecided) {
-      allocations.markRefused(key, uid);
-      budget.giveBack(namespace, uid, plan.attachments.length);
-    }
+    if (isDecided) allocations.markRefused(key, uid);
     const tries = queue.tries(key);
     log[tries === 0 && error.kind !== 'transient' ? 'info' : 'debug'](
       { pod: key, uid, code: error.code, reason: error.message },

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { heldAllocation, until } from '../../testing/fakes.ts';
+import { IpledgerError } from '../../../../lib/errors.ts';
+import { heldAllocation, podNamed, until } from '../../testing/fakes.ts';
 import { networksAnnotation, toPod } from '../../kubernetes/objects/pod.ts';
 import { detachedAnnotationKeys } from '../../projection/detached-annotations.ts';
 import { annotationKey, planOf, defaultRequest, statefulSet } from './planning/testing/plan.fixture.ts';
@@ -396,6 +397,21 @@ describe('a Pod that changes its networks again and again', () => {
     expect(podEvents[0]?.podEvent.message).to.match(/the networks of the Pod change too often.*Change them less often/);
     pods.put(podWithNetwork('other'));
     await until(() => allocator.allocated.some(({ pod }) => pod?.name === 'other'));
+    stop.abort();
+  });
+});
+
+describe('a Pod whose requests have no answer', () => {
+  it('gets its addresses with the first answer: requests without one do not count for its budget', async () => {
+    const stop = new AbortController();
+    const { controller, pods, allocator, allocations } = createPodControllerWorld(stop.signal, {});
+    controller.start();
+    let failures = 0;
+    allocator.refuse = () => (failures++ < 5 ? new IpledgerError('UNAVAILABLE', 'no writer') : undefined);
+    const networks = times(16, () => 'macvlan').join(', ');
+    pods.put(podNamed('many', { annotations: { [networksAnnotation]: networks } }));
+    await until(() => allocations.allocationsOf('default/many', 'uid-many').length > 0);
+    expect(failures).to.equal(6);
     stop.abort();
   });
 });
