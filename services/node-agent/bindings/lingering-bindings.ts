@@ -15,6 +15,7 @@ import type { BindingClient, BindResult } from './binding-client.ts';
 import type { BindingFiles, SavedBinding } from './binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import type { EndableBinding } from './node-bindings.ts';
+import { isNamespaceDeleted } from '../network-namespace.ts';
 
 /** A sandbox that ends sooner has failed. */
 const shortLivedMs = 60_000;
@@ -35,6 +36,8 @@ export interface LingeringBindingsDeps {
   readonly log: Logger;
   /** Milliseconds of a monotonic clock; default: performance.now() */
   readonly now?: () => number;
+  /** By the path of the network namespace; default: that of network-namespace.ts */
+  readonly isNamespaceDeleted?: (netns: string) => boolean;
 }
 
 /** What an ADD is for. */
@@ -173,22 +176,30 @@ export class LingeringBindings {
   }
 
   async #settleOne(saved: SavedBinding, signal: AbortSignal): Promise<void> {
-    const { allocator, files, node, bootId } = this.#deps;
-    const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
+    const { allocator, files, node, bootId, isNamespaceDeleted: isSandboxDeleted = isNamespaceDeleted } = this.#deps;
+    const { namespace, pod, podUid, provider, containerId, interface: name, netns, boundAs, isDeleted } = saved;
     const target = { namespace, pod, provider, containerId, interface: name };
     const options = { timeoutMs: callMs, signal };
-    if (isDeleted) {
-      await allocator.unbind(target, options);
+    // Without a DEL, GC would end it only when it is bound itself, which an ended Pod never is.
+    if (isDeleted || isSandboxDeleted(netns)) {
+      await allocator.unbind({ ...target, containerId: boundAs || containerId }, options);
       await files.remove(saved);
       return;
     }
     await allocator.bind({ ...target, podUid, node, bootId }, options);
-    const ended = { ...saved, containerId: boundAs, boundAs: '', isDeleted: true };
-    await files.save(ended);
+    await files.save(bindingThatServed(saved));
     await files.save({ ...saved, boundAs: '' });
-    await this.#settleOne(ended, signal);
+    await this.#settleOne(bindingThatServed(saved), signal);
   }
 }
+
+/** The file of the binding that a container took over, when it does not need it any more. A pass ends that binding. */
+export const bindingThatServed = (taker: SavedBinding): SavedBinding => ({
+  ...taker,
+  containerId: taker.boundAs,
+  boundAs: '',
+  isDeleted: true,
+});
 
 function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);

@@ -22,6 +22,7 @@ describe('Bindings of failed sandboxes', () => {
   let deps: AddDeps;
   /** The next ADD fails in the sandbox. */
   let isSandboxBroken: boolean;
+  let isNamespaceDeleted: boolean;
 
   const bindingOf = (containerId: string) => ({
     containerId,
@@ -43,6 +44,7 @@ describe('Bindings of failed sandboxes', () => {
     events = 0;
     seconds = 0;
     isSandboxBroken = false;
+    isNamespaceDeleted = false;
     allocator = new FakeBindingClient({
       attach: () => bind(allocator.attaches.at(-1) ?? {}),
       bind: () => bind(allocator.binds.at(-1) ?? {}),
@@ -65,7 +67,13 @@ describe('Bindings of failed sandboxes', () => {
     };
   });
 
-  const startAgain = (files: AddDeps['files']) => lingeringBindings(allocator, files, () => seconds * 1_000);
+  const startAgain = (files: AddDeps['files']) =>
+    lingeringBindings(
+      allocator,
+      files,
+      () => seconds * 1_000,
+      () => isNamespaceDeleted,
+    );
   const addOne = (container: string, changes: object = {}) =>
     add(deps, request({ container_id: container, ...changes }), neverAborted());
   const delOne = (container: string) => del(deps, request({ container_id: container }), neverAborted());
@@ -138,6 +146,41 @@ describe('Bindings of failed sandboxes', () => {
     expect(bound.size).to.equal(1);
     deps = { ...deps, lingering: startAgain(deps.files) };
     await settle();
+    expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
+  });
+
+  it('end without a DEL, when the sandbox that took one over is deleted and its Pod has ended', async () => {
+    for (let round = 0; round < 5; round++) {
+      await addOne(`c${round}`);
+      await delOne(`c${round}`);
+    }
+    await addOne('taker');
+    allocator.behaviour.bind = () => {
+      throw new IpledgerError('NOT_ALLOCATED', 'the Pod has ended');
+    };
+    seconds += 61;
+    await settle();
+    expect(bound.size, 'while the sandbox exists').to.equal(1);
+    isNamespaceDeleted = true;
+    await settle();
+    expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
+  });
+
+  it('end when the sandbox that took one over is bound by a repeated ADD', async () => {
+    for (let round = 0; round < 5; round++) {
+      await addOne(`c${round}`);
+      await delOne(`c${round}`);
+    }
+    await addOne('taker');
+    allocator.behaviour.wait = () => {
+      throw new IpledgerError('UNAVAILABLE', 'not now');
+    };
+    await addOne('taker');
+    expect(bound.has('taker')).to.equal(true);
+    await settle();
+    expect([...bound]).to.deep.equal(['taker']);
+    seconds += 61;
+    await delOne('taker');
     expect([[...bound], deps.files.all()]).to.deep.equal([[], []]);
   });
 

@@ -16,7 +16,7 @@ import type { Allocation, Route } from '../../../proto/generated/ipledger.ts';
 import { notAllocatedError } from '../daemon/cni-error.ts';
 import { type BindingClient, type BindResult, mayBeExecuted } from '../bindings/binding-client.ts';
 import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
-import type { BindTarget, LingeringBindings } from '../bindings/lingering-bindings.ts';
+import { bindingThatServed, type BindTarget, type LingeringBindings } from '../bindings/lingering-bindings.ts';
 import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
@@ -188,7 +188,12 @@ async function attach(
 
 /** Logs a failure only: without its file a binding is lost when the ledger is restored, but the Pod can start. */
 async function saveBinding({ files, log }: AddDeps, bound: SavedBinding): Promise<void> {
-  await files.save(bound).catch((error: unknown) => {
+  const before = files.get(bound);
+  const save = async (): Promise<void> => {
+    if (before?.boundAs) await files.save(bindingThatServed(before));
+    await files.save(bound);
+  };
+  await save().catch((error: unknown) => {
     log.error({ err: error, ...bound }, 'writing a binding file failed: free space in its folder, or correct its mode');
   });
 }

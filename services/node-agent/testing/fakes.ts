@@ -162,6 +162,7 @@ export const lingeringBindings = (
   allocator: BindingClient,
   files: BindingFiles,
   now = (): number => 0,
+  isNamespaceDeleted = (_netns: string): boolean => false,
 ): LingeringBindings =>
   new LingeringBindings({
     allocator,
@@ -171,6 +172,7 @@ export const lingeringBindings = (
     runExclusive: createKeyedMutex(),
     log: pino({ level: 'silent' }),
     now,
+    isNamespaceDeleted,
   });
 
 /** A signal that is never aborted. */
