@@ -106,6 +106,11 @@ histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
 histories: node_modules ## random histories of a million commands: generations of names, MACs, restarts, Subnets that change (HISTORY_COMMANDS=n)
 	@HISTORY_COMMANDS=$${HISTORY_COMMANDS:-1000000} $(specs)
 
+.PHONY: attack
+attack: SPEC = test/attack/*.e2e.spec.ts
+attack: cni programs ## one client of each kind at its limits, against an allocator with the chart's memory limit (root; part of test; CHAOS=1: for longer)
+	@JOBS=2 $(specs)
+
 .PHONY: chart
 chart: programs ## render deploy/single and deploy/ha from deploy/chart
 	@$(own_cluster) node test/chart/render.ts

@@ -2,6 +2,7 @@
 import type { BenchGroup } from './bench-row.ts';
 import { addRows } from './rows/add/add-rows.ts';
 import { allocateRows } from './rows/allocate/allocate-rows.ts';
+import { attackRows } from './rows/attack.ts';
 import { commandLineRows } from './rows/command-line.ts';
 import { historyRows } from './rows/history/history-rows.ts';
 import { podBurstRows } from './rows/pods/pod-rows.ts';
@@ -16,6 +17,7 @@ export const benchGroups: readonly BenchGroup[] = [
   commandLineRows,
   historyRows,
   startRows,
+  attackRows,
 ];
 
 /** The names of all rows. */

@@ -1,7 +1,8 @@
-/** The cgroup of a node, in cgroup version 1 or 2. */
+/** The cgroup of a node or a program, in cgroup version 1 or 2. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mustRun } from '../processes/command.ts';
+import type { Launch } from '../processes/launch.ts';
 import type { Run } from '../run.ts';
 
 const mountPoint = '/sys/fs/cgroup';
@@ -29,6 +30,26 @@ export function createCgroup(run: Run, name: string): void {
   const missing = missingControllers(found, name);
   if (missing.length > 0) throw new Error(`the cgroups of this machine have no ${missing.join(', ')}`);
 }
+
+/**
+ * Creates a cgroup with a memory limit, and returns its folder. It is removed with the run.
+ * @throws Error if this machine or user cannot create it
+ */
+export function createMemoryCgroup(run: Run, name: string, bytes: number): string {
+  run.cleanUpWith([...remove, name]);
+  const isUnified = existsSync(join(mountPoint, 'cgroup.controllers'));
+  const group = join(mountPoint, isUnified ? '' : 'memory', name);
+  mkdirSync(group, { recursive: true });
+  writeFileSync(join(group, isUnified ? 'memory.max' : 'memory.limit_in_bytes'), String(bytes));
+  return group;
+}
+
+/** The launch in a cgroup from the first moment on: Node sizes its heap by the memory limit. @param group folder of the cgroup */
+export const launchInCgroup = (launch: Launch, group: string): Launch => ({
+  ...launch,
+  program: 'sh',
+  args: ['-c', 'echo $$ > "$0" && exec "$@"', join(group, 'cgroup.procs'), launch.program, ...launch.args],
+});
 
 /** Removes the cgroup before the run ends. @throws Error while it contains a process */
 export async function removeCgroup(name: string): Promise<void> {

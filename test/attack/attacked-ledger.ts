@@ -1,0 +1,132 @@
+/** A ledger under the chart's limits that attackers may reach, and the agent of another node that goes on working. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { call, connect, type Connection } from '../../lib/grpc/client.ts';
+import { loadTls } from '../../lib/tls/credentials.ts';
+import { IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
+import { certificateFolder, makeCertificates } from '../harness/certificates/certificates.ts';
+import { startEtcd } from '../harness/etcd.ts';
+import { createMemoryCgroup, launchInCgroup } from '../harness/node/cgroup.ts';
+import { borrowCluster } from '../harness/kubernetes/shared-cluster.ts';
+import { root } from '../harness/paths.ts';
+import type { Run } from '../harness/run.ts';
+import { findFreePort } from '../harness/processes/free-ports.ts';
+import { type Server, startServer } from '../harness/processes/server.ts';
+import { allocatorLaunch } from '../harness/services.ts';
+import { forEachConcurrent } from '../scale/for-each-concurrent.ts';
+import type { Target } from './target.ts';
+
+const subnet = 'lan';
+const provider = `${subnet}.default`;
+const names = { allocators: ['allocator'], nodes: ['node-1', 'node-2'], operators: ['test'] };
+const options = { timeoutMs: 30_000 };
+const concurrent = 128;
+
+export interface AttackedLedger {
+  readonly allocator: Server;
+  readonly target: Target;
+  /** The agent of node-2 binds its Pod and ends the binding, again and again. Resolves to the milliseconds that each bind waited. */
+  attachRepeatedly(times: number): Promise<number[]>;
+  /** The revision of the writer's election: another one means that the lease was lost. */
+  readElection(): Promise<number>;
+}
+
+/**
+ * Starts the ledger with this number of allocations on other nodes.
+ * @param memoryMiB limits the allocator, by a cgroup (default: no limit)
+ * @throws Error with a limit on a machine without cgroups, or without the right to create one
+ */
+export async function startAttackedLedger(run: Run, allocations: number, memoryMiB?: number): Promise<AttackedLedger> {
+  const [folder, foreign] = [join(run.folder, 'certificates'), join(run.folder, 'foreign')];
+  await makeCertificates({ folder, ...names });
+  await makeCertificates({ folder: foreign, ...names });
+  const certificates = certificateFolder(folder);
+  const archive = join(run.folder, 'archive');
+  mkdirSync(archive);
+  const [cluster, etcd] = await Promise.all([borrowCluster(run, { controllers: false }), startEtcd(run)]);
+  await cluster.apply(join(root, 'deploy/rbac.yaml'));
+  const kubeconfig = await cluster.kubeconfigFor('system:serviceaccount:kube-system:ipledger-allocator');
+  const listen = async (): Promise<string> => `127.0.0.1:${await findFreePort()}`;
+  const [endpoint, health] = [await listen(), await listen()];
+  const launch = allocatorLaunch({
+    name: 'allocator',
+    etcd: [etcd.endpoint],
+    listen: endpoint,
+    healthListen: health,
+    tls: certificates.allocator('allocator'),
+    archive: { location: archive, segmentEvents: 1_000, keepEvents: 1_000 },
+    tokenReview: { kubeconfig, account: 'kube-system/ipledger-node-agent' },
+  });
+  const group = memoryMiB && createMemoryCgroup(run, `ipledger-${run.id}-allocator`, memoryMiB * 1_024 ** 2);
+  const allocator = await startServer(run, group ? launchInCgroup(launch, group) : launch);
+  const connectAs = (tls: Parameters<typeof loadTls>[0]): Connection => {
+    const connection = connect(endpoint, loadTls(tls));
+    run.onEnd(() => connection.close());
+    return connection;
+  };
+  const operator = connectAs(certificates.operator('test'));
+  const spec = { provider, cidrBlock: '10.64.0.0/12', gateway: '10.64.0.1', cooldownMs: 0 };
+  await call(operator, SubnetsService.applySubnet, { name: subnet, spec }, options);
+  const allocate = (name: string, node: string) =>
+    call(
+      operator,
+      IpamService.allocate,
+      { pod: { namespace: 'default', name, uid: `uid-${name}`, node }, attachments: [{ provider, subnets: [subnet] }] },
+      options,
+    );
+  const pods = Array.from({ length: allocations }, (_, index) => `pod-${index}`);
+  await forEachConcurrent(pods, concurrent, (name) => allocate(name, 'node-3'));
+  await allocate('victim', 'node-2');
+
+  const agent = connectAs(certificates.agent('node-2'));
+  let containers = 0;
+  const attachOnce = async (): Promise<number> => {
+    const sandbox = {
+      namespace: 'default',
+      pod: 'victim',
+      podUid: 'uid-victim',
+      provider,
+      containerId: `container-${containers++}`,
+      interface: 'net1',
+    };
+    const startedAt = performance.now();
+    await call(agent, IpamService.attach, { ...sandbox, node: 'node-2', bootId: 'boot', timeoutMs: 20_000 }, options);
+    const waited = performance.now() - startedAt;
+    await call(agent, IpamService.unbind, { ...sandbox, cause: 'UNBIND_CAUSE_CONTAINER_DELETED' }, options);
+    return waited;
+  };
+  return {
+    allocator,
+    target: {
+      endpoint,
+      health,
+      certificates: folder,
+      foreignCertificates: foreign,
+      archive,
+      subnet,
+    },
+    async attachRepeatedly(times) {
+      const waits: number[] = [];
+      while (waits.length < times) waits.push(await attachOnce());
+      return waits;
+    },
+    async readElection() {
+      const reply = await etcd.etcdctl(['get', '-w', 'json', '/ipledger/v1/writer']);
+      const { kvs } = JSON.parse(reply) as { kvs?: { create_revision: number }[] };
+      return kvs?.[0]?.create_revision ?? 0;
+    },
+  };
+}
+
+/** The memory limit of a program in the chart, MiB. */
+export function chartMemoryMiB(program: 'allocator' | 'watcher' | 'agent'): number {
+  const values = parse(readFileSync(join(root, 'deploy/chart/values.yaml'), 'utf8')) as Record<
+    string,
+    { resources: { limits: { memory: string } } }
+  >;
+  const text = values[program]?.resources.limits.memory ?? '';
+  const [, count, unit] = /^(\d+)(Mi|Gi)$/.exec(text) ?? [];
+  if (count === undefined) throw new Error(`values.yaml: the memory limit of ${program} is "${text}"`);
+  return Number(count) * (unit === 'Gi' ? 1_024 : 1);
+}

@@ -1,0 +1,59 @@
+/** Starts an attacker as a process of its own, so that it cannot delay the measurement. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childEnvironment } from '../harness/processes/launch.ts';
+import { type Target, targetVariable } from './target.ts';
+
+const pollMs = 50;
+
+/** Each attacker, and the outcomes of calls after which it is at work: so many are seen before a measurement begins. */
+export const attackers = {
+  callAsAgent: { who: 'an agent that lists, waits and sends commands as often as it can', calls: 4_000 },
+  streamAsAgent: { who: 'an agent with unfinished messages, and with messages that inflate', calls: 16 },
+  callAsViewer: { who: 'a viewer with streams, states of the past and waiting reads', calls: 1_000 },
+  callAsWatcher: { who: 'a watcher that allocates and releases as fast as it can', calls: 2_000 },
+  connectSilently: { who: 'silent connections to the API and to the health port', calls: 800 },
+  callWithoutIdentity: { who: 'calls with large headers and no identity', calls: 60 },
+  spoilArchive: { who: 'a writer of the archive that replaces sealed files', calls: 150 },
+} as const;
+
+export type AttackerName = keyof typeof attackers;
+
+export interface RunningAttacker extends AsyncDisposable {
+  readonly isAtWork: boolean;
+  /** The number of its calls by outcome. */
+  readonly outcomes: Readonly<Record<string, number>>;
+}
+
+/** Resolves when the attacker has made so many calls. @throws Error if it ends before */
+export async function startAttacker(name: AttackerName, target: Target, calls: number): Promise<RunningAttacker> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts'), name], {
+    env: childEnvironment({ [targetVariable]: JSON.stringify(target) }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  let outcomes: Record<string, number> = {};
+  createInterface(child.stdout).on('line', (line) => {
+    outcomes = JSON.parse(line) as Record<string, number>;
+  });
+  const attacker: RunningAttacker = {
+    get isAtWork() {
+      return child.exitCode === null && child.signalCode === null;
+    },
+    get outcomes() {
+      return outcomes;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+  while (Object.values(outcomes).reduce((sum, each) => sum + each, 0) < calls) {
+    if (!attacker.isAtWork) throw new Error(`attacker ${name} ended after ${JSON.stringify(outcomes)}`);
+    await sleep(pollMs);
+  }
+  return attacker;
+}
