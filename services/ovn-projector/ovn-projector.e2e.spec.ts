@@ -158,7 +158,7 @@ describe('ovn-projector', function () {
     await eventually(async () => expect(await readPort('beside')).not.to.equal(''));
     await central.nbctl(['lsp-del', portOf('taken')]);
     await eventually(async () => expect(await readPort('taken', 'addresses')).not.to.equal(''));
-    expect(await metric('ipledger_ovn_conflicts')).to.equal(0);
+    await eventually(async () => expect(await metric('ipledger_ovn_conflicts')).to.equal(0));
   });
 
   it('writes all rows again after the database was wiped, and nothing more at the next start', async () => {

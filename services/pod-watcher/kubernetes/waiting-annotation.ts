@@ -1,6 +1,6 @@
 /**
  * Shows on a Pod why it has no addresses, in an annotation. The node agent adds that to its CNI error: it may read this one Pod, and no
- * Events. A new text is written at most every 10 seconds, as an Event is.
+ * Events. Most waits are short, so the first text is written after two seconds, and a new one at most every 10 seconds, as an Event is.
  */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
@@ -21,25 +21,31 @@ const concurrency = 4;
 const firstBackoffMs = 1_000;
 const maxBackoffMs = 30_000;
 const intervalMs = 10_000;
+const defaultDelayMs = 2_000;
+/** The text that an earlier watcher wrote. */
+const unknownText = '?';
 
 interface Shown {
   readonly uid: string;
   readonly text: string;
   readonly written: string;
-  readonly writtenAt: number;
+  readonly writtenAt: number | undefined;
 }
 
 export class WaitingAnnotation {
   readonly #api: Api;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
+  readonly #delayMs: number;
   readonly #pods = new BoundedByNamespace<Shown>(maxPods);
   readonly #queue: WorkQueue;
 
-  constructor(api: Api, log: Logger, signal: AbortSignal) {
+  /** @param delayMs until the first text of a Pod is written */
+  constructor(api: Api, log: Logger, signal: AbortSignal, delayMs = defaultDelayMs) {
     this.#api = api;
     this.#log = log;
     this.#signal = signal;
+    this.#delayMs = delayMs;
     const work = (key: string): Promise<Outcome> => this.#write(key);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
     this.#queue.start();
@@ -47,19 +53,29 @@ export class WaitingAnnotation {
 
   /** An Event about a Pod was recorded. A reason without addresses is preferred to other Warnings; addresses end it. */
   record(pod: Pod, { type, reason, message }: PodEvent): void {
-    const key = keyOf(pod);
-    const known = this.#pods.get(key);
-    const shown = known?.uid === pod.uid ? known : { uid: pod.uid, text: '', written: '', writtenAt: -Infinity };
-    const isReason = isWaitReason(message);
-    if (reason === 'PodNetworkAllocated') this.#show(key, { ...shown, text: '' });
-    else if (type === 'Warning' && (isReason || !isWaitReason(shown.text)))
-      this.#show(key, { ...shown, text: message.slice(0, maxLength) });
+    if (reason === 'PodNetworkAllocated') return this.end(pod);
+    const shown = this.#shownOf(pod);
+    if (type === 'Warning' && (isWaitReason(message) || !isWaitReason(shown.text)))
+      this.#show(keyOf(pod), { ...shown, text: message.slice(0, maxLength) });
+  }
+
+  /** The Pod waits no longer. Removes the annotation, also one that an earlier watcher wrote. */
+  end(pod: Pod): void {
+    this.#show(keyOf(pod), { ...this.#shownOf(pod), text: '' });
+  }
+
+  #shownOf({ uid, showsWaitReason, ...pod }: Pod): Shown {
+    const known = this.#pods.get(keyOf(pod));
+    if (known?.uid === uid) return known;
+    return { uid, text: '', written: showsWaitReason ? unknownText : '', writtenAt: undefined };
   }
 
   #show(key: string, shown: Shown): void {
     this.#pods.put(key, shown);
-    if (shown.text !== shown.written)
-      this.#queue.addAfter(key, Math.max(0, shown.writtenAt + intervalMs - performance.now()));
+    const { text, written, writtenAt } = shown;
+    if (text === written) return;
+    const textDelayMs = writtenAt === undefined ? this.#delayMs : writtenAt + intervalMs - performance.now();
+    this.#queue.addAfter(key, text === '' ? 0 : Math.max(0, textDelayMs));
   }
 
   async #write(key: string): Promise<Outcome> {

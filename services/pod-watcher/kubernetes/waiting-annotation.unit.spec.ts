@@ -16,7 +16,7 @@ describe('The annotation of a waiting Pod', () => {
     stop = new AbortController();
     api = new FakeApi();
     api.put(path, { metadata: { name: 'web', namespace: 'default', uid: 'uid-web' } });
-    waiting = new WaitingAnnotation(api, silentLogger, stop.signal);
+    waiting = new WaitingAnnotation(api, silentLogger, stop.signal, 0);
   });
   afterEach(() => stop.abort());
 
@@ -68,6 +68,30 @@ describe('The annotation of a waiting Pod', () => {
     waiting.record(podNamed('web'), allocated);
     waiting.record(podNamed('web', { uid: 'uid-web' }), warning('stage=a error=again'));
     await until(() => shown() === 'stage=a error=again');
+    expect(api.writes).to.have.length(1);
+  });
+
+  it('is removed at once when the Pod gets its addresses', async () => {
+    waiting.record(podNamed('web'), warning('stage=a error=e'));
+    await until(() => shown() === 'stage=a error=e');
+    waiting.record(podNamed('web'), allocated);
+    await until(() => shown() === null || shown() === undefined);
+    expect(api.writes).to.have.length(2);
+  });
+
+  it('is removed also if another watcher wrote it', async () => {
+    const annotations = { 'ipledger.io/waiting': 'stage=a error=e' };
+    api.put(path, { metadata: { name: 'web', namespace: 'default', uid: 'uid-web', annotations } });
+    waiting.end(podNamed('web', { annotations }));
+    await until(() => shown() === null || shown() === undefined);
+  });
+
+  it('is not written while the Pod waits for a short time', async () => {
+    const patient = new WaitingAnnotation(api, silentLogger, stop.signal, 3_600_000);
+    patient.record(podNamed('web'), warning('stage=a error=e'));
+    patient.record(podNamed('web'), allocated);
+    waiting.record(podNamed('web'), warning('stage=a error=other'));
+    await until(() => shown() !== undefined);
     expect(api.writes).to.have.length(1);
   });
 });

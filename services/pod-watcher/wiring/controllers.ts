@@ -71,6 +71,7 @@ interface Context {
   readonly recordPodEvent: (pod: Pod, event: PodEvent) => void;
   readonly alarms: Alarms;
   readonly budget: EventBudget;
+  readonly waiting: WaitingAnnotation;
   /** Absent: no spans. */
   readonly traces: PodTraces | undefined;
 }
@@ -97,8 +98,10 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event),
   );
   const budget = new EventBudget(options.namespaceLimit);
-  const recordPodEvent = podEventRecorder(events, new WaitingAnnotation(api, log, signal));
-  const context: Context = { options, informers, ledgerPods, lookups, events, recordPodEvent, alarms, budget, traces };
+  const waiting = new WaitingAnnotation(api, log, signal);
+  const recordPodEvent = podEventRecorder(events, waiting);
+  const shared = { recordPodEvent, alarms, budget, waiting, traces };
+  const context: Context = { options, informers, ledgerPods, lookups, events, ...shared };
   const caches: Caches = {
     subnets: new SubnetCache(informers.subnets.objects),
     allocations: new AllocationCache(),
@@ -184,7 +187,7 @@ async function claimOwnerOf(
 }
 
 function createPodController(
-  { options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, traces }: Context,
+  { options, informers, ledgerPods, lookups, recordPodEvent, alarms, budget, waiting, traces }: Context,
   caches: Caches,
   claims: ClaimController,
 ): PodController {
@@ -210,6 +213,7 @@ function createPodController(
     },
     allocations: caches.allocations,
     budget,
+    endWaitReason: (pod) => waiting.end(pod),
     claims,
     traces,
     recordEvent: recordPodEvent,

@@ -73,15 +73,17 @@ describe('the life of a Pod', function () {
   it('a Pod gets the lowest free address, shown by annotations, IP object and Subnet status', async () => {
     await makePod(scene, 'random', 'default/macvlan');
     expect(await waitForAddress(scene, 'random', 'macvlan')).to.equal('172.17.0.11');
-    const { metadata } = await scene.kubernetes.get('Pod', 'random');
     const key = 'macvlan.default.kubernetes.io';
-    expect(metadata.annotations).to.deep.equal({
-      'k8s.v1.cni.cncf.io/networks': 'default/macvlan',
-      [`${key}/ip_address`]: '172.17.0.11',
-      [`${key}/cidr`]: '172.17.0.0/16',
-      [`${key}/gateway`]: '172.17.0.1',
-      [`${key}/allocated`]: 'true',
-    });
+    // The reason of an earlier wait is removed by another patch.
+    await eventually(async () =>
+      expect((await scene.kubernetes.get('Pod', 'random')).metadata.annotations).to.deep.equal({
+        'k8s.v1.cni.cncf.io/networks': 'default/macvlan',
+        [`${key}/ip_address`]: '172.17.0.11',
+        [`${key}/cidr`]: '172.17.0.0/16',
+        [`${key}/gateway`]: '172.17.0.1',
+        [`${key}/allocated`]: 'true',
+      }),
+    );
     const object = await eventually(() => scene.kubernetes.get('IP', 'random.default.macvlan.default'));
     expect(object.spec).to.include({ v4IpAddress: '172.17.0.11', nodeName: 'node-1', subnet: 'macvlan' });
   });

@@ -40,6 +40,8 @@ export interface PodAllocatorOptions {
   readonly waiters: Waiters;
   readonly releaser: Pick<PodReleaser, 'releaseDetached'>;
   readonly budget: EventBudget;
+  /** Removes the annotation that shows why the Pod waits. */
+  readonly endWaitReason: (pod: Pod) => void;
   /** Gives IPAMClaims their addresses. */
   readonly claims: Pick<ClaimController, 'request'>;
   /** Another living Pod that holds allocations under `pod.ledgerName`, if there is one. */
@@ -138,6 +140,7 @@ export class PodAllocator {
     }
     if (plan.attachments.length === 0) {
       waiters.remove(key);
+      if (pod.showsWaitReason) this.#options.endWaitReason(pod);
       await this.#removeForeignResults(key, pod, plan);
       return { outcome: detachOutcome, canReceive: receivesNothing };
     }

@@ -26,7 +26,10 @@ import { Waiters } from './wait-queue/waiters.ts';
 export interface PodControllerOptions
   extends
     Omit<PodTerminationOptions, 'pods' | 'statefulSets' | 'lifecycles'>,
-    Pick<PodAllocatorOptions, 'allocations' | 'budget' | 'recordEvent' | 'removeAnnotations' | 'claims' | 'traces'> {
+    Pick<
+      PodAllocatorOptions,
+      'allocations' | 'budget' | 'endWaitReason' | 'recordEvent' | 'removeAnnotations' | 'claims' | 'traces'
+    > {
   readonly allocator: PodAllocatorOptions['allocator'] & PodReleaserOptions['allocator'];
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The index of `pods`. Create it before this controller, which finds it up to date. */

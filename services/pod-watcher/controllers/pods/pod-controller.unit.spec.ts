@@ -270,6 +270,14 @@ describe('the Pod controller', () => {
     expect(allocator.released[0]).to.include({ podUid: 'uid-a' });
   });
 
+  it('removes the reason of a wait once the Pod has its addresses, also if another watcher wrote it', async () => {
+    const { pods, controller, endedWaits } = world({ allocations: [heldAllocation('a')] });
+    controller.start();
+    pods.put(podWithNetwork('a', { annotations: { 'ipledger.io/waiting': 'stage=a error=e' } }));
+    await until(() => endedWaits.length === 1);
+    expect(endedWaits).to.deep.equal(['a']);
+  });
+
   it('allocates again for a living Pod whose address an operator released', async () => {
     const { pods, allocator, controller, sendEvents } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));

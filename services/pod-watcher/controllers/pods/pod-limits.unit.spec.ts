@@ -2,19 +2,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { IpledgerError } from '../../../../lib/errors.ts';
-import { heldAllocation, podNamed, until } from '../../testing/fakes.ts';
+import { heldAllocation, until } from '../../testing/fakes.ts';
 import { networksAnnotation, toPod } from '../../kubernetes/objects/pod.ts';
 import { detachedAnnotationKeys } from '../../projection/detached-annotations.ts';
 import { annotationKey, planOf, defaultRequest, statefulSet } from './planning/testing/plan.fixture.ts';
 import { PoolCache } from '../pools/pool-cache.ts';
-import {
-  allocationEnded,
-  macvlan,
-  waitForIdle,
-  podWithNetwork,
-  createPodControllerWorld,
-} from './testing/pod-controller-world.ts';
+import { macvlan, waitForIdle, podWithNetwork, createPodControllerWorld } from './testing/pod-controller-world.ts';
 
 const times = <T>(count: number, each: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => each(i));
 const addresses = (count: number): string[] => times(count, (i) => `10.0.${i >> 8}.${i & 255}`);
@@ -371,47 +364,5 @@ describe('the cost of a plan', () => {
     const pod = { ...podWithNetwork('a'), annotations };
     expect(detachedAnnotationKeys(pod, {})).to.have.length(500);
     expect(split).to.equal(1);
-  });
-});
-
-describe('a Pod that changes its networks again and again', () => {
-  it('requests addresses at a limited rate, and an Event states the limit; other Pods are served', async () => {
-    const stop = new AbortController();
-    const { controller, pods, allocator, allocations, podEvents, sendEvents } = createPodControllerWorld(
-      stop.signal,
-      {},
-    );
-    controller.start();
-    const toggling = podWithNetwork('toggling');
-    // The Pod selects its network 200 times, and no network in between
-    for (let toggle = 1; toggle <= 200 && podEvents.length === 0; toggle++) {
-      pods.put(toggling);
-      await until(() => allocations.isSettled('default/toggling', 'uid-toggling') || podEvents.length > 0);
-      pods.put({ ...toggling, annotations: {} });
-      const [held] = allocations.allocationsOf('default/toggling', 'uid-toggling');
-      if (!held) break;
-      await until(() => allocator.released.length === toggle);
-      sendEvents(held.seq, allocationEnded(held));
-    }
-    expect(allocator.allocated.length).to.be.at.most(48);
-    expect(podEvents[0]?.podEvent.message).to.match(/the networks of the Pod change too often.*Change them less often/);
-    pods.put(podWithNetwork('other'));
-    await until(() => allocator.allocated.some(({ pod }) => pod?.name === 'other'));
-    stop.abort();
-  });
-});
-
-describe('a Pod whose requests have no answer', () => {
-  it('gets its addresses with the first answer: requests without one do not count for its budget', async () => {
-    const stop = new AbortController();
-    const { controller, pods, allocator, allocations } = createPodControllerWorld(stop.signal, {});
-    controller.start();
-    let failures = 0;
-    allocator.refuse = () => (failures++ < 5 ? new IpledgerError('UNAVAILABLE', 'no writer') : undefined);
-    const networks = times(16, () => 'macvlan').join(', ');
-    pods.put(podNamed('many', { annotations: { [networksAnnotation]: networks } }));
-    await until(() => allocations.allocationsOf('default/many', 'uid-many').length > 0);
-    expect(failures).to.equal(6);
-    stop.abort();
   });
 });

@@ -37,6 +37,7 @@ describe('Parsing an object', () => {
       claimRefusal: '',
       node: 'node-1',
       hostNetwork: false,
+      showsWaitReason: false,
       restartPolicy: 'Always',
       phase: 'Running',
       reason: 'Because',

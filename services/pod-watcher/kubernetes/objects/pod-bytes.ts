@@ -6,7 +6,7 @@ import { isUniquePerPod, noProblems, type Pod } from './pod.ts';
 
 const { reader, writer } = fields;
 
-/** Far above any real grace period. It is stored together with a flag, as one safe integer. */
+/** Far above any real grace period. It is stored together with two flags, as one safe integer. */
 const maxGraceSeconds = 2 ** 40;
 
 export const podBytes: ObjectCodec<Pod> = {
@@ -27,9 +27,10 @@ export const podBytes: ObjectCodec<Pod> = {
     const node = fields.readShared();
     const restartPolicy = fields.readShared();
     const phase = fields.readShared();
-    const graceAndNetwork = reader.number();
-    const hostNetwork = graceAndNetwork % 2 === 1;
-    const graceSeconds = (graceAndNetwork - (graceAndNetwork % 2)) / 2;
+    const graceAndFlags = reader.number();
+    const flags = graceAndFlags % 4;
+    const hostNetwork = (flags & 1) === 1;
+    const graceSeconds = (graceAndFlags - flags) / 4;
     return {
       namespace,
       name,
@@ -49,6 +50,7 @@ export const podBytes: ObjectCodec<Pod> = {
       graceSeconds,
       controller: readController(name),
       annotations: readAnnotations(),
+      showsWaitReason: (flags & 2) === 2,
       problems: noProblems,
     };
   },
@@ -78,7 +80,7 @@ function write(pod: Pod): void {
   fields.writeShared(pod.node);
   fields.writeShared(pod.restartPolicy);
   fields.writeShared(pod.phase);
-  writer.number(pod.graceSeconds * 2 + (pod.hostNetwork ? 1 : 0));
+  writer.number(pod.graceSeconds * 4 + (pod.hostNetwork ? 1 : 0) + (pod.showsWaitReason ? 2 : 0));
   fields.writeOwner(pod.controller, pod.name);
   if (pod.controller) fields.writeTenantText(pod.controller.apiVersion);
   writeAnnotations(pod.annotations);

@@ -37,7 +37,9 @@ const anyPod: fc.Arbitrary<Pod> = fc
       ),
       resourceVersion: fc.oneof(fc.nat().map(String), anyText),
       creationTimestamp: fc.constantFrom('2026-11-24T14:00:00Z', '', 'yesterday'),
-      annotations: fc.dictionary(anyAnnotationKey, anyValue, { noNullPrototype: true }),
+      annotations: fc.dictionary(fc.oneof(anyAnnotationKey, fc.constant('ipledger.io/waiting')), anyValue, {
+        noNullPrototype: true,
+      }),
       ownerReferences: fc.array(anyOwner, { maxLength: 2 }),
       deletionTimestamp: fc.constantFrom('', '', '', '2026-11-24T14:00:00Z'),
     }),

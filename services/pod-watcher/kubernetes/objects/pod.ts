@@ -6,6 +6,7 @@ import {
   isStaticIdentity,
   podIdentityOf,
 } from '../../../../lib/kubernetes/pod-identity.ts';
+import { waitingAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import { sharedText, SharedValues } from '../../../../lib/shared-values.ts';
 import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
@@ -37,6 +38,8 @@ export interface Pod extends ObjectMeta {
   readonly controller: Controller | undefined;
   /** The annotations about attachments that are within their limits. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Whether the annotation `ipledger.io/waiting` is present. */
+  readonly showsWaitReason: boolean;
   /** Fields that are over their limit, and were left out. A Pod with problems gets no allocation. */
   readonly problems: readonly string[];
 }
@@ -98,6 +101,7 @@ export function toPod(raw: unknown): Pod {
     graceSeconds: graceSecondsOf(metadata, spec),
     controller: controller && controllers.share(JSON.stringify(controller), controller),
     annotations: attachments.annotations,
+    showsWaitReason: annotations[waitingAnnotation] !== undefined,
     problems: problems.length === 0 ? noProblems : problems,
   };
 }

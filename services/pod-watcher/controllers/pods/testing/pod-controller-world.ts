@@ -111,6 +111,8 @@ export function createPodControllerWorld(
   const allocator = new FakeAllocator();
   const removedAnnotations: { pod: string; keys: readonly string[] }[] = [];
   const podEvents: { pod: string; podEvent: PodEvent }[] = [];
+  /** Pods whose reason to wait was removed. */
+  const endedWaits: string[] = [];
   /** Pods that a look-up finds in another state than the watch. */
   const api = new Map<string, Pod>();
   const lookedUp: string[] = [];
@@ -142,6 +144,7 @@ export function createPodControllerWorld(
     },
     allocations,
     budget: new EventBudget(),
+    endWaitReason: (pod) => endedWaits.push(pod.name),
     claims: { request: () => undefined },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
     removeAnnotations: (pod, keys) => {
@@ -194,6 +197,7 @@ export function createPodControllerWorld(
     objects,
     allocator,
     podEvents,
+    endedWaits,
     removedAnnotations,
     api,
     apiSets,
