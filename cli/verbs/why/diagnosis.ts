@@ -1,7 +1,7 @@
 /** Explains what a Pod waits for, from the ledger and the cluster. */
 import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
 import { formatPodName, shortContainerId } from '../../output/format.ts';
-import type { PodInCluster } from './pod-in-cluster.ts';
+import type { KubernetesEvent, PodInCluster } from './pod-in-cluster.ts';
 import type { PodHistory } from './pod-history.ts';
 
 /** The Pod of a name, from both sides. */
@@ -20,20 +20,48 @@ export function diagnosePod({ history, pod }: DiagnosisInput): string[] {
   const current = history.allocationPeriods.filter(({ until }) => until === '');
   if (pod === null) return diagnoseDeletedPod(history, current);
   return [
-    ...history.refusals.map(
-      ({ attachment, message }) => `it waits for an address of ${attachment?.provider ?? ''}: ${message}`,
-    ),
+    ...diagnoseRefusals(history, pod),
     ...current.map((period) => diagnoseAllocation(period, nodeOf(current, pod))),
-    ...(history.refusals.length === 0 && current.length === 0 ? diagnoseDeletedPod(history, current) : []),
+    ...(history.refusals.length === 0 && current.length === 0 ? diagnoseWithoutAddress(history, pod) : []),
   ];
 }
+
+/** The ledger records each reason once. An Event of the pod-watcher that is not older shows it as it is now, with what to do. */
+function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefined): string[] {
+  const newestAt = Math.max(...refusals.map(({ at }) => Date.parse(at)));
+  const current = pod?.events.findLast(isWaitReason);
+  // The time of an Event is in seconds
+  if (refusals.length === 0 || !current || Date.parse(current.at) + 1_000 <= newestAt)
+    return refusals.map(
+      ({ attachment, message }) => `it waits for an address of ${attachment?.provider ?? ''}: ${message}`,
+    );
+  const refused = [...new Set(refusals.map(({ attachment }) => attachment?.provider ?? ''))].join(',');
+  const providers = / provider=(\S+)/.exec(stageOf(current))?.[1] ?? refused;
+  return [`it waits for an address of ${providers.replaceAll(',', ' and ')}: ${withoutStage(current)}`];
+}
+
+/** What the pod-watcher does not request is not in the ledger, as a request beyond the budget. */
+function diagnoseWithoutAddress(history: PodHistory, pod: PodInCluster | undefined): string[] {
+  const reported = pod?.deletedAt === '' ? pod.events.findLast(isWaitReason) : undefined;
+  if (!reported) return diagnoseDeletedPod(history, []);
+  return [`it has no address. The pod-watcher reported at ${reported.at}: ${withoutStage(reported)}`];
+}
+
+const fromWatcher = ({ from }: KubernetesEvent): boolean => from === 'ipledger-pod-watcher';
+
+/** Other Events are about annotations and MACs. They do not prevent an allocation. */
+const isWaitReason = (event: KubernetesEvent): boolean => fromWatcher(event) && stageOf(event) !== '';
+
+/** The first part of "stage=… provider=… error=…". */
+const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.exec(message)?.[0] ?? '';
+
+const withoutStage = (event: KubernetesEvent): string => event.message.slice(stageOf(event).length);
 
 /** A Pod without events in the ledger: only the pod-watcher's Events explain why it sent no request. */
 function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster): string[] {
   if (deletedAt !== '') return ['it is being deleted, and never had an address'];
-  const watcherEvent = events.findLast(({ from }) => from === 'ipledger-pod-watcher');
-  if (watcherEvent)
-    return [`the pod-watcher requested no address for it: ${watcherEvent.message.replace(/^stage=.*? error=/, '')}`];
+  const watcherEvent = events.findLast(fromWatcher);
+  if (watcherEvent) return [`the pod-watcher requested no address for it: ${withoutStage(watcherEvent)}`];
   if (networks === '')
     return [
       `the allocator got no request for it (uid ${uid}): it has no annotation k8s.v1.cni.cncf.io/networks, so it needs no attachment`,
