@@ -60,14 +60,17 @@ describe('Allocate of any address', () => {
       .whenAfter(59_999, allocate('four', small))
       .thenRefused(
         'SUBNET_FULL',
-        /2 of 3 addresses in use, 1 released but not yet available \(the next is free at 2026-01-31T08:01:04/,
+        /2 of 3 addresses in use, 1 released but not yet available \(the next is free at 2026-01-31T08:01:04.*; `ipledger check` names containers without a CNI DEL$/,
       );
   });
 
   it('is refused when the Subnet is full, with counts', () => {
     given([smallSubnet(), inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')])
       .when(allocate('four', small))
-      .thenRefused('SUBNET_FULL', 'subnet small (10.0.0.0/29) has no free address: IPv4: 3 of 3 addresses in use');
+      .thenRefused(
+        'SUBNET_FULL',
+        /subnet small .* IPv4: 3 of 3 addresses in use\. Delete Pods .*, or widen the subnet$/,
+      );
   });
 
   it('uses the next Subnet when the first is full', () => {

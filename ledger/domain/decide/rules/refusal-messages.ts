@@ -34,7 +34,9 @@ export function explainSubnetFull(
     .map((space) => `IPv${space.subnetFamily.family}: ${explainPart(state, configured, space, { pool, now })}`);
   const what =
     pool === '' ? `subnet ${subnet.name} (${subnet.spec.cidrBlock})` : `ippool ${pool} of subnet ${subnet.name}`;
-  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. Delete Pods that are not needed, or widen the ${pool === '' ? 'subnet' : 'ippool'}`;
+  const isReleased = spaces.some((space) => (space.part(pool)?.released.count ?? 0) > 0);
+  const remedy = `Delete Pods that are not needed, or widen the ${pool === '' ? 'subnet' : 'ippool'}`;
+  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. ${remedy}${isReleased ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
 }
 
 function explainPart(

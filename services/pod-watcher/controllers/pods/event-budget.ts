@@ -40,7 +40,7 @@ export class EventBudget {
   refusalOf(namespace: string, uid: string | undefined, count: number): string | undefined {
     const [inNamespace, ofPod] = this.#budgetsOf(namespace, uid);
     if (ofPod && ofPod.left < count)
-      return `the networks of the Pod change too often, and each change is recorded for good: the next ${count} addresses are requested in ${secondsUntil(ofPod, count, podLimit)} s. Change them less often`;
+      return `the networks of the Pod change too often, and each change is recorded for good: the next ${count === 1 ? 'address is' : `${count} addresses are`} requested in ${secondsUntil(ofPod, count, podLimit)} s. Change them less often`;
     if (inNamespace.left < count)
       return `namespace ${namespace} requests addresses too often, and each is recorded for good: the next are requested in ${secondsUntil(inNamespace, count, this.#namespaceLimit)} s. Create and change fewer Pods and IPAMClaims, use more namespaces, or raise --namespace-rate of the pod-watcher`;
     return undefined;

@@ -22,7 +22,7 @@ describe('EventBudget', () => {
     expect(take('shop', 'u-2', 1)).to.equal(undefined);
     seconds = 20;
     expect(take('shop', 'u-1', 2)).to.equal(undefined);
-    expect(take('shop', 'u-1', 1)).to.contain('in 10 s');
+    expect(take('shop', 'u-1', 1)).to.contain('the next address is requested in 10 s');
   });
 
   it('limits all Pods and IPAMClaims of a namespace together, and no others', () => {
