@@ -80,6 +80,7 @@ describe('ipledger accept-mass-deletion', () => {
     );
     lease = { metadata: { uid: 'uid-lease', annotations: { 'ipledger.io/memory': '{"vanishedPods":0}' } } };
     expect((await run('--yes')).stderr).to.contain('no release is halted');
+    expect((await run('--yes', 'noisy')).stderr).to.contain('no release is halted');
     lease = undefined;
     expect((await run('--yes')).stderr).to.contain('there is no Lease kube-system/ipledger-pod-watcher');
     for (const reason of [' ', 'x'.repeat(257)])

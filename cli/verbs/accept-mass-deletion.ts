@@ -57,12 +57,12 @@ async function acceptMassDeletion(
   if (!lease)
     throw new CliError(
       'refused',
-      `there is no Lease ${namespace}/${podWatcherLease}: set --namespace to that of the pod-watcher`,
+      `there is no Lease ${namespace}/${podWatcherLease}: set --namespace to that of the pod-watcher (of the chart: ipledger-system)`,
     );
   const halted = haltedMassDeletions(lease);
+  if (rowsOf(halted).length === 0) throw new CliError('refused', 'no release is halted: nothing was changed');
   const accepted = namespaces.length === 0 ? halted : { pods: select(halted.pods, namespaces), nodes: 0 };
   const rows = rowsOf(accepted);
-  if (rows.length === 0) throw new CliError('refused', 'no release is halted: nothing was changed');
   const lines = rows.map(([scope, missing]) => `${missing} missing ${scope} will count as deleted`);
   await confirm({ lines, question: 'Were these really deleted?', yes }, signal);
   const acceptance: MassDeletionAcceptance = { id: randomUUID(), ...accepted, reason };
