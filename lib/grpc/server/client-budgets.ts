@@ -9,6 +9,8 @@ const MiB = 1 << 20;
 /** A group of clients. */
 interface Group {
   readonly maxBytes: number;
+  /** Of it, what larger clients leave to small ones, so that a few do not keep all others out. */
+  readonly smallClientsBytes: number;
   /** Of one client. */
   readonly maxClientBytes: number;
   /** Streams of events at a time. */
@@ -19,13 +21,40 @@ interface Group {
 /** The chart gives an allocator 1 GiB. It needs a quarter, and as much for garbage. */
 export const clientGroups = {
   /** A client whose certificate or token is not verified yet, by its address. */
-  unidentified: { maxBytes: 64 * MiB, maxClientBytes: 8 * MiB, maxStreams: 0, maxClientStreams: 0 },
+  unidentified: {
+    maxBytes: 64 * MiB,
+    smallClientsBytes: 16 * MiB,
+    maxClientBytes: 8 * MiB,
+    maxStreams: 0,
+    maxClientStreams: 0,
+  },
   /** A standby forwards the calls of all agents. */
-  programs: { maxBytes: 192 * MiB, maxClientBytes: 64 * MiB, maxStreams: 256, maxClientStreams: 32 },
-  others: { maxBytes: 192 * MiB, maxClientBytes: 24 * MiB, maxStreams: 256, maxClientStreams: 32 },
+  programs: {
+    maxBytes: 192 * MiB,
+    smallClientsBytes: 0,
+    maxClientBytes: 64 * MiB,
+    maxStreams: 256,
+    maxClientStreams: 32,
+  },
+  others: {
+    maxBytes: 192 * MiB,
+    smallClientsBytes: 48 * MiB,
+    maxClientBytes: 24 * MiB,
+    maxStreams: 256,
+    maxClientStreams: 32,
+  },
   /** Without TLS each connection is a client. */
-  anonymous: { maxBytes: 384 * MiB, maxClientBytes: 64 * MiB, maxStreams: 512, maxClientStreams: 512 },
+  anonymous: {
+    maxBytes: 384 * MiB,
+    smallClientsBytes: 96 * MiB,
+    maxClientBytes: 64 * MiB,
+    maxStreams: 512,
+    maxClientStreams: 512,
+  },
 } as const satisfies Record<string, Group>;
+
+/** A client up to this size may use all that its group has. */
+const smallClientBytes = MiB;
 
 export type GroupName = keyof typeof clientGroups;
 
@@ -71,7 +100,9 @@ export class ClientBudgets {
   /** Returns false, and takes nothing, beyond the limit of the client or of its group. */
   take(client: ClientBudget, bytes: number): boolean {
     const [group, used] = [clientGroups[client.group], this.#used[client.group]];
-    if (client.bytes + bytes > group.maxClientBytes || used.bytes + bytes > group.maxBytes) return false;
+    const needed = client.bytes + bytes;
+    const maxUsed = group.maxBytes - (needed > smallClientBytes ? group.smallClientsBytes : 0);
+    if (needed > group.maxClientBytes || used.bytes + bytes > maxUsed) return false;
     this.add(client, bytes);
     return true;
   }

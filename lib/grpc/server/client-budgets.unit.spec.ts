@@ -29,8 +29,20 @@ describe('Client budgets', () => {
     const taken = Array.from({ length: 100 }, (_, index) =>
       budgets.take(clientOf(`ipledger://agent/${index}`), others.maxClientBytes),
     );
-    expect(taken.filter(Boolean)).to.have.length(others.maxBytes / others.maxClientBytes);
+    const { maxBytes, smallClientsBytes, maxClientBytes } = others;
+    expect(taken.filter(Boolean)).to.have.length((maxBytes - smallClientsBytes) / maxClientBytes);
     expect(budgets.take(clientOf('ipledger://watcher'), programs.maxClientBytes)).to.equal(true);
+  });
+
+  it('leave a quarter of a group to clients that hold little', () => {
+    const fill = (uri: string): void => {
+      while (budgets.take(clientOf(uri), 65_536));
+    };
+    for (let index = 0; index < 20; index++) fill(`ipledger://agent/${index}`);
+    expect(budgets.take(clientOf('ipledger://operator/ann'), 65_536)).to.equal(true);
+    for (let index = 20; index < 40; index++) fill(`ipledger://agent/${index}`);
+    expect(budgets.take(clientOf('ipledger://operator/bob'), 65_536)).to.equal(true);
+    expect(budgets.bytes).to.be.at.most(others.maxBytes);
   });
 
   it('limit the streams of all clients, and leave the programs their own', () => {
