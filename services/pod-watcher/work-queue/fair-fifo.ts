@@ -25,9 +25,8 @@ export class FairFifo {
     return this.#keys.get(this.#namespaceOf(key))?.has(key) === true;
   }
 
-  /** Appends a key; a key in the queue keeps its place. */
-  add(key: string): void {
-    const namespace = this.#namespaceOf(key);
+  /** Appends a key; a key in the queue keeps its place. @param namespace whose turn it has: its own, if not given */
+  add(key: string, namespace = this.#namespaceOf(key)): void {
     const keys = this.#keys.get(namespace) ?? new UniqueFifo();
     if (keys.has(key)) return;
     keys.add(key);

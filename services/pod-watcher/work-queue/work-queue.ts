@@ -72,6 +72,14 @@ export class WorkQueue {
     this.#pump();
   }
 
+  /** Processes `first` before `key`, in turns of the namespace of `key`: it does not wait for the others of its own. */
+  addBefore(key: string, first: readonly string[]): void {
+    if (this.#options.signal.aborted) return;
+    const { namespaceOf = namespaceOfKey } = this.#options;
+    for (const each of first) if (!this.#working.has(each)) this.#fifoOf(each).add(each, namespaceOf(key));
+    this.add(key);
+  }
+
   /** Processes `key` in `ms` milliseconds, or at an earlier time that is planned already. */
   addAfter(key: string, ms: number): void {
     if (this.#options.signal.aborted || this.#fifoOf(key).has(key) || this.#dirty.has(key)) return;
@@ -109,7 +117,7 @@ export class WorkQueue {
       if (this.#ready.size + this.#lowPriority.size === 0 || this.#isSliceOver()) return;
       const key = this.#ready.take() ?? this.#lowPriority.take();
       if (key === undefined) return;
-      // It is in the queue twice if its namespace became known while it waited
+      // It is in the queue twice if its namespace became known while it waited, or it has a turn of another one.
       if (this.#working.has(key)) this.#dirty.add(key);
       else {
         this.#working.add(key);

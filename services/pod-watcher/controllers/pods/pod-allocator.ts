@@ -36,7 +36,7 @@ export interface PodAllocatorOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'allocate'>;
   readonly allocations: AllocationCache;
   readonly clusterView: ClusterView;
-  readonly queue: Pick<WorkQueue, 'add' | 'tries'>;
+  readonly queue: Pick<WorkQueue, 'addBefore' | 'tries'>;
   readonly waiters: Waiters;
   readonly releaser: Pick<PodReleaser, 'releaseDetached'>;
   readonly budget: EventBudget;
@@ -146,8 +146,7 @@ export class PodAllocator {
     }
     const ahead = waiters.waitersAhead(key, pod, plan);
     if (ahead.length === 0) return this.#allocate(key, pod, plan);
-    // Older waiting Pods are tried first, then this one.
-    for (const each of [...ahead, key]) queue.add(each);
+    queue.addBefore(key, ahead);
     return { outcome: 'again', canReceive: 'undecided' };
   }
 

@@ -16,6 +16,9 @@ import {
 const createdAt = (second: number, name: string): Pod =>
   podWithNetwork(name, { metadata: { creationTimestamp: `2026-01-31T08:00:${String(second).padStart(2, '0')}Z` } });
 
+const podWithAddress = (name: string, address: string): Pod =>
+  podWithNetwork(name, { annotations: { 'macvlan.default.kubernetes.io/ip_address': address } });
+
 describe('Pods that wait for an address', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
@@ -113,6 +116,22 @@ describe('Pods that wait for an address', () => {
     expect(served).to.deep.equal([]);
   });
 
+  it('are tried before a younger Pod of another namespace, without the other Pods of their own', async () => {
+    const { pods, allocator } = await createFullSubnet([createdAt(1, 'a')]);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    const before = allocator.allocated.length;
+    for (let index = 0; index < 1_000; index++)
+      pods.put({ ...podWithAddress(`many${index}`, '10.0.0.7'), createdAt: createdAt(5, 'many').createdAt });
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': 'default/macvlan' };
+    const metadata = { namespace: 'other', creationTimestamp: '2026-01-31T08:00:09Z' };
+    pods.put(podNamed('young', { annotations, metadata }));
+    const requests = (): string[] => allocator.allocated.slice(before).map(({ pod }) => pod?.name ?? '');
+    await until(() => requests().includes('young'));
+    // The others that are in progress during the turns of `a` and `young` go first, not all.
+    expect(requests().indexOf('young')).to.be.lessThan(500);
+    expect(requests().indexOf('a')).to.be.within(0, requests().indexOf('young'));
+  });
+
   it('get an address during its cooldown if they request it by name', async () => {
     const annotations = { 'macvlan.default.kubernetes.io/ip_address': '10.0.0.7' };
     const world = createPodControllerWorld(stop.signal, { longBackoff: true, cooldownMs: 3_600_000 });
@@ -133,8 +152,6 @@ describe('Pods that wait for an address', () => {
     await until(() => served.length === 100);
   });
 
-  const podWithAddress = (name: string, address: string): Pod =>
-    podWithNetwork(name, { annotations: { 'macvlan.default.kubernetes.io/ip_address': address } });
   const allocationOf = (name: string, address: string, seq: number): HeldAllocation =>
     heldAllocation(name, { seq, addresses: [{ address, cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] });
 
