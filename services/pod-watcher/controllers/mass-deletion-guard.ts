@@ -24,7 +24,7 @@ export class MassDeletionGuard {
   /** By halted scope: the highest number of missing objects since it was halted. */
   readonly #halted: Map<string, number>;
   /** By scope: up to how many missing objects an operator accepted as deleted. */
-  #accepted = new Map<string, number>();
+  readonly #accepted = new Map<string, number>();
 
   constructor({ minObjects, haltedBefore = {} }: MassDeletionGuardOptions) {
     this.#minObjects = minObjects;
@@ -46,9 +46,9 @@ export class MassDeletionGuard {
     return [...this.#accepted.keys()];
   }
 
-  /** An operator accepted that up to these numbers of objects were deleted, by scope. Replaces what was accepted before. */
+  /** An operator accepted that up to these numbers of objects were deleted, by scope. What was accepted of other scopes stays. */
   accept(accepted: Readonly<Record<string, number>>): void {
-    this.#accepted = new Map(Object.entries(accepted));
+    for (const [scope, missing] of Object.entries(accepted)) this.#accepted.set(scope, missing);
   }
 
   /**

@@ -117,4 +117,18 @@ describe('missing Pods of several namespaces', () => {
     await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
     expect([releasedIn('large'), controller.halted['large']]).to.deep.equal([[], 100]);
   });
+
+  it('of two namespaces are released when an operator accepts one after the other, each for its reason', async () => {
+    const { alarms, lose, releasedIn, controller } = await createWorld([...noisy, ...large, ...quiet], {
+      confirmDelayMs: 200,
+    });
+    lose([...noisy, ...large]);
+    await until(() => alarms.length > 0);
+    controller.acceptMassDeletion({ noisy: 30 }, 'the tenant left');
+    controller.acceptMassDeletion({ large: 100, '*': 130 }, 'moved away');
+    await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
+    await until(() => new Set(releasedIn('large').map(({ pod }) => pod)).size === 100);
+    expect(releasedIn('noisy').every(({ evidence }) => evidence?.endsWith(': the tenant left'))).to.equal(true);
+    expect(releasedIn('large').every(({ evidence }) => evidence?.endsWith(': moved away'))).to.equal(true);
+  });
 });

@@ -51,7 +51,8 @@ export class PodTermination {
   readonly #deleted = new Map<string, Set<string>>();
   /** By Pod: until when (of performance.now()) it counts as present although the API does not have it. */
   readonly #presentUntil = new Map<string, number>();
-  #acceptedReason = '';
+  /** Why an operator accepted a mass deletion, by its scope. */
+  readonly #acceptedReasons = new Map<string, string>();
 
   constructor(options: PodTerminationOptions) {
     this.#options = options;
@@ -115,7 +116,7 @@ export class PodTermination {
 
   /** An operator accepted that up to these numbers of missing Pods were deleted, by scope of the mass-deletion guard. */
   acceptMassDeletion(accepted: Readonly<Record<string, number>>, reason: string): void {
-    this.#acceptedReason = reason;
+    for (const scope of Object.keys(accepted)) this.#acceptedReasons.set(scope, reason);
     this.#missing.accept(accepted);
   }
 
@@ -193,12 +194,11 @@ export class PodTermination {
 
   /** Adds why an operator accepted that Pods are missing. */
   #withAcceptance(key: string, reason: ReleaseReason | 'unknown'): ReleaseReason | 'unknown' {
-    const isAccepted = this.#missing.accepted.some((scope) => scope === allObjects || scope === namespaceOf(key));
-    if (reason === 'unknown' || !isAccepted) return reason;
-    return {
-      ...reason,
-      evidence: `${reason.evidence}; an operator accepted the mass deletion: ${this.#acceptedReason}`,
-    };
+    const { accepted } = this.#missing;
+    const scope = [namespaceOf(key), allObjects].find((each) => accepted.includes(each));
+    if (reason === 'unknown' || scope === undefined) return reason;
+    const why = this.#acceptedReasons.get(scope);
+    return { ...reason, evidence: `${reason.evidence}; an operator accepted the mass deletion: ${why}` };
   }
 
   /**
