@@ -73,7 +73,7 @@ async function acceptMassDeletion(
     { columns: textColumns('ACCEPTED', 'MISSING'), rows },
     {
       content: acceptance,
-      note: 'the active pod-watcher applies it within seconds: `kubectl get events` and its log show it',
+      note: 'the active pod-watcher applies it within seconds: its log shows it, and /readyz is ok again. The releases follow within a minute',
     },
   );
 }

@@ -46,6 +46,6 @@ export function foreignResultEvent(keys: readonly string[]): PodEvent {
   return {
     type: 'Warning',
     reason: 'PodNetworkResultRemoved',
-    message: `removed ${named.join(', ')}${rest}: such an annotation is a result and no request, and the ledger has no such allocation for this Pod. It came from another Pod or cluster; ip_address and mac_address beside it are requests: correct or remove them if they came with it`,
+    message: `removed ${named.join(', ')}${rest}: such an annotation is a result and no request, and the ledger has no such allocation for this Pod. It came from an earlier request, another Pod or another cluster; ip_address and mac_address beside it are requests: correct or remove them if they came with it`,
   };
 }
