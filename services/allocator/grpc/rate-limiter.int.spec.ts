@@ -105,6 +105,27 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'list', done)).to.equal('done');
   });
 
+  it('runs two lists of a viewer at a time, the others in order, and those of another person beside them', async () => {
+    const started: string[] = [];
+    const ends = new Map<string, () => void>();
+    const list = (actor: string, name: string): Promise<unknown> =>
+      limiter.admit({ actor, signal: never }, 'list', () => {
+        started.push(name);
+        return new Promise((resolve) => ends.set(name, () => resolve(name)));
+      });
+    const lists = ['a', 'b', 'c', 'd'].map((name) => list('ipledger://viewer', name));
+    lists.push(list('ipledger://operator/anna', 'anna'));
+    expect(started).to.deep.equal(['a', 'b', 'anna']);
+    ends.get('b')?.();
+    await lists[1];
+    expect(started).to.deep.equal(['a', 'b', 'anna', 'c']);
+    for (const name of ['a', 'c', 'd', 'anna']) {
+      ends.get(name)?.();
+      await lists[['a', 'b', 'c', 'd', 'anna'].indexOf(name)];
+    }
+    expect(started).to.deep.equal(['a', 'b', 'anna', 'c', 'd']);
+  });
+
   it('keeps buckets for a bounded number of identities', async () => {
     for (let node = 0; node < 10_100; node++) await limiter.admit(agent(`node-${node}`), 'command', done);
     expect(limiter.identityCount).to.equal(10_000);

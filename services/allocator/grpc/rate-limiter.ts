@@ -4,8 +4,8 @@
  * etcd nor delay other callers. The replica that executes a call charges the identity of the original caller,
  * also when a standby forwarded the call.
  *
- * Watcher, operators, viewers and allocators have no limit: they serve all nodes. Without TLS callers cannot be distinguished, and
- * no call is limited.
+ * Watcher, operators, viewers and allocators have no rate: they serve all nodes. The lists of a person or of a viewer take turns.
+ * Without TLS callers cannot be distinguished, and no call is limited.
  */
 import { Option } from 'commander';
 import { IpledgerError } from '../../../lib/errors.ts';
@@ -37,6 +37,8 @@ const queryLimits = { perSecond: 100, burst: 5_000 };
 const maxInProgress = 1_024;
 /** Lists of one agent in progress at a time: they are what others wait for longest. GC lists once for each network. */
 const maxLists = 8;
+/** Lists of one person or viewer that run at a time; the others wait. A list is read page by page, so one caller needs one. */
+const maxListsOfPerson = 2;
 /** The claims of a list that cost as much as a query of one claim, with its call. */
 const claimsPerToken = 10;
 /** Twice the nodes of a large cluster. The identity that is idle longest is removed first. */
@@ -66,6 +68,7 @@ export class RateLimiter {
   readonly #log: Logger;
   readonly #monotonic: () => number;
   readonly #accounts = new Map<string, Account>();
+  readonly #lists = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
   /** @param monotonic milliseconds from any origin. */
   constructor({ agentRate, agentBurst }: RateLimits, log: Logger, monotonic = () => performance.now()) {
@@ -90,8 +93,23 @@ export class RateLimiter {
     run: () => Promise<Answer>,
     costOf: (answer: Answer) => number = () => 1,
   ): Promise<Answer> {
+    if (kind === 'list' && isPerson(actor)) return this.#runListInTurn(actor, run);
     const isLimited = ownNode !== undefined && this.#limits.command.perSecond > 0;
     return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
+  }
+
+  async #runListInTurn<Answer>(actor: string, run: () => Promise<Answer>): Promise<Answer> {
+    const lists = this.#lists.get(actor) ?? { running: 0, waiting: [] };
+    this.#lists.set(actor, lists);
+    if (lists.running < maxListsOfPerson) lists.running++;
+    else await new Promise<void>((resolve) => lists.waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = lists.waiting.shift();
+      if (next) next();
+      else if (--lists.running === 0) this.#lists.delete(actor);
+    }
   }
 
   /** Refuses a call of an agent that has used its rate up, before its request is read. @throws IpledgerError RATE_LIMITED */
@@ -166,5 +184,8 @@ export class RateLimiter {
     return new IpledgerError('RATE_LIMITED', `${reason}; ${advice}`);
   }
 }
+
+const isPerson = (actor: string): boolean =>
+  actor === 'ipledger://viewer' || actor.startsWith('ipledger://operator/') || actor.startsWith('kubernetes:');
 
 const bucketOf = (kind: CallKind): 'command' | 'query' => (kind === 'command' ? 'command' : 'query');
