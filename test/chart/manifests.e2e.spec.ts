@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { eventually } from '../e2e/support/eventually.ts';
+import { createKubernetesClient } from '../e2e/support/kubernetes-client.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';
 import { applyCertManagerCrds } from '../harness/kubernetes/cert-manager.ts';
 import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
@@ -163,6 +164,14 @@ describe('The chart on a real API server', function () {
     expect(await patch('pod guarded', { metadata: { annotations: removed } })).to.equal('accepted');
     const listed = { 'ovn.kubernetes.io/logical_switch': 'lan', 'ipledger.io/subnets': 'lan' };
     expect(await patch('namespace guarded', { metadata: { annotations: listed } })).to.equal('accepted');
+    // A tenant left the spec out: the pod-watcher must still be able to remove its finalizer.
+    const claim = { apiVersion: 'k8s.cni.cncf.io/v1alpha1', kind: 'IPAMClaim', metadata: { name: 'bare' } };
+    await cluster.apply(stringify(claim));
+    const account = createKubernetesClient(await cluster.kubeconfigFor(watcher, accountGroups), run.signal);
+    for (const finalizers of [['ipledger.io/ledger'], null])
+      expect((await account.patch('IPAMClaim', 'bare', { metadata: { finalizers } })).spec).to.equal(undefined);
+    const change = account.patch('IPAMClaim', 'bare', { spec: { network: 'lan', interface: 'net1' } });
+    expect(String(await change.catch((error: unknown) => error))).to.contain('changes no spec of an IPAMClaim');
   });
 
   it('gives each account and person no more than its role', async () => {
