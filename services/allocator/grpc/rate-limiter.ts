@@ -12,8 +12,9 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { CallContext } from '../../../lib/grpc/server/serve.ts';
 import { parseWholeNumber } from '../../../lib/process/options.ts';
-import { storeNewest } from '../bounded-map.ts';
-import { type BucketLimit, TokenBucket } from '../token-bucket.ts';
+import { createSemaphore, type Semaphore } from '../../../lib/process/semaphore.ts';
+import { storeNewest } from '../../../lib/bounded-map.ts';
+import { type BucketLimit, TokenBucket } from '../../../lib/process/token-bucket.ts';
 
 /** A command may write events; a query only reads, and a list reads many claims. */
 export type CallKind = 'command' | 'query' | 'list';
@@ -68,7 +69,7 @@ export class RateLimiter {
   readonly #log: Logger;
   readonly #monotonic: () => number;
   readonly #accounts = new Map<string, Account>();
-  readonly #lists = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  readonly #lists = new Map<string, Semaphore>();
 
   /** @param monotonic milliseconds from any origin. */
   constructor({ agentRate, agentBurst }: RateLimits, log: Logger, monotonic = () => performance.now()) {
@@ -88,28 +89,21 @@ export class RateLimiter {
    * @throws IpledgerError RATE_LIMITED: the call was not executed.
    */
   admit<Answer>(
-    { actor, ownNode }: CallContext,
+    { actor, ownNode, signal }: CallContext,
     kind: CallKind,
     run: () => Promise<Answer>,
     costOf: (answer: Answer) => number = () => 1,
   ): Promise<Answer> {
-    if (kind === 'list' && isPerson(actor)) return this.#runListInTurn(actor, run);
+    if (kind === 'list' && isPerson(actor)) return this.#listsOf(actor)(signal, run);
     const isLimited = ownNode !== undefined && this.#limits.command.perSecond > 0;
     return isLimited ? this.#admitLimited(actor, kind, run, costOf) : run();
   }
 
-  async #runListInTurn<Answer>(actor: string, run: () => Promise<Answer>): Promise<Answer> {
-    const lists = this.#lists.get(actor) ?? { running: 0, waiting: [] };
-    this.#lists.set(actor, lists);
-    if (lists.running < maxListsOfPerson) lists.running++;
-    else await new Promise<void>((resolve) => lists.waiting.push(resolve));
-    try {
-      return await run();
-    } finally {
-      const next = lists.waiting.shift();
-      if (next) next();
-      else if (--lists.running === 0) this.#lists.delete(actor);
-    }
+  /** The bytes that the server counts for a client bound how many of its calls wait. */
+  #listsOf(actor: string): Semaphore {
+    const lists = this.#lists.get(actor) ?? createSemaphore(maxListsOfPerson, Infinity);
+    storeNewest(this.#lists, actor, lists, maxIdentities);
+    return lists;
   }
 
   /** Refuses a call of an agent that has used its rate up, before its request is read. @throws IpledgerError RATE_LIMITED */

@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { apiGroup, type KubernetesPermission } from '../../../lib/grpc/server/kubernetes-permissions.ts';
 import type { KubernetesUser } from '../../../lib/tls/kubernetes-user.ts';
-import { storeNewest } from '../bounded-map.ts';
-import { TokenBucket } from '../token-bucket.ts';
+import { storeNewest } from '../../../lib/bounded-map.ts';
+import { TokenBucket } from '../../../lib/process/token-bucket.ts';
 
 /** A permission that was removed works for at most this time. */
 export const allowedTtlMs = 30_000;

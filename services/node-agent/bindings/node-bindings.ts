@@ -4,7 +4,7 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { Binding, SandboxBinding, UnbindCause } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
-import { createSemaphore } from '../concurrency/semaphore.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 

@@ -13,7 +13,7 @@ import type { BindingFiles, SavedBinding } from './binding-files.ts';
 import type { LedgerEpoch } from './ledger-epoch.ts';
 import { listNodeBindings } from './node-bindings.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
-import { createSemaphore } from '../concurrency/semaphore.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 
 /** While bindings cannot be restored, and to notice that no reply stated the epoch for long. */

@@ -3,7 +3,7 @@
  * agent, because a process of Node.js is slow to fork. Needs root, `ip`, `nsenter`, `sh`, `sleep` and, for switching in userspace, `ethtool`.
  */
 import { CommandError, rejectHostNamespace, runCommand } from '../network-namespace.ts';
-import { createSemaphore } from '../concurrency/semaphore.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { DataPathError } from './data-path-error.ts';
 import { readLinkNames } from './host-link.ts';
 import { isIpv6Cidr, type NicPlan } from './nic-plan.ts';

@@ -1,7 +1,7 @@
 /** Reads single objects of the Kubernetes API, with errors that name the remedy. */
 import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { createSemaphore } from '../concurrency/semaphore.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import type { KubernetesGet } from './kubernetes-get.ts';
 
 const readTimeoutMs = 5_000;

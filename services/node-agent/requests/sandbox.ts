@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { createSemaphore } from '../concurrency/semaphore.ts';
+import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { rejectHostNamespace, runCommand } from '../network-namespace.ts';
 
 // Includes the time in the semaphore's queue.

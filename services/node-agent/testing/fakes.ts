@@ -1,6 +1,5 @@
 /** Fakes for specs: the allocator, binding files, and requests to the agent. */
 import { Metadata, status } from '@grpc/grpc-js';
-import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
@@ -21,6 +20,8 @@ import { LingeringBindings } from '../bindings/lingering-bindings.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
 import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
+
+export { neverAborted, rejectionOf } from '../../../lib/process/testing/awaited-work.ts';
 
 /** The allocation of Pod default/p in the network macvlan.default. */
 export const allocation: Allocation = {
@@ -175,9 +176,6 @@ export const lingeringBindings = (
     isNamespaceDeleted,
   });
 
-/** A signal that is never aborted. */
-export const neverAborted = (): AbortSignal => new AbortController().signal;
-
 /** Throws `error` the first `times` times. */
 export function failTimes(error: IpledgerError, times = Infinity): () => void {
   let remaining = times;
@@ -191,13 +189,6 @@ export function lostReply(): IpledgerError {
   const details = 'connection lost';
   const cause = Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata: new Metadata() });
   return new IpledgerError('UNAVAILABLE', details, { cause });
-}
-
-/** Resolves to the error with which `work` fails. */
-export async function rejectionOf(work: Promise<unknown>): Promise<IpledgerError> {
-  const outcome: unknown = await work.catch((error: unknown) => error);
-  expect(outcome).to.be.instanceOf(IpledgerError);
-  return outcome as IpledgerError;
 }
 
 /** A data path that records what it is called with. */

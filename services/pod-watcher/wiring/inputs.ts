@@ -2,7 +2,7 @@
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Tracer } from '../../../lib/tracing/tracer.ts';
-import type { BudgetLimit } from '../controllers/pods/event-budget.ts';
+import type { BucketLimit } from '../../../lib/process/token-bucket.ts';
 import type { HandoverState } from '../handover-state.ts';
 import { Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { CompactObjects } from '../kubernetes/compact-objects.ts';
@@ -28,7 +28,7 @@ export interface WiringOptions {
   /** The interval of the garbage collector; 0: it does not run. */
   readonly garbageIntervalMs: number;
   /** How many addresses the Pods of a namespace may request; absent: the default. */
-  readonly namespaceLimit?: BudgetLimit;
+  readonly namespaceLimit?: BucketLimit;
   /** The Lease that this watcher holds. Alarms become Events of this Lease. */
   readonly lease: { readonly namespace: string; readonly name: string };
   /** From the previous active watcher. */

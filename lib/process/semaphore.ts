@@ -1,5 +1,5 @@
 /** Semaphore: a limited number of tasks run at the same time, the others wait in order of arrival. */
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError } from '../errors.ts';
 
 /** Runs `work` when a slot is free. */
 export type Semaphore = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;

@@ -33,9 +33,14 @@ export class TokenBucket {
 
   /** Whether nothing can be taken now. */
   isEmpty(now: number): boolean {
+    return this.secondsUntil(1, now) > 0;
+  }
+
+  /** How long it takes until the bucket has so many; 0 if it has them now. */
+  secondsUntil(count: number, now: number): number {
     const { perSecond, burst } = this.#limit;
     this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1_000) * perSecond);
     this.#filledAt = now;
-    return this.#left < 1;
+    return this.#left < count ? (count - this.#left) / perSecond : 0;
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError } from '../errors.ts';
 import { createSemaphore } from './semaphore.ts';
-import { neverAborted, rejectionOf } from '../testing/fakes.ts';
+import { neverAborted, rejectionOf } from './testing/awaited-work.ts';
 
 /** Numbered work that ends when `end` is called with its number. */
 function controlledWork() {
