@@ -2,6 +2,7 @@
  * The Subnets of the primary network that each namespace lists. A change of a Subnet or a namespace is compared with the objects that
  * it may concern, and not with all: every name and selector has anchors, and a namespace that it matches has one of them.
  */
+import { addTo, removeFrom } from '../../name-index.ts';
 import { matchesLabels, type LabelSelector } from '../../kubernetes/objects/label-selector.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
 import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
@@ -128,15 +129,4 @@ function namesAt(index: ReadonlyMap<string, ReadonlySet<string>>, anchors: Itera
   const names = new Set<string>();
   for (const anchor of anchors) for (const name of index.get(anchor) ?? []) names.add(name);
   return names;
-}
-
-function addTo(index: Map<string, Set<string>>, key: string, name: string): void {
-  const names = index.get(key);
-  if (names) names.add(name);
-  else index.set(key, new Set([name]));
-}
-
-function removeFrom(index: Map<string, Set<string>>, key: string, name: string): void {
-  const names = index.get(key);
-  if (names?.delete(name) && names.size === 0) index.delete(key);
 }

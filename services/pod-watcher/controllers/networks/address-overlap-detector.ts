@@ -2,6 +2,7 @@
  * Detects Subnets that share a broadcast domain and addresses with a Subnet of another network. A change of a network or Subnet
  * costs one check of the Subnets in its broadcast domains; changes that arrive together cost one check.
  */
+import { addTo, removeFrom } from '../../name-index.ts';
 import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
@@ -147,15 +148,3 @@ const isSame = (one: SharedBroadcastDomain, other: SharedBroadcastDomain | undef
   one.network === other?.network &&
   one.other.subnet === other.other.subnet &&
   one.other.network === other.other.network;
-
-function addTo(index: Map<string, Set<string>>, key: string, name: string): void {
-  const names = index.get(key);
-  if (names) names.add(name);
-  else index.set(key, new Set([name]));
-}
-
-function removeFrom(index: Map<string, Set<string>>, key: string, name: string): void {
-  const names = index.get(key);
-  names?.delete(name);
-  if (names?.size === 0) index.delete(key);
-}

@@ -5,6 +5,7 @@
  *
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
+import { addTo } from '../../name-index.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
@@ -286,10 +287,7 @@ export class PodTermination {
   }
 
   #recordDeleted(key: string, uid: string): void {
-    if (!this.#options.allocations.uids(key).includes(uid)) return;
-    const uids = this.#deleted.get(key);
-    if (uids) uids.add(uid);
-    else this.#deleted.set(key, new Set([uid]));
+    if (this.#options.allocations.uids(key).includes(uid)) addTo(this.#deleted, key, uid);
   }
 }
 
