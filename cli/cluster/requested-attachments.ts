@@ -3,7 +3,7 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
-import { goFieldNames } from '../../lib/go-field-names.ts';
+import { goFields } from '../../lib/go-fields.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
 import { asRecord, tryParseJson, asText } from '../../lib/kubernetes/untyped-json.ts';
@@ -55,8 +55,8 @@ export function findSelections({ namespace, annotations: values }: Pod): Selecti
   );
 }
 
-/** Multus reads names of fields in any letter case. */
-const withFieldNames = goFieldNames(['name', 'namespace', 'interface']);
+const selectionFields = goFields(['name', 'namespace', 'interface', 'interfaceRequest']);
+const configurationFields = goFields(['type', 'ipam']);
 
 /** Each network that an annotation names: a JSON array, or a comma list of `[namespace/]name[@interface]`. */
 function parseSelections(value: string, namespace: string): Omit<Selection, 'actualInterface'>[] {
@@ -69,8 +69,11 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
   const elements = tryParseJson(value);
   if (!Array.isArray(elements)) return [];
   return elements.map((element) => {
-    const { name, namespace: own, interface: interfaceName } = asRecord(withFieldNames(element));
-    return { network: `${asText(own) || namespace}/${asText(name)}`, interface: asText(interfaceName) };
+    const { name, namespace: own, interface: interfaceName, interfaceRequest } = asRecord(selectionFields(element));
+    return {
+      network: `${asText(own) || namespace}/${asText(name)}`,
+      interface: asText(interfaceName) || asText(interfaceRequest),
+    };
   });
 }
 
@@ -78,8 +81,8 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
 export function providerOf(key: string, config: string): string | undefined {
   const conf = asRecord(tryParseJson(config));
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
-  const plugins = [conf, ...chained.map(asRecord)];
+  const plugins = [conf, ...chained].map((each) => asRecord(configurationFields(each)));
   const [namespace = '', name = ''] = key.split('/');
   if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
-  return plugins.some(({ ipam }) => asRecord(ipam)['type'] === ours) ? `${name}.${namespace}` : undefined;
+  return plugins.some(({ ipam }) => asRecord(configurationFields(ipam))['type'] === ours) ? `${name}.${namespace}` : undefined;
 }

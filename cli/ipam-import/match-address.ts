@@ -1,5 +1,6 @@
 /** Matches an address of another IPAM plugin with the Pod, the NIC and the Subnet that it belongs to. Pure. */
 import { parseAddress } from '../../ledger/domain/addresses/address.ts';
+import { goFields } from '../../lib/go-fields.ts';
 import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { KubeOvnSubnet, PodWithOwner } from '../cluster/cluster-snapshot.ts';
 import { findSelections } from '../cluster/requested-attachments.ts';
@@ -165,11 +166,13 @@ function shownOtherwise({ where, address }: SourceAddress, pod: PodWithOwner, { 
   };
 }
 
+const pluginFields = goFields(['type']);
+
 /** Whether all NICs of a network have one MAC: ipvlan links have their master's. */
 export function isSharedMac(network: string, networks: ReadonlyMap<string, string>): boolean {
   const conf = asRecord(tryParseJson(networks.get(network) ?? ''));
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
-  return [conf, ...chained.map(asRecord)].some(({ type }) => type === 'ipvlan');
+  return [conf, ...chained].some((each) => asRecord(pluginFields(each))['type'] === 'ipvlan');
 }
 
 export const isIpv4 = (address: string): boolean => parseAddress(address)?.family === 4;

@@ -1,4 +1,5 @@
 /** Parses one interface of an OVN4NFV request. Pure. */
+import { foldCase } from '../go-fields.ts';
 import { isDnsSubdomain } from '../kubernetes/ip-object-name.ts';
 import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
 import type { UntypedJson } from '../kubernetes/untyped-json.ts';
@@ -25,9 +26,9 @@ export interface Ovn4nfvInterface {
 /** The names for which the node agent can make a link; services/node-agent/data-path/host-link.ts has the same rule. */
 const interfaceName = /^(?!(?:all|default|lo)$)[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
-/** The fields of an object with their names in lower case: Go's decoders ignore the case, too. */
+/** The fields of an object that are not null, with their names in lower case: Go's decoders ignore the case, too. */
 export const lowerCaseKeys = (json: UntypedJson): UntypedJson =>
-  Object.fromEntries(Object.entries(json).map(([key, value]) => [key.toLowerCase(), value]));
+  Object.fromEntries(Object.entries(json).flatMap(([key, value]) => (value === null ? [] : [[foldCase(key), value]])));
 
 /** Reads texts, and collects the first problem. An absent field reads as "". */
 class Fields {
@@ -40,7 +41,7 @@ class Fields {
 
   /** The value under one of the names, of which the request may use one. */
   text(names: readonly string[], most: number): string {
-    const present = names.filter((name) => (this.#json[name] ?? undefined) !== undefined);
+    const present = names.filter((name) => this.has(name));
     const [name, other] = present;
     if (name === undefined) return '';
     const value = this.#json[name];

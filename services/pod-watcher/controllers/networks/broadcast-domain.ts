@@ -6,10 +6,11 @@
  * one name that is in different domains on different nodes.
  */
 import * as z from 'zod';
+import { goFields } from '../../../../lib/go-fields.ts';
 import { networkLimits } from '../../limits.ts';
 
 const vlanId = z.number().int().min(0).max(4094).catch(0);
-const plugin = z.object({
+const pluginFields = {
   type: z.string().catch(''),
   master: z.string().catch(''),
   bridge: z.string().catch(''),
@@ -17,8 +18,10 @@ const plugin = z.object({
   vlan: vlanId,
   vlanId,
   linkInContainer: z.boolean().catch(false),
-});
-const configuration = plugin.extend({ plugins: z.array(z.unknown()).catch([]) });
+};
+const asGo = goFields(Object.keys(pluginFields));
+const plugin = z.preprocess(asGo, z.object(pluginFields));
+const configuration = z.preprocess(asGo, z.object({ ...pluginFields, plugins: z.array(z.unknown()).catch([]) }));
 
 type Plugin = z.infer<typeof plugin>;
 

@@ -9,6 +9,12 @@ describe('the broadcast domain of a network', () => {
     ['macvlan: its master', { type: 'macvlan', master: 'eth1' }, '', 'eth1'],
     ['macvlan without master: that of the default route', { type: 'macvlan' }, '', 'interface of the default route'],
     ['ipvlan: the same', { type: 'ipvlan', master: 'eth1', mode: 'l3' }, '', 'eth1'],
+    [
+      'names in another letter case and null, as Go reads them',
+      { Type: 'vlan', MASTER: 'eth1', vlanID: 100, mode: null, linkInContainer: null },
+      '',
+      'eth1, VLAN 100',
+    ],
     ['macvlan on a VLAN interface', { type: 'macvlan', master: 'eth1.100' }, '', 'eth1, VLAN 100'],
     ['vlan: its master and VLAN', { type: 'vlan', master: 'eth1', vlanId: 100 }, '', 'eth1, VLAN 100'],
     ['vlan without a VLAN', { type: 'vlan', master: 'eth1', vlanId: 0 }, '', 'eth1'],

@@ -1,6 +1,7 @@
 /** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
 import * as z from 'zod';
 import { ovn4nfvProvider, ovn4nfvTypes } from '../../../../lib/ovn4nfv/names.ts';
+import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { networkLimits, textLimits, truncate, tooMany } from '../../limits.ts';
@@ -37,16 +38,23 @@ export type MacSupport = 'chained' | 'capability' | 'own' | 'none';
 
 const ourType = 'kube-ovn';
 
-const plugin = z.object({
-  type: z.string().optional(),
-  provider: z.string().optional(),
-  ipam: z.object({ type: z.string().optional(), provider: z.string().optional() }).optional(),
+const ipamFields = { type: z.string().optional(), provider: z.string().optional() };
+const pluginFields = {
+  ...ipamFields,
+  ipam: z.preprocess(goFields(Object.keys(ipamFields)), z.object(ipamFields)).optional(),
   capabilities: z.object({ mac: z.unknown() }).optional().catch(undefined),
-});
-const configuration = plugin.extend({
-  name: z.string().max(textLimits.nameLength).optional().catch(undefined),
-  plugins: z.array(plugin).optional(),
-});
+};
+const asGo = goFields(Object.keys(pluginFields));
+const plugin = z.preprocess(asGo, z.object(pluginFields));
+/** libcni reads `name` and `plugins` of a list by their exact names. */
+const configuration = z.preprocess(
+  asGo,
+  z.object({
+    ...pluginFields,
+    name: z.string().max(textLimits.nameLength).optional().catch(undefined),
+    plugins: z.array(plugin).nullish(),
+  }),
+);
 
 type Plugin = z.infer<typeof plugin>;
 type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>;

@@ -45,6 +45,21 @@ describe('a NetworkAttachmentDefinition', () => {
       { plugins: [{ type: 'macvlan', capabilities: { mac: true }, ipam }, { type: 'kube-ovn' }] },
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'chained' },
     ],
+    [
+      'with names in another letter case and null, as Go reads them',
+      { Type: 'macvlan', name: null, plugins: null, IPAM: { TYPE: 'kube-ovn', Provider: 'macvlan.default' } },
+      { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
+    ],
+    [
+      'with such names in a list',
+      { plugins: [{ Type: 'macvlan', ipam: null }, { TYPE: 'tuning', Ipam: ipam }] },
+      { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
+    ],
+    [
+      'with a list under another name, which libcni does not read',
+      { Plugins: [{ type: 'macvlan', ipam }] },
+      { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` },
+    ],
     ['of the type of Nodus', { type: 'ovn4nfvk8s-cni' }, { kind: 'ovn4nfv' }],
     ['of the type of ovn-kubernetes', { plugins: [{ type: 'ovn-k8s-cni-overlay' }] }, { kind: 'ovn4nfv' }],
     [

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { goFields } from '../../../../../lib/go-fields.ts';
 import { ipv4First, isCidr } from '../../../../../lib/net/ip.ts';
 import type { AddressSet, Route } from '../../../../../proto/generated/ipledger.ts';
 import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../../limits.ts';
@@ -195,7 +196,8 @@ export function validateRate(value: string, key: string): Result<undefined> {
     : problem(`${truncate(value)} is not a valid ${key}: must be a number`);
 }
 
-const routesShape = z.array(z.object({ dst: z.string().optional(), gw: z.string().optional() }));
+const route = z.object({ dst: z.string().optional(), gw: z.string().optional() });
+const routesShape = z.array(z.preprocess(goFields(Object.keys(route.shape)), route));
 
 /** Parses the annotation `routes`: a JSON array of `{"dst": "<cidr>", "gw": "<address>"}`. A route without `dst` is the default route. */
 export function parseRoutes(value: string): Result<Route[]> {

@@ -107,6 +107,16 @@ describe('an annotation about MAC, bandwidth or routes', () => {
     expect(validateRate('3M', 'k')).to.have.property('problem', '3M is not a valid k: must be a number');
   });
 
+  it('has routes as Go reads them: names in any letter case, null as absent', () => {
+    expect(parseRoutes('[{"DST":"10.1.0.0/16","gw":null},{"dst":null,"Gw":"10.0.0.1"}]')).to.deep.equal({
+      ok: true,
+      value: [
+        { dst: '10.1.0.0/16', gw: '' },
+        { dst: '', gw: '10.0.0.1' },
+      ],
+    });
+  });
+
   it('has routes with and without destination', () => {
     const value = '[{"dst": "192.168.0.101/24", "gw": "172.17.0.254"}, {"gw": "172.17.0.254"}]';
     expect(parseRoutes(value)).to.deep.equal({

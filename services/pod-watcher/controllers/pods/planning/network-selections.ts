@@ -5,7 +5,7 @@
  * `[namespace/]name[@interface]`, separated by commas. The default network comes first.
  */
 import * as z from 'zod';
-import { goFieldNames } from '../../../../../lib/go-field-names.ts';
+import { goFields } from '../../../../../lib/go-fields.ts';
 import { isDnsSubdomain } from '../../../../../lib/kubernetes/ip-object-name.ts';
 import { isAddress } from '../../../../../lib/net/ip.ts';
 import {
@@ -136,13 +136,12 @@ const fields = {
   interface: z.string().optional(),
   /** The name of `interface` before the annotation was standardized. */
   interfaceRequest: z.string().optional(),
-  ips: z.array(z.string()).nullable().optional(),
+  ips: z.array(z.string()).optional(),
   mac: z.string().optional(),
-  'default-route': z.array(z.string()).nullable().optional(),
+  'default-route': z.array(z.string()).optional(),
   'ipam-claim-reference': z.string().optional(),
 };
-/** Multus reads their names in any letter case. */
-const jsonElements = z.array(z.preprocess(goFieldNames(Object.keys(fields)), z.object(fields)));
+const jsonElements = z.array(z.preprocess(goFields(Object.keys(fields)), z.object(fields)));
 
 type Element = z.infer<typeof jsonElements>[number];
 
@@ -158,7 +157,7 @@ function parseJson(value: string, podNamespace: string): Result<NetworkSelection
   if (!elements.success) return problem(`must be a JSON array of networks: ${firstIssue(elements.error)}`);
   const selections: NetworkSelection[] = [];
   for (const { interfaceRequest, ...element } of elements.data) {
-    const selected = toSelection({ ...element, interface: element.interface ?? interfaceRequest }, podNamespace);
+    const selected = toSelection({ ...element, interface: element.interface || interfaceRequest }, podNamespace);
     if (!selected.ok) return selected;
     selections.push(selected.value);
   }

@@ -54,6 +54,11 @@ describe('the network selections of a Pod', () => {
         { ...plain, name: 'm2', namespace: 'app', addresses: ['10.0.0.8'] },
       ],
     ],
+    [
+      'have null fields as absent ones, and the older name of interface beside an empty one',
+      '[{"name":"m","namespace":null,"ips":null,"mac":null,"interface":"","interfaceRequest":"net9","default-route":null,"ipam-claim-reference":null}]',
+      [{ ...plain, name: 'm', namespace: 'app', interface: 'net9' }],
+    ],
     ['are none for an empty annotation', '  ', []],
     ['are none for an empty JSON array', '[]', []],
   ];
