@@ -84,5 +84,7 @@ export function providerOf(key: string, config: string): string | undefined {
   const plugins = [conf, ...chained].map((each) => asRecord(configurationFields(each)));
   const [namespace = '', name = ''] = key.split('/');
   if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
-  return plugins.some(({ ipam }) => asRecord(configurationFields(ipam))['type'] === ours) ? `${name}.${namespace}` : undefined;
+  return plugins.some(({ ipam }) => asRecord(configurationFields(ipam))['type'] === ours)
+    ? `${name}.${namespace}`
+    : undefined;
 }

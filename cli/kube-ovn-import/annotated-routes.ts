@@ -13,7 +13,9 @@ const routeFields = goFields(['dst', 'gw']);
 export function parseRoutes(value: string): Route[] | undefined {
   const all = value === '' ? [] : tryParseJson(value);
   if (!Array.isArray(all) || all.length > maxRoutes) return undefined;
-  const routes = all.map((each) => asRecord(routeFields(each))).map(({ dst, gw }) => ({ dst: asText(dst), gw: asText(gw) }));
+  const routes = all
+    .map((each) => asRecord(routeFields(each)))
+    .map(({ dst, gw }) => ({ dst: asText(dst), gw: asText(gw) }));
   return routes.every(isRoute) ? routes : undefined;
 }
 

@@ -1,8 +1,10 @@
 /** Checks of addresses and CIDRs that users write. The allocator has its own address arithmetic. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** Whether a text is one address, without a mask or a zone. */
-export const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%');
+/** Whether a text is one address, without a mask or a zone. An IPv4-mapped IPv6 address is none, as for the allocator. */
+export const isAddress = (text: string): boolean =>
+  isIPv4(text) || (isIP(text) === 6 && !text.includes('%') && !ipaddr.IPv6.parse(text).isIPv4MappedAddress());
 
 /** Whether a text is `address/length`; host bits may be set. */
 export function isCidr(text: string): boolean {
@@ -10,9 +12,15 @@ export function isCidr(text: string): boolean {
   return (
     more.length === 0 &&
     isAddress(address) &&
-    /^\d{1,3}$/.test(length) &&
+    /^(?:0|[1-9]\d{0,2})$/.test(length) &&
     Number(length) <= (isIPv4(address) ? 32 : 128)
   );
+}
+
+/** The address of `address/length`; another text without its surrounding blanks. */
+export function withoutPrefixLength(text: string): string {
+  const trimmed = text.trim();
+  return isCidr(trimmed) ? trimmed.slice(0, trimmed.indexOf('/')) : trimmed;
 }
 
 /** Sorts addresses by family, IPv4 first. Addresses of one family keep their order. */

@@ -113,12 +113,15 @@ export function cidrsOverlap(one: Cidr, other: Cidr): boolean {
   return one.family === other.family && one.base <= lastAddressOf(other) && other.base <= lastAddressOf(one);
 }
 
+/** Six octets as Go's net.ParseMAC takes them: 02:00:00:53:6b:bb, 02-00-00-53-6b-bb or 0200.0053.6bbb, in any letter case. */
+const macForms = /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
+
 /** The lower-case, colon-separated text of a unicast MAC of six octets; undefined for other text. */
 export function canonicalMac(text: string): string | undefined {
-  const lower = text.toLowerCase().replaceAll('-', ':');
-  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(lower)) return undefined;
-  const multicast = Number.parseInt(lower.slice(0, 2), 16) & 1;
-  return multicast || lower === '00:00:00:00:00:00' ? undefined : lower;
+  if (!macForms.test(text)) return undefined;
+  const octets = text.toLowerCase().match(/[0-9a-f]{2}/g) ?? [];
+  const isMulticast = (Number.parseInt(octets[0] ?? '', 16) & 1) === 1;
+  return isMulticast || octets.every((octet) => octet === '00') ? undefined : octets.join(':');
 }
 
 const toNumber = (bytes: number[]): bigint => bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);

@@ -84,9 +84,18 @@ describe('canonicalMac', () => {
   it('returns lower case with colons for any accepted spelling', () => {
     expect(canonicalMac('00:00:00:53:6B:BB')).to.equal('00:00:00:53:6b:bb');
     expect(canonicalMac('02-00-00-53-6B-BB')).to.equal('02:00:00:53:6b:bb');
+    expect(canonicalMac('0200.0053.6BBB')).to.equal('02:00:00:53:6b:bb');
   });
 
-  for (const text of ['', '00:00:00:00:00:00', '01:00:5e:00:00:01', '02:00:00:00:00', '02:00:00:00:00:0g'])
+  for (const text of [
+    '',
+    '00:00:00:00:00:00',
+    '01:00:5e:00:00:01',
+    '02:00:00:00:00',
+    '02:00:00:00:00:0g',
+    '02:00-00:53:6b:bb',
+    '02:00:5e:10:00:00:00:01',
+  ])
     it(`returns undefined for "${text}"`, () => {
       expect(canonicalMac(text)).to.equal(undefined);
     });

@@ -1,5 +1,6 @@
 /** The `excludeIps` of a Subnet: addresses, or ranges "first..last". */
 import { type Family, formatAddress, parseAddress } from '../addresses/address.ts';
+import { proposeForm } from '../addresses/address-form.ts';
 import { type Interval, union } from '../addresses/interval.ts';
 
 /** An interval of one family. */
@@ -13,7 +14,7 @@ export function readExcludes(texts: readonly string[], problems: string[]): Fami
     const ends = text.split('..');
     const [first, last = first, ...rest] = ends.map((end) => parseAddress(end.trim()));
     const bad = ends.find((end) => !parseAddress(end.trim()));
-    if (bad !== undefined) problems.push(`ip ${bad} in excludeIps is not a valid address`);
+    if (bad !== undefined) problems.push(`ip ${bad} in excludeIps is not a valid address${proposeForm(text, 'range')}`);
     else if (!first || !last || rest.length > 0 || first.family !== last.family || first.value > last.value)
       problems.push(`${text} in excludeIps is not a valid ip range: write "first..last" of one family`);
     else intervals.push({ family: first.family, first: first.value, last: last.value });

@@ -11,6 +11,7 @@ import {
   parseAddress,
   parseCidr,
 } from '../addresses/address.ts';
+import { proposeForm } from '../addresses/address-form.ts';
 import type { RequestedSubnet } from '../commands/command.ts';
 import type { SubnetSpec } from '../events/event.ts';
 import { formatExcludes, hasUpperCaseIpv6, readExcludes } from './exclude-ips.ts';
@@ -114,7 +115,7 @@ function checkGateways({ gateway, cidrBlock }: RequestedSubnet, cidrs: readonly 
   for (const text of listed(gateway)) {
     const address = parseAddress(text);
     const cidr = cidrs.find(({ family }) => family === address?.family);
-    if (!address) problems.push(`gateway ${text} is not a valid address`);
+    if (!address) problems.push(`gateway ${text} is not a valid address${proposeForm(text, 'address')}`);
     else if (!cidr || address.value < cidr.base || address.value > lastAddressOf(cidr))
       problems.push(`gateway ${text} is not in cidr ${cidrs.map(formatCidr).join(',') || cidrBlock}`);
     else if (address.value < hostsOf(cidr).first)

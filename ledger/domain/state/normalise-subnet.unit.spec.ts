@@ -88,6 +88,9 @@ describe('normaliseSubnet rejects', () => {
     [{ excludeIps: ['10.0.0.9..10.0.0.5'] }, '10.0.0.9..10.0.0.5 in excludeIps is not a valid ip range'],
     [{ excludeIps: ['10.0.0.1..10.0.0.2..10.0.0.3'] }, 'in excludeIps is not a valid ip range'],
     [{ excludeIps: ['10.0.0.300'] }, 'ip 10.0.0.300 in excludeIps is not a valid address'],
+    [{ excludeIps: ['10.0.0.5-10.0.0.9'] }, 'is not a valid address: write "10.0.0.5..10.0.0.9"'],
+    [{ excludeIps: ['10.0.0.8/29'] }, 'is not a valid address: write "10.0.0.8..10.0.0.15"'],
+    [{ gateway: '10.0.0.1/24' }, 'is not a valid address: write it without a mask, "10.0.0.1"'],
     [{ protocol: 'IPX' }, 'IPX is not a valid protocol type'],
     [{ cooldownMs: -1 }, 'cooldownMs is a number of milliseconds'],
   ] as const)

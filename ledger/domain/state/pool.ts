@@ -10,6 +10,7 @@ import {
   parseAddress,
   parseCidr,
 } from '../addresses/address.ts';
+import { proposeForm } from '../addresses/address-form.ts';
 import type { RequestedPool } from '../commands/command.ts';
 import type { PoolSpec, SourceObject } from '../events/event.ts';
 import type { FamilyInterval } from './exclude-ips.ts';
@@ -74,7 +75,7 @@ function readElement(text: string): FamilyInterval | string {
   const ends = text.split('..');
   const [first, last = first, ...rest] = ends.map((end) => parseAddress(end.trim()));
   const bad = ends.find((end) => !parseAddress(end.trim()));
-  if (bad !== undefined) return `invalid IP address "${bad}"`;
+  if (bad !== undefined) return `invalid IP address "${bad}"${proposeForm(text, 'range or CIDR')}`;
   if (!first || !last || rest.length > 0) return `invalid IP range "${text}": write "first..last"`;
   if (first.family !== last.family) return `invalid IP range "${text}": both ends must be of one family`;
   if (first.value > last.value) return `invalid IP range "${text}": ${ends.join(' is greater than ')}`;

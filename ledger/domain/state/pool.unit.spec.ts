@@ -29,6 +29,7 @@ describe('normalisePool', () => {
 
   for (const [ip, message] of [
     ['10.0.0.261', 'ippool p: invalid IP address "10.0.0.261"'],
+    ['10.0.0.5-10.0.0.9', 'invalid IP address "10.0.0.5-10.0.0.9": write "10.0.0.5..10.0.0.9"'],
     ['192.168.1.2..192.168.1.1', '192.168.1.2 is greater than 192.168.1.1'],
     ['invalidCIDR/24', 'invalid CIDR address: invalidCIDR/24'],
     ['10.0.0.1..fd00::1', 'both ends must be of one family'],

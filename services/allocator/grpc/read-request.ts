@@ -4,6 +4,7 @@ import { requireField } from '../../../lib/grpc/server/read-request.ts';
 import { escapeUnprintable, isPrintable } from '../../../lib/unprintable.ts';
 import type * as api from '../../../proto/generated/ipledger.ts';
 import { canonicalAddress } from '../../../ledger/domain/addresses/address.ts';
+import { proposeForm } from '../../../ledger/domain/addresses/address-form.ts';
 import type { BindingPlace } from '../../../ledger/domain/queries/list-bindings.ts';
 import type { IpFamily, Sandbox } from '../../../ledger/domain/commands/command.ts';
 import { isId, isInterface, isNamespace, isObjectName, isProvider } from '../../../ledger/domain/commands/names.ts';
@@ -50,7 +51,9 @@ export const readSource = (source: api.SourceObject | undefined): api.SourceObje
 export function readAddress(text: string): string {
   const address = canonicalAddress(text);
   if (!address)
-    throw invalid(`failed to parse IP ${text}: invalid IP address "${text}"; write one address without a mask`);
+    throw invalid(
+      `failed to parse IP ${text}: invalid IP address "${text}"${proposeForm(text, 'address') || '; write one address without a mask'}`,
+    );
   return address;
 }
 

@@ -175,7 +175,7 @@ describe('Ledger.History', () => {
       {
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
-        message: 'failed to parse IP 10.0.0.0/8: invalid IP address "10.0.0.0/8"; write one address without a mask',
+        message: 'failed to parse IP 10.0.0.0/8: invalid IP address "10.0.0.0/8": write it without a mask, "10.0.0.0"',
       },
     ],
     [

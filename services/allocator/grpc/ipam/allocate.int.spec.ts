@@ -222,7 +222,7 @@ describe('Ipam.Allocate', () => {
     [
       'a CIDR as address',
       { attachments: [{ provider: 'p', candidates: [{ addresses: ['10.0.0.1/24'] }] }] },
-      'failed to parse IP 10.0.0.1/24: invalid IP address "10.0.0.1/24"; write one address without a mask',
+      'failed to parse IP 10.0.0.1/24: invalid IP address "10.0.0.1/24": write it without a mask, "10.0.0.1"',
     ],
     [
       'a route that is not a CIDR',

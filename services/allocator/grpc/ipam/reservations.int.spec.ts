@@ -94,7 +94,7 @@ describe('Reserve', () => {
       [{ reservedFor: '' }, 'reserved_for is missing'],
       [
         { addresses: ['172.17.0.11/16'] },
-        'failed to parse IP 172.17.0.11/16: invalid IP address "172.17.0.11/16"; write one address without a mask',
+        'failed to parse IP 172.17.0.11/16: invalid IP address "172.17.0.11/16": write it without a mask, "172.17.0.11"',
       ],
       [
         { addresses: ['172.17.0.11', '172.17.0.12', '172.17.0.13'] },

@@ -5,6 +5,7 @@
  * claim decides about the Subnet; until then the claim has no address. The status is written only: an edit of it has no effect.
  */
 import { IpledgerError } from '../../../../lib/errors.ts';
+import { withoutPrefixLength } from '../../../../lib/net/ip.ts';
 import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { AddressRecord } from '../../../../proto/generated/ipledger.ts';
@@ -182,7 +183,7 @@ export class ClaimController implements LedgerSubscriber {
     const claim = keyOf(object);
     const demand = this.#demands.get(claim);
     if (!demand) throw new IpledgerError('RESERVATION_UNKNOWN', noPod);
-    const requested = object.spec.ipRequests.map((each) => each.split('/')[0] ?? '');
+    const requested = object.spec.ipRequests.map(withoutPrefixLength);
     const addresses = requested.length > 0 ? requested : demand.addresses;
     let first: unknown;
     for (const subnet of demand.subnets) {

@@ -218,7 +218,7 @@ describe('the controller of IPAMClaims', () => {
   });
 
   it('reserves the addresses of spec.ipRequests and not those that the Pod requests', async () => {
-    const world = await createWorld([claim('vm1', { spec: { ipRequests: ['10.0.0.9/24'] } })]);
+    const world = await createWorld([claim('vm1', { spec: { ipRequests: [' 10.0.0.9/24 '] } })]);
     world.controller.request('default/vm', [{ ...demand, addresses: ['10.0.0.8'] }]);
     await until(() => world.statuses.length >= 1);
     expect(world.reserved[0]?.addresses).to.deep.equal(['10.0.0.9']);

@@ -52,7 +52,12 @@ describe('a NetworkAttachmentDefinition', () => {
     ],
     [
       'with such names in a list',
-      { plugins: [{ Type: 'macvlan', ipam: null }, { TYPE: 'tuning', Ipam: ipam }] },
+      {
+        plugins: [
+          { Type: 'macvlan', ipam: null },
+          { TYPE: 'tuning', Ipam: ipam },
+        ],
+      },
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
     ],
     [

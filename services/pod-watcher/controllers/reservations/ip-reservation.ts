@@ -53,7 +53,7 @@ export function desiredIpReservation(
     subnet,
     addresses,
     reservedFor: `pod/${namespace}/${pod}/${provider}`,
-    mac: asText(spec['macAddress']),
+    mac: asText(spec['macAddress']).trim(),
     namespace,
     isCompleted: true,
   };
@@ -63,11 +63,12 @@ const singleFields = ['v4IpAddress', 'v6IpAddress'] as const;
 
 /** The addresses that the user names. `ipAddress` has those that complete a reservation, too. */
 function addressesOf(spec: UntypedJson): string[] {
-  const single = singleFields.map((key) => asText(spec[key])).filter((each) => each !== '');
+  const single = singleFields.map((key) => asText(spec[key]).trim()).filter((each) => each !== '');
   return single.length > 0
     ? single
     : asText(spec['ipAddress'])
         .split(',')
+        .map((each) => each.trim())
         .filter((each) => each !== '');
 }
 

@@ -32,9 +32,9 @@ export const vips: ResourceKind<VipObject> = {
         namespace: reader.closedText('namespace', nameLength),
         subnet: reader.text('subnet', nameLength),
         type: reader.text('type', nameLength),
-        v4ip: reader.text('v4ip', addressLength),
-        v6ip: reader.text('v6ip', addressLength),
-        macAddress: reader.text('macAddress', addressLength),
+        v4ip: reader.text('v4ip', addressLength).trim(),
+        v6ip: reader.text('v6ip', addressLength).trim(),
+        macAddress: reader.text('macAddress', addressLength).trim(),
       },
       problems: reader.problems,
     };

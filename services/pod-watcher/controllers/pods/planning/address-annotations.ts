@@ -2,23 +2,13 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { canonicalAddress, canonicalMac } from '../../../../../ledger/domain/addresses/address.ts';
+import { proposeForm } from '../../../../../ledger/domain/addresses/address-form.ts';
 import { goFields } from '../../../../../lib/go-fields.ts';
-import { ipv4First, isCidr } from '../../../../../lib/net/ip.ts';
+import { ipv4First, isCidr, withoutPrefixLength } from '../../../../../lib/net/ip.ts';
 import type { AddressSet, Route } from '../../../../../proto/generated/ipledger.ts';
 import { limitExceeded, podLimits, truncate, textLimits, tooLong, tooMany } from '../../../limits.ts';
 import { ok, problem, type Result } from './result.ts';
-
-/** Canonical text of an address; undefined for other text, also for an address with a prefix length or a zone. */
-export function canonicalAddress(address: string): string | undefined {
-  switch (isIP(address)) {
-    case 4:
-      return address;
-    case 6:
-      return address.includes('%') ? undefined : ipaddr.IPv6.parse(address).toRFC5952String();
-    default:
-      return undefined;
-  }
-}
 
 /** The constraints that every requested address of an attachment must meet. */
 export interface AddressConstraints {
@@ -61,8 +51,9 @@ export function parseAddresses(
   if (first !== undefined) return problem(first);
   const addresses: string[] = [];
   for (const text of trimmed) {
-    const address = canonicalAddress(isCidr(text) ? text.slice(0, text.indexOf('/')) : text);
-    if (address === undefined) return problem(`${text} is not a valid ${source.key}: failed to parse IP ${text}`);
+    const address = canonicalAddress(withoutPrefixLength(text));
+    if (address === undefined)
+      return problem(`${text} is not a valid ${source.key}: failed to parse IP ${text}${proposeForm(text, 'address')}`);
     const violation = constraintViolation(constraints, address, text);
     if (violation !== '') return problem(violation);
     addresses.push(address);
@@ -149,7 +140,7 @@ export const noConstraints: AddressConstraints = { cidrs: { text: '', ranges: []
 /** Whether the value of `ip_pool` is the name of an IPPool: one word that does not resemble an address. */
 export function isPoolName(value: string): boolean {
   const word = value.trim();
-  return word !== '' && !/[,;:/]|^[0-9.]+$/.test(word);
+  return word !== '' && !/[,;:/]|^[0-9.]+$/.test(word) && proposeForm(word, 'range') === '';
 }
 
 function poolElements(value: string): string[] {
@@ -161,7 +152,10 @@ function poolElements(value: string): string[] {
 }
 
 function invalidElement(text: string, key: string): Result<never> {
-  return problem(`${text === '' ? 'an empty element' : truncate(text)} in ${key} is not a valid address`);
+  const named = text === '' ? 'an empty element' : truncate(text);
+  const proposal = proposeForm(text, 'range');
+  const pool = proposal.includes('..') ? `, in the spec.ips of an IPPool, and name the IPPool` : '';
+  return problem(`${named} in ${key} is not a valid address${proposal}${pool}`);
 }
 
 /** Parses the annotation `cidr`: "v4", "v6" or "v4,v6". */
@@ -181,12 +175,11 @@ export function parseFamily(value: string, key: string): Result<AddressConstrain
     : problem(`${truncate(value)} is not a valid ${key}: must be ipv4 or ipv6`);
 }
 
-const macAddress = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i;
-
-/** Parses a MAC of six octets with colons. The result has the letter case of the annotation. */
+/** Parses the MAC of a NIC: six octets, in the forms that Go takes. The result is its canonical text. */
 export function parseMac(value: string, key: string): Result<string> {
-  const mac = value.trim();
-  return macAddress.test(mac) ? ok(mac) : problem(`${truncate(mac)} is not a valid ${key}`);
+  const mac = canonicalMac(value.trim());
+  const form = 'write six octets of a unicast MAC, 02:00:00:53:6b:bb';
+  return mac === undefined ? problem(`${truncate(value.trim())} is not a valid ${key}: ${form}`) : ok(mac);
 }
 
 /** Validates a bandwidth: a number, in Mbit/s. */

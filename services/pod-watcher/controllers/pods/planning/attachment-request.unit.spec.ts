@@ -51,7 +51,7 @@ describe('a request for an attachment', () => {
       'has the MAC of mac_address',
       'macvlan',
       { [annotationKey('mac_address')]: '00:00:00:53:6B:BB' },
-      [{ ...defaultRequest, mac: '00:00:00:53:6B:BB' }],
+      [{ ...defaultRequest, mac: '00:00:00:53:6b:bb' }],
     ],
     [
       'has the routes and the default route',
