@@ -27,6 +27,20 @@ export function withoutPrefixLength(text: string): string {
 export const ipv4First = (addresses: Iterable<string>): string[] =>
   [...addresses].sort((one, other) => isIP(one) - isIP(other));
 
+/**
+ * The CIDRs or gateways of a NIC as Kube-OVN's annotations show them: those of both families of its Subnet, also for an address of one.
+ * @param own those of its addresses
+ * @param ofSubnet joined by a comma, IPv4 first
+ * @returns joined by a comma, IPv4 first
+ */
+export function bothFamilies(own: readonly string[], ofSubnet = ''): string {
+  const isIpv6 = (text: string): boolean => text.includes(':');
+  const given = own.filter((text) => text !== '');
+  const others = ofSubnet.split(',').filter((text) => !given.some((each) => isIpv6(each) === isIpv6(text)));
+  const all = [...given, ...others].filter((text) => text !== '');
+  return all.toSorted((one, other) => Number(isIpv6(one)) - Number(isIpv6(other))).join(',');
+}
+
 /** Whether an address is inside a CIDR; false if either is invalid. */
 export function cidrContains(cidr: string, address: string): boolean {
   if (!isCidr(cidr) || !isAddress(address)) return false;

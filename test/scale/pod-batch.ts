@@ -68,7 +68,7 @@ export function planWrites(pods: readonly Pod[], { networks }: PodBatch): Projec
   );
   const patches = pods.map((pod, index) => ({
     path: `${podsPath(pod.namespace)}/${pod.name}`,
-    body: podPatch(pod, allocations[index] ?? [], () => false).patch,
+    body: podPatch(pod, allocations[index] ?? [], () => undefined).patch,
   }));
   return { patches, ips: allocations.flat().map((allocation) => ipManifest(allocation, nodeName)) };
 }

@@ -1,7 +1,8 @@
 /** Compares the allocations with the Pods and their annotations. */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import { podLifecycleStage } from '../../cluster/pod-lifecycle-stage.ts';
-import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import { bothFamilies } from '../../../lib/net/ip.ts';
+import type { Allocation, Subnet } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
 import { isRetained } from '../../cluster/address-retention.ts';
 import { formatAddresses, podKey, formatPodName, formatAllocation } from '../../output/format.ts';
@@ -24,23 +25,23 @@ export function comparePods(input: CheckInput): Disagreement[] {
   const { ledger, cluster } = input;
   const byName = new Map(cluster.pods.map((pod) => [`${pod.namespace}/${pod.ledgerName ?? pod.name}`, pod]));
   const byUid = Map.groupBy(ledger.allocations, ({ podUid }) => podUid);
+  const subnets = new Map(ledger.subnets.map((subnet) => [subnet.name, subnet]));
   return [
-    ...ledger.allocations.flatMap((allocation) =>
-      isRetained(allocation, cluster)
-        ? compareRetained(allocation, byName.get(formatPodName(allocation.attachment)))
-        : compareAllocation(allocation, byName.get(formatPodName(allocation.attachment))),
-    ),
+    ...ledger.allocations.flatMap((allocation) => {
+      const compare = isRetained(allocation, cluster) ? compareRetained : compareAllocation;
+      return compare(allocation, byName.get(formatPodName(allocation.attachment)), subnets.get(allocation.subnet));
+    }),
     ...cluster.pods.flatMap((pod) => comparePod(pod, byUid.get(pod.identity) ?? [], input)),
   ];
 }
 
 /** A retained address needs no Pod. If the Pod exists, its annotations must match. */
-const compareRetained = (allocation: Allocation, pod: Pod | undefined): Disagreement[] =>
-  pod?.identity === allocation.podUid ? compareAnnotations(allocation, pod) : [];
+const compareRetained = (allocation: Allocation, pod: Pod | undefined, subnet: Subnet | undefined): Disagreement[] =>
+  pod?.identity === allocation.podUid ? compareAnnotations(allocation, pod, subnet) : [];
 
-function compareAllocation(allocation: Allocation, pod: Pod | undefined): Disagreement[] {
+function compareAllocation(allocation: Allocation, pod: Pod | undefined, subnet: Subnet | undefined): Disagreement[] {
   const why = explainEnded(allocation, pod);
-  if (why === undefined) return compareAnnotations(allocation, pod as Pod);
+  if (why === undefined) return compareAnnotations(allocation, pod as Pod, subnet);
   const what = `holds ${formatAllocation(allocation)}, and ${why}`;
   const name = formatPodName(allocation.attachment);
   const remedy = formatShellCommand(['ipledger', 'why', name], releaseHint);
@@ -57,10 +58,10 @@ function explainEnded({ podUid }: Allocation, pod: Pod | undefined): string | un
 const explainStage = ({ hostNetwork, isTerminating, phase }: Pod): string =>
   hostNetwork ? 'it uses the network of its node' : !isTerminating ? phase : 'its kubelet has deleted it';
 
-function compareAnnotations(allocation: Allocation, pod: Pod): Disagreement[] {
+function compareAnnotations(allocation: Allocation, pod: Pod, subnet: Subnet | undefined): Disagreement[] {
   const where = `Pod ${formatPodName(allocation.attachment)}`;
   // The pod-watcher leaves out keys that Kubernetes rejects, and reports them in an Event
-  const possible = Object.entries(expectedAnnotations(allocation)).filter(([key]) => isAnnotationKey(key));
+  const possible = Object.entries(expectedAnnotations(allocation, subnet)).filter(([key]) => isAnnotationKey(key));
   return possible.flatMap(([key, expected]) => {
     const shown = pod.annotations[key] ?? '';
     const isSame = key.includes('/mac_address') ? shown.toLowerCase() === expected.toLowerCase() : shown === expected;
@@ -72,7 +73,7 @@ function compareAnnotations(allocation: Allocation, pod: Pod): Disagreement[] {
 }
 
 /** Kube-OVN's keys. A second attachment of a provider has its interface in the keys, once a binding names it. */
-function expectedAnnotations(allocation: Allocation): Record<string, string> {
+function expectedAnnotations(allocation: Allocation, subnet: Subnet | undefined): Record<string, string> {
   const { attachment, addresses, mac, bindings } = allocation;
   const provider = attachment?.provider ?? '';
   if ((attachment?.ordinal ?? 0) > 0) {
@@ -81,12 +82,17 @@ function expectedAnnotations(allocation: Allocation): Record<string, string> {
     if (name === '') return {};
     return { [`${prefix}/ip_address.${name}`]: formatAddresses(allocation), [`${prefix}/mac_address.${name}`]: mac };
   }
-  const join = (texts: readonly string[]): string => texts.filter((each) => each !== '').join(',');
   return {
     [`${provider}.kubernetes.io/ip_address`]: formatAddresses(allocation),
     [`${provider}.kubernetes.io/mac_address`]: mac,
-    [`${provider}.kubernetes.io/cidr`]: join(addresses.map(({ cidr }) => cidr)),
-    [`${provider}.kubernetes.io/gateway`]: join(addresses.map(({ gateway }) => gateway)),
+    [`${provider}.kubernetes.io/cidr`]: bothFamilies(
+      addresses.map(({ cidr }) => cidr),
+      subnet?.spec?.cidrBlock,
+    ),
+    [`${provider}.kubernetes.io/gateway`]: bothFamilies(
+      addresses.map(({ gateway }) => gateway),
+      subnet?.spec?.gateway,
+    ),
     [`${provider}.kubernetes.io/allocated`]: 'true',
   };
 }

@@ -176,7 +176,7 @@ describe('On a real API server with the permissions of the watcher', function ()
     await createPod('patched', { 'macvlan.default.kubernetes.io/mac_address': '02:00:00:00:00:09' });
     const path = podPath('default', 'patched');
     const pod = toPod(await readObject(api, path, stop.signal));
-    const { patch: body } = podPatch(pod, [heldAllocation('patched', { uid: pod.ledgerUid })], () => false);
+    const { patch: body } = podPatch(pod, [heldAllocation('patched', { uid: pod.ledgerUid })], () => undefined);
     await mergePatch(api, { path, body, signal: stop.signal });
     const patched = toPod(await readObject(api, path, stop.signal));
     expect(patched.annotations).to.deep.equal({
@@ -184,14 +184,15 @@ describe('On a real API server with the permissions of the watcher', function ()
       'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
       'macvlan.default.kubernetes.io/gateway': '10.0.0.1',
       'macvlan.default.kubernetes.io/allocated': 'true',
+      'macvlan.default.kubernetes.io/routed': 'true',
     });
-    expect(podPatch(patched, [heldAllocation('patched', { uid: pod.ledgerUid })], () => false).patch).to.equal(
+    expect(podPatch(patched, [heldAllocation('patched', { uid: pod.ledgerUid })], () => undefined).patch).to.equal(
       undefined,
     );
     const { patch: stale } = podPatch(
       podNamed('patched', { uid: 'another' }),
       [heldAllocation('patched', { uid: 'another' })],
-      () => false,
+      () => undefined,
     );
     expect(await failure(mergePatch(api, { path, body: stale, signal: stop.signal }))).to.include({
       field: 'metadata.uid',

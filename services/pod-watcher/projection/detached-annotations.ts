@@ -2,19 +2,12 @@
  * Finds the annotations of attachments that a Pod neither has nor requests any more. Pure. If they stayed, they would request the
  * same address when the Pod requests the attachment again, even if another Pod has that address by then.
  */
-import type { AttachmentSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
+import { resultSuffixes } from '../kubernetes/objects/attachment-suffixes.ts';
 import { isTerminated, type Pod } from '../kubernetes/objects/pod.ts';
 import { networkSelector, shownProviders } from '../kubernetes/objects/shown-allocations.ts';
 
-/** The suffixes that the projection writes for an attachment. */
-const suffixes: readonly AttachmentSuffix[] = [
-  'ip_address',
-  'mac_address',
-  'cidr',
-  'gateway',
-  'allocated',
-  'virtualmachine',
-];
+/** The suffixes that the projection writes for an attachment, but for those that may select a network. */
+const suffixes = ['ip_address', 'mac_address', ...resultSuffixes];
 
 /**
  * Returns the keys of these annotations.

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { heldAllocation, podNamed } from '../testing/fakes.ts';
 import { podPatch } from './pod-annotations.ts';
 
-const never = (): boolean => false;
+const never = (): undefined => undefined;
 const provider = 'ovn4nfv.kube-system.ovn';
 const addressIn = (third: number, host: number) => ({
   address: `172.16.${third}.${host}`,

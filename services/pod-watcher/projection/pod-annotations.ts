@@ -6,6 +6,7 @@
  * network also have "<provider>.<interface>.kubernetes.io/<suffix>". NICs of an OVN4NFV request also have its answer.
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
+import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { AttachmentSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
@@ -21,6 +22,18 @@ export interface PodPatch {
   readonly metadata: { readonly uid: string; readonly annotations: Annotations };
 }
 
+/** What a Pod shows of a Subnet in force. */
+export interface ShownSubnet {
+  /** Whether it belongs to Kube-OVN's own networks, by its provider. */
+  readonly isOvn: boolean;
+  readonly cidrBlock: string;
+  readonly gateway: string;
+  /** Its VPC, if a router connects it; "" otherwise. */
+  readonly logicalRouter: string;
+  /** Of an underlay Subnet. `provider` is the name of a ProviderNetwork. */
+  readonly vlan?: { readonly id: number; readonly provider: string } | undefined;
+}
+
 export interface AnnotationChanges {
   /** All changes; undefined without changes. */
   readonly patch: PodPatch | undefined;
@@ -31,18 +44,18 @@ export interface AnnotationChanges {
 /**
  * Returns the changes of the annotations. Allocations of other uids are ignored. A terminated Pod keeps the annotations of its
  * released allocations, so that users can see what it had.
- * @param isOvnSubnet whether a Subnet belongs to Kube-OVN's own networks, by its provider
+ * @param subnetOf the Subnet of a name; undefined for one that is not in force
  */
 export function podPatch(
   pod: Pod,
   allocations: readonly HeldAllocation[],
-  isOvnSubnet: (subnet: string) => boolean,
+  subnetOf: (name: string) => ShownSubnet | undefined,
 ): AnnotationChanges {
   const shown: Annotations = {};
   const own = allocations.filter(({ uid }) => uid === pod.ledgerUid);
   for (const allocation of own) {
-    Object.assign(shown, annotationsOf(allocation, pod, isOvnSubnet));
-    Object.assign(shown, interfaceAnnotations(allocation, own, { pod, isOvnSubnet }));
+    Object.assign(shown, annotationsOf(allocation, { pod, subnetOf }));
+    Object.assign(shown, interfaceAnnotations(allocation, own, { pod, subnetOf }));
   }
   const rejectedKeys = Object.keys(shown).filter((key) => !isAnnotationKey(key));
   for (const key of rejectedKeys) delete shown[key];
@@ -59,7 +72,8 @@ export function patchesByNetwork({ metadata: { uid, annotations } }: PodPatch): 
   return Array.from(byPrefix.values(), (entries) => ({ metadata: { uid, annotations: Object.fromEntries(entries) } }));
 }
 
-function annotationsOf(allocation: HeldAllocation, pod: Pod, isOvnSubnet: (subnet: string) => boolean): Annotations {
+function annotationsOf(allocation: HeldAllocation, context: Context): Annotations {
+  const { pod } = context;
   const { provider, ordinal, addresses, interface: interfaceName } = allocation;
   if (ordinal > 0) {
     if (interfaceName === '') return {};
@@ -68,7 +82,7 @@ function annotationsOf(allocation: HeldAllocation, pod: Pod, isOvnSubnet: (subne
     const [ipKey, macKey] = [`${prefix}/ip_address.${interfaceName}`, `${prefix}/mac_address.${interfaceName}`];
     return { [ipKey]: ip, [macKey]: macOf(allocation, pod.annotations[macKey]) };
   }
-  return attachmentAnnotations(allocation, provider, { pod, isOvnSubnet });
+  return attachmentAnnotations(allocation, provider, context);
 }
 
 /** Several NICs of one Kube-OVN-type network have keys with their interface, as in Kube-OVN. */
@@ -85,22 +99,46 @@ function interfaceAnnotations(
 
 interface Context {
   readonly pod: Pod;
-  readonly isOvnSubnet: (subnet: string) => boolean;
+  readonly subnetOf: (name: string) => ShownSubnet | undefined;
 }
 
-function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod, isOvnSubnet }: Context): Annotations {
-  const { provider, addresses, subnet } = allocation;
-  const key = (suffix: AttachmentSuffix): string => `${prefix}.kubernetes.io/${suffix}`;
+function attachmentAnnotations(allocation: HeldAllocation, prefix: string, { pod, subnetOf }: Context): Annotations {
+  const { provider, addresses } = allocation;
+  const subnet = subnetOf(allocation.subnet);
+  const key: KeyOf = (suffix) => `${prefix}.kubernetes.io/${suffix}`;
   return {
     [key('ip_address')]: joined(addresses.map(({ address }) => address)),
     [key('mac_address')]: macOf(allocation, pod.annotations[key('mac_address')]),
-    [key('cidr')]: joined(addresses.map(({ cidr }) => cidr)),
-    [key('gateway')]: joined(addresses.map(({ gateway }) => gateway)),
+    [key('cidr')]: bothFamilies(
+      addresses.map(({ cidr }) => cidr),
+      subnet?.cidrBlock,
+    ),
+    [key('gateway')]: bothFamilies(
+      addresses.map(({ gateway }) => gateway),
+      subnet?.gateway,
+    ),
     [key('allocated')]: 'true',
+    // Kube-OVN writes it after the Pod is scheduled. Here nothing else has to be ready, and a second patch would cost a write for each Pod.
+    [key('routed')]: 'true',
     ...(pod.ledgerName !== pod.name && { [key('virtualmachine')]: pod.ledgerName }),
-    ...(isOvnProvider(provider) || isOvnSubnet(subnet) ? { [key('logical_switch')]: subnet } : {}),
+    ...(isOvnProvider(provider) || subnet?.isOvn ? { [key('logical_switch')]: allocation.subnet } : {}),
+    ...(isOvnProvider(provider) && ovnAnnotations(pod.annotations[key('pod_nic_type')], subnet, key)),
   };
 }
+
+/** The agent makes pairs of veth links. A Pod that requests another type keeps its annotation. */
+function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undefined, key: KeyOf): Annotations {
+  return {
+    [key('pod_nic_type')]: nicType || 'veth-pair',
+    ...(subnet?.logicalRouter && { [key('logical_router')]: subnet.logicalRouter }),
+    ...(subnet?.vlan && {
+      [key('vlan_id')]: String(subnet.vlan.id),
+      [key('provider_network')]: subnet.vlan.provider,
+    }),
+  };
+}
+
+type KeyOf = (suffix: AttachmentSuffix) => string;
 
 /** The ledger has MACs in lower case. An annotation with the same MAC in upper case stays as it is. */
 function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {

@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import { heldAllocation, launcher, mirrorOf, podNamed } from '../testing/fakes.ts';
-import { podPatch } from './pod-annotations.ts';
+import { podPatch, type ShownSubnet } from './pod-annotations.ts';
 
-const never = (): boolean => false;
+const never = (): undefined => undefined;
+const lan: ShownSubnet = { isOvn: false, cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1', logicalRouter: '' };
 const key = (suffix: string) => `macvlan.default.kubernetes.io/${suffix}`;
 const complete = {
   [key('ip_address')]: '10.0.0.2',
   [key('cidr')]: '10.0.0.0/24',
   [key('gateway')]: '10.0.0.1',
   [key('allocated')]: 'true',
+  [key('routed')]: 'true',
 };
 const patchOf = (...options: Parameters<typeof podPatch>) => podPatch(...options).patch;
 const annotations = (patch: ReturnType<typeof patchOf>) => patch?.metadata.annotations;
@@ -63,10 +65,42 @@ describe('Pod annotations of allocations', () => {
     expect(annotations(patchOf(podNamed('a'), [ovn], never))).to.include({
       'attachnet.default.ovn.kubernetes.io/logical_switch': 'attachnet',
     });
-    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], (subnet) => subnet === 'macvlan'))).to.include({
+    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], () => ({ ...lan, isOvn: true })))).to.include({
       [key('logical_switch')]: 'macvlan',
     });
     expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], never))).not.to.have.property(
+      key('logical_switch'),
+    );
+  });
+
+  it('show both families of the Subnet for an address of one', () => {
+    const dual = { ...lan, cidrBlock: '10.0.0.0/24,fd00::/64', gateway: '10.0.0.1,fd00::1' };
+    const ipv6 = { addresses: [{ address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' }] };
+    for (const allocation of [heldAllocation('a'), heldAllocation('a', ipv6)])
+      expect(annotations(patchOf(podNamed('a'), [allocation], () => dual))).to.include({
+        [key('cidr')]: '10.0.0.0/24,fd00::/64',
+        [key('gateway')]: '10.0.0.1,fd00::1',
+      });
+  });
+
+  it('show the router or the VLAN, and the type of the link, of a NIC of Kube-OVN’s own type only', () => {
+    const provider = 'net.default.ovn';
+    const ovnKey = (suffix: string) => `${provider}.kubernetes.io/${suffix}`;
+    const underlay = { ...lan, isOvn: true, vlan: { id: 0, provider: 'physnet' } };
+    const nic = heldAllocation('a', { provider });
+    const links = { [ovnKey('pod_nic_type')]: 'veth-pair' };
+    expect(annotations(patchOf(podNamed('a'), [nic], () => underlay)))
+      .to.include({ ...links, [ovnKey('vlan_id')]: '0', [ovnKey('provider_network')]: 'physnet' })
+      .and.not.have.property(ovnKey('logical_router'));
+    const overlay = { ...lan, isOvn: true, logicalRouter: 'ovn-cluster' };
+    expect(annotations(patchOf(podNamed('a'), [nic], () => overlay))).to.include({
+      ...links,
+      [ovnKey('logical_router')]: 'ovn-cluster',
+    });
+    const requested = podNamed('a', { annotations: { [ovnKey('pod_nic_type')]: 'internal-port' } });
+    expect(annotations(patchOf(requested, [nic], () => overlay))).not.to.have.property(ovnKey('pod_nic_type'));
+    expect(annotations(patchOf(podNamed('a'), [heldAllocation('a')], () => underlay))).to.have.all.keys(
+      ...Object.keys(complete),
       key('logical_switch'),
     );
   });

@@ -14,6 +14,7 @@ import type { IpObject } from '../kubernetes/objects/ip.ts';
 import { ipPools, type PoolObject } from '../kubernetes/objects/ip-pool.ts';
 import { type SubnetObject, subnets as subnetKind } from '../kubernetes/objects/subnet.ts';
 import { type VipObject, vips as vipKind } from '../kubernetes/objects/vip.ts';
+import type { VlanObject } from '../kubernetes/objects/vlan.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import { mergePatch, objectPath, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
@@ -24,7 +25,7 @@ import { type Outcome, WorkQueue } from '../work-queue/work-queue.ts';
 import { ThrottledWarnings } from './throttled-warnings.ts';
 import { type Counts, usageCounts, poolFieldNames, hasCounts, statusPatch, subnetFieldNames } from './usage-counts.ts';
 import { nodeMismatch } from './node-mismatch.ts';
-import { patchesByNetwork, type PodPatch, podPatch } from './pod-annotations.ts';
+import { patchesByNetwork, type PodPatch, podPatch, type ShownSubnet } from './pod-annotations.ts';
 import { rejectedKeysEvent, rejectedPatchEvent } from './rejected-annotations.ts';
 import { syncIpObject } from './ip-object-sync.ts';
 import { type AffectedObjects, AllocationView } from './allocation-view.ts';
@@ -40,6 +41,7 @@ export interface ProjectorOptions {
   readonly subnets: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;
   readonly pools: Pick<Informer<PoolObject>, 'objects' | 'subscribe'>;
   readonly vips: Pick<Informer<VipObject>, 'objects' | 'subscribe'>;
+  readonly vlans: Pick<Informer<VlanObject>, 'objects'>;
   /** Records a Kubernetes Event about a Pod. */
   readonly recordEvent: (pod: Pod, event: PodEvent) => void;
   /** Absent: no spans. */
@@ -195,7 +197,7 @@ export class Projector {
   async #annotateOne(pod: Pod, allocations: readonly HeldAllocation[]): Promise<void> {
     const { traces } = this.#options;
     this.#reportNodeMismatch(pod, allocations);
-    const { patch, rejectedKeys } = podPatch(pod, allocations, (subnet) => this.#isOvnSubnet(subnet));
+    const { patch, rejectedKeys } = podPatch(pod, allocations, (subnet) => this.#shownSubnet(subnet));
     if (rejectedKeys.length > 0) {
       const event = rejectedKeysEvent(rejectedKeys);
       this.#warnings.log(
@@ -252,9 +254,17 @@ export class Projector {
     return true;
   }
 
-  #isOvnSubnet(name: string): boolean {
+  #shownSubnet(name: string): ShownSubnet | undefined {
     const subnet = this.view.subnet(name);
-    return subnet !== undefined && isOvnProvider(subnet.spec.provider);
+    const { vpc = '', vlan = '', logicalGateway = false } = this.#options.subnets.objects.get(name)?.overlay ?? {};
+    return (
+      subnet && {
+        ...subnet.spec,
+        isOvn: isOvnProvider(subnet.spec.provider),
+        logicalRouter: vlan === '' || logicalGateway ? vpc : '',
+        vlan: this.#options.vlans.objects.get(vlan),
+      }
+    );
   }
 
   async #syncIpObject(name: string): Promise<void> {

@@ -155,6 +155,7 @@ describe('Projector', () => {
       'macvlan.default.kubernetes.io/cidr': '10.0.0.0/24',
       'macvlan.default.kubernetes.io/gateway': '10.0.0.1',
       'macvlan.default.kubernetes.io/allocated': 'true',
+      'macvlan.default.kubernetes.io/routed': 'true',
     };
     addPod(podNamed('a', { annotations }));
     addIp(ipManifest(heldAllocation('a'), ''));

@@ -20,6 +20,7 @@ import { pods } from '../kubernetes/objects/pod.ts';
 import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
 import { vips } from '../kubernetes/objects/vip.ts';
+import { vlans } from '../kubernetes/objects/vlan.ts';
 import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
 
 export interface WiringOptions {
@@ -55,6 +56,7 @@ export function createInformers({ api, log }: Pick<WiringOptions, 'api' | 'log'>
     ips: new Informer(api, { ...ips, createStore: () => new CompactObjects(ipBytes) }, log),
     pools: new Informer(api, ipPools, log),
     vips: new Informer(api, vips, log),
+    vlans: new Informer(api, vlans, log),
     claims: new Informer(api, ipamClaims, log),
     ovn4nfvNetworks: new Informer(api, ovn4nfvNetworks, log),
     nodes: new Informer(api, nodes, log),

@@ -38,6 +38,7 @@ describe("the documents' manifests: a Subnet that the Pod names", function () {
       cidr: '172.17.0.0/16',
       gateway: '172.17.0.1',
       allocated: 'true',
+      routed: 'true',
       logical_switch: 'macvlan',
     });
     await makePod(scene, 'unnamed', 'macvlan');

@@ -47,6 +47,7 @@ for (const folder of ['manage-multiple-interface', 'ipam-1.1'] as const)
         cidr: '172.17.0.0/16',
         gateway,
         allocated: 'true',
+        routed: 'true',
       });
     });
 

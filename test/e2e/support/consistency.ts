@@ -5,6 +5,7 @@
 import { BlockList, isIPv4 } from 'node:net';
 import { findAddressesInUse } from '../../../cli/verbs/check/compare-ledger.ts';
 import { ipObjectNames } from '../../../lib/kubernetes/ip-object-name.ts';
+import { bothFamilies } from '../../../lib/net/ip.ts';
 import type { Allocation, SubnetSpec } from '../../../proto/generated/ipledger.ts';
 import { eventually } from './eventually.ts';
 import type { KubeObject } from './kubernetes-client.ts';
@@ -102,7 +103,8 @@ function containers(bindings: readonly { containerId: string; interface: string 
 }
 
 /** The Pod of each allocation exists, is alive, and shows exactly this allocation. */
-function comparePods({ allocations, pods }: SystemSnapshot): string[] {
+function comparePods({ allocations, pods, subnets }: SystemSnapshot): string[] {
+  const specs = new Map(subnets.map(({ name, spec }) => [name, spec]));
   const byName = new Map(pods.map((pod) => [nameOf(pod), pod]));
   return allocations.flatMap((allocation) => {
     const pod = byName.get(podOf(allocation));
@@ -111,12 +113,16 @@ function comparePods({ allocations, pods }: SystemSnapshot): string[] {
       return [`${describeAllocation(allocation)} is held, and the Pod of that name has uid ${pod.metadata.uid}`];
     if (!isAlive(pod))
       return [`${describeAllocation(allocation)} is held, and the Pod has ended (${textAt(pod.status, 'phase')})`];
-    return compareAnnotations(allocation, pod.metadata.annotations ?? {});
+    return compareAnnotations(allocation, specs.get(allocation.subnet), pod.metadata.annotations ?? {});
   });
 }
 
-function compareAnnotations(allocation: Allocation, annotations: Readonly<Record<string, string>>): string[] {
-  const expected = Object.entries(annotationsOf(allocation));
+function compareAnnotations(
+  allocation: Allocation,
+  spec: SubnetSpec | undefined,
+  annotations: Readonly<Record<string, string>>,
+): string[] {
+  const expected = Object.entries(annotationsOf(allocation, spec));
   return expected.flatMap(([key, value]) => {
     const present = annotations[key] ?? '';
     const same = key.includes('/mac_address') ? present.toLowerCase() === value : present === value;
@@ -125,15 +131,21 @@ function compareAnnotations(allocation: Allocation, annotations: Readonly<Record
 }
 
 /** Kube-OVN's keys. A further attachment of a provider has keys with its interface, after that is bound. */
-function annotationsOf(allocation: Allocation): Record<string, string> {
+function annotationsOf(allocation: Allocation, spec: SubnetSpec | undefined): Record<string, string> {
   const { addresses, mac, interface: name, attachment } = allocation;
   const provider = `${attachment?.provider}.kubernetes.io`;
   if (attachment?.ordinal === 0)
     return {
       [`${provider}/ip_address`]: textOf(allocation),
       [`${provider}/mac_address`]: mac,
-      [`${provider}/cidr`]: addresses.map(({ cidr }) => cidr).join(','),
-      [`${provider}/gateway`]: addresses.map(({ gateway }) => gateway).join(','),
+      [`${provider}/cidr`]: bothFamilies(
+        addresses.map(({ cidr }) => cidr),
+        spec?.cidrBlock,
+      ),
+      [`${provider}/gateway`]: bothFamilies(
+        addresses.map(({ gateway }) => gateway),
+        spec?.gateway,
+      ),
       [`${provider}/allocated`]: 'true',
     };
   if (name === '') return {};

@@ -4,15 +4,12 @@
  */
 import { ovnIfaceListAnnotation, ovnInterfacesAnnotation } from '../../../../lib/ovn4nfv/annotations.ts';
 import { ovn4nfvProvider } from '../../../../lib/ovn4nfv/names.ts';
-import type { AttachmentSuffix } from '../../kubernetes/objects/attachment-suffixes.ts';
+import { resultSuffixes } from '../../kubernetes/objects/attachment-suffixes.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { networkSelector, shownProviders } from '../../kubernetes/objects/shown-allocations.ts';
 import { truncate } from '../../limits.ts';
 import type { HeldAttachment } from './planning/attachment-matching.ts';
-
-/** They show a result and request nothing; `cidr` beside `allocated` only. */
-const resultSuffixes: readonly AttachmentSuffix[] = ['allocated', 'cidr', 'gateway', 'virtualmachine'];
 
 /** `ovn` is none of them: it may be the request. */
 const ovn4nfvAnswers = [ovnIfaceListAnnotation, ovnInterfacesAnnotation];

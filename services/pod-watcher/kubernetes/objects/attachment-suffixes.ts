@@ -8,7 +8,12 @@ export const attachmentSuffixes = [
   'cidr',
   'gateway',
   'allocated',
+  'routed',
   'virtualmachine',
+  'logical_router',
+  'vlan_id',
+  'provider_network',
+  'pod_nic_type',
   'ip_pool',
   'ip_family',
   'logical_switch',
@@ -21,6 +26,18 @@ export const attachmentSuffixes = [
 ] as const;
 
 export type AttachmentSuffix = (typeof attachmentSuffixes)[number];
+
+/** Results, which request nothing. `cidr` is a constraint without `allocated` beside it. */
+export const resultSuffixes: readonly AttachmentSuffix[] = [
+  'allocated',
+  'cidr',
+  'gateway',
+  'routed',
+  'virtualmachine',
+  'logical_router',
+  'vlan_id',
+  'provider_network',
+];
 
 /** These may also end with an interface: "<provider>.kubernetes.io/ip_address.<interface>". */
 const suffixesWithInterface: readonly AttachmentSuffix[] = ['ip_address', 'mac_address'];

@@ -36,6 +36,8 @@ const numberLimits = {
 export interface SubnetOverlay {
   readonly vpc: string;
   readonly vlan: string;
+  /** Whether its router connects it although it has a `vlan`. */
+  readonly logicalGateway: boolean;
   readonly gatewayType: string;
   readonly vips: readonly string[];
   /** 0 if absent. */
@@ -90,6 +92,7 @@ export function toSubnet(raw: unknown): SubnetObject {
     overlay: {
       vpc: reader.text('vpc', nameLength),
       vlan: reader.text('vlan', nameLength),
+      logicalGateway: rawSpec['logicalGateway'] === true,
       gatewayType: reader.text('gatewayType', nameLength),
       vips: reader.list('vips', { most: vips, unit: 'addresses' }),
       mtu: asNumber(rawSpec['mtu']) ?? 0,

@@ -8,6 +8,7 @@ import { ipPools, type PoolObject } from '../../kubernetes/objects/ip-pool.ts';
 import { type Pod, toPod } from '../../kubernetes/objects/pod.ts';
 import { type SubnetObject, toSubnet } from '../../kubernetes/objects/subnet.ts';
 import { type VipObject, vips as vipKind } from '../../kubernetes/objects/vip.ts';
+import type { VlanObject } from '../../kubernetes/objects/vlan.ts';
 import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
 import { FakeApi } from '../../testing/fake-api.ts';
 import { appliedSubnet, FakeInformer, silentLogger } from '../../testing/fakes.ts';
@@ -79,6 +80,7 @@ export function createProjectorWorld(
     subnets,
     pools,
     vips,
+    vlans: new FakeInformer<VlanObject>(),
     recordEvent,
     schedulingWaitMs,
     log,
