@@ -126,6 +126,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/accept-mass-deletion.ts')).defineAcceptMassDeletion,
   },
   {
+    usage: 'install-crds <path...>',
+    description: 'create the CustomResourceDefinitions of ipledger, or extend those that the cluster has',
+    load: async () => (await import('./verbs/install-crds.ts')).defineInstallCrds,
+  },
+  {
     usage: 'uninstall',
     description: "remove ipledger's objects and finalizers from Kubernetes; the ledger stays in etcd",
     load: async () => (await import('./verbs/uninstall.ts')).defineUninstall,

@@ -17,6 +17,10 @@ export interface KubernetesClient {
   get(path: string): Promise<UntypedJson | undefined>;
   /** Reads all objects of a collection, in pages. */
   list(path: string): Promise<UntypedJson[]>;
+  /** Creates an object of a collection. */
+  create(path: string, object: object): Promise<void>;
+  /** Writes a whole object. It fails if `metadata.resourceVersion` is not that of the stored object. */
+  replace(path: string, object: object): Promise<void>;
   /** Sends a JSON merge patch of one object; false when it does not exist. */
   patch(path: string, body: object): Promise<boolean>;
   /** Deletes the object with this uid. An object that does not exist is success. */
@@ -24,7 +28,7 @@ export interface KubernetesClient {
 }
 
 interface Request {
-  readonly method: 'GET' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: object;
   readonly contentType?: string;
@@ -63,12 +67,18 @@ export function createKubernetesClient(api: Api, signal: AbortSignal): Kubernete
       throw requestError(api, request, error, signal);
     }
   };
+  const mustSend = async (request: Request): Promise<void> => {
+    if (!(await send({ ...request, discardBody: true })))
+      throw new CliError('unreachable', `the Kubernetes API does not have ${request.path}`);
+  };
   return {
     async get(path) {
       const reply = await send({ method: 'GET', path });
       return reply && asRecord(reply.object);
     },
     list: (path) => list(api, path, signal),
+    create: (path, body) => mustSend({ method: 'POST', path, body }),
+    replace: (path, body) => mustSend({ method: 'PUT', path, body }),
     async patch(path, body) {
       const contentType = 'application/merge-patch+json';
       return (await send({ method: 'PATCH', path, body, contentType, discardBody: true })) !== undefined;
@@ -93,12 +103,13 @@ async function list(api: Api, path: string, signal: AbortSignal): Promise<Untype
   }
 }
 
-const verbs = { GET: 'read', PATCH: 'change', DELETE: 'delete' } as const;
+const verbs = { GET: 'read', POST: 'create', PUT: 'change', PATCH: 'change', DELETE: 'delete' } as const;
 
 /** @throws the signal's reason once it is aborted */
 function requestError(api: Api, { method, path }: Request, error: unknown, signal: AbortSignal): CliError {
   signal.throwIfAborted();
-  const action = `cannot ${verbs[method]} ${path} ${method === 'GET' ? 'of' : 'in'} the Kubernetes API at ${api.server}`;
+  const object = method === 'POST' ? `an object of ${path}` : path;
+  const action = `cannot ${verbs[method]} ${object} ${method === 'GET' ? 'of' : 'in'} the Kubernetes API at ${api.server}`;
   const reason = error instanceof ApiError ? error.reason : errorMessage(error);
   return new CliError('unreachable', `${action} (${reason}): KUBECONFIG must name a reachable API server`, {
     cause: error,

@@ -1,19 +1,21 @@
 /** The Helm chart as text: lint, values, flags of the programs, and the rendered manifests. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
+import { parseDocument } from 'yaml';
 import { grafanaJson } from '../../deploy/monitoring/dashboards/dashboard.ts';
 import { dashboards } from '../../deploy/monitoring/dashboards/dashboards.ts';
 import { podMonitor } from '../../deploy/monitoring/pod-monitor.ts';
 import { ruleFile } from '../../deploy/monitoring/rule-files.ts';
 import { crdFiles } from '../harness/kubernetes/kubectl.ts';
-import { root } from '../harness/paths.ts';
+import { crdFolder, root } from '../harness/paths.ts';
 import { agentFlags } from '../../build/bundle/bundle-programs.ts';
 import { mustRun } from '../harness/processes/command.ts';
 import {
   chartFolder,
   type Container,
   containersOf,
+  helmPrograms,
   type Manifest,
   namespace,
   parseManifests,
@@ -22,6 +24,7 @@ import {
   renderedFolders,
   runHelm,
   template,
+  withoutHooks,
 } from './render-chart.ts';
 import { valueFiles } from './value-files.ts';
 
@@ -145,9 +148,21 @@ describe('The Helm chart', function () {
   const ownContainers = (): Container[] =>
     podSpecs().flatMap((spec) => containersOf(spec).filter(({ command }) => (command.at(-1) ?? '') in programs));
 
-  it('passes helm lint', async () => {
-    const { code, stdout, stderr } = await runHelm(['lint', '--strict', chartFolder]);
-    expect(code, stdout + stderr).to.equal(0);
+  for (const program of helmPrograms)
+    it(`passes lint of ${program}`, async () => {
+      const { code, stdout, stderr } = await runHelm(['lint', '--strict', chartFolder], program);
+      expect(code, stdout + stderr).to.equal(0);
+    });
+
+  it('renders the same objects with Helm 3 and Helm 4', async () => {
+    for (const file of valueFiles) {
+      const [four, three] = await Promise.all(helmPrograms.map((program) => template([file], [], program)));
+      const sorted = (text = ''): string[] =>
+        parseManifests(text)
+          .map((each) => JSON.stringify(each))
+          .sort();
+      expect(sorted(three?.stdout), `${file}: ${three?.stderr}`).to.deep.equal(sorted(four?.stdout));
+    }
   });
 
   for (const [title, settings, message] of mistakes)
@@ -272,7 +287,9 @@ describe('The Helm chart', function () {
   it('gives a Job another name when its Pod changes', async () => {
     const [file = ''] = valueFiles;
     const jobsWith = async (...settings: string[]): Promise<Map<string, string>> => {
-      const jobs = parseManifests(await renderChart([file], settings)).filter(({ kind }) => kind === 'Job');
+      const jobs = parseManifests(await renderChart([file], [...withoutHooks, ...settings])).filter(
+        ({ kind }) => kind === 'Job',
+      );
       return new Map(jobs.map((job) => [job.metadata.name, JSON.stringify(job.spec)]));
     };
     const jobs = await jobsWith();
@@ -304,11 +321,53 @@ describe('The Helm chart', function () {
   });
 
   it('contains the CustomResourceDefinitions of deploy/crds', () => {
-    const folder = join(chartFolder, 'crds');
+    const folder = join(chartFolder, 'files', 'crds');
     expect(readdirSync(folder).sort()).to.deep.equal(crdFiles().map((file) => basename(file)));
     for (const file of crdFiles()) {
       const isCopied = readFileSync(join(folder, basename(file)), 'utf8') === readFileSync(file, 'utf8');
       expect(isCopied, `${file} differs: run make chart`).to.be.true;
+    }
+  });
+
+  it('has no CustomResourceDefinition as an object of the release, which uninstall deletes, nor one of Multus', () => {
+    // Helm creates those of a folder crds, refuses them beside another owner, and never changes them
+    expect(existsSync(join(chartFolder, 'crds'))).to.be.false;
+    expect(allManifests().filter(({ kind }) => kind === 'CustomResourceDefinition')).to.deep.equal([]);
+    const files = readdirSync(join(chartFolder, 'files', 'crds'));
+    expect(files.filter((name) => /attachment/.test(name))).to.deep.equal([]);
+    const resources = (
+      parseDocument(readFileSync(join(crdFolder, 'kustomization.yaml'), 'utf8')).toJS() as { resources: string[] }
+    ).resources;
+    expect(resources).to.deep.equal(files.sort());
+  });
+
+  it('may change only its own CustomResourceDefinitions, by hooks that leave with their Job', () => {
+    for (const manifests of rendered.values()) {
+      const hooks = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
+      expect(hooks.map(({ kind }) => kind).sort()).to.deep.equal([
+        'ClusterRole',
+        'ClusterRoleBinding',
+        'ConfigMap',
+        'Job',
+        'ServiceAccount',
+      ]);
+      for (const { metadata } of hooks)
+        expect(metadata.annotations).to.include({
+          'helm.sh/hook': 'pre-install,pre-upgrade',
+          'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+        });
+      const writers = manifests.filter(({ rules = [] }) =>
+        rules.some(
+          ({ resources = [], verbs = [] }) =>
+            resources.includes('customresourcedefinitions') && verbs.includes('update'),
+        ),
+      );
+      expect(writers.map(({ metadata }) => metadata.name)).to.deep.equal(['ipledger-crds']);
+      const [limited] = writers[0]?.rules ?? [];
+      const names = crdFiles().map(
+        (file) => (parseDocument(readFileSync(file, 'utf8')).toJS() as Manifest).metadata.name,
+      );
+      expect(limited).to.have.deep.property('resourceNames', names);
     }
   });
 
@@ -335,7 +394,7 @@ describe('The Helm chart', function () {
   for (const name of renderedFolders)
     it(`renders deploy/${name}/ipledger.yaml`, async () => {
       const folder = join(root, 'deploy', name);
-      const text = await renderChart([join(folder, 'values.yaml')]);
+      const text = await renderChart([join(folder, 'values.yaml')], withoutHooks);
       expect(readFileSync(join(folder, 'ipledger.yaml'), 'utf8') === text, 'it differs: run make chart').to.be.true;
     });
 });

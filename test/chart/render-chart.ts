@@ -15,11 +15,18 @@ export const namespace = 'ipledger-system';
 /** The folders with rendered manifests, below deploy/. */
 export const renderedFolders = ['single', 'ha'] as const;
 
+/** For kubectl, which runs no hooks: it applies the CustomResourceDefinitions of deploy/crds. */
+export const withoutHooks = ['--no-hooks'] as const;
+
 /** A Kubernetes object, as far as the checks read it. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs?: readonly string[] }[];
   readonly subjects?: readonly { readonly namespace: string }[];
   readonly spec?: WorkloadSpec & {
@@ -59,8 +66,12 @@ interface Probe {
   readonly httpGet?: { readonly host?: string };
 }
 
+/** Helm 4 and Helm 3. */
+export const helmPrograms = ['helm', 'helm3'] as const;
+export type HelmProgram = (typeof helmPrograms)[number];
+
 /** Runs helm with a home folder of its own, so that it reads no settings of the user. */
-export async function runHelm(args: readonly string[]): Promise<CommandResult> {
+export async function runHelm(args: readonly string[], program: HelmProgram = 'helm'): Promise<CommandResult> {
   const home = mkdtempSync(join(tmpdir(), 'ipledger-helm-'));
   try {
     mkdirSync(join(home, 'cache'));
@@ -70,24 +81,22 @@ export async function runHelm(args: readonly string[]): Promise<CommandResult> {
       KUBECONFIG: join(home, 'none'),
       HELM_CACHE_HOME: join(home, 'cache'),
     };
-    return await runCommand(await findProgram('helm'), args, { env, timeoutMs: 120_000 });
+    return await runCommand(await findProgram(program), args, { env, timeoutMs: 120_000 });
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
 /** Runs `helm template`. `settings` are further arguments, as `--set=a=b`. */
-export const template = (files: readonly string[], settings: readonly string[] = []): Promise<CommandResult> =>
-  runHelm([
-    'template',
-    'ipledger',
-    chartFolder,
-    `--namespace=${namespace}`,
-    '--kube-version=1.36.0',
-    '--include-crds',
-    ...files.map((file) => `--values=${file}`),
-    ...settings,
-  ]);
+export const template = (
+  files: readonly string[],
+  settings: readonly string[] = [],
+  program?: HelmProgram,
+): Promise<CommandResult> => {
+  const values = files.map((file) => `--values=${file}`);
+  const release = ['ipledger', chartFolder, `--namespace=${namespace}`, '--kube-version=1.36.0'];
+  return runHelm(['template', ...release, ...values, ...settings], program);
+};
 
 /** Returns the rendered text. @throws Error with helm's message */
 export async function renderChart(files: readonly string[], settings: readonly string[] = []): Promise<string> {

@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crdFiles } from '../harness/kubernetes/kubectl.ts';
 import { root } from '../harness/paths.ts';
-import { chartFolder, renderChart, renderedFolders } from './render-chart.ts';
+import { chartFolder, renderChart, renderedFolders, withoutHooks } from './render-chart.ts';
 
-const crds = join(chartFolder, 'crds');
+const crds = join(chartFolder, 'files', 'crds');
 rmSync(crds, { recursive: true, force: true });
 mkdirSync(crds);
 for (const file of crdFiles()) cpSync(file, join(crds, basename(file)));
@@ -13,5 +13,5 @@ cpSync(join(root, 'deploy', 'rbac.yaml'), join(chartFolder, 'files', 'rbac.yaml'
 
 for (const name of renderedFolders) {
   const folder = join(root, 'deploy', name);
-  writeFileSync(join(folder, 'ipledger.yaml'), await renderChart([join(folder, 'values.yaml')]));
+  writeFileSync(join(folder, 'ipledger.yaml'), await renderChart([join(folder, 'values.yaml')], withoutHooks));
 }

@@ -37,8 +37,16 @@ interface KindOfObject<T> {
 function accessTo<T extends CustomResource>({ api, events }: Access, { apiVersion, kind, pathOf }: KindOfObject<T>) {
   return {
     write: (object: T, body: object, signal: AbortSignal) => mergePatch(api, { path: pathOf(object), body, signal }),
-    writeStatus: (object: T, status: object, signal: AbortSignal) =>
-      mergePatch(api, { path: `${pathOf(object)}/status`, body: { status }, signal }),
+    async writeStatus(object: T, status: object, signal: AbortSignal): Promise<void> {
+      const [path, body] = [pathOf(object), { status }];
+      try {
+        await mergePatch(api, { path: `${path}/status`, body, signal });
+      } catch (error) {
+        // Kube-OVN's Vip has no status subresource
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        await mergePatch(api, { path, body, signal });
+      }
+    },
     recordEvent: (object: T, event: PodEvent) => events.record({ apiVersion, kind, ...nameOf(object) }, event),
   };
 }

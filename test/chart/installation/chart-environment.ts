@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { createKubernetesClient, type KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
 import { startCertManager } from '../../harness/kubernetes/cert-manager.ts';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';
+import { applyCrds, multusCrdFile } from '../../harness/kubernetes/kubectl.ts';
 import { tagImage } from '../../harness/node/containerd.ts';
 import { startWorkerCluster } from '../../harness/node/worker-cluster.ts';
 import type { Worker } from '../../harness/node/worker.ts';
@@ -68,6 +69,7 @@ export async function startChartEnvironment(run: Run): Promise<ChartEnvironment>
   const enforced = { 'pod-security.kubernetes.io/enforce': 'privileged' };
   const namespaceObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: enforced } };
   const objects = [namespaceObject, ...createStorage(workers, volumesPerWorker)];
+  await applyCrds(cluster.kubectl, [multusCrdFile]);
   await cluster.apply(objects.map((object) => `---\n${stringify(object)}`).join(''));
   const files = writeValues(join(run.folder, 'values'));
   return {

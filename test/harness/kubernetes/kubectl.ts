@@ -19,15 +19,22 @@ export function kubectlFor(kubeconfig: string, cacheFolder: string, signal: Abor
   return async (args, input) => mustRun(await findProgram('kubectl'), args, { env, input, signal });
 }
 
+/** The CustomResourceDefinition of Multus, which the clusters of tests have from the start. */
+export const multusCrdFile = join(import.meta.dirname, 'network-attachment-definition.yaml');
+
 /** The CustomResourceDefinition files of the project. @throws Error if there are none. */
 export function crdFiles(): string[] {
-  const files = existsSync(crdFolder) ? readdirSync(crdFolder).filter((name) => /\.ya?ml$/.test(name)) : [];
+  const isDefinition = (name: string): boolean => name.endsWith('.yaml') && name !== 'kustomization.yaml';
+  const files = existsSync(crdFolder) ? readdirSync(crdFolder).filter(isDefinition) : [];
   if (files.length === 0) throw new Error(`no CustomResourceDefinitions in ${crdFolder}`);
   return files.sort().map((name) => join(crdFolder, name));
 }
 
-/** Applies CustomResourceDefinitions, by default those of the project. Resolves when they are established. */
-export async function applyCrds(kubectl: Kubectl, crds: readonly string[] = crdFiles()): Promise<void> {
+/** Applies CustomResourceDefinitions, by default those of the project and of Multus. Resolves when they are established. */
+export async function applyCrds(
+  kubectl: Kubectl,
+  crds: readonly string[] = [...crdFiles(), multusCrdFile],
+): Promise<void> {
   const files = crds.flatMap((file) => ['-f', file]);
   await kubectl(['apply', '--server-side', '--force-conflicts', ...files]);
   await kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...files]);

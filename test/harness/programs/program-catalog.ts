@@ -3,7 +3,7 @@ import type { VersionRange } from './version.ts';
 
 /** A Go module in test/tools/<name>; its go.mod and go.sum pin the versions. It may have a program of its own. */
 export interface GoModule {
-  readonly name: 'cert-manager' | 'cni' | 'coredns' | 'etcd' | 'grpcurl' | 'helm' | 'kubernetes' | 's3';
+  readonly name: 'cert-manager' | 'cni' | 'coredns' | 'etcd' | 'grpcurl' | 'helm' | 'helm3' | 'kubernetes' | 's3';
   /** Linker flags besides `-s -w`. */
   readonly ldflags?: string;
 }
@@ -31,6 +31,7 @@ const coredns: GoModule = { name: 'coredns' };
 const grpcurl: GoModule = { name: 'grpcurl' };
 const s3: GoModule = { name: 's3' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
+const helm3: GoModule = { name: 'helm3', ldflags: '-X helm.sh/helm/v3/internal/version.version=v3.22.0' };
 // Without these a server reports v0.0.0, which kubectl can't parse
 const kubernetes: GoModule = {
   name: 'kubernetes',
@@ -170,6 +171,14 @@ export const programCatalog = {
     module: helm,
     package: 'helm.sh/helm/v4/cmd/helm',
     buildSeconds: 400,
+  },
+  helm3: {
+    variable: 'HELM3_BIN',
+    variableKind: 'file',
+    version: { args: ['version'], range: { from: [3, 17], below: [4, 0] } },
+    module: helm3,
+    package: 'helm.sh/helm/v3/cmd/helm',
+    buildSeconds: 300,
   },
   'cert-manager': {
     variable: 'CERT_MANAGER_BIN',

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { isRunning } from '../processes/background.ts';
 import { startCluster } from '../kubernetes/cluster.ts';
-import { addNodes } from '../kubernetes/kubectl.ts';
+import { addNodes, multusCrdFile } from '../kubernetes/kubectl.ts';
 import { mustRun } from '../processes/command.ts';
-import { crdFolder, root } from '../paths.ts';
+import { root } from '../paths.ts';
 import { openRun, type Run } from '../run.ts';
 import { terminalTools } from './client-access.ts';
 import type { Settings } from './settings.ts';
@@ -179,7 +179,7 @@ describe('`make up` and `make down`', function () {
 /** Starts a user's cluster that already has one of the CustomResourceDefinitions. */
 async function openUserCluster(run: Run) {
   const cluster = await startCluster(run, { crds: false, nodes: [] });
-  await cluster.apply(join(crdFolder, 'network-attachment-definition.yaml'));
+  await cluster.apply(multusCrdFile);
   return {
     kubeconfig: cluster.kubeconfig,
     async crds(): Promise<string[]> {

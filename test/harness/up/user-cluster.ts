@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { crdFiles, type Kubectl } from '../kubernetes/kubectl.ts';
+import { crdFiles, type Kubectl, multusCrdFile } from '../kubernetes/kubectl.ts';
 import { root } from '../paths.ts';
 import { printProgress } from '../progress.ts';
 import type { UserCluster } from './state.ts';
@@ -136,7 +136,7 @@ function nameOf({ kind, metadata: { name, namespace } }: Manifest): string {
 }
 
 function projectManifests(): Manifest[] {
-  return [...crdFiles(), join(root, 'deploy', 'rbac.yaml')].flatMap((file) =>
+  return [...crdFiles(), multusCrdFile, join(root, 'deploy', 'rbac.yaml')].flatMap((file) =>
     parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Manifest),
   );
 }

@@ -249,10 +249,7 @@ export class ClaimController implements LedgerSubscriber {
     const reserved = this.#addresses.get(claim);
     if (!reserved) return;
     if (objects.resourceVersion === undefined)
-      throw new IpledgerError(
-        'ADDRESS_IN_USE',
-        'IPAMClaims cannot be read: install their CRD, deploy/crds/ipam-claim.yaml',
-      );
+      throw new IpledgerError('ADDRESS_IN_USE', 'IPAMClaims cannot be read: run ipledger install-crds deploy/crds');
     const user = ledgerPods.all(this.#addresses.holderOf(claim) ?? '').find((pod) => !isTerminated(pod));
     if (user)
       throw new IpledgerError(

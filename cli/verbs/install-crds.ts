@@ -1,0 +1,112 @@
+/** `ipledger install-crds`: creates CustomResourceDefinitions, and extends those of other programs without a loss for them. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import { pause } from '../../lib/process/abortable.ts';
+import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
+import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { connectKubernetes, type KubernetesClient } from '../clients/kubernetes-client.ts';
+import { managedBy, mergeDefinition } from '../crds/merge-definition.ts';
+import { readDefinitions } from '../crds/read-definitions.ts';
+import { type Answer, createTableAnswer } from '../output/answer.ts';
+import { textColumns } from '../output/table.ts';
+import { CliError } from '../program/cli-error.ts';
+import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
+
+const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Another program may write a definition between the read and the write. */
+const maxAttempts = 5;
+const establishedMs = 30_000;
+const pollMs = 500;
+
+/** A definition, and what changes it in the cluster. */
+interface Step {
+  readonly name: string;
+  readonly action: 'created' | 'extended' | 'unchanged';
+  readonly definition: UntypedJson;
+  readonly managedBy: string;
+  readonly clashes: readonly string[];
+}
+
+export function defineInstallCrds(verb: Command): void {
+  addVerbOptions(verb)
+    .addHelpText(
+      'after',
+      `
+PATH is a file or a folder of YAML, for example deploy/crds. Changes the cluster that KUBECONFIG names; needs no allocator. It removes
+no version, field, column or short name. If another program manages a definition, it only adds the missing fields, columns and versions.
+It changes nothing if a definition clashes.`,
+    )
+    .action((paths: string[], options: VerbOptions) =>
+      runAndPrint(options, (_allocator, signal) => installCrds(paths, options, signal)),
+    );
+}
+
+async function installCrds(paths: readonly string[], options: VerbOptions, signal: AbortSignal): Promise<Answer> {
+  const definitions = readDefinitions(paths);
+  const kubernetes = await connectKubernetes(signal, options);
+  const steps = await applyDefinitions(kubernetes, definitions);
+  for (const { name } of steps) await waitUntilEstablished(kubernetes, name, signal);
+  const rows = steps.map(({ name, action, managedBy: manager }) => [name, action, manager]);
+  const content = steps.map(({ name, action, managedBy: manager }) => ({ name, action, managedBy: manager }));
+  return createTableAnswer(
+    { columns: textColumns('NAME', 'RESULT', 'MANAGED BY'), rows },
+    { content: { definitions: content } },
+  );
+}
+
+async function applyDefinitions(kubernetes: KubernetesClient, definitions: readonly UntypedJson[]): Promise<Step[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const steps: Step[] = [];
+    for (const definition of definitions) steps.push(await planStep(kubernetes, definition));
+    const clashes = steps.flatMap((step) => step.clashes);
+    if (clashes.length > 0) throw new CliError('refused', `${clashes.join('\n')}\nNothing was changed.`);
+    try {
+      for (const { name, action, definition } of steps)
+        if (action === 'created') await kubernetes.create(collection, definition);
+        else if (action === 'extended') await kubernetes.replace(`${collection}/${name}`, definition);
+      return steps;
+    } catch (error) {
+      const isChanged =
+        error instanceof CliError && error.cause instanceof ApiError && error.cause.reaction === 'changed';
+      if (!isChanged || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+async function planStep(kubernetes: KubernetesClient, ours: UntypedJson): Promise<Step> {
+  const name = asText(asRecord(ours['metadata'])['name']);
+  const found = await kubernetes.get(`${collection}/${encodeURIComponent(name)}`);
+  if (!found) return { name, action: 'created', definition: ours, managedBy: managedBy.value, clashes: [] };
+  const { definition, clashes } = mergeDefinition(found, ours);
+  const labels = asRecord(asRecord(found['metadata'])['labels']);
+  return {
+    name,
+    action: isDeepStrictEqual(definition, found) ? 'unchanged' : 'extended',
+    definition,
+    managedBy: asText(labels[managedBy.label]) || 'another program',
+    clashes: clashes.map(
+      ({ field, found: value, needed }) =>
+        `CustomResourceDefinition ${name}: ${field} is ${value}, and ipledger needs ${needed}: update the program that installed it, or remove that program and its definition`,
+    ),
+  };
+}
+
+/** A refusal of names may be that of an earlier definition, until the API server has noticed its deletion. @throws CliError */
+async function waitUntilEstablished(kubernetes: KubernetesClient, name: string, signal: AbortSignal): Promise<void> {
+  for (const until = performance.now() + establishedMs; ; await pause(pollMs, signal)) {
+    signal.throwIfAborted();
+    const { conditions } = asRecord((await kubernetes.get(`${collection}/${name}`))?.['status']);
+    const all = (Array.isArray(conditions) ? conditions : []).map(asRecord);
+    const refusal = all.find(({ type, status }) => type === 'NamesAccepted' && status === 'False');
+    if (!refusal && all.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (performance.now() < until) continue;
+    if (refusal) {
+      const reason = asText(refusal['message']);
+      throw new CliError(
+        'refused',
+        `CustomResourceDefinition ${name}: ${reason}: remove the definition that has this name`,
+      );
+    }
+    throw new CliError('unreachable', `the API server has not established ${name} within ${establishedMs / 1_000} s`);
+  }
+}
