@@ -122,7 +122,7 @@ chart-check: programs ## the Helm chart: lint, values, manifests on a real API s
 
 # It needs programs and images that no other target needs, and about ten minutes: not part of test.
 .PHONY: e2e-chart
-e2e-chart: images ## install, upgrade, roll back and remove the chart on three nodes with real Pods, under load (root; not part of test)
+e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes with real Pods, under load (root; not part of test; MULTUS=path: a real Multus)
 	@sh test/harness/prerequisites chart
 	@node test/harness/prepare.ts e2e-chart
 	@SPEC=test/chart/installation/installation.check.spec.ts JOBS=1 $(specs)

@@ -5,7 +5,6 @@ import { stringify } from 'yaml';
 import { createKubernetesClient, type KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
 import { startCertManager } from '../../harness/kubernetes/cert-manager.ts';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';
-import { applyCrds, multusCrdFile } from '../../harness/kubernetes/kubectl.ts';
 import { tagImage } from '../../harness/node/containerd.ts';
 import { startWorkerCluster } from '../../harness/node/worker-cluster.ts';
 import type { Worker } from '../../harness/node/worker.ts';
@@ -18,7 +17,6 @@ import { tlsVariables } from '../../harness/services.ts';
 import { version } from '../../../lib/process/version.ts';
 import { chartFolder, namespace } from '../render-chart.ts';
 import { buildEtcdImage } from './etcd-image.ts';
-import { provider } from './ledger-pods.ts';
 import { createStorage } from './storage.ts';
 
 /** The operator whose certificate the command line uses. */
@@ -62,14 +60,12 @@ export async function startChartEnvironment(run: Run): Promise<ChartEnvironment>
   const archives = ['ipledger', 'ipledger-node'].map((name) => join(root, 'dist', `${name}.oci.tar`));
   const { cluster, workers } = await startWorkerCluster(run, {
     names: ['node-a', 'node-b', 'node-c'],
-    provider,
     images: [...archives, etcdArchive],
   });
   await Promise.all([startCertManager(run, cluster), ...workers.map((worker) => tagImages(worker, run.signal))]);
   const enforced = { 'pod-security.kubernetes.io/enforce': 'privileged' };
   const namespaceObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: enforced } };
   const objects = [namespaceObject, ...createStorage(workers, volumesPerWorker)];
-  await applyCrds(cluster.kubectl, [multusCrdFile]);
   await cluster.apply(objects.map((object) => `---\n${stringify(object)}`).join(''));
   const files = writeValues(join(run.folder, 'values'));
   return {

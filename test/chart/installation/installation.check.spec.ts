@@ -8,7 +8,7 @@ import type { Worker } from '../../harness/node/worker.ts';
 import { inNamespace } from '../../harness/network/network-namespaces.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './chart-environment.ts';
-import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
+import { addressesOf, ledgerPod, listFailedAdds, networkObjects, nic } from './ledger-pods.ts';
 import { type PodLoad, startPodLoad } from './pod-load.ts';
 import { findWriter, killContainer, podsOf } from './release-pods.ts';
 import { namespace } from '../render-chart.ts';
@@ -40,9 +40,9 @@ describe('make e2e-chart', function () {
   };
   const addressOf = (pod: string): Promise<string> =>
     eventually(async () => {
-      const { status } = await environment.kubernetes.get('Pod', pod);
-      const [address] = [status?.['podIP'] as string | undefined];
-      expect(status?.['phase'], pod).to.equal('Running');
+      const object = await environment.kubernetes.get('Pod', pod);
+      expect(object.status?.['phase'], pod).to.equal('Running');
+      const address = pod.startsWith('box') ? (object.status?.['podIP'] as string | undefined) : addressesOf(object);
       if (address === undefined) throw new Error(`Pod ${pod} has no address`);
       return address;
     }, runMs);
@@ -53,7 +53,7 @@ describe('make e2e-chart', function () {
     const sandboxes = nodes.map((worker, index) => sandboxOf(worker, String(residents[index])));
     const links = await Promise.all(sandboxes.map(({ network }) => listLinks(network)));
     for (const [index, sandbox] of sandboxes.entries()) {
-      const others = links[1 - index]?.get('eth0') ?? [];
+      const others = links[1 - index]?.get(nic) ?? [];
       expect(others, 'IPv4 and IPv6 addresses').to.have.length(2);
       for (const other of others)
         expect(await canPing(sandbox, other.replace(/\/.*/, '')), `${sandbox.pod} pings ${other}`).to.equal(true);

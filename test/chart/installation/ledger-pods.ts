@@ -2,7 +2,6 @@
 import type { KubeObject, KubernetesClient, Manifest } from '../../e2e/support/kubernetes-client.ts';
 import { daemonSocket } from '../../harness/node/containerd.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
-import { ledgerHandler } from '../../harness/node/worker.ts';
 
 /** The network, its Subnet, and the provider of both. */
 export const network = 'lan';
@@ -22,18 +21,24 @@ export function networkObjects(): Manifest[] {
   ];
 }
 
-/** A Pod of the network on a node. */
+/** The NIC that Multus makes for the network. */
+export const nic = 'net1';
+
+/** A Pod on a node with a second NIC, on the network. */
 export const ledgerPod = (name: string, node: string): Manifest => ({
   kind: 'Pod',
-  metadata: { name, annotations: { 'v1.multus-cni.io/default-network': `default/${network}` } },
+  metadata: { name, annotations: { 'k8s.v1.cni.cncf.io/networks': network } },
   spec: {
     nodeName: node,
-    runtimeClassName: ledgerHandler,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     containers: [{ name: 'box', image: podImage }],
   },
 });
+
+/** The addresses that the ledger has for a Pod, joined by a comma; undefined before it has one. */
+export const addressesOf = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.[`${provider}.kubernetes.io/ip_address`];
 
 /** The Events of ADDs that failed, one line each. */
 export async function listFailedAdds(kubernetes: KubernetesClient): Promise<string[]> {

@@ -6,6 +6,7 @@ import type { Launch } from '../processes/launch.ts';
 import { findPlugins, findProgram } from '../programs/find-program.ts';
 import { podImage } from './pod-image.ts';
 import { type MachineState, type Machine, diskPath } from './machine.ts';
+import { type Multus, multusNetwork } from './multus.ts';
 import { packagedProgram } from './packaged-programs.ts';
 
 /** The daemon socket, at the default path of Kube-OVN. */
@@ -19,33 +20,29 @@ const master = 'eth1';
 export async function installRuntime(state: MachineState, provider: string): Promise<void> {
   const plugins = await installPlugins(state, ['macvlan', 'loopback']);
   cpSync(kubeOvnPlugin, join(plugins, 'kube-ovn'));
-  writeNetwork(state, defaultNetworks, podNetworkConfiguration(provider));
+  writeNetwork(state, podNetworkConfiguration(provider));
   writeFileSync(configFile(state), configuration(state));
 }
 
 /** What a node without ipledger needs for its Pods. */
 export interface BareRuntime {
-  /** The network of all Pods: those of this range, with routes. */
+  /** The network of eth0 of all Pods: addresses of this range, with routes. */
   readonly podRange: string;
-  /** Provider of the network of Pods with the runtime class `handler`. */
-  readonly provider: string;
-  readonly handler: string;
+  readonly multus: Multus;
+  /** kubeconfig file with which Multus reads Pods and NetworkAttachmentDefinitions. */
+  readonly kubeconfig: string;
 }
 
-/**
- * Does the same for a node on which ipledger is not installed. Its Pods have a routed network without ipledger. Pods of a runtime
- * class have the network of ipledger instead: its plugin is not yet there.
- */
+/** Does the same for a node on which ipledger is not installed. Its plugin is not yet there. Multus attaches the other networks. */
 export async function installBareRuntime(
   state: MachineState,
-  { podRange, provider, handler }: BareRuntime,
+  { podRange, multus, kubeconfig }: BareRuntime,
 ): Promise<void> {
-  await installPlugins(state, ['ptp', 'host-local', 'macvlan', 'loopback']);
-  const ipam = { type: 'host-local', ranges: [[{ subnet: podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
-  writeNetwork(state, defaultNetworks, { cniVersion: '1.0.0', name: 'pods', plugins: [{ type: 'ptp', ipam }] });
-  const folder = `/etc/cni/${handler}.d`;
-  writeNetwork(state, folder, podNetworkConfiguration(provider));
-  writeFileSync(configFile(state), configuration(state) + runtimeTable(handler, `cni_conf_dir = "${folder}"`));
+  const plugins = await installPlugins(state, ['ptp', 'host-local', 'macvlan', 'loopback']);
+  symlinkSync(multus.plugin, join(plugins, multus.type));
+  const plugin = await multusNetwork(multus, kubeconfig, mainNetwork(podRange));
+  writeNetwork(state, { cniVersion: '1.0.0', name: 'pods', plugins: [plugin] });
+  writeFileSync(configFile(state), configuration(state));
 }
 
 /** What a node needs whose Pods get the networks that their annotations name. */
@@ -66,15 +63,20 @@ export async function installAttachingRuntime(
   const plugins = await installPlugins(state, ['ptp', 'host-local', 'macvlan', 'loopback']);
   for (const name of ['kube-ovn', 'ovn4nfvk8s-cni', 'ovn-k8s-cni-overlay']) cpSync(kubeOvnPlugin, join(plugins, name));
   symlinkSync(await findProgram('attach-networks'), join(plugins, 'attach-networks'));
-  const ipam = { type: 'host-local', ranges: [[{ subnet: podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
-  const main = { cniVersion: '1.0.0', name: 'main', plugins: [{ type: 'ptp', ipam }] };
   const kubectl = await findProgram('kubectl');
+  const main = mainNetwork(podRange);
   const plugin = { type: 'attach-networks', kubectl, kubeconfig, main, defaultNetworks: networks };
-  writeNetwork(state, defaultNetworks, { cniVersion: '1.0.0', name: 'pods', plugins: [plugin] });
+  writeNetwork(state, { cniVersion: '1.0.0', name: 'pods', plugins: [plugin] });
   writeFileSync(configFile(state), configuration(state));
 }
 
-const defaultNetworks = '/etc/cni/net.d';
+/** The network of eth0 of Pods without ipledger. */
+function mainNetwork(podRange: string): object {
+  const ipam = { type: 'host-local', ranges: [[{ subnet: podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
+  return { cniVersion: '1.0.0', name: 'main', plugins: [{ type: 'ptp', ipam }] };
+}
+
+const networkFolder = '/etc/cni/net.d';
 
 /** Links reference plugins into the folder of plugins. Returns the folder. */
 async function installPlugins(state: MachineState, names: readonly string[]): Promise<string> {
@@ -84,8 +86,8 @@ async function installPlugins(state: MachineState, names: readonly string[]): Pr
   return folder;
 }
 
-function writeNetwork(state: MachineState, path: string, list: object): void {
-  const folder = diskPath(state, path);
+function writeNetwork(state: MachineState, list: object): void {
+  const folder = diskPath(state, networkFolder);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, '10-pods.conflist'), JSON.stringify(list));
 }
@@ -110,17 +112,12 @@ state = "/run/containerd"
   disable_tcp_service = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
-    conf_dir = "${defaultNetworks}"
-${runtimeTable('runc')}`;
-
-/** A runtime class with its settings. */
-const runtimeTable = (name: string, settings = ''): string => `
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}]
+    conf_dir = "${networkFolder}"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-    ${settings}
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}.options]
-      BinaryName = "${packagedProgram('runc')}"
-      SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+    BinaryName = "${packagedProgram('runc')}"
+    SystemdCgroup = false
 `;
 
 /** The launch of containerd. It is ready when it answers. */

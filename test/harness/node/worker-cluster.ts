@@ -3,10 +3,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
+import { applyCrds, multusCrdFile } from '../kubernetes/kubectl.ts';
 import type { Run } from '../run.ts';
+import { findMultus, multusAccount } from './multus.ts';
 import { buildPodImage } from './pod-image.ts';
 import { startScheduler } from './scheduler.ts';
-import { ledgerHandler, startWorker, type Worker, workerAddress } from './worker.ts';
+import { startWorker, type Worker, workerAddress } from './worker.ts';
 
 export interface WorkerCluster {
   readonly cluster: Cluster;
@@ -15,21 +17,21 @@ export interface WorkerCluster {
 
 export interface WorkerClusterSettings {
   readonly names: readonly string[];
-  /** As for a worker. */
-  readonly provider: string;
   /** OCI archives besides the image of Pods. */
   readonly images: readonly string[];
 }
 
-/** Starts the cluster without CustomResourceDefinitions. Resolves when all workers are Ready. */
+/** Starts the cluster with Multus, and without other CustomResourceDefinitions. Resolves when all workers are Ready. */
 export async function startWorkerCluster(run: Run, settings: WorkerClusterSettings): Promise<WorkerCluster> {
-  const { names, provider, images } = settings;
+  const { names, images } = settings;
   const folder = join(run.folder, 'image');
   mkdirSync(folder);
-  const [cluster, podImage] = await Promise.all([
+  const [multus, cluster, podImage] = await Promise.all([
+    findMultus(),
     startCluster(run, { nodes: [], kubelets: true, crds: false }),
     buildPodImage(folder),
   ]);
+  await applyCrds(cluster.kubectl, [multusCrdFile]);
   await cluster.apply(
     clusterObjects(names.length, Number(new URL(cluster.url).port))
       .map(toDocument)
@@ -41,7 +43,7 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
   };
   const start = (name: string, index: number): Promise<Worker> => {
     const place = { name, number: index + 1, workers: names.length };
-    return startWorker(run, { ...place, cluster, users, provider, images: [podImage, ...images] });
+    return startWorker(run, { ...place, cluster, users, multus, images: [podImage, ...images] });
   };
   const [, ...workers] = await Promise.all([startScheduler(run, cluster), ...names.map(start)]);
   for (const state of ['create', 'condition=Ready'])
@@ -51,7 +53,7 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
 
 const toDocument = (object: object): string => `---\n${stringify(object)}`;
 
-/** The endpoints of the Kubernetes API for Pods, and the runtime class. */
+/** The endpoints of the Kubernetes API for Pods, and the account of Multus. */
 function clusterObjects(workers: number, port: number): object[] {
   const addresses = Array.from({ length: workers }, (_, index) => workerAddress(index + 1));
   const labels = { 'kubernetes.io/service-name': 'kubernetes' };
@@ -64,11 +66,6 @@ function clusterObjects(workers: number, port: number): object[] {
       ports: [{ name: 'https', port, protocol: 'TCP' }],
       endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     },
-    {
-      apiVersion: 'node.k8s.io/v1',
-      kind: 'RuntimeClass',
-      metadata: { name: ledgerHandler },
-      handler: ledgerHandler,
-    },
+    ...multusAccount,
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * A worker: a node on which ipledger is not installed. Its Pods have a routed network and reach each other, Services, their names
- * and the Kubernetes API, as on a usual cluster. Pods of the runtime class `ledgerHandler` have a network of ipledger instead.
+ * and the Kubernetes API, as on a usual cluster. Multus attaches the networks of their annotations.
  */
 import { writeFileSync } from 'node:fs';
 import type { Cluster } from '../kubernetes/cluster.ts';
@@ -12,10 +12,8 @@ import { containerdLaunch, importImage, installBareRuntime } from './containerd.
 import { kubeProxyLaunch } from './kube-proxy.ts';
 import { clusterDomain, kubeletLaunch, kubeletUser } from './kubelet.ts';
 import { bootMachine, createMachineState, diskPath, type Machine, type MachineState } from './machine.ts';
+import { type Multus, startMultusDaemon } from './multus.ts';
 import { forwardPort } from './port-forward.ts';
-
-/** The handler, and the name, of the runtime class. */
-export const ledgerHandler = 'ledger';
 
 const allPods = '10.244.0.0/16';
 const podRange = (number: number): string => `10.244.${number}.0/24`;
@@ -31,8 +29,7 @@ export interface WorkerSettings {
   readonly cluster: Cluster;
   /** kubeconfig files of kube-proxy and cluster DNS. */
   readonly users: { readonly proxy: string; readonly dns: string };
-  /** Provider of the network of the runtime class. */
-  readonly provider: string;
+  readonly multus: Multus;
   /** OCI archives of the images of Pods. No image is pulled. */
   readonly images: readonly string[];
 }
@@ -47,10 +44,10 @@ export interface Worker {
 
 /** Creates and boots a worker. It ends with the run. */
 export async function startWorker(run: Run, settings: WorkerSettings): Promise<Worker> {
-  const { name, number, cluster, users, provider, images } = settings;
+  const { name, number, cluster, users, multus, images } = settings;
   const address = workerAddress(number);
   const state = createMachineState(run, name);
-  await installBareRuntime(state, { podRange: podRange(number), provider, handler: ledgerHandler });
+  await installBareRuntime(state, { podRange: podRange(number), multus, kubeconfig: cluster.kubeconfig });
   const resolver = `nameserver ${address}\nsearch ${clusterDomain}\noptions ndots:5\n`;
   writeFileSync(diskPath(state, '/etc/resolv.conf'), resolver);
   const machine = await bootMachine(run, state);
@@ -61,6 +58,7 @@ export async function startWorker(run: Run, settings: WorkerSettings): Promise<W
     startServer(run, await kubeProxyLaunch(state, machine, { kubeconfig: users.proxy, podRange: allPods })),
     startServer(run, await clusterDnsLaunch(state, machine, { kubeconfig: users.dns, address })),
   ]);
+  if (multus.daemon !== undefined) await startMultusDaemon(run, { daemon: multus.daemon, cluster, state, machine });
   const kubeconfig = await kubeletUser(cluster, name);
   const kubelet = await startServer(run, await kubeletLaunch(state, machine, { kubeconfig, address }));
   run.onEnd(() => containerd.kill());

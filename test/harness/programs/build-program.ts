@@ -98,7 +98,9 @@ function pinOf(name: ProgramName): string {
   const { module, package: source }: ProgramEntry = programCatalog[name];
   const folder = join(root, 'test', 'tools', module.name);
   const hash = createHash('sha256').update(`${source}\n${module.ldflags ?? ''}\n`);
-  const own = readdirSync(folder).filter((file) => file.endsWith('.go'));
-  for (const file of ['go.mod', 'go.sum', ...own.sort()]) hash.update(readFileSync(join(folder, file)));
+  const ownFolder = source.startsWith('ipledger/') ? join(root, source.slice('ipledger/'.length)) : folder;
+  const own = readdirSync(ownFolder).filter((file) => file.endsWith('.go'));
+  for (const file of ['go.mod', 'go.sum'].map((name) => join(folder, name))) hash.update(readFileSync(file));
+  for (const name of own.sort()) hash.update(readFileSync(join(ownFolder, name)));
   return hash.digest('hex');
 }

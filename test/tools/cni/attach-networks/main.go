@@ -1,6 +1,6 @@
 // Command attach-networks is a CNI plugin for tests, which does the part of Multus that ipledger depends on. It makes the main
-// NIC of a Pod, and one NIC for each network that the annotation k8s.v1.cni.cncf.io/networks names. Multus itself cannot be
-// built here. It reads Pods and NetworkAttachmentDefinitions with kubectl.
+// NIC of a Pod, and one NIC for each network that the annotation k8s.v1.cni.cncf.io/networks names, in the order of Multus' calls.
+// It reads Pods and NetworkAttachmentDefinitions with kubectl.
 //
 // The configuration has "kubectl" and "kubeconfig" (paths), and "main", the configuration list of eth0. The annotation
 // v1.multus-cni.io/default-network names another network for eth0. "defaultNetworks" names networks that each Pod of a namespace gets.
@@ -64,13 +64,15 @@ func add(args *skel.CmdArgs) error {
 		return err
 	}
 	var first types.Result
-	for _, each := range wanted {
+	for i, each := range wanted {
 		list, err := libcni.NetworkConfFromBytes(each.List)
 		if err != nil {
 			return fmt.Errorf("network of %s: %w", each.Interface, err)
 		}
 		result, err := library().AddNetworkList(context.Background(), list, runtimeOf(args, pod, each.Interface))
 		if err != nil {
+			// Multus deletes what it made, the failed one first, and reports only the cause.
+			_ = delFrom(wanted[:i+1], args, pod)
 			return fmt.Errorf("network %s on %s: %w", list.Name, each.Interface, err)
 		}
 		if first == nil {
@@ -89,16 +91,24 @@ func del(args *skel.CmdArgs) error {
 	if err != nil {
 		return err
 	}
-	for i := len(wanted) - 1; i >= 0; i-- {
-		list, err := libcni.NetworkConfFromBytes(wanted[i].List)
-		if err != nil {
-			return err
-		}
-		if err := library().DelNetworkList(context.Background(), list, runtimeOf(args, pod, wanted[i].Interface)); err != nil {
-			return err
-		}
+	if err := delFrom(wanted, args, pod); err != nil {
+		return err
 	}
 	return os.RemoveAll(stateFile(args.ContainerID))
+}
+
+// delFrom deletes attachments from the last to the first. It continues after an error, and returns the first one.
+func delFrom(all []attachment, args *skel.CmdArgs, pod map[string]string) (first error) {
+	for i := len(all) - 1; i >= 0; i-- {
+		list, err := libcni.NetworkConfFromBytes(all[i].List)
+		if err == nil {
+			err = library().DelNetworkList(context.Background(), list, runtimeOf(args, pod, all[i].Interface))
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func parse(args *skel.CmdArgs) (*conf, map[string]string, error) {
