@@ -5,6 +5,7 @@ import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
 import { Alarms } from '../alarms.ts';
 import { ipReservationReason } from '../../../lib/kubernetes/ip-object-name.ts';
+import { fieldsIgnored } from '../controllers/object-controller/conditions.ts';
 import { ClaimController } from '../controllers/claims/claim-controller.ts';
 import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
@@ -331,6 +332,7 @@ function createReservationControllers({ options, informers, events }: Context, c
     desired: desiredVipReservation,
     appliedFields: appliedVipFields,
     differences: vipDifferences,
+    warnings: (vip) => [fieldsIgnored(vip)],
     reasons: vipReasons,
     ...objectAccess(api, events, 'Vip', vips),
   });

@@ -83,6 +83,14 @@ export const privateNotEnforced: Omit<Warning, 'message'> = {
   raised: { status: 'False', reason: 'PrivateNotEnforced' },
 };
 
+/** The spec requests what its object does not get. */
+export const fieldsIgnored = ({ ignoredFields }: { readonly ignoredFields: readonly string[] }): Warning => ({
+  type: 'FieldsIgnored',
+  about: 'spec',
+  raised: { status: 'True', reason: 'FieldsNotServed' },
+  message: ignoredFields.length === 0 ? '' : `${ignoredFields.join(', ')}: no effect; remove it`,
+});
+
 function verdictConditions(verdict: Verdict, reasons: ConditionReasons): ConditionState[] {
   const { accepted, message, inUse } = verdict;
   if (reasons.onlyType !== undefined) {

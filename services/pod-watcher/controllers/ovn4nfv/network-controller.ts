@@ -10,7 +10,7 @@ import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer
 import { addFinalizerPatch, versionPrecondition } from '../../kubernetes/objects/finalizer.ts';
 import type { Ovn4nfvNetwork } from '../../kubernetes/objects/ovn4nfv-network.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
-import type { ConditionReasons, Warning } from '../object-controller/conditions.ts';
+import { type ConditionReasons, fieldsIgnored } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { networkVersionOf, type SubnetManifest, subnetManifestOf } from './network-subnet.ts';
@@ -44,7 +44,7 @@ export class NetworkController {
       differences: ({ status }, desired) => (status['state'] === desired['state'] ? {} : { status: desired }),
       retire: (key) => this.#retire(key),
       appliedNames: () => [],
-      warnings: (network) => [ignoredFieldsWarning(network)],
+      warnings: (network) => [fieldsIgnored(network)],
       onVerdict: (network, { accepted }) => void (accepted || this.#writeFailure(network)),
       reasons: networkReasons,
     });
@@ -131,11 +131,3 @@ function collision(name: string, network: string): string {
   const origin = network === '' ? 'which no Network made' : `which Network ${network} made`;
   return `there is a Subnet ${name}, ${origin}: give this Network another name`;
 }
-
-/** The spec requests what it does not get. */
-const ignoredFieldsWarning = ({ ignoredFields }: Ovn4nfvNetwork): Warning => ({
-  type: 'FieldsIgnored',
-  about: 'spec',
-  raised: { status: 'True', reason: 'FieldsNotServed' },
-  message: ignoredFields.length === 0 ? '' : `${ignoredFields.join(', ')}: no effect; remove it`,
-});

@@ -3,7 +3,7 @@ import type { PoolObject } from '../../kubernetes/objects/ip-pool.ts';
 import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
-import { poolReasons, type Verdict } from '../object-controller/conditions.ts';
+import { fieldsIgnored, poolReasons, type Verdict } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import type { PoolCache } from './pool-cache.ts';
 
@@ -31,6 +31,7 @@ export class PoolController implements LedgerSubscriber {
       retire: (name) => this.#retire(name),
       appliedNames: () => cache.names(),
       onVerdict: (object, verdict) => this.#onVerdict(object, verdict),
+      warnings: (object) => [fieldsIgnored(object)],
       reasons: poolReasons,
     });
   }

@@ -64,6 +64,14 @@ describe('an IPPool object', () => {
     expect(patches[0]).to.not.have.property('spec');
   });
 
+  it('shows that enableAddressSet has no effect', async () => {
+    const { objects, podEvents, pools } = world();
+    const withAddressSet = { ...spec, enableAddressSet: true };
+    objects.put(ipPools.parse({ metadata: { name: 'web', uid: 'uid-web', generation: 1 }, spec: withAddressSet }));
+    await pools.start();
+    expect(podEvents).to.include('Warning FieldsNotServed');
+  });
+
   it('shows why it is rejected, and is applied again when its subnet is configured or another pool is retired', async () => {
     const { objects, cache, requests, ready, podEvents, allocator, pools } = world();
     allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');

@@ -27,7 +27,7 @@ export interface DesiredReservation {
 }
 
 export interface ReservationControllerOptions<T extends CustomResource>
-  extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons'> {
+  extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons' | 'warnings'> {
   readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve'>;
   /** The reason of a reservation in the ledger is this prefix and the name of the object. It identifies the object. */
   readonly reasonPrefix: string;

@@ -15,6 +15,7 @@ import {
   appliedIpFields,
   desiredIpReservation,
 } from './ip-reservation.ts';
+import { type Condition, fieldsIgnored } from '../object-controller/conditions.ts';
 import { vipDifferences, vipReasons, appliedVipFields, desiredVipReservation } from './vip-reservation.ts';
 
 const deletionTimestamp = '2026-11-17T14:05:00Z';
@@ -78,6 +79,7 @@ describe('an object that reserves an address', () => {
       desired: desiredVipReservation,
       appliedFields: appliedVipFields,
       differences: vipDifferences,
+      warnings: (object) => [fieldsIgnored(object)],
       reasons: vipReasons,
     });
     reservations.onSnapshot({ seq: 50, allocations: [], subnets: [], pools: [], reservations: present });
@@ -99,6 +101,18 @@ describe('an object that reserves an address', () => {
     });
     return { ...base, objects, reservations };
   }
+
+  it('shows which of its fields have no effect', async () => {
+    const { objects, reservations, status, eventMessages } = createVipWorld();
+    const ignoredFields = { selector: ['app:web'], attachSubnets: ['other'], type: 'switch_lb_vip' };
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9', ...ignoredFields }));
+    await reservations.start();
+    const message = 'spec.selector, spec.attachSubnets, spec.type: no effect; remove it';
+    const conditions = status.flatMap((each) => (each['conditions'] ?? []) as Condition[]);
+    const ignored = conditions.find(({ type }) => type === 'FieldsIgnored');
+    expect(ignored).to.include({ status: 'True', reason: 'FieldsNotServed', message });
+    expect(eventMessages).to.include(message);
+  });
 
   it('of a namespace that may not use the Subnet is rejected with an Event, and gets no address', async () => {
     const vipsWorld = createVipWorld();

@@ -1,5 +1,5 @@
 /** Vip: an address that several Pods may share. */
-import { asRecord, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asText, asTexts, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { textLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { type CustomResource, customResourceOf } from './custom-resource.ts';
@@ -16,6 +16,8 @@ export interface VipObject extends CustomResource {
     readonly v6ip: string;
     readonly macAddress: string;
   };
+  /** Fields that request a port, a load balancer or a route, which ipledger does not make. */
+  readonly ignoredFields: readonly string[];
 }
 
 export const vips: ResourceKind<VipObject> = {
@@ -23,7 +25,8 @@ export const vips: ResourceKind<VipObject> = {
   parse: (raw) => {
     const { metadata, spec, status } = asRecord(raw);
     const meta = asRecord(metadata);
-    const reader = new SpecReader(asRecord(spec));
+    const fields = asRecord(spec);
+    const reader = new SpecReader(fields);
     const { nameLength, addressLength } = textLimits;
     return {
       ...customResourceOf(meta, status),
@@ -36,6 +39,10 @@ export const vips: ResourceKind<VipObject> = {
         v6ip: reader.text('v6ip', addressLength).trim(),
         macAddress: reader.text('macAddress', addressLength).trim(),
       },
+      ignoredFields: [
+        ...['selector', 'attachSubnets'].filter((key) => asTexts(fields[key]).length > 0),
+        ...(asText(fields['type']) === '' ? [] : ['type']),
+      ].map((key) => `spec.${key}`),
       problems: reader.problems,
     };
   },
