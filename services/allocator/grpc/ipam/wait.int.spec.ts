@@ -101,6 +101,15 @@ describe('Ipam.Wait', () => {
     });
   });
 
+  it('does not blame pod-watcher if the Pod has another attachment', async () => {
+    await allocate(served, 'a');
+    const { code, message } = await refused('a', { provider: 'ovn', interface: 'eth0' });
+    expect([code, message]).to.deep.equal([
+      'NOT_REQUESTED',
+      'pod-watcher has requested no address of this network within 50 ms, but others for the Pod. Check that the Pod or its namespace names a Subnet or an IPPool of provider ovn',
+    ]);
+  });
+
   it('fails with the last refusal of the Pod', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     const refusal = await served.refusal(

@@ -75,21 +75,32 @@ interface SandboxView {
   readonly others: readonly string[];
   /** The uid of another Pod of the same name with an allocation of the provider. */
   readonly otherUid: string | undefined;
+  /** Whether this Pod uid has allocations of other providers. */
+  readonly hasOtherProviders: boolean;
 }
 
 /** @throws Refused PERMISSION_DENIED */
 function findAllocation(state: State, sandbox: Sandbox, ownNode: string | undefined): SandboxView {
   const { namespace, pod, provider } = sandbox;
   const allocation = allocationForSandbox(state, sandbox);
-  const held = allocationsOfPodName(state, namespace, pod).filter(({ attachment }) => attachment.provider === provider);
+  const all = allocationsOfPodName(state, namespace, pod);
+  const held = all.filter(({ attachment }) => attachment.provider === provider);
   const otherPod = held.find(({ uid }) => uid !== sandbox.uid);
   const own = held.filter(({ uid }) => uid === sandbox.uid);
   for (const each of allocation ? [allocation] : own) refuseOtherNode(each, ownNode);
   const others = allocation ? [] : own.map((other) => other.interface);
-  // '' and 'ovn' are the primary network: the annotations of the Pod name its Subnet.
-  const hasSubnet = allocation !== undefined || provider === '' || provider === 'ovn' || isServed(state, provider);
-  return { allocation: allocation && withBindings(state, allocation), hasSubnet, others, otherUid: otherPod?.uid };
+  const hasSubnet = allocation !== undefined || isPrimary(provider) || isServed(state, provider);
+  return {
+    allocation: allocation && withBindings(state, allocation),
+    hasSubnet,
+    others,
+    otherUid: otherPod?.uid,
+    hasOtherProviders: all.some(({ uid, attachment }) => uid === sandbox.uid && attachment.provider !== provider),
+  };
 }
+
+/** The primary network, whose Subnet the annotations of the Pod or its namespace name. */
+const isPrimary = (provider: string): boolean => provider === '' || provider === 'ovn';
 
 /** All attachments of the Pod on this network have other interfaces: no event would end the wait. */
 const noAttachmentLeft = ({ interface: name }: Sandbox, others: readonly string[]): IpledgerError =>
@@ -111,7 +122,7 @@ interface WaitCircumstances {
 
 function explainTimeout(
   sandbox: Sandbox,
-  { hasSubnet, otherUid }: SandboxView,
+  { hasSubnet, otherUid, hasOtherProviders }: SandboxView,
   { waiters, context, timeoutMs }: WaitCircumstances,
 ): IpledgerError {
   const { uid, provider } = sandbox;
@@ -124,8 +135,13 @@ function explainTimeout(
       'NOT_ALLOCATED',
       `the address belongs to ${context.ownNode === undefined ? `uid ${otherUid}` : 'another uid'}, and this call is for uid ${uid}: the Pod was re-created under its name`,
     );
+  const isNamed = isPrimary(provider)
+    ? 'the Pod or its namespace names a Subnet or an IPPool of provider ovn'
+    : "the Pod's networks annotation names this network";
   return new IpledgerError(
     'NOT_REQUESTED',
-    `pod-watcher has requested no address within ${timeoutMs} ms. Check that pod-watcher runs, and that the Pod's networks annotation names this network`,
+    hasOtherProviders
+      ? `pod-watcher has requested no address of this network within ${timeoutMs} ms, but others for the Pod. Check that ${isNamed}`
+      : `pod-watcher has requested no address within ${timeoutMs} ms. Check that pod-watcher runs, and that ${isNamed}`,
   );
 }

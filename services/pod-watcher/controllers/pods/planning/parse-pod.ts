@@ -5,6 +5,7 @@ import { isLauncher } from '../../../kubernetes/launcher-verifier.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
 import { type Ovn4nfvRequest, parseOvn4nfvRequest } from '../../../../../lib/ovn4nfv/request.ts';
 import { limitExceeded, podLimits } from '../../../limits.ts';
+import { primaryProvider } from '../../subnets/subnet-cache.ts';
 import { type HeldAttachment, matchHeldAttachments } from './attachment-matching.ts';
 import { networkKey, type NetworkSelection, parseNetworkSelections } from './network-selections.ts';
 import { clusterProblem, ok, type PlanProblem, requestProblem, type Result } from './result.ts';
@@ -21,7 +22,7 @@ export interface SelectedAttachment {
 export interface ParsedPod<H extends HeldAttachment = HeldAttachment> {
   readonly pod: Pod;
   readonly attachments: readonly SelectedAttachment[];
-  /** Whether the Pod may need an address of its primary network: it starts, holds nothing and replaces that network by no other. */
+  /** Whether the Pod may need an address of its primary network: it starts, holds none of it and replaces that network by no other. */
   readonly mayNeedPrimary: boolean;
   /** Attachments that the Pod holds and no longer selects. */
   readonly unselected: readonly H[];
@@ -54,7 +55,7 @@ export function parsePod<H extends HeldAttachment>(pod: Pod, held: readonly H[])
       attachments: matches.flatMap(({ selection, ordinal, held: own }) =>
         own ? [] : { selection, ordinal, isRepeated: repeated.has(networkKey(selection)) },
       ),
-      mayNeedPrimary: held.length === 0 && isStarting(pod) && !selected.value.some(({ isMain }) => isMain),
+      mayNeedPrimary: lacksPrimary(pod, held) && !selected.value.some(({ isMain }) => isMain),
       unselected,
       ovn4nfv: ovn4nfv.value,
     },
@@ -81,9 +82,14 @@ function tooManyNics(selections: readonly unknown[], ovn4nfv: ParsedPod['ovn4nfv
 const unverifiedOwner = ({ name, uid }: Controller): string =>
   `VirtualMachineInstance ${name} (uid ${uid}), the Pod's controller, could not be looked up yet: the Pod waits until it is found`;
 
-/** The NIC of the primary network is made once, when a Pod starts. A Pod that shows an allocation and holds none gets one again. */
-const isStarting = ({ phase, annotations }: Pod): boolean =>
-  phase === '' || phase === 'Pending' || hasAllocatedAnnotation(annotations);
+/**
+ * The NIC of the primary network is made once, when a Pod starts. Its namespace may be bound to a Subnet after the Pod got its
+ * attachments. A Pod that shows an allocation and holds none gets one again.
+ */
+function lacksPrimary({ phase, annotations }: Pod, held: readonly HeldAttachment[]): boolean {
+  if (phase === '' || phase === 'Pending') return !held.some(({ provider }) => provider === primaryProvider);
+  return held.length === 0 && hasAllocatedAnnotation(annotations);
+}
 
 function repeatedNetworks(selections: readonly NetworkSelection[]): ReadonlySet<string> {
   const keys = selections.map(networkKey);

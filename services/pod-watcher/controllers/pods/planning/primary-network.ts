@@ -39,18 +39,24 @@ const key = (suffix: AttachmentSuffix | ''): string => `${primaryProvider}.kuber
 /** In Kube-OVN's order: the Subnet that the Pod names, the Subnet of its IPPool, the Subnets of its namespace. */
 export function resolvePrimaryNetwork(pod: Pod, clusterView: ClusterView): PrimaryResolution {
   const subnet = pod.annotations[key('logical_switch')]?.trim() ?? '';
-  if (subnet !== '') return { topics: [`subnet:${subnet}`], network: subnetOfPod(subnet, pod.namespace, clusterView) };
+  if (subnet !== '') return resolveSubnetOfPod(subnet, pod.namespace, clusterView);
   const pool = pod.annotations[key('ip_pool')]?.trim() ?? '';
   if (isPoolName(pool)) return { topics: [`pool:${pool}`], network: poolOfPod(pool, pod.namespace, clusterView) };
   return resolveNamespaceNetwork(pod, clusterView);
 }
 
-function subnetOfPod(name: string, namespace: string, clusterView: ClusterView): Result<PrimaryNetwork> {
+/** As in Kube-OVN, the IPPools of the namespace apply to the Subnet that the Pod names. */
+function resolveSubnetOfPod(name: string, namespace: string, clusterView: ClusterView): PrimaryResolution {
   const annotation = `annotation ${key('logical_switch')}`;
   const { subnets } = clusterView;
-  if (!subnets.serves(name)) return problem(`${annotation}: ${subnets.whyNotServing(name)}: create or correct it`);
-  const refusal = whyNotServingPrimary(name, namespace, clusterView);
-  return refusal === undefined ? ok({ subnets: [name], pool: '' }) : problem(`${annotation}: ${refusal}`);
+  const topics = [`subnet:${name}`];
+  const refusal = subnets.serves(name)
+    ? whyNotServingPrimary(name, namespace, clusterView)
+    : `${subnets.whyNotServing(name)}: create or correct it`;
+  if (refusal !== undefined) return { topics, network: problem(`${annotation}: ${refusal}`) };
+  const poolNames = poolsOfNamespace(namespace, clusterView);
+  const pool = findPool(poolNames, namespace, { clusterView, fits: (subnet) => subnet === name }) ?? '';
+  return { topics: [...topics, ...poolTopics(poolNames)], network: ok({ subnets: [name], pool }) };
 }
 
 function poolOfPod(name: string, namespace: string, clusterView: ClusterView): Result<PrimaryNetwork> {
@@ -69,16 +75,13 @@ function resolveNamespaceNetwork({ namespace, annotations }: Pod, clusterView: C
   const observed = clusterView.namespaceOf(namespace);
   if (observed?.problems && !selectsOtherNetworksOnly(annotations))
     return { topics: [], network: problem(`namespace ${namespace}: ${observed.problems.join('; ')}`) };
-  const poolNames = pools.ofNamespace(namespace, observed?.pools ?? []);
+  const poolNames = poolsOfNamespace(namespace, clusterView);
   const subnetNames = observed?.subnets ?? [];
-  const topics = [...subnetNames.map((name) => `subnet:${name}`), ...poolNames.map((name) => `pool:${name}`)];
+  const topics = [...subnetNames.map((name) => `subnet:${name}`), ...poolTopics(poolNames)];
   const canServe = (name: string): boolean => whyNotServingPrimary(name, namespace, clusterView) === undefined;
   const serving = subnetNames.filter(canServe);
-  const bestPool = poolNames.find((name) => {
-    const subnet = pools.subnetOf(name) ?? '';
-    const fits = serving.length === 0 ? canServe(subnet) : serving.includes(subnet);
-    return fits && poolAccessRefusal(name, namespace, clusterView) === undefined;
-  });
+  const fits = (subnet: string): boolean => (serving.length === 0 ? canServe(subnet) : serving.includes(subnet));
+  const bestPool = findPool(poolNames, namespace, { clusterView, fits });
   if (bestPool !== undefined)
     return { topics, network: ok({ subnets: [pools.subnetOf(bestPool) ?? ''], pool: bestPool }) };
   if (serving.length > 0) return { topics, network: ok({ subnets: serving, pool: '' }) };
@@ -87,6 +90,24 @@ function resolveNamespaceNetwork({ namespace, annotations }: Pod, clusterView: C
   );
   const network = refusals.length > 0 ? problem(`namespace ${namespace}: ${refusals.join('; ')}`) : undefined;
   return { topics, network };
+}
+
+/** Best first. */
+const poolsOfNamespace = (namespace: string, { pools, namespaceOf }: ClusterView): string[] =>
+  pools.ofNamespace(namespace, namespaceOf(namespace)?.pools ?? []);
+
+const poolTopics = (names: readonly string[]): string[] => names.map((name) => `pool:${name}`);
+
+/** The first IPPool that the namespace may use, and whose Subnet fits. */
+function findPool(
+  names: readonly string[],
+  namespace: string,
+  { clusterView, fits }: { readonly clusterView: ClusterView; readonly fits: (subnet: string) => boolean },
+): string | undefined {
+  return names.find(
+    (name) =>
+      fits(clusterView.pools.subnetOf(name) ?? '') && poolAccessRefusal(name, namespace, clusterView) === undefined,
+  );
 }
 
 /** Whether a Pod selects networks and has no annotation about its primary network. */

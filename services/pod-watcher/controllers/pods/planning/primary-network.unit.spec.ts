@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planOf, defaultRequest } from './testing/plan.fixture.ts';
+import { annotationKey, planOf, defaultRequest } from './testing/plan.fixture.ts';
 
 describe('the primary network', () => {
   const primary = {
@@ -45,6 +45,24 @@ describe('the primary network', () => {
       [{ ...primary, subnets: ['pod-network'], pool: 'of-namespace' }],
     ],
     [
+      'is served from the IPPool of the namespace that belongs to the Subnet which the Pod names',
+      { [ovn('logical_switch')]: 'pod-network' },
+      'drawing',
+      [{ ...primary, subnets: ['pod-network'], pool: 'of-namespace' }],
+    ],
+    [
+      'is served without an IPPool if those of the namespace belong to other Subnets than the Pod names',
+      { [ovn('logical_switch')]: 'by-name' },
+      'drawing',
+      [{ ...primary, subnets: ['by-name'] }],
+    ],
+    [
+      'is served without an IPPool of the Subnet which the Pod names, if that is for other namespaces',
+      { [ovn('logical_switch')]: 'pod-network' },
+      'served',
+      [{ ...primary, subnets: ['pod-network'] }],
+    ],
+    [
       'is served with a fixed address although the namespace has an IPPool',
       { [ovn('ip_address')]: '10.0.0.9' },
       'drawing',
@@ -82,6 +100,26 @@ describe('the primary network', () => {
     expect(planOf('', {}, running).attachments).to.deep.equal([]);
     expect(planOf('', { [ovn('allocated')]: 'true' }, running).attachments).to.deep.equal([primary]);
     expect(planOf('', { [ovn('allocated')]: 'false' }, running).attachments).to.deep.equal([]);
+  });
+
+  describe('for a Pod that holds an attachment already', () => {
+    const attachment = { provider: 'macvlan.default', ordinal: 0, interface: 'net1', addresses: [], seq: 7 };
+    const served = { namespace: 'served', held: [attachment] };
+
+    it('is served while the Pod starts: its namespace may have been bound to a Subnet after the attachment', () => {
+      expect(planOf('default/macvlan', {}, served).attachments).to.deep.equal([primary]);
+    });
+
+    it('is not served once the Pod runs, also if it shows the attachment', () => {
+      const shown = { [annotationKey('allocated')]: 'true' };
+      expect(planOf('default/macvlan', shown, { ...served, phase: 'Running' }).attachments).to.deep.equal([]);
+    });
+
+    it('is not requested twice', () => {
+      const held = [attachment, { ...attachment, provider: 'ovn', interface: 'eth0' }];
+      const { attachments, detached } = planOf('default/macvlan', {}, { ...served, held });
+      expect([attachments, detached]).to.deep.equal([[], []]);
+    });
   });
 
   it('keeps a Pod waiting while a Subnet of its namespace is not in force', () => {
