@@ -41,6 +41,8 @@ export interface ResourceKind<T> {
   readonly parse: (raw: unknown) => T;
   /** Whether a cluster without the CRD is complete: the kind then has no objects until it is installed. */
   readonly mayBeMissing?: boolean;
+  /** Whether the API server leaves out all but the metadata of its objects. */
+  readonly needsMetadataOnly?: boolean;
   /** Makes the store of its objects. Default: a Map. */
   readonly createStore?: () => ObjectStore<T>;
 }
@@ -230,7 +232,8 @@ export class Informer<T extends ObjectMeta> {
     const listed = this.#createStore();
     let version = '';
     const { pageSize, listTimeoutMs: timeoutMs } = this.#timings;
-    for await (const page of listPages(this.#api, this.#kind.path, { pageSize, timeoutMs, signal })) {
+    const options = { pageSize, timeoutMs, signal, ...this.#accepts('PartialObjectMetadataList') };
+    for await (const page of listPages(this.#api, this.#kind.path, options)) {
       if (page.resourceVersion === '') throw new Error(`the list of ${this.#kind.path} has no resourceVersion`);
       for (const raw of page.items) {
         const object = this.#parse(raw);
@@ -267,12 +270,17 @@ export class Informer<T extends ObjectMeta> {
       resourceVersion: this.#version ?? '',
       timeoutSeconds: String(seconds),
     });
-    const events = this.#api.stream(`${this.#kind.path}?${query}`, { silenceMs: this.#timings.silenceMs, signal });
+    const options = { silenceMs: this.#timings.silenceMs, signal, ...this.#accepts('PartialObjectMetadata') };
+    const events = this.#api.stream(`${this.#kind.path}?${query}`, options);
     for await (const event of events) {
       this.#lastDataAt = performance.now();
       this.#handleWatchEvent(asRecord(event));
       this.#hasProgress = true;
     }
+  }
+
+  #accepts(metadataType: string): { readonly accept?: string } {
+    return this.#kind.needsMetadataOnly ? { accept: `application/json;as=${metadataType};g=meta.k8s.io;v=v1` } : {};
   }
 
   #handleWatchEvent({ type, object }: UntypedJson): void {

@@ -25,6 +25,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Type of the body; default application/json. */
   readonly contentType?: string;
+  /** Type of the response; default application/json. It is always JSON. */
+  readonly accept?: string;
   /** Do not parse the response: the caller needs only its status. */
   readonly discardBody?: true;
   /** Limit of the response; default 64 MiB. */
@@ -45,7 +47,11 @@ export interface Api {
    * Yields the parsed lines of a streamed response, until it ends or the signal is aborted.
    * @throws ApiError from the iteration; with status 0 after `silenceMs` without a line, or when a line is not JSON
    */
-  stream(path: string, options: { readonly silenceMs: number; readonly signal: AbortSignal }): AsyncGenerator<unknown>;
+  stream(path: string, options: StreamOptions): AsyncGenerator<unknown>;
+}
+
+export interface StreamOptions extends Pick<ApiRequest, 'accept' | 'signal'> {
+  readonly silenceMs: number;
 }
 
 /**
@@ -126,10 +132,10 @@ async function exchange(send: Send, request: ApiRequest): Promise<unknown> {
 async function* stream(
   send: Send,
   path: string,
-  { silenceMs, signal }: { readonly silenceMs: number; readonly signal: AbortSignal },
+  { silenceMs, signal, ...accept }: StreamOptions,
 ): AsyncGenerator<unknown> {
   if (signal.aborted) return;
-  const { response: replied, cancel } = send({ method: 'GET', path });
+  const { response: replied, cancel } = send({ method: 'GET', path, ...accept });
   let isSilent = false;
   const expire = (): void => {
     isSilent = true;

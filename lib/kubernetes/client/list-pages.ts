@@ -15,6 +15,8 @@ export interface ListOptions {
   readonly pageSize: number;
   /** For each page. */
   readonly timeoutMs: number;
+  /** As in ApiRequest. */
+  readonly accept?: string;
   readonly signal: AbortSignal;
 }
 
@@ -60,11 +62,12 @@ export async function readListVersion(api: Api, path: string, options: Omit<List
 async function readPage(
   api: Api,
   path: string,
-  { limit, token, timeoutMs, signal }: Omit<ListOptions, 'pageSize'> & { limit: number; token: string },
+  { limit, token, ...options }: Omit<ListOptions, 'pageSize'> & { limit: number; token: string },
 ): Promise<ListPage & { readonly nextToken: string }> {
   const query = new URLSearchParams({ limit: String(limit), ...(token !== '' && { continue: token }) });
-  const response = asRecord(await api.request({ method: 'GET', path: `${path}?${query}`, timeoutMs, signal }));
-  const { items } = response;
+  const response = asRecord(await api.request({ method: 'GET', path: `${path}?${query}`, ...options }));
+  // An empty PartialObjectMetadataList has null.
+  const items = response['items'] === null && asText(response['kind']).endsWith('List') ? [] : response['items'];
   const metadata = asRecord(response['metadata']);
   if (!Array.isArray(items)) throw new Error(`the response to GET ${path} is no list: it has no items`);
   return {

@@ -14,6 +14,8 @@ export interface OutgoingRequest {
   readonly body?: unknown;
   /** Type of the body; default application/json. */
   readonly contentType?: string;
+  /** Type of the response; default application/json. */
+  readonly accept?: string;
 }
 
 /** A request on its way. */
@@ -39,7 +41,7 @@ export function createSender(config: ClusterAccess, server: string): Send {
   const isSecure = url.protocol === 'https:';
   const connections = new Connections(config, isSecure);
 
-  return ({ method, path, body, contentType }) => {
+  return ({ method, path, body, contentType, accept = 'application/json' }) => {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
     let request: http.ClientRequest | undefined;
@@ -48,7 +50,7 @@ export function createSender(config: ClusterAccess, server: string): Send {
       if (isCancelled) return;
       const headers: http.OutgoingHttpHeaders = {
         ...(options.headers as http.OutgoingHttpHeaders),
-        accept: 'application/json',
+        accept,
         ...(bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }),
       };
       const target = { ...options, hostname, port, path: base + path, method, headers };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import type { Cluster } from '../../../test/harness/kubernetes/cluster.ts';
+import { virtualMachineCrds } from '../../../test/harness/kubernetes/kubevirt-crds.ts';
 import { openRun, type Run } from '../../../test/harness/run.ts';
 import { heldAllocation, podNamed, silentLogger, until } from '../testing/fakes.ts';
 import { ipManifest, showsAllocation } from '../projection/ip-object.ts';
@@ -18,6 +19,7 @@ import { Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { ipPools } from './objects/ip-pool.ts';
 import { ips } from './objects/ip.ts';
 import { subnets } from './objects/subnet.ts';
+import { virtualMachines } from './objects/virtual-machine.ts';
 import { vips } from './objects/vip.ts';
 import { namespaces } from './objects/namespace.ts';
 import { networkDefinitions } from './objects/network-definition.ts';
@@ -32,6 +34,7 @@ import {
   readObject,
   deleteObject,
 } from '../../../lib/kubernetes/client/object-requests.ts';
+import { eventually } from '../../../test/e2e/support/eventually.ts';
 import { borrowCluster } from '../../../test/harness/kubernetes/shared-cluster.ts';
 
 const account = 'system:serviceaccount:kube-system:ipledger-pod-watcher';
@@ -105,6 +108,43 @@ describe('On a real API server with the permissions of the watcher', function ()
     await until(() => source.objects.get('default/p6')?.annotations['k8s.v1.cni.cncf.io/networks'] === 'macvlan');
     await deletePod('p1');
     await until(() => !source.objects.has('default/p1'));
+  });
+
+  it('virtual machines are listed and watched without anything but their metadata', async () => {
+    for (const definition of virtualMachineCrds) {
+      const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      await createObject(admin, { path, body: definition, signal: stop.signal });
+    }
+    const path = '/apis/kubevirt.io/v1/namespaces/default/virtualmachines';
+    const create = (name: string) =>
+      createObject(admin, {
+        path,
+        body: { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name }, spec: { running: true } },
+        signal: stop.signal,
+      });
+    const fields: string[][] = [];
+    const parse = (raw: unknown) => (fields.push(Object.keys(raw as object)), virtualMachines.parse(raw));
+    const startInformer = () => {
+      const machines = new Informer(api, { ...virtualMachines, parse }, silentLogger, { missingKindMs: 100 });
+      void machines.run(stop.signal);
+      return machines;
+    };
+    const machines = startInformer();
+    await until(() => machines.resourceVersion !== undefined);
+    await eventually(() => create('listed'));
+    await until(() => machines.objects.has('default/listed'));
+    const later = startInformer();
+    await until(() => later.objects.has('default/listed'));
+    await create('watched');
+    await until(() => machines.objects.has('default/watched'));
+    await deleteObject(
+      admin,
+      objectPath(path, 'listed'),
+      machines.objects.get('default/listed')?.uid ?? '',
+      stop.signal,
+    );
+    await until(() => !machines.objects.has('default/listed'));
+    for (const each of fields) expect(each).to.have.members(['kind', 'apiVersion', 'metadata']);
   });
 
   it('the members of a StatefulSet are read', async () => {

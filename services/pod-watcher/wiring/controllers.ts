@@ -1,5 +1,4 @@
 /** Connects the controllers and the projector to each other, to the Kubernetes API and to the ledger. Nothing is started here. */
-import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { mergePatch, objectPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import type { UntypedJson } from '../../../lib/kubernetes/untyped-json.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
@@ -152,7 +151,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
 
 /** @param wakeWaiters called after the Pod controller was made */
 function createClaimController(
-  { options, informers, ledgerPods, lookups, events, budget }: Context,
+  { options, informers, ledgerPods, events, budget }: Context,
   caches: Caches,
   wakeWaiters: (topic: string) => void,
 ): ClaimController {
@@ -168,23 +167,14 @@ function createClaimController(
     budget,
     namespacesOfPool: caches.pools.clusterView.namespacesOf,
     wakeWaiters,
-    claimOwnerOf: (pod, callSignal) => claimOwnerOf({ ledgerPods, lookups }, pod, callSignal),
+    claimOwnerOf: (pod) => claimOwnerOf(ledgerPods.get(pod)),
     ...claimAccess(api, events),
   });
 }
 
-/** A virtual machine keeps its claims while it is stopped. */
-async function claimOwnerOf(
-  { ledgerPods, lookups }: Pick<Context, 'ledgerPods' | 'lookups'>,
-  key: string,
-  signal: AbortSignal,
-): Promise<ClaimOwner | undefined> {
-  const pod = ledgerPods.get(key);
-  if (!pod) return undefined;
-  if (!isLauncher(pod)) return { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid };
-  const { VirtualMachine: machine } = await lookups.lookUpMachines(key, signal);
-  const [kind, uid] = machine ? ['VirtualMachine', machine.uid] : [virtualMachineKind, pod.ledgerUid];
-  return { apiVersion: 'kubevirt.io/v1', kind, name: pod.ledgerName, uid };
+function claimOwnerOf(pod: Pod | undefined): ClaimOwner | 'machine' | undefined {
+  if (pod && isLauncher(pod)) return 'machine';
+  return pod && { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid };
 }
 
 function createPodController(
@@ -203,6 +193,7 @@ function createPodController(
     pods: informers.pods,
     ledgerPods,
     statefulSets: informers.statefulSets,
+    machines: [informers.machines, informers.machineInstances],
     networks: informers.networks,
     subnets: caches.subnets,
     clusterView: {

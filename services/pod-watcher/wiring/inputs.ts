@@ -19,6 +19,7 @@ import { podBytes } from '../kubernetes/objects/pod-bytes.ts';
 import { pods } from '../kubernetes/objects/pod.ts';
 import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
+import { virtualMachineInstances, virtualMachines } from '../kubernetes/objects/virtual-machine.ts';
 import { vips } from '../kubernetes/objects/vip.ts';
 import { vlans } from '../kubernetes/objects/vlan.ts';
 import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
@@ -52,6 +53,8 @@ export function createInformers({ api, log }: Pick<WiringOptions, 'api' | 'log'>
     networks: new Informer(api, networkDefinitions, log),
     subnets: new Informer(api, subnets, log),
     statefulSets: new Informer(api, statefulSets, log),
+    machines: new Informer(api, virtualMachines, log),
+    machineInstances: new Informer(api, virtualMachineInstances, log),
     namespaces: new Informer(api, namespaces, log),
     ips: new Informer(api, { ...ips, createStore: () => new CompactObjects(ipBytes) }, log),
     pools: new Informer(api, ipPools, log),

@@ -20,6 +20,10 @@ describe('an IPAMClaim', function () {
   before(async () => {
     scene = await openTestEnvironment();
     for (const definition of virtualMachineCrds) await scene.kubernetes.create(definition);
+    await eventually(() => scene.kubernetes.list('VirtualMachineInstance'));
+    // A running watcher looks for kinds that were missing every 30 s
+    await scene.stack.watcher.stop();
+    await scene.stack.watcher.start();
     await makeNetworkAndSubnet(scene, 'lan', '10.21.0.0/24');
   });
   after(() => scene?.run.end());
@@ -119,7 +123,7 @@ describe('an IPAMClaim', function () {
     await waitForEvent(scene, 'foreign', 'ValidatePodNetworkFailed', /name of an IPAMClaim in the Pod's namespace/);
   });
 
-  it('serves both Pods of a virtual machine that migrates, and its next start', async () => {
+  it('serves both Pods of a virtual machine that migrates, and its next start, once its producer created it', async () => {
     const start = () =>
       eventually(() => scene.kubernetes.create({ kind: 'VirtualMachineInstance', metadata: { name: 'vm' }, spec: {} }));
     await eventually(() => scene.kubernetes.create({ kind: 'VirtualMachine', metadata: { name: 'vm' }, spec: {} }));
@@ -137,11 +141,16 @@ describe('an IPAMClaim', function () {
     };
     const instance = await start();
     await launch('source', instance);
+    // Given a producer that starts after the Pod, as ipam-extensions after a power-up
+    await waitForEvent(scene, 'virt-launcher-vm-source', 'PodNetworkUpdateFailed', /vm\.lan .* check that it runs/);
+    const machine = await scene.kubernetes.get('VirtualMachine', 'vm');
+    const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'vm', uid: machine.metadata.uid };
+    const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
+    const produced = { name: 'vm.lan', ownerReferences, finalizers: ['kubevirt.io/persistent-ipam'] };
+    await scene.kubernetes.create({ kind: 'IPAMClaim', metadata: produced, spec: { network: 'lan', interface: '' } });
     const address = await waitForAddress(scene, 'virt-launcher-vm-source', 'lan');
     const { metadata } = await waitForStatus('vm.lan', [`${address}/24`], 'virt-launcher-vm-source');
-    expect(metadata)
-      .to.have.nested.property('ownerReferences[0]')
-      .that.includes({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'vm' });
+    expect(metadata).to.have.deep.property('ownerReferences', ownerReferences);
     await launch('target', instance);
     expect(await waitForAddress(scene, 'virt-launcher-vm-target', 'lan')).to.equal(address);
     await scene.kubernetes.remove('Pod', 'virt-launcher-vm-source');
@@ -152,5 +161,19 @@ describe('an IPAMClaim', function () {
     await waitForStatus('vm.lan', [`${address}/24`], '');
     await launch('again', await start());
     expect(await waitForAddress(scene, 'virt-launcher-vm-again', 'lan')).to.equal(address);
+
+    // The address is released with the machine, also while the producer does not run to remove its finalizer
+    await scene.kubernetes.remove('Pod', 'virt-launcher-vm-again');
+    await scene.kubernetes.remove('VirtualMachineInstance', 'vm');
+    await waitForStatus('vm.lan', [`${address}/24`], '');
+    await scene.kubernetes.remove('VirtualMachine', 'vm');
+    // As the garbage collector, which finds a new kind within 30 s
+    await scene.kubernetes.remove('IPAMClaim', 'vm.lan');
+    await waitForEvent(scene, 'vm.lan', 'Released', /the claim was deleted/);
+    await makePod(scene, 'next', 'lan', { 'lan.default.kubernetes.io/ip_address': address });
+    expect(await waitForAddress(scene, 'next', 'lan')).to.equal(address);
+    expect((await scene.kubernetes.get('IPAMClaim', 'vm.lan')).metadata.finalizers).to.deep.equal([
+      'kubevirt.io/persistent-ipam',
+    ]);
   });
 });

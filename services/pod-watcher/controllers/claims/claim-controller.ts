@@ -75,7 +75,8 @@ export class ClaimController implements LedgerSubscriber {
       const { object } = change;
       const before = change.kind === 'present' ? change.before : undefined;
       if (before?.generation === object.generation && before.deleting === object.deleting) return;
-      if (change.kind === 'gone') this.#problems.delete(keyOf(object));
+      // That there is no claim, or that it has no address, is not known of a new claim.
+      if (!before) this.#problems.delete(keyOf(object));
       this.#wake(keyOf(object));
     });
     pods.subscribe((change) => {

@@ -103,7 +103,7 @@ describe('the controller of IPAMClaims', () => {
       quota: { subnets, allocations: cache },
       budget: new EventBudget(),
       namespacesOfPool: () => ['shop'],
-      claimOwnerOf: () => Promise.resolve({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
+      claimOwnerOf: () => ({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
       create: (each) => {
         created.push(each);
         return failure.create ? Promise.reject(failure.create) : Promise.resolve();

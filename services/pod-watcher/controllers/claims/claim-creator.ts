@@ -1,12 +1,16 @@
 /**
  * Creates the IPAMClaims that Pods name and that do not exist. A tenant causes them without the right to create any, so their number
- * in a namespace is limited, and each ends with the Pod or the virtual machine that caused it.
+ * in a namespace is limited, and each ends with the Pod that caused it.
+ *
+ * The claims of a virtual machine have a producer, as KubeVirt's ipam-extensions, which refuses a claim that it did not create. It
+ * may be slower than its Pods: the creator leaves such claims to it, and all claims of a namespace that has claims of a producer.
  */
 import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
-import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
+import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
 import { claimLimits } from '../../limits.ts';
+import { addTo, removeFrom } from '../../name-index.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { ClaimDemand } from '../pods/planning/claim-request.ts';
 
@@ -20,8 +24,8 @@ export interface ClaimOwner {
 
 export interface ClaimCreatorOptions {
   readonly objects: Pick<Informer<IpamClaimObject>, 'objects' | 'subscribe'>;
-  /** The owner of the claims of a Pod "namespace/name" in the ledger: the Pod or its machine; undefined if there is no such Pod. */
-  readonly claimOwnerOf: (pod: string, signal: AbortSignal) => Promise<ClaimOwner | undefined>;
+  /** The owner of the claims of a Pod "namespace/name" in the ledger; undefined if there is no such Pod. */
+  readonly claimOwnerOf: (pod: string) => ClaimOwner | 'machine' | undefined;
   /** Creates the object of a claim; ApiError 'changed' if it exists. */
   readonly create: (demand: ClaimDemand, owner: ClaimOwner, signal: AbortSignal) => Promise<void>;
   /** Called with the reason why a claim could not be created. */
@@ -38,8 +42,9 @@ export class ClaimCreator {
   readonly #options: ClaimCreatorOptions;
   readonly #queue: WorkQueue;
   readonly #requested = new Map<string, { readonly pod: string; readonly demand: ClaimDemand }>();
-  /** The claims of each namespace. */
+  /** The claims of each namespace, and those of another program. */
   readonly #claims = new Map<string, Set<string>>();
+  readonly #produced = new Map<string, Set<string>>();
 
   constructor(options: ClaimCreatorOptions) {
     this.#options = options;
@@ -47,14 +52,19 @@ export class ClaimCreator {
     const work = (claim: string): Promise<Outcome> => this.#createOne(claim);
     this.#queue = new WorkQueue({ concurrency, firstBackoffMs, maxBackoffMs, work, log, signal });
     this.#queue.start();
-    for (const object of objects.objects.values()) this.#claimsOf(object.namespace).add(keyOf(object));
+    for (const object of objects.objects.values()) this.#put(object);
     objects.subscribe((change) => {
-      if (change.kind === 'listed') return;
-      const { namespace } = change.object;
-      const claims = this.#claimsOf(namespace);
-      if (change.kind === 'present') claims.add(keyOf(change.object));
-      else if (claims.delete(keyOf(change.object)) && claims.size === 0) this.#claims.delete(namespace);
+      if (change.kind === 'present') this.#put(change.object);
+      else if (change.kind === 'gone')
+        for (const index of [this.#claims, this.#produced])
+          removeFrom(index, change.object.namespace, change.object.name);
     });
+  }
+
+  #put({ namespace, name, isProduced }: IpamClaimObject): void {
+    addTo(this.#claims, namespace, name);
+    if (isProduced) addTo(this.#produced, namespace, name);
+    else removeFrom(this.#produced, namespace, name);
   }
 
   /** A Pod names a claim. Does nothing for one that exists. The Pod requests it again while it waits. */
@@ -69,28 +79,35 @@ export class ClaimCreator {
     const requested = this.#requested.get(claim);
     this.#requested.delete(claim);
     if (!requested || objects.objects.has(claim)) return 'done';
-    const namespace = claim.slice(0, claim.indexOf('/'));
-    const count = this.#claims.get(namespace)?.size ?? 0;
     try {
-      if (count >= claimLimits.perNamespace)
-        throw new Error(
-          `namespace ${namespace} has ${count} IPAMClaims, and for Pods at most ${claimLimits.perNamespace} are created: delete those that are not needed, or create the claim`,
-        );
-      const owner = await claimOwnerOf(requested.pod, signal);
+      const owner = claimOwnerOf(requested.pod);
       if (!owner) return 'done';
+      if (owner === 'machine') throw new Error(machineClaimRefusal);
+      this.#refuseNamespace(claim.slice(0, claim.indexOf('/')));
       await create(requested.demand, owner, signal);
       log.info({ claim }, 'claims: created the IPAMClaim that a Pod names');
     } catch (error) {
       if (signal.aborted) return 'done';
       log.info({ claim, reason: errorMessage(error) }, 'claims: could not create an IPAMClaim');
-      onFailed(claim, `it could not be created: ${errorMessage(error)}`);
+      onFailed(claim, `there is no such IPAMClaim, and none is created: ${errorMessage(error)}`);
     }
     return 'done';
   }
 
-  #claimsOf(namespace: string): Set<string> {
-    const claims = this.#claims.get(namespace) ?? new Set();
-    this.#claims.set(namespace, claims);
-    return claims;
+  /** @throws Error if the claims of a namespace are not created here */
+  #refuseNamespace(namespace: string): void {
+    const count = this.#claims.get(namespace)?.size ?? 0;
+    const [produced] = this.#produced.get(namespace) ?? [];
+    if (produced !== undefined)
+      throw new Error(
+        `another program creates the claims of namespace ${namespace}, as ${produced}: check that it runs, or create the claim`,
+      );
+    if (count >= claimLimits.perNamespace)
+      throw new Error(
+        `namespace ${namespace} has ${count} IPAMClaims, and for Pods at most ${claimLimits.perNamespace} are created: delete those that are not needed, or create the claim`,
+      );
   }
 }
+
+const machineClaimRefusal =
+  'the program that names the claims of virtual machines, as ipam-extensions of KubeVirt, creates them: check that it runs, or create the claim';

@@ -28,18 +28,18 @@ describe('the creator of IPAMClaims', () => {
   });
   afterEach(() => stop.abort());
 
-  function put(claim: string): void {
+  function put(claim: string, metadata: object = {}): void {
     const [namespace, name] = claim.split('/');
-    objects.put(ipamClaims.parse({ metadata: { namespace, name, uid: claim }, spec: {} }));
+    objects.put(ipamClaims.parse({ metadata: { namespace, name, uid: claim, ...metadata }, spec: {} }));
   }
 
   const createCreator = (
     create = (claim: string): Promise<void> => Promise.resolve(put(claim)),
-    owners: Record<string, ClaimOwner> = { 'shop/web': owner, 'quiet/vm': owner },
+    owners: Record<string, ClaimOwner | 'machine'> = { 'shop/web': owner, 'quiet/vm': owner },
   ): ClaimCreator =>
     new ClaimCreator({
       objects,
-      claimOwnerOf: (pod) => Promise.resolve(owners[pod]),
+      claimOwnerOf: (pod) => owners[pod],
       create: ({ claim }, claimOwner) => {
         created.push({ claim, owner: claimOwner });
         return create(claim);
@@ -65,6 +65,42 @@ describe('the creator of IPAMClaims', () => {
     creator.request('quiet/vm', demandOf('quiet/claim'));
     await until(() => objects.objects.has('quiet/claim'));
     expect(created.map(({ claim }) => claim)).to.deep.equal(['quiet/claim']);
+  });
+
+  it('creates none for a virtual machine, whose claims another program creates', async () => {
+    const creator = createCreator(undefined, { 'shop/vm': 'machine', 'quiet/vm': owner });
+    creator.request('shop/vm', demandOf('shop/vm.lan'));
+    await until(() => problems.has('shop/vm.lan'));
+    expect(problems.get('shop/vm.lan')).to.match(
+      /^there is no such IPAMClaim, and none is created: .*virtual machines.* check that it runs/,
+    );
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => objects.objects.has('quiet/claim'));
+    expect(created.map(({ claim }) => claim)).to.deep.equal(['quiet/claim']);
+  });
+
+  const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'vm1', uid: 'u', controller: true };
+  for (const [mark, metadata] of [
+    ['a controller', { ownerReferences: [controller] }],
+    ['a finalizer of its own', { finalizers: ['ipledger.io/ledger', 'example.org/claims'] }],
+  ] as const)
+    it(`creates none in a namespace whose claims another program creates, which ${mark} shows`, async () => {
+      put('shop/vm1.lan', metadata);
+      const creator = createCreator();
+      creator.request('shop/web', demandOf('shop/claim'));
+      await until(() => problems.has('shop/claim'));
+      expect(problems.get('shop/claim')).to.match(/another program creates the claims of namespace shop, as vm1\.lan/);
+      creator.request('quiet/vm', demandOf('quiet/claim'));
+      await until(() => objects.objects.has('quiet/claim'));
+      objects.drop(objects.objects.get('shop/vm1.lan') as IpamClaimObject);
+      creator.request('shop/web', demandOf('shop/claim'));
+      await until(() => objects.objects.has('shop/claim'));
+    });
+
+  it('creates a claim beside one that it created before', async () => {
+    put('shop/mine', { finalizers: ['ipledger.io/ledger'], ownerReferences: [owner] });
+    createCreator().request('shop/web', demandOf('shop/claim'));
+    await until(() => objects.objects.has('shop/claim'));
   });
 
   it('creates none beyond the limit of claims of the namespace, until one is deleted', async () => {
@@ -95,6 +131,6 @@ describe('the creator of IPAMClaims', () => {
     const creator = createCreator(() => Promise.reject(new ApiError(403, 'exceeded quota')));
     creator.request('shop/web', demandOf('shop/claim'));
     await until(() => problems.has('shop/claim'));
-    expect(problems.get('shop/claim')).to.equal('it could not be created: exceeded quota');
+    expect(problems.get('shop/claim')).to.equal('there is no such IPAMClaim, and none is created: exceeded quota');
   });
 });

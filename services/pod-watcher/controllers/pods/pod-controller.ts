@@ -9,6 +9,7 @@ import { type Informer, keyOf, type ObjectChange } from '../../../../lib/kuberne
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.ts';
+import type { MachineObject } from '../../kubernetes/objects/virtual-machine.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
@@ -35,6 +36,8 @@ export interface PodControllerOptions
   /** The index of `pods`. Create it before this controller, which finds it up to date. */
   readonly ledgerPods: LedgerPods;
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects' | 'subscribe'>;
+  /** VirtualMachines, and VirtualMachineInstances. */
+  readonly machines: readonly Pick<Informer<MachineObject>, 'objects' | 'subscribe'>[];
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   readonly subnets: SubnetCache;
   readonly clusterView: Pick<ClusterView, 'pools' | 'vip' | 'claim' | 'namespaceOf' | 'hasOtherPod'>;
@@ -89,6 +92,7 @@ export class PodController implements LedgerSubscriber {
     );
     options.pods.subscribe((change) => this.#onPod(change));
     options.statefulSets.subscribe((change) => this.#onStatefulSet(change));
+    for (const machines of options.machines) machines.subscribe((change) => this.#onMachine(change));
   }
 
   #clusterViewOf({ clusterView, subnets, networks, statefulSets }: PodControllerOptions): ClusterView {
@@ -217,6 +221,17 @@ export class PodController implements LedgerSubscriber {
     if (before && relevantFields(before) === relevantFields(object)) return;
     this.wakeWaiters(`set:${keyOf(object)}`);
     for (const key of this.#options.allocations.membersOf(keyOf(object))) this.#queue.add(key);
+  }
+
+  /** The deletion of a machine that does not run ends no Pod. */
+  #onMachine(change: ObjectChange<MachineObject>): void {
+    if (change.kind === 'listed') {
+      const exists = (key: string): boolean => this.#options.machines.some(({ objects }) => objects.has(key));
+      for (const key of this.#termination.stoppedMachines) if (!exists(key)) this.#queue.add(key);
+    } else if (change.kind === 'gone' || change.object.deleting) {
+      const key = keyOf(change.object);
+      if (this.#options.allocations.uids(key).length > 0) this.#queue.add(key);
+    }
   }
 
   #enqueueAll(): void {

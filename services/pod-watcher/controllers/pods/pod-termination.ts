@@ -121,6 +121,11 @@ export class PodTermination {
     this.#missing.accept(accepted);
   }
 
+  /** As Retention.stoppedMachines. */
+  get stoppedMachines(): Iterable<string> {
+    return this.#retention.stoppedMachines;
+  }
+
   /** Whether the API server may show Pods of this namespace in an old state. */
   mayBeOld(namespace: string): boolean {
     return this.#missing.isHalted(namespace) || this.#missing.isClusterHalted;

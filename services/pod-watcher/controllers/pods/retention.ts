@@ -38,6 +38,11 @@ export class Retention {
     return reason;
   }
 
+  /** The machines "namespace/name" whose addresses are retained while they do not run. */
+  get stoppedMachines(): Iterable<string> {
+    return this.#stopped;
+  }
+
   /** Whether the absence of a Pod is expected: its owner creates it again. Judged without a look-up. */
   isExpectedBack(key: string, owner: Owner | undefined): boolean {
     if (this.#stopped.has(key)) return true;

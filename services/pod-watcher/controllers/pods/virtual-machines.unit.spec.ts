@@ -77,6 +77,65 @@ describe('a virtual machine', () => {
     );
   });
 
+  describe('that was deleted while it was stopped loses its addresses without the garbage collector', () => {
+    const object = { namespace: 'default', name: 'vm1', uid: 'uid-of-machine', resourceVersion: '1', deleting: false };
+    const stopMachine = async (machine: Parameters<ReturnType<typeof world>['machines']['set']>[1]) => {
+      const scene = world({ allocations: [held], garbageIntervalMs: 0 });
+      scene.machines.set('default/vm1', machine);
+      const pod = launcher('one', { annotations });
+      scene.pods.put(pod);
+      scene.controller.start();
+      scene.pods.drop(beingDeleted(pod));
+      await waitForIdle();
+      expect(scene.allocator.released).to.deep.equal([]);
+      return scene;
+    };
+
+    it('by the deletion of its VirtualMachine', async () => {
+      const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
+      machineObjects.VirtualMachine.put(object);
+      machines.clear();
+      machineObjects.VirtualMachine.drop(object);
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ podUid: 'uid-vm1', cause: 'RELEASE_CAUSE_OWNER_DELETED' });
+    });
+
+    it('by the start of that deletion, which finalizers may delay', async () => {
+      const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
+      machineObjects.VirtualMachine.put(object);
+      machines.set('default/vm1', { VirtualMachine: { ...existing, deleting: true } });
+      machineObjects.VirtualMachine.put({ ...object, resourceVersion: '2', deleting: true });
+      await until(() => allocator.released.length === 1);
+    });
+
+    it('by the deletion of its VirtualMachineInstance, if it has no VirtualMachine', async () => {
+      const { allocator, machines, machineObjects } = await stopMachine({
+        VirtualMachineInstance: { uid: 'uid-vm1', deleting: false },
+      });
+      const instance = { ...object, uid: 'uid-vm1' };
+      machineObjects.VirtualMachineInstance.put(instance);
+      machines.clear();
+      machineObjects.VirtualMachineInstance.drop(instance);
+      await until(() => allocator.released.length === 1);
+    });
+
+    it('by a list without it, after the watch missed the deletion', async () => {
+      const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
+      machines.clear();
+      machineObjects.VirtualMachine.notify({ kind: 'listed' });
+      await until(() => allocator.released.length === 1);
+    });
+
+    it('and nothing is looked up for a list that has it', async () => {
+      const { allocator, machines, machineObjects } = await stopMachine({ VirtualMachine: existing });
+      machineObjects.VirtualMachine.put(object);
+      machines.clear();
+      machineObjects.VirtualMachine.notify({ kind: 'listed' });
+      await waitForIdle();
+      expect(allocator.released).to.deep.equal([]);
+    });
+  });
+
   it('is not counted as missing while it is stopped', async () => {
     const stopped = Array.from({ length: 30 }, (_, index) =>
       heldAllocation(`vm${index}`, { seq: index + 1, owner: { ...owner, name: `vm${index}`, uid: `uid-vm${index}` } }),

@@ -1,5 +1,7 @@
 /** IPAMClaim: addresses that outlive the Pods that use them, as a virtual machine needs. */
 import { asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
+import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
+import { controllerOf } from '../../../../lib/kubernetes/pod-identity.ts';
 import { claimLimits, textLimits } from '../../limits.ts';
 import type { ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { type CustomResource, customResourceOf } from './custom-resource.ts';
@@ -7,6 +9,8 @@ import { SpecReader } from './spec-reader.ts';
 
 /** The spec follows k8snetworkplumbingwg/ipamclaims. The status is written, and never read. */
 export interface IpamClaimObject extends CustomResource {
+  /** Whether another program creates and deletes it, which a controller or a finalizer of that program shows. */
+  readonly isProduced: boolean;
   readonly spec: {
     /** The name of the network in its CNI configuration. */
     readonly network: string;
@@ -29,8 +33,12 @@ export const ipamClaims: ResourceKind<IpamClaimObject> = {
   parse: (raw) => {
     const { metadata, spec, status } = asRecord(raw);
     const reader = new SpecReader(asRecord(spec));
+    const resource = customResourceOf(asRecord(metadata), status);
     return {
-      ...customResourceOf(asRecord(metadata), status),
+      ...resource,
+      isProduced:
+        controllerOf(asRecord(metadata)['ownerReferences']) !== undefined ||
+        resource.finalizers.some((each) => each !== finalizer),
       spec: {
         network: reader.strictText('network', textLimits.nameLength),
         interface: reader.strictText('interface', textLimits.nameLength),

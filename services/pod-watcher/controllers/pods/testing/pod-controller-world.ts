@@ -17,6 +17,7 @@ import { LedgerPods } from '../../../kubernetes/ledger-pods.ts';
 import type { SubnetObject } from '../../../kubernetes/objects/subnet.ts';
 import type { NetworkDefinition } from '../../../kubernetes/objects/network-definition.ts';
 import { networksAnnotation, type Pod } from '../../../kubernetes/objects/pod.ts';
+import type { MachineObject } from '../../../kubernetes/objects/virtual-machine.ts';
 import type { StatefulSet } from '../../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent, HeldAllocation } from '../../../ledger/ledger-events.ts';
 import { AllocationCache } from '../allocation-cache.ts';
@@ -120,6 +121,11 @@ export function createPodControllerWorld(
   const apiSets = new Map<string, StatefulSet | undefined>();
   /** The virtual machines that the API has, by "namespace/name". */
   const machines = new Map<string, Partial<VirtualMachines>>();
+  /** The watched objects of machines, by kind. */
+  const machineObjects = {
+    VirtualMachine: new FakeInformer<MachineObject>(),
+    VirtualMachineInstance: new FakeInformer<MachineObject>(),
+  };
   const alarms: (string | undefined)[] = [];
   /** Nodes that do not exist. */
   const deletedNodes = new Set<string>();
@@ -160,6 +166,7 @@ export function createPodControllerWorld(
       return Promise.resolve(api.get(key) ?? pods.objects.get(key));
     },
     lookUpMachines,
+    machines: Object.values(machineObjects),
     nodeExists: (name) => Promise.resolve(!deletedNodes.has(name)),
     lookUpStatefulSet: (key) => Promise.resolve(apiSets.has(key) ? apiSets.get(key) : statefulSets.objects.get(key)),
     backoffMs: longBackoff ? [3_600_000, 3_600_000] : [20, 100],
@@ -202,6 +209,7 @@ export function createPodControllerWorld(
     api,
     apiSets,
     machines,
+    machineObjects,
     lookedUp,
     alarms,
     deletedNodes,
