@@ -12,8 +12,9 @@ describe('The port of an allocation', () => {
     new DesiredRows(
       rowInputs({ subnets, allocations: [allocationOf('a', parts)], secured: () => isSecured }),
     ).ports.get(portName);
-  const chassisOf = (parts: Parameters<typeof allocationOf>[1]): unknown =>
-    (portOf(parts)?.columns['options'] as ReadonlyMap<string, string> | undefined)?.get('requested-chassis');
+  const optionsOf = (parts: Parameters<typeof allocationOf>[1]) =>
+    portOf(parts)?.columns['options'] as ReadonlyMap<string, string>;
+  const chassisOf = (parts: Parameters<typeof allocationOf>[1]) => optionsOf(parts).get('requested-chassis');
 
   it('has its MAC, its addresses and its Pod', () => {
     const port = portOf({ addresses: ['10.8.0.2', 'fd00:8::2'] });
@@ -40,12 +41,19 @@ describe('The port of an allocation', () => {
     expect(chassisOf({})).to.equal(undefined);
     expect(chassisOf({ node: 'node-1' })).to.equal('node-1');
     expect(chassisOf({ node: 'node-1', bindings: new Map([['c/net1', 'node-2']]) })).to.equal('node-2');
-    const migrating = new Map([
+    expect(optionsOf({ node: 'node-1' }).has('activation-strategy')).to.equal(false);
+  });
+
+  it('of a machine that migrates is on its source first, and opens on its target by RARP', () => {
+    const bindings = new Map([
       ['c/net1', 'node-2'],
       ['d/net1', 'node-1'],
       ['e/net1', 'node-1'],
     ]);
-    expect(chassisOf({ bindings: migrating })).to.equal('node-1,node-2');
+    expect(Object.fromEntries(optionsOf({ bindings }))).to.deep.equal({
+      'requested-chassis': 'node-2,node-1',
+      'activation-strategy': 'rarp',
+    });
   });
 });
 

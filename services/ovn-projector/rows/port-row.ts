@@ -17,7 +17,6 @@ export interface PortContext {
 export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortContext): DesiredPort {
   const { namespace, pod, provider, subnet, addresses, mac } = allocation;
   const lanAddress = [mac, ...addresses].join(' ');
-  const chassis = chassisOf(allocation);
   return {
     table: 'Logical_Switch_Port',
     name: logicalPortName(allocation),
@@ -26,7 +25,7 @@ export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortC
       type: '',
       addresses: new Set([lanAddress]),
       port_security: new Set(isSecured ? [lanAddress] : []),
-      options: new Map(chassis === '' ? [] : [['requested-chassis', chassis]]),
+      options: chassisOptions(allocation),
       tag: undefined,
     },
     externalIds: new Map([
@@ -39,8 +38,15 @@ export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortC
   };
 }
 
-/** The nodes of the containers, of which a virtual machine that migrates has two; without a container the Node of the Pod. */
-function chassisOf({ bindings, node }: PortAllocation): string {
-  const nodes = new Set(bindings.values());
-  return nodes.size === 0 ? node : [...nodes].sort().join(',');
+/**
+ * The nodes of the containers in the order of their bindings; without a container the Node of the Pod. A virtual machine that migrates has
+ * two. OVN delivers to the first, the source, and opens the port on the other when the machine announces itself there by RARP: without
+ * that, both would get its packets.
+ */
+function chassisOptions({ bindings, node }: PortAllocation): ReadonlyMap<string, string> {
+  const nodes = new Set(bindings.size === 0 ? [node] : bindings.values());
+  const chassis = [...nodes].filter((each) => each !== '').join(',');
+  if (chassis === '') return new Map();
+  const strategy = [['activation-strategy', 'rarp']] as const;
+  return new Map([['requested-chassis', chassis], ...(nodes.size > 1 ? strategy : [])]);
 }
