@@ -70,6 +70,11 @@ export class ArrivingCall {
     stream.once('close', () => this.#end());
   }
 
+  /** Its connection, which may have ended. */
+  get session(): ServerHttp2Session {
+    return this.#connection.session;
+  }
+
   /** Whether a part of its request is missing. */
   get isReceiving(): boolean {
     return this.#isReceiving;
@@ -142,14 +147,16 @@ export class ArrivingCall {
     const stream = this.#stream;
     const push = stream.push.bind(stream);
     // Node pushes what arrives, also while grpc-js has paused the stream: up to 64 KiB.
-    stream.push = (chunk: Buffer | null) => push(chunk === null ? this.#endReceiving() : this.#receive(chunk));
+    stream.push = (chunk: Buffer | null) => {
+      if (chunk !== null) return push(this.#receive(chunk));
+      this.#isReceiving = false;
+      if (!this.#refusal) return push(null);
+      // At an end without a message, grpc-js would send another status than that of the refusal.
+      setImmediate(push, null);
+      return false;
+    };
     if (stream.readableLength > 0) this.#receive(Buffer.alloc(stream.readableLength));
-    if (stream.readableEnded || stream.endAfterHeaders) this.#endReceiving();
-  }
-
-  #endReceiving(): null {
-    this.#isReceiving = false;
-    return null;
+    if (stream.readableEnded || stream.endAfterHeaders) this.#isReceiving = false;
   }
 
   /** Returns what is kept of a chunk. */

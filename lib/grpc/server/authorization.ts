@@ -159,8 +159,7 @@ function authenticate(
   metadata: Metadata,
   tokens: TokenAccess | undefined,
 ): Identity | Promise<Identity | KubernetesUser> {
-  // grpc-js has no public handle of the connection. Without it, each call decodes the certificate.
-  const connection = (call as { readonly stream?: { readonly session?: ServerHttp2Session } }).stream?.session;
+  const connection = callWith(metadata)?.session;
   const known = connection && peers.get(connection);
   if (known) return known;
   // grpc-js returns no certificate when no trusted authority has issued it.

@@ -6,6 +6,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, type Outgoing
 import { connect as connectTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -103,6 +104,12 @@ describe('The limits of clients', function () {
     const [headers] = (await once(call, 'response')) as [Record<string, string>];
     return Number(headers['grpc-status'] ?? status.OK);
   }
+
+  const listBindings = (session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): Promise<number | string> => {
+    const call = begin(session, IpamService.listBindings.path, headers);
+    call.end(frameMessage(IpamService.listBindings.requestSerialize({ node: 'node-1' })));
+    return outcome(call);
+  };
 
   /** Sends the beginning of a message: all but its last byte. Resolves when it is sent, or the call has ended. */
   const sendUnfinished = (stream: ClientHttp2Stream, bytes: number): Promise<unknown> =>
@@ -205,6 +212,14 @@ describe('The limits of clients', function () {
       void sendUnfinished(call, 5_000);
       expect(await outcome(call)).to.equal(status.INVALID_ARGUMENT);
       expect(server.handled).to.deep.equal([]);
+    });
+
+    it('refuse with the same status a request that is complete', async () => {
+      const session = await openSession(server.port, 'ipledger://agent/node-1');
+      expect(await listBindings(session)).to.equal(status.OK);
+      const call = begin(session, IpamService.listBindings.path);
+      call.end(frameMessage(Buffer.alloc(5_000)));
+      expect(await outcome(call)).to.equal(status.INVALID_ARGUMENT);
     });
 
     it('refuse more than the fields of a request can have, also of an operator', async () => {
@@ -322,6 +337,35 @@ describe('The limits of clients', function () {
       while (server.connections.budgets.clientCount > 0) await new Promise(setImmediate);
       expect(server.connections.budgets.bytes).to.equal(0);
     });
+  });
+
+  it('read the certificate of a client once for its connection', async () => {
+    server = await startLimitedServer(tls);
+    const { getPeerCertificate } = TLSSocket.prototype;
+    let read = 0;
+    TLSSocket.prototype.getPeerCertificate = function (this: TLSSocket, ...args: []) {
+      read++;
+      return getPeerCertificate.apply(this, args);
+    } as typeof getPeerCertificate;
+    try {
+      const session = await openSession(server.port, 'ipledger://viewer');
+      read = 0;
+      for (let count = 0; count < 5; count++) expect(await listBindings(session)).to.equal(status.OK);
+    } finally {
+      TLSSocket.prototype.getPeerCertificate = getPeerCertificate;
+    }
+    expect(read).to.equal(1);
+  });
+
+  it('of tokens apply to a connection, and not to each call', async () => {
+    const seen = new Set<object>();
+    const authenticate: TokenAccess['authenticate'] = (token, connection) =>
+      tokens.authenticate(token, seen.add(connection));
+    server = await startLimitedServer(tls, { authenticate });
+    for (const session of [await openSession(server.port), await openSession(server.port)])
+      for (let count = 0; count < 3; count++)
+        expect(await listBindings(session, { authorization: 'Bearer agent.to.ken' })).to.equal(status.OK);
+    expect(seen.size).to.equal(2);
   });
 
   it('follow identity, permission and rate, which need no byte of the request', async () => {

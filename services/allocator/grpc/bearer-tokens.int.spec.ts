@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { connect as connectToHttp2 } from 'node:http2';
 import { join } from 'node:path';
 import { connect as connectToTls, type TLSSocket } from 'node:tls';
-import { ChannelCredentials, Client, Metadata, Server, status } from '@grpc/grpc-js';
+import { ChannelCredentials, Client, Metadata, type Server, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { HealthImplementation } from 'grpc-health-check';
 import { failureOf, silentLog } from '../../../ledger/log/testing/running-writer.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, connect, Connection, createChannel } from '../../../lib/grpc/client.ts';
-import { authorizationInterceptor, onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
+import { onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
+import { createServer } from '../../../lib/grpc/server/create-server.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { addReflection } from '../../../lib/grpc/server/reflection.ts';
 import {
@@ -113,7 +114,7 @@ describe('A server that accepts tokens', () => {
       return Promise.reject(new IpledgerError('UNAUTHENTICATED', 'the token is rejected'));
     };
     serve = (tls) => {
-      const server = new Server({ interceptors: [authorizationInterceptor(silentLog, { authenticate })] });
+      const server = createServer({ tls, tokens: { authenticate }, log: silentLog });
       addServices(server, served.allocator, { log: silentLog });
       new HealthImplementation({ '': 'SERVING' }).addToServer(server);
       addReflection(server);

@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Metadata, Server } from '@grpc/grpc-js';
+import { Metadata, type Server } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { failureOf, never, silentLog } from '../../../ledger/log/testing/running-writer.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, connect, type Connection, stream } from '../../../lib/grpc/client.ts';
-import { authorizationInterceptor, onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
+import { onBehalfOfKey } from '../../../lib/grpc/server/authorization.ts';
+import { createServer } from '../../../lib/grpc/server/create-server.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { AuthorityReloader } from '../../../lib/tls/authority-reloader.ts';
 import { type ClientTls, loadTls, serverCredentials, type Tls } from '../../../lib/tls/credentials.ts';
@@ -93,9 +94,10 @@ describe('A server that accepts Kubernetes users', () => {
         ? Promise.resolve()
         : Promise.reject(new IpledgerError('PERMISSION_DENIED', 'no rule'));
     };
-    server = new Server({ interceptors: [authorizationInterceptor(silentLog, { authenticate, authorize })] });
+    const tls = await identified('ipledger://allocator/self');
+    server = createServer({ tls, tokens: { authenticate, authorize }, log: silentLog });
     addServices(server, served.allocator, { log: silentLog });
-    const credentials = serverCredentials(await identified('ipledger://allocator/self'), { acceptTokens: true });
+    const credentials = serverCredentials(tls, { acceptTokens: true });
     endpoint = await listenOnLoopback(server, credentials);
   });
   beforeEach(() => {
