@@ -106,6 +106,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/replay.ts')).defineReplay,
   },
   {
+    usage: 'replace-etcd-member <peer-url>',
+    description: 'remove a member of etcd that lost its data, and add it again',
+    load: async () => (await import('./verbs/replace-etcd-member.ts')).defineReplaceEtcdMember,
+  },
+  {
     usage: 'check',
     description: 'compare the ledger with the Pods, IP objects and Subnets of the Kubernetes API',
     load: async () => (await import('./verbs/check/check.ts')).defineCheck,

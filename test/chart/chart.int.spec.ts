@@ -55,6 +55,11 @@ const mistakes: readonly (readonly [title: string, settings: readonly string[], 
     'etcd.external has values, but etcd.mode is managed',
   ],
   [
+    'the replacement of the only member of etcd',
+    ['--set=etcd.managed.members=1,etcd.managed.replaceMember=ipledger-etcd-0'],
+    'With one member, restore a backup',
+  ],
+  [
     'plaintext to etcd',
     ['--set=etcd.mode=external', '--set=etcd.external.endpoints={http://etcd:2379}'],
     'which is plaintext',

@@ -5,8 +5,10 @@ import { request } from 'node:https';
 
 const { ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY } = process.env;
 const tls = { ca: readFileSync(ETCDCTL_CACERT), cert: readFileSync(ETCDCTL_CERT), key: readFileSync(ETCDCTL_KEY) };
-const [endpoint] = ETCDCTL_ENDPOINTS.split(',');
 const timeoutMs = 10_000;
+
+/** The member that is called. */
+let endpoint = '';
 
 /** Sends one call to etcd's JSON gateway. Returns the reply with its HTTP status. */
 function post(path, body) {
@@ -45,7 +47,20 @@ async function addUser(user, role, permType) {
   await add('user/grant', { user, role });
 }
 
-const { status, text } = await post('status', {});
+/** Calls the members one after the other. @throws Error of the last one if none answers */
+async function findMember() {
+  let failure;
+  for (endpoint of ETCDCTL_ENDPOINTS.split(',')) {
+    try {
+      return await post('status', {});
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+const { status, text } = await findMember();
 // With authentication on, the gateway accepts no certificate with a common name
 if (/CommonName of client/.test(text)) {
   console.log('authentication is already on');

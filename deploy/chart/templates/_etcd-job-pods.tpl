@@ -48,8 +48,9 @@ spec:
       env:
         - name: POD_NAME
           valueFrom: { fieldRef: { fieldPath: metadata.name } }
-        {{- $first := printf "%s://ipledger-etcd-0.ipledger-etcd.%s.svc:2379" (include "ipledger.etcdScheme" .) .Release.Namespace }}
-        {{- include "ipledger.etcdctlEnvironment" . | replace (include "ipledger.etcdEndpoints" .) $first | nindent 8 }}
+        {{- /* The first member that accepts a connection. */}}
+        {{- $any := printf "%s://ipledger-etcd.%s.svc:2379" (include "ipledger.etcdScheme" .) .Release.Namespace }}
+        {{- include "ipledger.etcdctlEnvironment" . | replace (include "ipledger.etcdEndpoints" .) $any | nindent 8 }}
       resources:
         {{- include "ipledger.jobResources" . | nindent 8 }}
       securityContext:
