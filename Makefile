@@ -125,7 +125,7 @@ chart-check: programs ## the Helm chart: lint, values, manifests on a real API s
 e2e-chart: images ## install, upgrade, roll back and remove the chart on nodes with real Pods, under load (root; not part of test; MULTUS=path: a real Multus)
 	@sh test/harness/prerequisites chart
 	@node test/harness/prepare.ts e2e-chart
-	@SPEC=test/chart/installation/installation.check.spec.ts JOBS=1 $(specs)
+	@SPEC='test/chart/installation/*.check.spec.ts' JOBS=1 $(specs)
 
 .PHONY: bench
 bench: cni programs ## speed and memory of each path, beside its floor or peer (ROW=a,b, ROUNDS=n, LONG=1, CHECK=1: fail far below a goal)

@@ -1,11 +1,12 @@
 /** Workers, cert-manager and storage for the chart, and calls of helm and the command line there. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { createKubernetesClient, type KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
 import { startCertManager } from '../../harness/kubernetes/cert-manager.ts';
 import type { Cluster } from '../../harness/kubernetes/cluster.ts';
 import { tagImage } from '../../harness/node/containerd.ts';
+import { podImage } from '../../harness/node/pod-image.ts';
 import { startWorkerCluster } from '../../harness/node/worker-cluster.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 import { root } from '../../harness/paths.ts';
@@ -15,64 +16,102 @@ import { findProgram } from '../../harness/programs/find-program.ts';
 import type { Run } from '../../harness/run.ts';
 import { tlsVariables } from '../../harness/services.ts';
 import { version } from '../../../lib/process/version.ts';
-import { chartFolder, namespace } from '../render-chart.ts';
+import { type HelmProgram, namespace } from '../render-chart.ts';
 import { buildEtcdImage } from './etcd-image.ts';
+import { type Guide, readCommands } from './install-guide.ts';
 import { createStorage } from './storage.ts';
 
 /** The operator whose certificate the command line uses. */
 const operator = 'test';
-const helmTimeoutMs = 600_000;
+const commandsTimeoutMs = 700_000;
 const volumesPerWorker = 3;
 
 export interface ChartEnvironment {
   readonly cluster: Cluster;
   readonly kubernetes: KubernetesClient;
   readonly workers: readonly Worker[];
-  /** Runs helm for the release. @throws Error with its output if it fails */
-  helm(command: 'install' | 'upgrade' | 'rollback' | 'uninstall', args?: readonly string[]): Promise<void>;
+  /** Writes my-values.yaml. Initially it has the names of the imported images, and an operator. */
+  setValues(change: ValuesChange): void;
+  /**
+   * Runs the commands of a section, with the values for the number of nodes instead of those of deploy/ha/.
+   * @throws Error with their output if one fails
+   */
+  follow(section: string, options?: FollowOptions): Promise<void>;
+  /** Runs commands as `follow` does. */
+  shell(commands: string): Promise<string>;
   /** Runs the command line on a worker, as the operator. It reaches the allocators by their Service. */
   ipledger(args: readonly string[]): Promise<CommandResult>;
 }
 
-/** The values: the defaults, the names of the imported images, and an operator. */
-const values = {
-  image: { registry: 'localhost' },
-  nodeImage: { registry: 'localhost' },
-  tls: { operators: [operator] },
-  readModel: { enabled: true },
-};
+export interface ChartSettings {
+  /** From 1 to 3. */
+  readonly nodes: number;
+  readonly helm: HelmProgram;
+}
 
-/** The values of an upgrade to images with other names. */
+export interface FollowOptions {
+  /** The document; default install.md. */
+  readonly guide?: Guide;
+  /** Texts of the commands, and what they are replaced by. */
+  readonly replace?: Readonly<Record<string, string>>;
+}
+
+export interface ValuesChange {
+  /** Of all images. */
+  readonly tag?: string;
+  /** Further values of etcd.managed. */
+  readonly etcd?: object;
+}
+
+/** The folder of the values for a number of nodes. */
+const valuesFolders: Readonly<Record<number, string>> = { 1: 'single', 2: 'two-nodes' };
+
+/** The other tag of the images. */
 export const upgradeTag = 'next';
-const upgradedValues = {
-  image: { tag: upgradeTag },
-  nodeImage: { tag: upgradeTag },
-  etcd: { managed: { image: { tag: upgradeTag } } },
-};
+
+const valuesWith = ({ tag, etcd }: ValuesChange): object => ({
+  image: { registry: 'localhost', ...(tag !== undefined && { tag }) },
+  nodeImage: { registry: 'localhost', ...(tag !== undefined && { tag }) },
+  tls: { operators: [operator] },
+  etcd: { managed: { ...(tag !== undefined && { image: { tag } }), ...etcd } },
+});
 
 const etcdImage = 'quay.io/coreos/etcd:v3.7.3';
 const images = [`localhost/ipledger:${version}`, `localhost/ipledger-node:${version}`, etcdImage];
 
 /** Starts all of it. The chart is not yet installed. Needs the archives of `make images`. */
-export async function startChartEnvironment(run: Run): Promise<ChartEnvironment> {
+export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSettings): Promise<ChartEnvironment> {
   const etcdArchive = join(run.folder, 'etcd.oci.tar');
   await buildEtcdImage(etcdImage, etcdArchive);
   const archives = ['ipledger', 'ipledger-node'].map((name) => join(root, 'dist', `${name}.oci.tar`));
   const { cluster, workers } = await startWorkerCluster(run, {
-    names: ['node-a', 'node-b', 'node-c'],
+    names: ['node-a', 'node-b', 'node-c'].slice(0, nodes),
     images: [...archives, etcdArchive],
   });
   await Promise.all([startCertManager(run, cluster), ...workers.map((worker) => tagImages(worker, run.signal))]);
-  const enforced = { 'pod-security.kubernetes.io/enforce': 'privileged' };
-  const namespaceObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: enforced } };
-  const objects = [namespaceObject, ...createStorage(workers, volumesPerWorker)];
-  await cluster.apply(objects.map((object) => `---\n${stringify(object)}`).join(''));
-  const files = writeValues(join(run.folder, 'values'));
+  const storage = createStorage(workers, volumesPerWorker);
+  await cluster.apply(storage.map((object) => `---\n${stringify(object)}`).join(''));
+  const folder = await createOperatorFolder(run, helm);
+  const setValues = (change: ValuesChange): void =>
+    writeFileSync(join(folder, 'my-values.yaml'), stringify(valuesWith(change)));
+  setValues({});
+  const shell = (commands: string): Promise<string> => runCommands(run, { folder, cluster }, commands);
   return {
     cluster,
     workers,
     kubernetes: createKubernetesClient(cluster.kubeconfig, run.signal),
-    helm: (command, args = []) => runHelm(run, cluster, [command, 'ipledger', ...args, ...flagsOf(command, files)]),
+    setValues,
+    shell,
+    async follow(section, { guide = 'install.md', replace = {} } = {}) {
+      const commands = readCommands(guide, section);
+      // No image is pulled
+      const all = {
+        'registry.k8s.io/pause:3.10': podImage,
+        'deploy/ha/': `deploy/${valuesFolders[nodes] ?? 'ha'}/`,
+        ...replace,
+      };
+      await shell(Object.entries(all).reduce((text, [from, to]) => text.replaceAll(from, to), commands));
+    },
     ipledger: (args) => runOnWorker(run, { cluster, worker: workers[0] as Worker }, args),
   };
 }
@@ -81,35 +120,27 @@ async function tagImages({ machine }: Worker, signal: AbortSignal): Promise<void
   for (const image of images) await tagImage(machine, image, image.replace(/:[^:]*$/, `:${upgradeTag}`), signal);
 }
 
-interface ValueFiles {
-  readonly install: string;
-  readonly upgrade: string;
+/** Creates the folder in which an operator works: with deploy/, and the programs on PATH. */
+async function createOperatorFolder(run: Run, helm: HelmProgram): Promise<string> {
+  const folder = join(run.folder, 'operator-folder');
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  symlinkSync(join(root, 'deploy'), join(folder, 'deploy'));
+  symlinkSync(await findProgram(helm), join(folder, 'bin', 'helm'));
+  symlinkSync(await findProgram('kubectl'), join(folder, 'bin', 'kubectl'));
+  return folder;
 }
 
-function writeValues(folder: string): ValueFiles {
-  mkdirSync(folder);
-  const files = { install: join(folder, 'values.yaml'), upgrade: join(folder, 'upgrade.yaml') };
-  writeFileSync(files.install, stringify(values));
-  writeFileSync(files.upgrade, stringify(upgradedValues));
-  return files;
-}
-
-function flagsOf(command: string, files: ValueFiles): string[] {
-  const isApply = command === 'install' || command === 'upgrade';
-  return [
-    ...(isApply ? [chartFolder, `--values=${files.install}`] : []),
-    ...(command === 'upgrade' ? [`--values=${files.upgrade}`] : []),
-    `--namespace=${namespace}`,
-    '--wait',
-    `--timeout=${helmTimeoutMs / 1_000}s`,
-  ];
-}
-
-async function runHelm(run: Run, { kubeconfig }: Cluster, args: readonly string[]): Promise<void> {
-  const env = childEnvironment({ KUBECONFIG: kubeconfig, HOME: run.folder });
-  const options = { env, timeoutMs: helmTimeoutMs + 60_000, signal: run.signal };
-  const { code, stdout, stderr } = await runCommand(await findProgram('helm'), args, options);
-  if (code !== 0) throw new Error(`helm ${args.join(' ')}: exit ${code}\n${stdout}\n${stderr}`);
+async function runCommands(
+  run: Run,
+  { folder, cluster }: { readonly folder: string; readonly cluster: Cluster },
+  commands: string,
+): Promise<string> {
+  const path = `${join(folder, 'bin')}:${process.env['PATH']}`;
+  const env = childEnvironment({ PATH: path, KUBECONFIG: cluster.kubeconfig, HOME: run.folder });
+  const options = { folder, env, timeoutMs: commandsTimeoutMs, signal: run.signal };
+  const { code, stdout, stderr } = await runCommand('sh', ['-euc', commands], options);
+  if (code !== 0) throw new Error(`${commands}: exit ${code}\n${stdout}\n${stderr}`);
+  return stdout;
 }
 
 async function runOnWorker(

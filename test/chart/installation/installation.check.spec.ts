@@ -1,6 +1,6 @@
 /** `make e2e-chart`: the chart on three workers, from its installation to its removal. The tests are steps of one story. */
 import { expect } from 'chai';
-import { canPing, listLinks, listSandboxes, type Sandbox } from '../../node/sandboxes.ts';
+import { canPing } from '../../node/sandboxes.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { probeNodeSupport } from '../../harness/node/node-support.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
@@ -8,8 +8,10 @@ import type { Worker } from '../../harness/node/worker.ts';
 import { inNamespace } from '../../harness/network/network-namespaces.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './chart-environment.ts';
-import { addressesOf, ledgerPod, listFailedAdds, networkObjects, nic } from './ledger-pods.ts';
-import { type PodLoad, startPodLoad } from './pod-load.ts';
+import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } from './chart-checks.ts';
+import { cutNetwork, restoreNetwork } from './cut-network.ts';
+import { listBackups, wipeMember } from './etcd-volume.ts';
+import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
 import { findWriter, killContainer, podsOf } from './release-pods.ts';
 import { namespace } from '../render-chart.ts';
 
@@ -17,6 +19,8 @@ const limitMs = 900_000;
 const runMs = 180_000;
 /** The Pods that live through all steps. */
 const residents = ['resident-a', 'resident-b'] as const;
+/** The one whose data the backup of a chart with a fixed member would need. */
+const lostMember = 'ipledger-etcd-0';
 
 describe('make e2e-chart', function () {
   this.timeout(limitMs);
@@ -28,53 +32,16 @@ describe('make e2e-chart', function () {
     const support = await probeNodeSupport();
     if (!support.isAvailable) throw new Error(`this machine cannot run nodes: ${support.reason}`);
     run = openRun();
-    environment = await startChartEnvironment(run);
+    environment = await startChartEnvironment(run, { nodes: 3, helm: 'helm' });
     nodes = environment.workers.slice(0, 2) as [Worker, Worker];
   });
   after(() => run?.end());
 
-  const sandboxOf = (worker: Worker, pod: string): Sandbox => {
-    const found = listSandboxes(worker).find((sandbox) => sandbox.pod === `default/${pod}`);
-    if (!found) throw new Error(`Pod ${pod} has no sandbox on ${worker.name}`);
-    return found;
-  };
-  const addressOf = (pod: string): Promise<string> =>
-    eventually(async () => {
-      const object = await environment.kubernetes.get('Pod', pod);
-      expect(object.status?.['phase'], pod).to.equal('Running');
-      const address = pod.startsWith('box') ? (object.status?.['podIP'] as string | undefined) : addressesOf(object);
-      if (address === undefined) throw new Error(`Pod ${pod} has no address`);
-      return address;
-    }, runMs);
-  const residentAddresses = (): Promise<string[]> => Promise.all(residents.map(addressOf));
-  /** For IPv6 the agent writes sysctls in the sandbox. */
+  const residentAddresses = (): Promise<string[]> =>
+    Promise.all(residents.map((pod) => waitForAddress(environment, pod)));
   const expectResidentsToPing = async (): Promise<void> => {
     await residentAddresses();
-    const sandboxes = nodes.map((worker, index) => sandboxOf(worker, String(residents[index])));
-    const links = await Promise.all(sandboxes.map(({ network }) => listLinks(network)));
-    for (const [index, sandbox] of sandboxes.entries()) {
-      const others = links[1 - index]?.get(nic) ?? [];
-      expect(others, 'IPv4 and IPv6 addresses').to.have.length(2);
-      for (const other of others)
-        expect(await canPing(sandbox, other.replace(/\/.*/, '')), `${sandbox.pod} pings ${other}`).to.equal(true);
-    }
-  };
-  /** Ledger, Kubernetes and the log agree. A command that finds an allocator in its restart is repeated. */
-  const expectClean = async (): Promise<void> => {
-    for (const command of [['check', '--keys'], ['verify']])
-      await eventually(async () => {
-        const { code, stdout, stderr } = await environment.ipledger(command);
-        expect(code, `ipledger ${command.join(' ')}: ${stdout}${stderr}`).to.equal(0);
-      }, runMs);
-  };
-  const underLoad = async (work: (load: PodLoad) => Promise<void>): Promise<void> => {
-    const load = startPodLoad({ kubernetes: environment.kubernetes, nodes: nodes.map(({ name }) => name), slots: 4 });
-    await load.waitFor(4);
-    await work(load);
-    await load.waitFor(4);
-    await load.stop();
-    const seconds = (load.slowestMs / 1_000).toFixed(1);
-    console.log(`      ${load.readyPods} Pods of the load became ready, each within ${seconds} s`);
+    await expectToPing(nodes.map((worker, index) => ({ worker, pod: String(residents[index]) })));
   };
 
   it('the workers have Services, cluster DNS and a network across nodes', async () => {
@@ -86,9 +53,17 @@ describe('make e2e-chart', function () {
       await kubernetes.create({ kind: 'Pod', metadata, spec: { nodeName: name, containers } });
     }
     await cluster.kubectl(['expose', 'pod', `box-${nodes[1].name}`, '--name=box', '--port=80']);
-    const addresses = await Promise.all(nodes.map(({ name }) => addressOf(`box-${name}`)));
+    const addresses = await Promise.all(
+      nodes.map(({ name }) =>
+        eventually(async () => {
+          const { status } = await kubernetes.get('Pod', `box-${name}`);
+          expect(status?.['phase']).to.equal('Running');
+          return String(status?.['podIP']);
+        }, runMs),
+      ),
+    );
     for (const [index, worker] of nodes.entries()) {
-      const box = sandboxOf(worker, `box-${worker.name}`);
+      const box = findSandbox(worker, `box-${worker.name}`);
       expect(await canPing(box, String(addresses[1 - index])), `ping from ${worker.name}`).to.equal(true);
       const { network } = box;
       const { spec } = (await cluster.get(['service', 'box'])) as { spec: { clusterIP: string } };
@@ -109,26 +84,32 @@ describe('make e2e-chart', function () {
     for (const { name } of nodes) await kubernetes.remove('Pod', `box-${name}`);
   });
 
-  it('helm install --wait, then Pods on two nodes get addresses and ping each other', async () => {
+  it('the commands of docs/install.md lead to a Pod with an address, and leave the definition of Multus as it is', async () => {
+    const multus = await environment.cluster.get(['crd', 'network-attachment-definitions.k8s.cni.cncf.io']);
     const startedAt = performance.now();
-    await environment.helm('install');
-    const installedAt = performance.now();
-    for (const object of networkObjects()) await environment.kubernetes.create(object);
-    await environment.kubernetes.create(ledgerPod(residents[0], nodes[0].name));
-    await addressOf(residents[0]);
-    const seconds = (from: number): string => ((performance.now() - from) / 1_000).toFixed(1);
-    console.log(
-      `      ${seconds(startedAt)} s from helm install to an address, ${seconds(installedAt)} s of it after helm`,
+    const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
+    await environment.follow('Before you begin');
+    await environment.follow('High availability');
+    const installedAfter = seconds();
+    await environment.follow('The first Pod');
+    console.log(`      the first Pod is Ready after ${seconds()} s, helm install has ended after ${installedAfter} s`);
+    expect(await environment.cluster.get(['crd', 'network-attachment-definitions.k8s.cni.cncf.io'])).to.deep.equal(
+      multus,
     );
-    await environment.kubernetes.create(ledgerPod(residents[1], nodes[1].name));
+  });
+
+  it('Pods on two nodes get addresses and ping each other', async () => {
+    for (const object of networkObjects()) await environment.kubernetes.create(object);
+    for (const [index, pod] of residents.entries())
+      await environment.kubernetes.create(ledgerPod(pod, String(nodes[index]?.name)));
     await expectResidentsToPing();
     expect(await listFailedAdds(environment.kubernetes)).to.deep.equal([]);
-    await expectClean();
+    await expectClean(environment);
   });
 
   it('the writer and a member of etcd are killed under load: no address is allocated twice', async () => {
     const before = await residentAddresses();
-    await underLoad(async (load) => {
+    await underLoad(environment, nodes, async (load) => {
       await killContainer(environment, await findWriter(environment));
       await load.waitFor(4);
       const [member] = await podsOf(environment, 'etcd');
@@ -137,26 +118,91 @@ describe('make e2e-chart', function () {
       await load.waitFor(4);
     });
     expect(await residentAddresses()).to.deep.equal(before);
-    await expectClean();
+    await expectClean(environment);
   });
 
-  for (const [command, args, tag] of [
-    ['upgrade', [], upgradeTag],
-    ['rollback', ['1'], undefined],
+  it('all packets of one node are dropped under load: Pods on the others get addresses, and none is allocated twice', async () => {
+    const before = await residentAddresses();
+    const [, , isolated] = environment.workers as [Worker, Worker, Worker];
+    await underLoad(environment, nodes, async (load) => {
+      await cutNetwork(isolated);
+      await load.waitFor(12);
+      await restoreNetwork(isolated);
+      await load.waitFor(4);
+    });
+    expect(await residentAddresses()).to.deep.equal(before);
+    await environment.kubernetes.create(ledgerPod('isolated', isolated.name));
+    expect(before).to.not.include(await waitForAddress(environment, 'isolated'));
+    await expectClean(environment);
+  });
+
+  it('a member of etcd that lost its volume is replaced under load, and a backup needs no particular member', async () => {
+    const before = await residentAddresses();
+    await underLoad(environment, nodes, async (load) => {
+      await wipeMember(environment, lostMember);
+      const member = (await podsOf(environment, 'etcd')).find(({ name }) => name === lostMember);
+      if (!member) throw new Error(`there is no ${lostMember}`);
+      await killContainer(environment, member);
+      await load.waitFor(4);
+      await environment.shell(
+        `kubectl create job --from=cronjob/ipledger-etcd-backup without-a-member -n ${namespace}
+         kubectl wait --for=condition=Complete job/without-a-member -n ${namespace} --timeout=5m`,
+      );
+      await environment.follow('Replace a member of etcd', {
+        guide: 'operations.md',
+        replace: { 'ipledger-etcd-2': lostMember },
+      });
+      await load.waitFor(4);
+    });
+    expect(await residentAddresses()).to.deep.equal(before);
+    await expectClean(environment);
+  });
+
+  it('a backup is restored, and recover brings it up to the state of the cluster', async () => {
+    const before = await residentAddresses();
+    const backup = (await listBackups(environment)).find((name) => name.startsWith('without-a-member'));
+    if (backup === undefined) throw new Error('there is no backup without the lost member');
+    await environment.kubernetes.create(ledgerPod('younger', nodes[0].name));
+    const younger = await waitForAddress(environment, 'younger');
+    await environment.follow('The etcd of the chart', {
+      guide: 'operations.md',
+      replace: { 'ipledger-etcd-backup-29384720-x7k2p.db': backup },
+    });
+    await eventually(async () => {
+      const { stdout, stderr } = await environment.ipledger(['status']);
+      expect(stdout, stderr).to.match(/^frozen: +since/m);
+    }, runMs);
+    const recovered = await environment.ipledger(['recover', '--apply', '--reason', 'etcd was restored']);
+    expect(recovered.code, `${recovered.stdout}${recovered.stderr}`).to.equal(0);
+    expect(await residentAddresses()).to.deep.equal(before);
+    await environment.kubernetes.create(ledgerPod('after-restore', nodes[1].name));
+    expect([...before, younger]).to.not.include(await waitForAddress(environment, 'after-restore'));
+    await expectResidentsToPing();
+    await expectClean(environment);
+  });
+
+  for (const [command, tag] of [
+    ['upgrade', upgradeTag],
+    ['rollback', undefined],
   ] as const)
     it(`helm ${command} restarts all programs under load without a failed ADD`, async () => {
       const before = [await residentAddresses(), await listFailedAdds(environment.kubernetes)];
-      await underLoad(() => environment.helm(command, args));
+      environment.setValues({ tag: upgradeTag });
+      await underLoad(environment, nodes, async () => {
+        if (command === 'upgrade') await environment.follow('Upgrade');
+        else await environment.shell(`helm rollback ipledger 1 -n ${namespace} --wait --timeout 10m`);
+      });
+      environment.setValues({});
       expect([await residentAddresses(), await listFailedAdds(environment.kubernetes)]).to.deep.equal(before);
       for (const component of ['allocator', 'pod-watcher', 'node-agent', 'etcd', 'read-model'])
         for (const { image, name } of await podsOf(environment, component))
           expect(image.endsWith(`:${upgradeTag}`), `${name} runs ${image}`).to.equal(tag === upgradeTag);
       await expectResidentsToPing();
-      await expectClean();
+      await expectClean(environment);
     });
 
   it('helm uninstall keeps the ledger and the Pods, and the next installation continues it', async () => {
-    const { cluster, kubernetes, helm, ipledger } = environment;
+    const { cluster, kubernetes, follow, shell, ipledger } = environment;
     const before = await residentAddresses();
     const scale = ['scale', 'deployment', 'ipledger-pod-watcher', '--replicas=0', `--namespace=${namespace}`];
     await cluster.kubectl(scale);
@@ -165,7 +211,7 @@ describe('make e2e-chart', function () {
     expect(events).to.contain('resident-a');
     const uninstalled = await ipledger(['uninstall', '--yes', `--namespace=${namespace}`]);
     expect(uninstalled.code, `${uninstalled.stdout}${uninstalled.stderr}`).to.equal(0);
-    await helm('uninstall');
+    await shell(`helm uninstall ipledger -n ${namespace} --wait`);
     await eventually(async () => {
       for (const component of ['allocator', 'node-agent', 'etcd', 'read-model'])
         expect(await podsOf(environment, component), component).to.have.length(0);
@@ -173,13 +219,13 @@ describe('make e2e-chart', function () {
     expect(await kubernetes.list('IP')).to.have.length(0);
     await expectResidentsToPing();
 
-    await helm('install');
+    await follow('High availability');
     const kept = await ipledger(['export', '--to', String(events.trimEnd().split('\n').length)]);
     expect(kept.stdout === events, 'the events are those before').to.equal(true);
     expect(await residentAddresses()).to.deep.equal(before);
     await kubernetes.create(ledgerPod('newcomer', nodes[1].name));
-    expect(before).to.not.include(await addressOf('newcomer'));
+    expect(before).to.not.include(await waitForAddress(environment, 'newcomer'));
     await expectResidentsToPing();
-    await expectClean();
+    await expectClean(environment);
   });
 });

@@ -3,8 +3,8 @@ import type { KubeObject, KubernetesClient, Manifest } from '../../e2e/support/k
 import { daemonSocket } from '../../harness/node/containerd.ts';
 import { podImage } from '../../harness/node/pod-image.ts';
 
-/** The network, its Subnet, and the provider of both. */
-export const network = 'lan';
+/** The network, its Subnet, and the provider of both. It is not that of docs/install.md. */
+export const network = 'load';
 export const provider = `${network}.default`;
 
 /** The objects of the network. */
@@ -16,7 +16,7 @@ export function networkObjects(): Manifest[] {
     {
       kind: 'Subnet',
       metadata: { name: network },
-      spec: { provider, protocol: 'Dual', cidrBlock: '10.9.0.0/24,fd00:9::/64', cooldownSeconds: 0 },
+      spec: { provider, protocol: 'Dual', cidrBlock: '10.8.0.0/24,fd00:8::/64', cooldownSeconds: 0 },
     },
   ];
 }
