@@ -64,7 +64,6 @@ export interface KubeOvnVip extends KubeOvnObject {
 
 /** A Pod with its node and owner, which allocations record. */
 export interface PodWithOwner extends Pod {
-  readonly node: string;
   readonly owner: Owner | undefined;
 }
 
@@ -171,7 +170,7 @@ function parseVip(item: UntypedJson): KubeOvnVip {
 
 function parsePodWithOwner(item: UntypedJson, instances: MachineInstances): PodWithOwner {
   const pod = parsePod(item, instances);
-  return { ...pod, node: asText(asRecord(item['spec'])['nodeName']), owner: parseOwner(pod, item) };
+  return { ...pod, owner: parseOwner(pod, item) };
 }
 
 /** A VirtualMachineInstance counts as owner of its launcher Pods only. */

@@ -14,6 +14,10 @@ export interface Pod {
   readonly isTerminating: boolean;
   readonly graceSeconds: number;
   readonly annotations: Readonly<Record<string, string>>;
+  /** "" while it is not scheduled. */
+  readonly node: string;
+  /** Of a node agent: whether it is ready. */
+  readonly agent?: 'ready' | 'not ready';
 }
 
 export interface IpObject {
@@ -51,6 +55,8 @@ export interface ClusterState {
   readonly vips: readonly Vip[];
   /** Names. */
   readonly nodes: ReadonlySet<string>;
+  /** "is NotReady since …" of each Node that is not ready. */
+  readonly nodeFailures: ReadonlyMap<string, string>;
   /** By "namespace/name". */
   readonly statefulSets: ReadonlyMap<string, StatefulSet>;
   /** KubeVirt's VirtualMachines that are not terminating, by "namespace/name". */

@@ -37,9 +37,10 @@ export async function readCluster(kubernetes: KubernetesReader): Promise<Cluster
     read('Subnet', parseStatus),
     read('IPPool', parseStatus),
     read('Vip', parseVip),
-    read('Node', nameOf),
+    read('Node', (item) => [nameOf(item), nodeFailureOf(item)] as const),
   ]);
-  return { ...podsAndNetworks, ips, subnets, pools, vips, nodes: new Set(nodes) };
+  const nodeFailures = new Map(nodes.flatMap(([name, failure]) => (failure === undefined ? [] : [[name, failure]])));
+  return { ...podsAndNetworks, ips, subnets, pools, vips, nodes: new Set(nodes.map(([name]) => name)), nodeFailures };
 }
 
 type KubernetesReader = Pick<KubernetesClient, 'get' | 'list'>;
@@ -95,7 +96,31 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
     isTerminating: asText(metadata['deletionTimestamp']) !== '',
     graceSeconds: typeof grace === 'number' ? grace : 30,
     annotations,
+    node: asText(spec['nodeName']),
+    ...(isAgent(item) && { agent: conditionOf(status, 'Ready')['status'] === 'True' ? 'ready' : 'not ready' }),
   };
+}
+
+/** The labels of the chart. Without access to the node's network a Pod is none, so that a tenant's Pod cannot hide a missing agent. */
+function isAgent({ metadata, spec }: UntypedJson): boolean {
+  const labels = asRecord(asRecord(metadata)['labels']);
+  return (
+    labels['app.kubernetes.io/name'] === 'ipledger' &&
+    labels['app.kubernetes.io/component'] === 'node-agent' &&
+    asRecord(spec)['hostNetwork'] === true
+  );
+}
+
+function conditionOf(status: UntypedJson, type: string): UntypedJson {
+  const conditions = Array.isArray(status['conditions']) ? status['conditions'].map(asRecord) : [];
+  return conditions.find((condition) => condition['type'] === type) ?? {};
+}
+
+/** "is NotReady since …"; undefined for a Node that is ready, or has no such condition yet. */
+export function nodeFailureOf({ status }: UntypedJson): string | undefined {
+  const ready = conditionOf(asRecord(status), 'Ready');
+  const isKnown = asText(ready['status']) !== '' && ready['status'] !== 'True';
+  return isKnown ? `is NotReady since ${asText(ready['lastTransitionTime'])}` : undefined;
 }
 
 function parseIp(item: UntypedJson): IpObject {

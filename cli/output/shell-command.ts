@@ -8,7 +8,7 @@ const quote = (argument: string): string =>
 export const formatShellCommand = (words: readonly string[], comment: string): string =>
   `${words.map(quote).join(' ')}  # ${comment}`;
 
-const restartWatcher = ['kubectl', 'rollout', 'restart', '-n', 'kube-system', 'deployment/ipledger-pod-watcher'];
+const restartWatcher = ['kubectl', 'rollout', 'restart', '-n', 'ipledger-system', 'deployment/ipledger-pod-watcher'];
 
 /** For a difference that a running pod-watcher fixes within two seconds. @param job what the pod-watcher does about it. */
 export const restartWatcherCommand = (job: string): string =>

@@ -11,7 +11,7 @@ const twoSubnets = (): MessageInput<ListSubnetsReply> => ({
     {
       name: 'macvlan',
       spec: { cidrBlock: '172.17.0.0/16', gateway: '172.17.0.1', provider: 'macvlan.default', protocol: 'IPv4' },
-      usage: [{ family: 4, total: '65523', inUse: '2', available: '65521' }],
+      usage: [{ family: 4, total: '65523', inUse: '2', available: '65521', free: '65519' }],
     },
     {
       name: 'storage',
@@ -31,7 +31,7 @@ describe('ipledger subnets', () => {
     expect(stdout).to.equal(
       [
         'SUBNET   PROVIDER         CIDR           IN USE  AVAILABLE',
-        'macvlan  macvlan.default  172.17.0.0/16  2       65521',
+        'macvlan  macvlan.default  172.17.0.0/16  2       65519',
         'storage  storage.default  10.20.0.0/24   253     0',
         'storage  storage.default  fd00:20::/64   1       18446744073709551613',
         '',

@@ -30,14 +30,15 @@ function createAnswer({ position, subnets }: ListSubnetsReply): Answer {
 /** One row per address family, each with its CIDR and counts. */
 function formatRows({ name, spec, usage }: Subnet): string[][] {
   const cidrs = spec?.cidrBlock.split(',') ?? [];
-  return usage.map(({ family, inUse, available }) => {
+  // An older allocator sends no count of the addresses that are free now
+  return usage.map(({ family, inUse, available, free }) => {
     const cidr = cidrs.find((text) => text.includes(':') === (family === 6)) ?? '';
     const limits = [
       formatSeconds(spec?.cooldownMs),
       formatSeconds(spec?.bindingTimeoutMs),
       String(spec?.maxAddressesPerNamespace ?? ''),
     ];
-    return [name, spec?.provider ?? '', cidr, inUse, available, ...limits];
+    return [name, spec?.provider ?? '', cidr, inUse, free || available, ...limits];
   });
 }
 

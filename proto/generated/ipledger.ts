@@ -672,6 +672,11 @@ export interface Usage {
   /** The addresses in use that are reserved, without a Pod and not quarantined, and their ranges. */
   reserved: string;
   reservedRange: string;
+  /**
+   * The addresses that can be allocated now: the available ones that are not quarantined, in cooldown, or held for a container.
+   * "" in a state of the past, and from an allocator that does not count them.
+   */
+  free: string;
 }
 
 export interface Subnet {

@@ -12,4 +12,5 @@ export const runningPod = (name: string, annotations: Readonly<Record<string, st
   isTerminating: false,
   graceSeconds: 30,
   annotations,
+  node: 'node-1',
 });

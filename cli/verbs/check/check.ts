@@ -16,6 +16,7 @@ import {
 import { type Answer, formatCount } from '../../output/answer.ts';
 import { formatPodName } from '../../output/format.ts';
 import { formatTable, textColumns } from '../../output/table.ts';
+import { endOfBinding } from '../../output/lost-container.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { targetOf } from '../../program/allocator-options.ts';
 import { exitStatus } from '../../program/exit-status.ts';
@@ -142,7 +143,7 @@ const describeTransient = (count: number): string => `${formatCount(count, 'tran
 
 /** No disagreement, but it explains why the address is not free. */
 const describeHeld = ({ attachment, subnet, addresses, binding }: SandboxBinding): string =>
-  `${addresses.join(',')} of subnet ${subnet} is held: container ${binding?.containerId} of Pod ${formatPodName(attachment)} on node ${binding?.node} may still answer on it`;
+  `${addresses.join(',')} of subnet ${subnet} is held: container ${binding?.containerId} of Pod ${formatPodName(attachment)} on node ${binding?.node} may still answer on it, bound since ${binding?.at}; ${endOfBinding(binding?.node ?? '')}`;
 
 /** Exit status 1 means disagreements, so that a failed comparison needs its own status. */
 function comparisonFailed(thrown: unknown): unknown {

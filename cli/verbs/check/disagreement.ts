@@ -28,6 +28,7 @@ export type DisagreementKind =
   | 'IPPool status'
   | 'count'
   | 'Node deleted'
+  | 'no agent'
   | 'bound on two nodes'
   | 'key'
   | 'fenced'

@@ -9,6 +9,7 @@ import {
   compareHolders,
   compareNodes,
 } from './compare-ledger.ts';
+import { compareAgents } from './compare-agents.ts';
 import { compareIpObjects, compareStatus } from './compare-objects.ts';
 import type { CheckInput } from './check-input.ts';
 import { comparePods } from './compare-pods.ts';
@@ -30,6 +31,7 @@ const comparisons = [
   compareInterfaces,
   comparePods,
   compareNodes,
+  compareAgents,
   compareOvn,
   compareOvs,
   compareReservations,

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { root } from '../../../test/harness/paths.ts';
 import { compareNodeSwitch } from '../../ovn/compare-node-switch.ts';
 import { compareNorthbound } from '../../ovn/compare-northbound.ts';
 import {
@@ -10,6 +13,7 @@ import {
   sandboxBinding,
   subnetOf,
 } from '../../ovn/testing/ovn-rows.fixture.ts';
+import { restartWatcherCommand } from '../../output/shell-command.ts';
 import { formatRepairCommand } from '../../output/repair-command.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { findDisagreements } from './find-disagreements.ts';
@@ -24,6 +28,8 @@ import {
   podWithAnnotations,
   podWithoutAnnotations,
   subnet,
+  agentOn,
+  web,
 } from './testing/check-input.fixture.ts';
 
 const recordOf = (reservedFor: string, reason: string) => ({
@@ -86,6 +92,11 @@ const inputs: Partial<Record<DisagreementKind, readonly CheckInputParts[]>> = {
   'IPPool status': [{ pools: [pool], poolStatus: { v4UsingIPs: 9 } }],
   count: [{ subnets: [{ ...subnet, usage: subnet.usage.map((each) => ({ ...each, inUse: '5' })) }] }],
   'Node deleted': [{ bindings: [{ ...bound, allocationSeq: 3 }], nodes: ['node-2'] }],
+  'no agent': [
+    { pods: [web, agentOn('node-1', 'not ready')] },
+    { pods: [web, agentOn('node-2')], nodes: ['node-1', 'node-2'] },
+    { pods: [web, agentOn('node-1', 'not ready')], nodeFailures: new Map([['node-1', 'is NotReady since T']]) },
+  ],
   'bound on two nodes': [
     { bindings: [bound, { ...bound, binding: { ...binding, node: 'node-2' } }], nodes: ['node-1', 'node-2'] },
   ],
@@ -140,6 +151,15 @@ describe('A remedy of check', () => {
     ];
     expect(new Set(found.map(({ kind }) => kind))).to.have.property('size', 7);
     for (const { remedy } of found) expectHarmless(remedy);
+  });
+
+  it('names the Deployment of the manifests and of the chart', () => {
+    const command = restartWatcherCommand('it does that');
+    const [, namespace = '', name = ''] = /^kubectl rollout restart -n (\S+) deployment\/(\S+) /.exec(command) ?? [];
+    for (const manifests of ['single', 'ha']) {
+      const text = readFileSync(join(root, 'deploy', manifests, 'ipledger.yaml'), 'utf8');
+      expect(text).to.match(new RegExp(`kind: Deployment\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\n`));
+    }
   });
 
   it('never deletes a freeze or an event, and deletes only keys that the log does not imply', () => {

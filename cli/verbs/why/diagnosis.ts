@@ -1,7 +1,9 @@
 /** Explains what a Pod waits for, from the ledger and the cluster. */
 import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
 import { formatPodName, shortContainerId } from '../../output/format.ts';
-import type { KubernetesEvent, PodInCluster } from './pod-in-cluster.ts';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import { describeContainer, endOfBinding, lostNodeRemedy } from '../../output/lost-container.ts';
+import { isFromWatcher, type KubernetesEvent, type PodInCluster } from './pod-in-cluster.ts';
 import type { PodHistory } from './pod-history.ts';
 
 /** The Pod of a name, from both sides. */
@@ -10,10 +12,12 @@ export interface DiagnosisInput {
   readonly history: PodHistory | undefined;
   /** null: not in the cluster. undefined: the cluster was not read. */
   readonly pod: PodInCluster | null | undefined;
+  /** The current allocations of the name, with all containers that may answer on them. */
+  readonly allocations?: readonly Allocation[];
 }
 
 /** Sentences, the most important one first. */
-export function diagnosePod({ history, pod }: DiagnosisInput): string[] {
+export function diagnosePod({ history, pod, allocations = [] }: DiagnosisInput): string[] {
   if (pod && pod.uid !== history?.uid)
     return [...diagnoseUnknownPod(pod), ...(history ? ['the history below is of earlier Pods with this name'] : [])];
   if (!history) return ['no Pod with this name is in the ledger or in the cluster'];
@@ -21,7 +25,10 @@ export function diagnosePod({ history, pod }: DiagnosisInput): string[] {
   if (pod === null) return diagnoseDeletedPod(history, current);
   return [
     ...diagnoseRefusals(history, pod),
-    ...current.map((period) => diagnoseAllocation(period, nodeOf(current, pod))),
+    ...current.flatMap((period) => {
+      const bindings = allocations.find(({ seq }) => seq === period.grant.seq)?.bindings ?? [];
+      return diagnoseAllocation(period, { node: nodeOf(current, pod), pod, bindings });
+    }),
     ...(history.refusals.length === 0 && current.length === 0 ? diagnoseWithoutAddress(history, pod) : []),
   ];
 }
@@ -29,12 +36,12 @@ export function diagnosePod({ history, pod }: DiagnosisInput): string[] {
 /** The ledger records each reason once. An Event of the pod-watcher that is not older shows it as it is now, with what to do. */
 function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefined): string[] {
   const newestAt = Math.max(...refusals.map(({ at }) => Date.parse(at)));
-  const current = pod?.events.findLast(isWaitReason);
+  const current = pod?.events.find(isWaitReason);
   // The time of an Event is in seconds
   if (refusals.length === 0 || !current || Date.parse(current.at) + 1_000 <= newestAt)
-    return refusals.map(
-      ({ attachment, message }) => `it waits for an address of ${attachment?.provider ?? ''}: ${message}`,
-    );
+    return refusals
+      .toSorted((a, b) => b.seq - a.seq)
+      .map(({ attachment, message }) => `it waits for an address of ${attachment?.provider ?? ''}: ${message}`);
   const refused = [...new Set(refusals.map(({ attachment }) => attachment?.provider ?? ''))].join(',');
   const providers = / provider=(\S+)/.exec(stageOf(current))?.[1] ?? refused;
   return [`it waits for an address of ${providers.replaceAll(',', ' and ')}: ${withoutStage(current)}`];
@@ -42,15 +49,13 @@ function diagnoseRefusals({ refusals }: PodHistory, pod: PodInCluster | undefine
 
 /** What the pod-watcher does not request is not in the ledger, as a request beyond the budget. */
 function diagnoseWithoutAddress(history: PodHistory, pod: PodInCluster | undefined): string[] {
-  const reported = pod?.deletedAt === '' ? pod.events.findLast(isWaitReason) : undefined;
+  const reported = pod?.deletedAt === '' ? pod.events.find(isWaitReason) : undefined;
   if (!reported) return diagnoseDeletedPod(history, []);
   return [`it has no address. The pod-watcher reported at ${reported.at}: ${withoutStage(reported)}`];
 }
 
-const fromWatcher = ({ from }: KubernetesEvent): boolean => from === 'ipledger-pod-watcher';
-
 /** Other Events are about annotations and MACs. They do not prevent an allocation. */
-const isWaitReason = (event: KubernetesEvent): boolean => fromWatcher(event) && stageOf(event) !== '';
+const isWaitReason = (event: KubernetesEvent): boolean => isFromWatcher(event) && stageOf(event) !== '';
 
 /** The first part of "stage=… provider=… error=…". */
 const stageOf = ({ message }: KubernetesEvent): string => /^stage=.*? error=/.exec(message)?.[0] ?? '';
@@ -60,7 +65,7 @@ const withoutStage = (event: KubernetesEvent): string => event.message.slice(sta
 /** A Pod without events in the ledger: only the pod-watcher's Events explain why it sent no request. */
 function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster): string[] {
   if (deletedAt !== '') return ['it is being deleted, and never had an address'];
-  const watcherEvent = events.findLast(fromWatcher);
+  const watcherEvent = events.find(isWaitReason) ?? events.find(isFromWatcher);
   if (watcherEvent) return [`the pod-watcher requested no address for it: ${withoutStage(watcherEvent)}`];
   if (networks === '')
     return [
@@ -75,15 +80,42 @@ function diagnoseUnknownPod({ networks, uid, deletedAt, events }: PodInCluster):
 const nodeOf = (current: readonly AllocationPeriod[], pod: PodInCluster | undefined): string | undefined =>
   pod?.node ?? current.findLast(({ node }) => node !== '')?.node;
 
-function diagnoseAllocation(period: AllocationPeriod, node: string | undefined): string {
-  const { addresses, subnet, bindings, attachment } = period;
-  const has = `it has ${addresses.join(' and ')} of subnet ${subnet}`;
-  const binding = bindings.findLast(({ until }) => until === '');
-  if (binding) return `${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`;
-  if (node === '') return `${has}, and waits to be scheduled to a node`;
-  if (node === undefined) return `${has}, and no container uses it yet`;
-  return `${has}, and no CNI ADD of ${attachment?.provider ?? ''} has succeeded on node ${node}. An Event FailedCreatePodSandBox shows the cause; without one, check that kubelet, Multus and node-agent run there`;
+interface Circumstances {
+  readonly node: string | undefined;
+  readonly pod: PodInCluster | undefined;
+  /** All containers that may answer on the addresses, also those of earlier Pods. */
+  readonly bindings: Allocation['bindings'];
 }
+
+function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: Circumstances): string[] {
+  const { addresses, subnet, attachment } = period;
+  const has = `it has ${addresses.join(' and ')} of subnet ${subnet}`;
+  const binding = period.bindings.findLast(({ until }) => until === '');
+  if (binding)
+    return [
+      ...diagnoseLostNode(binding.node, pod),
+      `${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`,
+    ];
+  if (node === '') return [`${has}, and waits to be scheduled to a node`];
+  const elsewhere = bindings.find((each) => each.node !== node);
+  // A member of a StatefulSet that was deleted by force gets the address while the earlier container may still run.
+  if (elsewhere && node !== undefined)
+    return [
+      `${has}, and cannot start on node ${node}: an earlier Pod of this name may still answer on it (${describeContainer(elsewhere)}); ${endOfBinding(elsewhere.node)}`,
+    ];
+  if (node === undefined) return [`${has}, and no container uses it yet`];
+  return [
+    `${has}, and no CNI ADD of ${attachment?.provider ?? ''} has succeeded on node ${node}. An Event FailedCreatePodSandBox shows the cause; without one, check that kubelet, Multus and node-agent run there`,
+  ];
+}
+
+/** No controller creates the next Pod of the name while this one waits for a kubelet that does not run. */
+const diagnoseLostNode = (node: string, pod: PodInCluster | undefined): string[] =>
+  pod && pod.deletedAt !== '' && pod.nodeFailure !== undefined && pod.node === node
+    ? [
+        `it is being deleted since ${pod.deletedAt}, and its node ${node} ${pod.nodeFailure}, so no kubelet ends it and no next Pod of the name starts. ${lostNodeRemedy(node)}`,
+      ]
+    : [];
 
 function diagnoseDeletedPod(history: PodHistory, current: readonly AllocationPeriod[]): string[] {
   if (current.length > 0) {
@@ -95,8 +127,8 @@ function diagnoseDeletedPod(history: PodHistory, current: readonly AllocationPer
   const lingering = history.allocationPeriods
     .flatMap(({ bindings }) => bindings.filter(({ until }) => until === ''))
     .map(
-      ({ containerId, node }) =>
-        `the ledger has no CNI DEL of its container ${shortContainerId(containerId)} on node ${node}: the address is not allocated again until then`,
+      ({ containerId, node, from: at }) =>
+        `its address is held: the ledger has no CNI DEL of ${describeContainer({ containerId, node, at })}; ${endOfBinding(node)}`,
     );
   const last = history.allocationPeriods.at(-1);
   if (!last) return ['it never had an address, and requests none'];

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
 import type { PodHistory } from './pod-history.ts';
 import type { PodInCluster } from './pod-in-cluster.ts';
 import { diagnosePod } from './diagnosis.ts';
@@ -19,15 +21,16 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
     diagnosePod({ history: undefined, pod: { ...pod, events } });
   const event = (from: string, message: string) => ({ at: '2026-11-17T14:05:00Z', from, reason: 'Reason', message });
 
-  it('is the last Event of the pod-watcher', () => {
+  it('is the newest Event of the pod-watcher that names the cause', () => {
     const events = [
-      event(
-        'ipledger-pod-watcher',
-        'stage=getPodKubeovnNets error=there is no NetworkAttachmentDefinition default/wan',
-      ),
+      event('ipledger-pod-watcher', 'default/other is not served'),
       event(
         'ipledger-pod-watcher',
         'stage=getPodKubeovnNets error=provider wan.default is not bound to any subnet: create a Subnet',
+      ),
+      event(
+        'ipledger-pod-watcher',
+        'stage=getPodKubeovnNets error=there is no NetworkAttachmentDefinition default/wan',
       ),
       event('kubelet', 'failed to set up the sandbox'),
     ];
@@ -66,7 +69,7 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     const older = event('2026-11-17T14:05:00Z', 'stage=acquireAddress provider=lan.default error=Full: 1 in use; wait');
     const newer = event('2026-11-17T14:06:00Z', 'stage=acquireAddress provider=lan.default error=Full: 0 in use; wait');
     expect(diagnose(older)).to.deep.equal(['it waits for an address of lan.default: Full: 1 in use; wait']);
-    expect(diagnose(older, newer)).to.deep.equal(['it waits for an address of lan.default: Full: 0 in use; wait']);
+    expect(diagnose(newer, older)).to.deep.equal(['it waits for an address of lan.default: Full: 0 in use; wait']);
   });
 
   it('names all networks of a request that was refused as a whole, and those of the ledger if the Event names none', () => {
@@ -99,5 +102,87 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     expect(diagnosePod({ history: lost, pod: { ...pod, events, deletedAt: '2026-11-17T14:06:00Z' } })).to.deep.equal(
       never,
     );
+  });
+});
+
+describe('The diagnosis of an address that an earlier container may use', () => {
+  const attachment = { namespace: 'default', pod: 'db-0', provider: 'lan.default', ordinal: 0 };
+  const lost =
+    'Start node-9. If it is powered off for good, run: kubectl delete node node-9, or: kubectl taint node node-9 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute';
+  const ends = `the CNI DEL of that container, a reboot of node-9, or the binding timeout of the Subnet ends that. ${lost}`;
+  const bound = {
+    containerId: 'c0ffeec0ffee77',
+    interface: 'net1',
+    node: 'node-9',
+    bootId: 'b',
+    from: '2026-11-17T14:00:00Z',
+    until: '',
+    unbindCause: 'UNBIND_CAUSE_UNSPECIFIED' as const,
+  };
+  const period: AllocationPeriod = {
+    subnet: 'lan',
+    addresses: ['10.0.0.2'],
+    attachment,
+    podUid: 'one',
+    owner: undefined,
+    node: 'node-1',
+    mac: '',
+    from: '2026-11-17T14:05:00Z',
+    until: '',
+    release: undefined,
+    bindings: [],
+    grant: { seq: 9, cause: 'ALLOCATION_CAUSE_DYNAMIC', actor: 'w', fromUid: 'zero' },
+  };
+  const history: PodHistory = { uid: 'one', owner: undefined, events: [], allocationPeriods: [period], refusals: [] };
+  const allocationWith = (node: string): Allocation => ({
+    seq: 9,
+    attachment,
+    podUid: 'one',
+    node: 'node-1',
+    subnet: 'lan',
+    addresses: [],
+    mac: '',
+    interface: '',
+    cause: 'ALLOCATION_CAUSE_DYNAMIC',
+    routes: [],
+    at: '',
+    network: '',
+    bindings: [{ containerId: bound.containerId, interface: 'net1', node, bootId: 'b', at: bound.from }],
+  });
+
+  it('names container, node, time and remedies for a member whose predecessor ran on a node that is lost', () => {
+    expect(diagnosePod({ history, pod, allocations: [allocationWith('node-9')] })).to.deep.equal([
+      `it has 10.0.0.2 of subnet lan, and cannot start on node node-1: an earlier Pod of this name may still answer on it (container c0ffeec0ffee on node node-9, bound since 2026-11-17T14:00:00Z); ${ends}`,
+    ]);
+    const [own] = diagnosePod({ history, pod, allocations: [allocationWith('node-1')] });
+    expect(own).to.contain('no CNI ADD of lan.default has succeeded on node node-1');
+  });
+
+  it('states first that the deletion of a Pod waits for a lost node, so that its successor does not start', () => {
+    const ending = { ...pod, node: 'node-9', deletedAt: '2026-11-17T14:10:00Z', nodeFailure: 'is NotReady since T' };
+    const held = { ...history, allocationPeriods: [{ ...period, bindings: [bound] }] };
+    expect(diagnosePod({ history: held, pod: ending })).to.deep.equal([
+      `it is being deleted since 2026-11-17T14:10:00Z, and its node node-9 is NotReady since T, so no kubelet ends it and no next Pod of the name starts. ${lost}`,
+      'it has 10.0.0.2 of subnet lan, and container c0ffeec0ffee on node node-9 uses it',
+    ]);
+    expect(diagnosePod({ history: held, pod: { ...ending, nodeFailure: undefined } })).to.have.length(1);
+  });
+
+  it('names container, node, time and remedies for the address of a deleted Pod', () => {
+    const release = { seq: 12, actor: 'w', cause: 'RELEASE_CAUSE_POD_DELETED' as const, evidence: '', toUid: '' };
+    const released = { ...period, until: '2026-11-17T14:10:00Z', release, bindings: [bound] };
+    expect(diagnosePod({ history: { ...history, allocationPeriods: [released] }, pod: null })).to.deep.equal([
+      'default/db-0 has no address any more',
+      `its address is held: the ledger has no CNI DEL of container c0ffeec0ffee on node node-9, bound since 2026-11-17T14:00:00Z; ${ends}`,
+    ]);
+  });
+
+  it('puts the newest refusal first', () => {
+    const refusal = { seq: 3, at: '', attachment, reason: 'X', message: 'old' };
+    const refusals = [refusal, { ...refusal, seq: 8, message: 'new' }];
+    expect(diagnosePod({ history: { ...history, allocationPeriods: [], refusals }, pod: undefined })).to.deep.equal([
+      'it waits for an address of lan.default: new',
+      'it waits for an address of lan.default: old',
+    ]);
   });
 });

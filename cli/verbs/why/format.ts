@@ -1,5 +1,5 @@
 /** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then the history of each Pod with that name, newest first. */
-import type { Event } from '../../../proto/generated/ipledger.ts';
+import type { Allocation, Event } from '../../../proto/generated/ipledger.ts';
 import { formatCause } from '../../output/cause.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
 import { joinNonEmpty, shortContainerId } from '../../output/format.ts';
@@ -12,6 +12,8 @@ export interface PodReport {
   /** Newest first. */
   readonly pods: readonly PodHistory[];
   readonly pod: PodInCluster | null | undefined;
+  /** The current allocations of the name. */
+  readonly allocations: readonly Allocation[];
   /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
   readonly logicalPorts: readonly string[];
 }
@@ -20,10 +22,10 @@ export interface PodReport {
 type Format = (instant: string) => string;
 
 /** The report, ending in a newline. */
-export function formatPodReport({ name, pods, pod, logicalPorts }: PodReport, format: Format): string {
+export function formatPodReport({ name, pods, pod, allocations, logicalPorts }: PodReport, format: Format): string {
   const [history] = pods;
   const blocks = [
-    [name, ...diagnosePod({ history, pod }).map((sentence) => `  ${escapeControlCharacters(sentence)}`)],
+    [name, ...diagnosePod({ history, pod, allocations }).map((sentence) => `  ${escapeControlCharacters(sentence)}`)],
     ...(pod ? [formatPodInCluster(pod, format)] : []),
     ...(logicalPorts.length > 0
       ? [['in OVN', ...logicalPorts.map((sentence) => `  ${escapeControlCharacters(sentence)}`)]]
@@ -34,10 +36,15 @@ export function formatPodReport({ name, pods, pod, logicalPorts }: PodReport, fo
 }
 
 function formatPodInCluster(
-  { uid, node, phase, waiting, createdAt, deletedAt, events }: PodInCluster,
+  { uid, node, nodeFailure, phase, waiting, createdAt, deletedAt, events }: PodInCluster,
   format: Format,
 ): string[] {
-  const state = joinNonEmpty(', ', phase, ...waiting, node === '' ? 'not scheduled' : `on node ${node}`);
+  const state = joinNonEmpty(
+    ', ',
+    phase,
+    ...waiting,
+    node === '' ? 'not scheduled' : `on node ${node}${nodeFailure === undefined ? '' : `, which ${nodeFailure}`}`,
+  );
   const times = joinNonEmpty(
     ', ',
     `created ${format(createdAt)}`,

@@ -1,8 +1,11 @@
 /** Reads one Pod and its Events from the Kubernetes API. */
 import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { nodeFailureOf } from '../../cluster/read-cluster.ts';
+import { CliError } from '../../program/cli-error.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
 import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
 
+/** Of the pod-watcher, and of all other components. */
 const maxEvents = 5;
 
 export interface PodInCluster {
@@ -17,7 +20,9 @@ export interface PodInCluster {
   readonly networks: string;
   /** Why containers wait, as "ContainerCreating". */
   readonly waiting: readonly string[];
-  /** The newest Events about the Pod, oldest first. */
+  /** "is NotReady since …", "is deleted"; undefined while its node is ready, and if the Node cannot be read. */
+  readonly nodeFailure?: string | undefined;
+  /** The newest Events about the Pod: first those of the pod-watcher, which names the cause. Each part is newest first. */
   readonly events: readonly KubernetesEvent[];
 }
 
@@ -44,21 +49,42 @@ export async function readPodInCluster(
     fieldSelector: `involvedObject.uid=${asText(metadata['uid'])}`,
     limit: '500',
   });
-  const events = await kubernetes.get(`${inNamespace}/events?${selector}`);
+  const node = asText(spec['nodeName']);
+  const [events, nodeFailure] = await Promise.all([
+    kubernetes.get(`${inNamespace}/events?${selector}`),
+    node === '' ? undefined : readNodeFailure(kubernetes, node),
+  ]);
+  const newest = asItems(events?.['items'])
+    .map(parseEvent)
+    .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   return {
     // The identity of a static Pod is the hash of its file, not the uid of the mirror Pod
     uid: podIdentityOf({ name, uid: asText(metadata['uid']), annotations }).uid,
-    node: asText(spec['nodeName']),
+    node,
+    nodeFailure,
     phase: asText(status['phase']),
     createdAt: asText(metadata['creationTimestamp']),
     deletedAt: asText(metadata['deletionTimestamp']),
     networks: asText(annotations['k8s.v1.cni.cncf.io/networks']),
     waiting: parseWaiting(status),
-    events: asItems(events?.['items'])
-      .map(parseEvent)
-      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-      .slice(-maxEvents),
+    events: [
+      ...newest.filter(isFromWatcher).slice(0, maxEvents),
+      ...newest.filter((event) => !isFromWatcher(event)).slice(0, maxEvents),
+    ],
   };
+}
+
+export const isFromWatcher = ({ from }: KubernetesEvent): boolean => from === 'ipledger-pod-watcher';
+
+/** Without the permission to read Nodes the report goes without it. */
+async function readNodeFailure(kubernetes: Pick<KubernetesClient, 'get'>, name: string): Promise<string | undefined> {
+  try {
+    const node = await kubernetes.get(`/api/v1/nodes/${encodeURIComponent(name)}`);
+    return node ? nodeFailureOf(node) : 'is deleted';
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
 }
 
 const asItems = (list: unknown): UntypedJson[] => (Array.isArray(list) ? list.map(asRecord) : []);

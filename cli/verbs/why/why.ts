@@ -51,7 +51,8 @@ Exit status:
           readOvn(options, signal),
         ]);
         const pods = buildPodHistories(ledger.events);
-        const logicalPorts = ovn.northbound ? describeLogicalPorts(ledger.allocations, ovn.northbound) : [];
+        const { allocations } = ledger;
+        const logicalPorts = ovn.northbound ? describeLogicalPorts(allocations, ovn.northbound) : [];
         const notes = [
           cluster.note,
           ovn.note,
@@ -62,12 +63,12 @@ Exit status:
           content: {
             ...ledger,
             pod: cluster.pod,
-            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod }),
+            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod, allocations }),
             pods,
             ...(ovn.northbound && { logicalPorts }),
           },
           table: (zone, width) =>
-            formatPodReport({ name, pods, pod: cluster.pod, logicalPorts }, (instant) =>
+            formatPodReport({ name, pods, pod: cluster.pod, allocations, logicalPorts }, (instant) =>
               formatTime(instant, zone, width === 'wide'),
             ),
           listing: () => ({ columns: eventColumns, rows: ledger.events.map(formatEventRow) }),

@@ -155,6 +155,14 @@ export class AddressPart {
     yield* this.#pastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf);
   }
 
+  /** The number of addresses that can be allocated at `now`: fresh ones, and released ones past their cooldown. */
+  countFree(now: number, times: CooldownTimes, claimOf: ClaimLookup): bigint {
+    const taken = this.#taken.size + this.#reserved.size + this.#quarantined.size;
+    const fresh = this.total - BigInt(taken + this.#idle.size + this.#held.size);
+    const idle = this.#countPastCooldown(this.#idle, now - times.cooldownMs, claimOf);
+    return fresh + BigInt(idle + this.#countPastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf));
+  }
+
   /** When the next released address can be allocated, milliseconds since 1970; undefined if none is released. */
   nextFreeAt(cooldown: CooldownTimes, claimOf: ClaimLookup): number | undefined {
     const times: number[] = [];
@@ -176,6 +184,22 @@ export class AddressPart {
       if ((claimOf(address)?.lastAt ?? 0) > limit) return;
       yield address;
     }
+  }
+
+  /** Walks the list from both ends, so that few recent releases in a long list, or few old ones, take few steps. */
+  #countPastCooldown(list: IdleList, limit: number, claimOf: ClaimLookup): number {
+    const isPast = (value: bigint): boolean => (claimOf(this.#text(value))?.lastAt ?? 0) <= limit;
+    const newest = list.newestFirst();
+    let past = 0;
+    let recent = 0;
+    for (const oldest of list) {
+      if (!isPast(oldest)) return past;
+      past++;
+      const { value } = newest.next() as { readonly value: bigint };
+      if (isPast(value)) return list.size - recent;
+      recent++;
+    }
+    return past;
   }
 
   #text(value: bigint): string {

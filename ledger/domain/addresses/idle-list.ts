@@ -54,6 +54,11 @@ export class IdleList implements Iterable<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
+  /** From the last released to the first. */
+  *newestFirst(): IterableIterator<bigint> {
+    for (let slot = this.#list.last; slot >= 0; slot = this.#order.before(slot)) yield this.#slots.value(slot);
+  }
+
   #link(value: bigint, next: number): void {
     this.#order.insert(this.#list, this.#slots.add(value), next);
   }

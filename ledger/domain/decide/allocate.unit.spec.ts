@@ -60,8 +60,19 @@ describe('Allocate of any address', () => {
       .whenAfter(59_999, allocate('four', small))
       .thenRefused(
         'SUBNET_FULL',
-        /2 of 3 addresses in use, 1 released but not yet available \(the next is free at 2026-01-31T08:01:04.*; `ipledger check` names containers without a CNI DEL$/,
+        /2 of 3 addresses in use, 1 released but not yet available \(the next is free at 2026-01-31T08:01:04.*\)\. Wait for the released addresses, or delete Pods that are not needed, or widen the subnet$/,
       );
+  });
+
+  it('is refused with the remedies that would help: no deletion of Pods where no Pod has an address', () => {
+    const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
+    const ended = [released(one, 2), released(two, 3), released(three, 4)];
+    given([smallSubnet(), one, two, three, ...ended])
+      .when(allocate('four', small))
+      .thenRefused('SUBNET_FULL', /\. Wait for the released addresses, or widen the subnet$/);
+    given([smallSubnet(), one, two, three, bound(three, 4), ...ended])
+      .when(allocate('four', small))
+      .thenRefused('SUBNET_FULL', /, or widen the subnet; `ipledger check` names containers without a CNI DEL$/);
   });
 
   it('is refused when the Subnet is full, with counts', () => {

@@ -7,6 +7,7 @@ import { familyOf, type Seq } from '../events/event.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
+import { effectiveClaim } from '../state/claims-on-network.ts';
 import { bindingsOf, claimOf, type ConfiguredSubnet, allocationsOfPodName, type State } from '../state/state.ts';
 
 /** An allocation with the containers that use it. */
@@ -111,6 +112,26 @@ function stateOf(
 }
 
 /** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */
+/** The number of addresses of each part that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
+const countFree = (state: State, { subnet }: ConfiguredSubnet, parts: readonly AddressPart[], now: number): bigint =>
+  parts.reduce(
+    (sum, part) => sum + part.countFree(now, subnet.spec, (address) => effectiveClaim(state, subnet, address)),
+    0n,
+  );
+
+/** The addresses of each family of a subnet, with its pools, that can be allocated at `now`. */
+export const freeOf = (state: State, configured: ConfiguredSubnet, now: number): bigint[] =>
+  configured.spaces.map(({ parts }) => countFree(state, configured, parts, now));
+
+/** As freeOf, of a pool. */
+export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
+  const configured = state.subnets.get(spec.subnet);
+  return (configured?.spaces ?? []).map((space) => {
+    const part = space.part(name);
+    return configured && part ? countFree(state, configured, [part], now) : 0n;
+  });
+}
+
 export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
   spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
 

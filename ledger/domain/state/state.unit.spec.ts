@@ -13,7 +13,7 @@ import { restoreState } from './snapshot.ts';
 import { allocateAll, smallSubnet, subnetConfigured } from '../testing/event-fixtures.ts';
 import { foldEvents, snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
 import { evolve } from './evolve.ts';
-import { type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
+import { claimOf, type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];
 const anyPod = fc.constantFrom(...pods);
@@ -208,6 +208,14 @@ function assertInvariants(state: State): void {
       ]);
       expect(BigInt(places.length), `${name}: every address is in a list or set`).to.equal(space.total);
       expect(new Set(places).size, `${name}: in one only`).to.equal(places.length);
+      const times = { cooldownMs: 1_000, bindingTimeoutMs: 5_000 };
+      const claimAt = (address: string): Claim | undefined => claimOf(state, name, address);
+      const instants = claims.flatMap(([, { lastAt }]) => [lastAt + times.cooldownMs, lastAt + times.bindingTimeoutMs]);
+      for (const now of [0, ...instants])
+        for (const part of space.parts)
+          expect(part.countFree(now, times, claimAt), `${name}: free at ${now}`).to.equal(
+            BigInt([...part.candidates(now, times, claimAt)].length),
+          );
       expect(claims.filter(([, claim]) => claim.allocation).length).to.be.at.least(Number(space.inUse));
     }
   const holders = [...state.claims].flatMap(([subnet, claims]) =>

@@ -145,20 +145,25 @@ export function addressRecordMessage({
   };
 }
 
-/** A Subnet with its counts. */
-export function subnetMessage({ subnet, source }: ConfiguredSubnet, usage: readonly Usage[]): MessageInput<api.Subnet> {
-  return { name: subnet.name, spec: subnet.spec, source, usage: usage.map(usageMessage) };
+/** A Subnet with its counts. @param free of each family; absent for a state of the past */
+export function subnetMessage(
+  { subnet, source }: ConfiguredSubnet,
+  usage: readonly Usage[],
+  free: readonly bigint[] = [],
+): MessageInput<api.Subnet> {
+  return { name: subnet.name, spec: subnet.spec, source, usage: usage.map(withFree(free)) };
 }
 
 /** A pool with its counts. */
 export const poolMessage = (
   { name, spec, source }: ConfiguredPool,
   usage: readonly Usage[],
+  free: readonly bigint[] = [],
 ): MessageInput<api.Pool> => ({
   name,
   spec: poolSpecMessage(spec),
   source,
-  usage: usage.map(usageMessage),
+  usage: usage.map(withFree(free)),
 });
 
 export const poolSpecMessage = ({ subnet, ips, namespaces }: PoolSpec): MessageInput<api.PoolSpec> => ({
@@ -175,6 +180,13 @@ const usageMessage = ({ total, inUse, available, coolingDown, reserved, ...rest 
   cooldown: String(coolingDown),
   reserved: String(reserved),
 });
+
+const withFree =
+  (free: readonly bigint[]) =>
+  (usage: Usage, index: number): MessageInput<api.Usage> => ({
+    ...usageMessage(usage),
+    free: free[index]?.toString() ?? '',
+  });
 
 /** Approximate size of an event in a reply, which contains it parsed and as stored. */
 export const estimateEventBytes = ({ text }: Pick<StoredEvent, 'text'>): number => 2 * Buffer.byteLength(text);

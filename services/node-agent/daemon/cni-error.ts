@@ -2,6 +2,7 @@
  * The text of a CNI error: what failed, why, what to do. Kubelet logs it and puts it into an Event at each retry, so its length
  * is limited. Pure.
  */
+import { cutMiddle } from '../../../lib/cut-middle.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 
 /** The plugin adds 34 bytes before it ("RPC failed; request ip return 500 "), so that a CNI error has at most 512 bytes. */
@@ -32,7 +33,8 @@ export function truncateUtf8(text: string, maxBytes: number): string {
  * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, which people search for.
  * @param error the allocator's error
  * @param podWarning the message of pod-watcher's latest Warning Event about the Pod; '' for none. It is the cause if
- * pod-watcher requested no address, so that CNI error and Event agree.
+ * pod-watcher requested no address, and if its request was refused: the log has each refusal once, so that of the allocator may be
+ * older. CNI error and Event agree.
  */
 export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError, podWarning: string): IpledgerError {
   if (error.kind === 'invalid' || error.code === 'CANCELLED') return error;
@@ -52,10 +54,16 @@ export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError
   const what = namesProvider ? '' : `${truncateUtf8(failure, maxSubjectBytes)}${advice}: `;
   const command = `. Run: kubectl ipledger why ${Buffer.byteLength(pod) > maxCommandNameBytes ? 'NAMESPACE/POD' : pod} (or kubectl describe pod)`;
   const maxCauseBytes = maxErrorBytes - Buffer.byteLength(what) - Buffer.byteLength(command);
-  return new IpledgerError(code, `${what}${truncateUtf8(cause.replace(/[.;]$/, ''), maxCauseBytes)}${command}`, {
+  return new IpledgerError(code, `${what}${cutMiddle(cause.replace(/[.;]$/, ''), maxCauseBytes)}${command}`, {
     cause: error,
   });
 }
+
+/** The beginning of a reason for which a Pod has no address. */
+const stage = /^stage=.*? error=/;
+
+/** The Pod's own request is wrong: only a change of the Pod helps, and no wait. */
+export const isFaultOfPod = (podWarning: string): boolean => podWarning.startsWith('stage=validatePodNetwork ');
 
 /** Kube-OVN's own advice, verbatim, because alerts match it. Used only when no cause is known. */
 const seeLogs = ', please see kube-ovn-controller logs to find errors (ipledger: the logs of pod-watcher)';
@@ -67,6 +75,7 @@ function causeOf({ kind, code, message }: IpledgerError, podWarning: string): st
   if (code === 'UNAVAILABLE' || code === 'DEADLINE_PASSED') return `the allocator did not answer: ${message}`;
   if (kind === 'transient') return `the allocator rejected the request for now: ${message}`;
   const isNotRequested = code === 'NOT_REQUESTED' || code === 'PROVIDER_UNBOUND';
-  if (isNotRequested && podWarning !== '') return podWarning.replace(/^stage=.*? error=/, '');
+  const isNewer = isNotRequested ? podWarning !== '' : code === 'NOT_ALLOCATED' && stage.test(podWarning);
+  if (isNewer) return podWarning.replace(stage, '');
   return code === 'PROVIDER_UNBOUND' ? `${message}: create a Subnet with that spec.provider` : message;
 }

@@ -48,6 +48,18 @@ describe('CNI error of an ADD without an address', () => {
       );
   });
 
+  it('has the reason that pod-watcher shows, as the log has each refusal of a Pod once', () => {
+    const older = 'refused at T: NoAvailableAddress: 1 of 3 in use';
+    const event =
+      'stage=acquireAddress provider=macvlan.default error=NoAvailableAddress: 3 of 3 in use; the Pod waits';
+    expect(text('NOT_ALLOCATED', older, event)).to.equal(
+      `${start}: NoAvailableAddress: 3 of 3 in use; the Pod waits${run}`,
+    );
+    expect(text('NOT_ALLOCATED', older, 'default/other: the link gets another MAC')).to.equal(
+      `${start}: ${older}${run}`,
+    );
+  });
+
   it('names a provider without a Subnet once, in Kube-OVN’s words', () => {
     const sentence = 'provider macvlan.default is not bound to any subnet';
     expect(text('PROVIDER_UNBOUND', sentence)).to.equal(`${sentence}: create a Subnet with that spec.provider${run}`);
@@ -57,11 +69,13 @@ describe('CNI error of an ADD without an address', () => {
   });
 
   it('has at most 512 bytes when the plugin prints it, and ends with what to do', () => {
-    const causes = ['x'.repeat(5_000), 'é'.repeat(5_000), `${'🦜'.repeat(900)}.`];
+    const remedy = '. Delete its Node: kubectl delete node node-1';
+    const causes = ['x', 'é', '🦜'].map((each) => `${each.repeat(1_000)}${remedy}`);
     for (const cause of causes) {
       const printed = asPrinted(notAllocatedError(request(), new IpledgerError('NOT_ALLOCATED', cause), ''));
       expect(Buffer.byteLength(printed)).to.be.within(500, 512);
-      expect(printed.endsWith(`…${run}`), printed).to.equal(true);
+      expect(printed).to.contain(' … ');
+      expect(printed.endsWith(`${remedy}${run}`), printed).to.equal(true);
       expect(printed).not.to.contain('\ufffd');
     }
   });
@@ -74,8 +88,9 @@ describe('CNI error of an ADD without an address', () => {
   });
 
   it('is truncated for errors of other kinds, too', () => {
-    const printed = asPrinted(new IpledgerError('SANDBOX_FAILED', 'y'.repeat(2_000)));
+    const printed = asPrinted(new IpledgerError('SANDBOX_FAILED', `${'y'.repeat(2_000)}. Run: modprobe macvlan`));
     expect(Buffer.byteLength(printed)).to.equal(512);
+    expect(printed).to.match(/y\. Run: modprobe macvlan$/);
   });
 });
 

@@ -5,7 +5,8 @@
 import { isIPv4 } from 'node:net';
 import type { ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Route } from '../../../proto/generated/ipledger.ts';
-import { maxErrorBytes, truncateUtf8 } from './cni-error.ts';
+import { cutMiddle } from '../../../lib/cut-middle.ts';
+import { maxErrorBytes } from './cni-error.ts';
 import type { CniRequest } from './cni-request.ts';
 import { mergeRoutes } from './routes.ts';
 
@@ -90,12 +91,12 @@ const wireRoute = ({ dst, gw }: Route): WireRoute => ({ ...(dst !== '' && { dst 
 /** CNI error codes, from 100, of errors that no retry resolves. */
 const permanentCniCodes: Partial<Record<ErrorCode, number>> = { NOT_IMPLEMENTED: 100, CHECK_FAILED: 101 };
 
-/** Formats the response of a failed request; truncates a long message. */
+/** Formats the response of a failed request; a long message loses its middle. */
 export function formatErrorResponse(error: IpledgerError): string {
   const cni_code = permanentCniCodes[error.code];
   return JSON.stringify({
     ...emptyResponse,
-    error: truncateUtf8(error.message, maxErrorBytes),
+    error: cutMiddle(error.message, maxErrorBytes),
     ...(cni_code && { cni_code }),
   } satisfies CniResponse);
 }

@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
@@ -13,7 +13,7 @@ import type { Span } from '../../../lib/tracing/span.ts';
 import type { TraceContext } from '../../../lib/tracing/trace-context.ts';
 import type { Tracer } from '../../../lib/tracing/tracer.ts';
 import type { Allocation, Route } from '../../../proto/generated/ipledger.ts';
-import { notAllocatedError } from '../daemon/cni-error.ts';
+import { isFaultOfPod, notAllocatedError } from '../daemon/cni-error.ts';
 import { type BindingClient, type BindResult, mayBeExecuted } from '../bindings/binding-client.ts';
 import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
 import { bindingThatServed, type BindTarget, type LingeringBindings } from '../bindings/lingering-bindings.ts';
@@ -28,10 +28,15 @@ import { defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/route
 
 // The plugin times out after 30 s: the sum of these and of the 4 s for the sandbox is less.
 const waitMs = 20_000;
+/** pod-watcher shows on a Pod after two seconds why it requests no address. */
+const faultCheckMs = 4_000;
 const bindMs = 3_000;
 const unbindMs = 1_500;
 // A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5 s.
 const nicMs = 6_000;
+
+/** Failures of which pod-watcher knows the current cause. */
+const explainedByWatcher: ReadonlySet<ErrorCode> = new Set(['NOT_REQUESTED', 'PROVIDER_UNBOUND', 'NOT_ALLOCATED']);
 
 /** The NICs of type kube-ovn on this node. */
 export type NicDataPath = Pick<DataPath, 'attach' | 'detach' | 'interfacesOf' | 'findFaults' | 'assertReady'>;
@@ -117,16 +122,16 @@ async function addFor(
   const { target, podUid } = caller;
   const { signal } = deadline;
   const trace = span?.context;
+  const pod = { namespace: target.namespace, name: request.podName, uid: podUid };
+  const readWarning = (): Promise<string> => deps.readPodWarning(pod, signal);
   const throwWithCause = async (thrown: unknown): Promise<never> => {
     const error = IpledgerError.from(thrown);
-    const isNotRequested = error.code === 'NOT_REQUESTED' || error.code === 'PROVIDER_UNBOUND';
-    const pod = { namespace: target.namespace, name: request.podName, uid: podUid };
-    const podWarning = isNotRequested ? await deps.readPodWarning(pod, signal) : '';
-    throw notAllocatedError(request, error, podWarning);
+    throw notAllocatedError(request, error, explainedByWatcher.has(error.code) ? await readWarning() : '');
   };
   rejectInvalidRoutes(request, request.routes);
   const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
-  const { allocation, epoch } = takenOver ?? (await attach(deps, target, { ...deadline, trace }).catch(throwWithCause));
+  const { allocation, epoch } =
+    takenOver ?? (await attach(deps, target, { ...deadline, trace, readWarning }).catch(throwWithCause));
   const addresses = allocation.addresses.map(({ address }) => address);
   const bound = { ...target, addresses, netns: request.netns, epoch, boundAs: '', isDeleted: false };
   return keepOrUnbindOnFailure(deps, bound, async () => {
@@ -165,10 +170,16 @@ function throwIfAborted(signal: AbortSignal): void {
 async function attach(
   deps: AddDeps,
   target: BindTarget,
-  { until, signal, trace }: RetryLimit & { readonly trace: TraceContext | undefined },
+  {
+    until,
+    signal,
+    trace,
+    readWarning,
+  }: RetryLimit & { readonly trace: TraceContext | undefined; readonly readWarning: () => Promise<string> },
 ): Promise<BindResult> {
   const { allocator, node, bootId } = deps;
   let mayBeBound = false;
+  let isFirst = true;
   const attempt = async (timeoutMs: number): Promise<BindResult> => {
     const request = { ...target, node, bootId, timeoutMs };
     try {
@@ -178,8 +189,22 @@ async function attach(
       throw error;
     }
   };
+  /** A Pod that was not requested yet is looked at once: its own fault ends the wait. */
+  const attemptUnlessFault = async (timeoutMs: number): Promise<BindResult> => {
+    const firstMs = isFirst ? Math.min(timeoutMs, faultCheckMs) : timeoutMs;
+    isFirst = false;
+    try {
+      return await attempt(firstMs);
+    } catch (error) {
+      const isOver = firstMs === timeoutMs || IpledgerError.from(error).code !== 'NOT_REQUESTED';
+      if (isOver || isFaultOfPod(await readWarning())) throw error;
+      return attempt(timeoutMs - firstMs);
+    }
+  };
   try {
-    return await retryUntil({ until, signal }, attempt, { isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING' });
+    return await retryUntil({ until, signal }, attemptUnlessFault, {
+      isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING',
+    });
   } catch (error) {
     if (mayBeBound) await unbind(deps, target);
     throw error;

@@ -5,6 +5,7 @@
  * a new message of the same reason every 10 seconds. Events beyond the limits are dropped.
  */
 import { createHash } from 'node:crypto';
+import { cutMiddle } from '../../../lib/cut-middle.ts';
 import { escapeUnprintable } from '../../../lib/unprintable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { WorkQueue } from '../work-queue/work-queue.ts';
@@ -51,7 +52,7 @@ export interface EventIntervals {
 const defaultIntervals: EventIntervals = { changedMs: 10_000, repeatMs: 60_000 };
 const component = 'ipledger-pod-watcher';
 const maxSeries = 4_096;
-const messageMaxLength = 1_024;
+const messageMaxBytes = 1_024;
 const concurrency = 4;
 /** After this number of failed attempts an Event is dropped. */
 const maxTries = 5;
@@ -121,7 +122,7 @@ export class EventRecorder {
     const name = `${beginning}.${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
     const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
     const { type, reason } = event;
-    const message = escapeUnprintable(event.message).slice(0, messageMaxLength);
+    const message = cutMiddle(escapeUnprintable(event.message), messageMaxBytes);
     const signal = this.#signal;
     const create = async (): Promise<void> => {
       const involvedObject = { ...regarding, namespace: regarding.namespace || undefined };

@@ -104,10 +104,13 @@ describe('Event recorder', () => {
     expect(stored()[0]).to.include({ message: 'news', count: 1 });
   });
 
-  it('shortens a message to the limit of an Event', async () => {
-    events.record(pod, { ...full, message: 'x'.repeat(5_000) });
+  it('shortens a message to the limit of an Event, and keeps its end', async () => {
+    events.record(pod, { ...full, message: `${'x'.repeat(5_000)}; widen the subnet` });
     await until(() => api.objects.size === 1);
-    expect(stored()[0]).to.have.property('message').with.length(1_024);
+    expect(stored()[0]).to.have.property('message').with.length(1_022);
+    expect(stored()[0])
+      .to.have.property('message')
+      .that.matches(/^x+ … x+; widen the subnet$/);
   });
 
   it('gives valid names to Events of objects with long names', async () => {

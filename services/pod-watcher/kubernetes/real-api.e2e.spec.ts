@@ -271,6 +271,7 @@ describe('On a real API server with the permissions of the watcher', function ()
       cooldown: '',
       reserved: '0',
       reservedRange: '',
+      free: '',
     };
     const path = `${objectPath(subnets.path, 'big')}/status`;
     await mergePatch(api, { path, body: statusPatch(usageCounts([usage], subnetFieldNames)), signal: stop.signal });

@@ -4,6 +4,7 @@
  */
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
+import { cutMiddle } from '../../../lib/cut-middle.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import { mergePatch, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
 import { waitingAnnotation } from '../../../lib/kubernetes/kubernetes-metadata.ts';
@@ -14,7 +15,7 @@ import type { PodEvent } from './event-recorder.ts';
 import type { Pod } from './objects/pod.ts';
 
 /** The text of a CNI error has at most 512 bytes. */
-const maxLength = 512;
+const maxBytes = 512;
 /** Pods that are waiting. For more, the reason is in the Event only. */
 const maxPods = 10_000;
 const concurrency = 4;
@@ -56,7 +57,7 @@ export class WaitingAnnotation {
     if (reason === 'PodNetworkAllocated') return this.end(pod);
     const shown = this.#shownOf(pod);
     if (type === 'Warning' && (isWaitReason(message) || !isWaitReason(shown.text)))
-      this.#show(keyOf(pod), { ...shown, text: message.slice(0, maxLength) });
+      this.#show(keyOf(pod), { ...shown, text: cutMiddle(message, maxBytes) });
   }
 
   /** The Pod waits no longer. Removes the annotation, also one that an earlier watcher wrote. */

@@ -32,10 +32,11 @@ describe('The annotation of a waiting Pod', () => {
     expect(api.writes).to.have.length(1);
   });
 
-  it('is cut at 512 characters', async () => {
-    waiting.record(podNamed('web'), warning(`stage=a error=${'x'.repeat(2_000)}`));
+  it('has at most 512 bytes, and keeps its end', async () => {
+    waiting.record(podNamed('web'), warning(`stage=a error=${'é'.repeat(2_000)}; widen the subnet`));
     await until(() => shown() !== undefined);
-    expect(String(shown()).length).to.be.at.most(512);
+    expect(Buffer.byteLength(String(shown()))).to.be.within(500, 512);
+    expect(shown()).to.match(/^stage=a error=é+ … é+; widen the subnet$/);
   });
 
   it('is not written again for the same reason, and not at once for another one', async () => {

@@ -12,6 +12,7 @@ const usage = (family: number, parts: Partial<Usage>): Usage => ({
   cooldown: '0',
   reserved: '0',
   reservedRange: '',
+  free: '',
   ...parts,
 });
 

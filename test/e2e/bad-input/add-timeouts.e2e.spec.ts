@@ -83,7 +83,7 @@ describe('bad input: ADD without an address', function () {
       expectNotAllocated(
         await answers.refused,
         'refused',
-        /^: refused at \d{4}-.*Z: AddressConflict: 10\.5\.0\.10 of subnet lan is in use by Pod default\/holder /,
+        /^: (refused at \d{4}-.*Z: )?AddressConflict: 10\.5\.0\.10 of subnet lan is in use by Pod default\/holder /,
       );
     });
 

@@ -40,6 +40,7 @@ export const subnet: Subnet = {
       inUseRange: '10.0.0.2',
       availableRange: '10.0.0.3-10.0.0.199,10.0.0.211-10.0.0.254',
       reservedRange: '',
+      free: '',
     },
   ],
   fenced: [],
@@ -86,6 +87,7 @@ export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id'
   readonly poolStatus?: object;
   readonly vips?: CheckInput['cluster']['vips'];
   readonly nodes?: readonly string[];
+  readonly nodeFailures?: CheckInput['cluster']['nodeFailures'];
   readonly set?: object;
   readonly machines?: readonly string[];
 }
@@ -119,6 +121,7 @@ export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
       pools: [{ name: 'front', status: { ...parts.poolStatus } }],
       vips,
       nodes: new Set(nodes),
+      nodeFailures: parts.nodeFailures ?? new Map<string, string>(),
       statefulSets: new Map([['default/db', set]]),
       machines: new Set(parts.machines),
       networks,
@@ -134,6 +137,17 @@ export const podWithoutAnnotations = { ...web, annotations: {} };
 export const podWithAnnotations = (annotations: Record<string, string>): Pod => ({
   ...web,
   annotations: { ...web.annotations, ...annotations },
+});
+
+/** The Pod of a node agent. */
+export const agentOn = (node: string, agent: 'ready' | 'not ready' = 'ready'): Pod => ({
+  ...podWithoutAnnotations,
+  namespace: 'ipledger-system',
+  name: `agent-${node}`,
+  identity: `uid-agent-${node}`,
+  hostNetwork: true,
+  node,
+  agent,
 });
 
 /** The attachment of a Pod to the network lan. */

@@ -1,4 +1,5 @@
 /** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
+import type { AddressPart } from '../../addresses/address-part.ts';
 import type { AddressSpace } from '../../addresses/address-space.ts';
 import type { Binding, Claim } from '../../state/claim.ts';
 import type { IpFamily } from '../../commands/command.ts';
@@ -29,14 +30,29 @@ export function explainSubnetFull(
   { pool, ipFamily, now }: { readonly pool: string; readonly ipFamily: IpFamily; readonly now: number },
 ): string {
   const { subnet, spaces } = configured;
-  const parts = spaces
-    .filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily))
-    .map((space) => `IPv${space.subnetFamily.family}: ${explainPart(state, configured, space, { pool, now })}`);
+  const requested = spaces.filter(({ subnetFamily }) => matchesIpFamily(subnetFamily.family, ipFamily));
+  const parts = requested.map(
+    (space) => `IPv${space.subnetFamily.family}: ${explainPart(state, configured, space, { pool, now })}`,
+  );
   const what =
     pool === '' ? `subnet ${subnet.name} (${subnet.spec.cidrBlock})` : `ippool ${pool} of subnet ${subnet.name}`;
-  const isReleased = spaces.some((space) => (space.part(pool)?.released.count ?? 0) > 0);
-  const remedy = `Delete Pods that are not needed, or widen the ${pool === '' ? 'subnet' : 'ippool'}`;
-  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. ${remedy}${isReleased ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
+  const has = (count: (part: AddressPart) => number): boolean =>
+    requested.some((space) => {
+      const part = space.part(pool);
+      return part !== undefined && count(part) > 0;
+    });
+  const remedy = [
+    has(({ released }) => released.count) ? 'wait for the released addresses' : '',
+    has(({ inUse }) => inUse) ? 'delete Pods that are not needed' : '',
+    has(({ reserved }) => reserved) ? 'end reservations (`ipledger unreserve`)' : '',
+    has(({ quarantined }) => quarantined) ? 'end quarantines (`ipledger unquarantine`)' : '',
+    `widen the ${pool === '' ? 'subnet' : 'ippool'}`,
+  ]
+    .filter((step) => step !== '')
+    .join(', or ')
+    .replace(/^./, (first) => first.toUpperCase());
+  const isHeld = has(({ released: { held } }) => (held[Symbol.iterator]().next().done ? 0 : 1));
+  return `NoAvailableAddress: ${what} has no free address: ${parts.join('; ')}. ${remedy}${isHeld ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
 }
 
 function explainPart(

@@ -122,6 +122,27 @@ describe('Ipam.Wait', () => {
     expect(message).to.contain(refusal.message);
   });
 
+  it('fails at once after a refusal that only an edit can change, and waits after any other', async () => {
+    for (const [pod, reason, request] of [
+      ['out', 'AddressOutOfRange', { candidates: [{ addresses: ['10.9.9.9'] }] }],
+      ['family', 'InvalidIPFamily', { ipFamily: 'ipv6' }],
+    ] as const) {
+      await served.refusal(IpamService.allocate, allocateRequest(pod, request));
+      const { code, message } = await refused(pod, { timeoutMs: 60_000 });
+      expect(code).to.equal('NOT_ALLOCATED');
+      expect(message).to.match(new RegExp(`^refused at \\S+Z: ${reason}`));
+    }
+    await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    const request = allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    await served.refusal(IpamService.allocate, request);
+    const waiting = wait('a', { timeoutMs: 60_000 });
+    await waitForRetries();
+    expect(await pending(waiting)).to.equal(true);
+    await release(served, 'holder');
+    await served.call(IpamService.allocate, request);
+    expect((await waiting).allocation?.addresses[0]?.address).to.equal('172.17.0.100');
+  });
+
   it('ignores a refusal that an allocation followed', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     const request = allocateRequest('a', { candidates: [{ addresses: ['172.17.0.100'] }] });

@@ -3,6 +3,7 @@ import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
+import type { RefusalCode } from '../../../../ledger/domain/commands/refusal.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
@@ -13,7 +14,7 @@ import { runQuery } from '../run-query.ts';
 import { allocationMessage, positionMessage } from '../messages.ts';
 import { readSandbox } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
-import type { PodWaiters } from './pod-waiters.ts';
+import type { LastRefusal, PodWaiters } from './pod-waiters.ts';
 
 /** The wait of a request without `timeout_ms`. */
 export const defaultWaitMs = 20_000;
@@ -24,7 +25,7 @@ const unboundGraceMs = 2_000;
 /**
  * The messages do not repeat the Pod and the provider of the request.
  * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate for it; NOT_ALLOCATED with the
- *   reason, if the ledger contains one; PERMISSION_DENIED for a Pod of another node
+ *   reason, if the ledger contains one, at once if no wait can end it; PERMISSION_DENIED for a Pod of another node
  */
 export async function waitForAllocation(
   allocator: AllocatorContext,
@@ -57,6 +58,8 @@ export async function waitForAllocation(
         };
       }
       if (answer.others.length > 0) throw noAttachmentLeft(sandbox, answer.others);
+      const refusal = waiters.lastRefusalOf(sandbox);
+      if (refusal && finalRefusals.has(refusal.reason)) throw refused(refusal, context);
       const maxPauseMs = answer.hasSubnet ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
       if (maxPauseMs <= 0 || context.signal.aborted)
         throw explainTimeout(sandbox, answer, { waiters, context, timeoutMs });
@@ -114,6 +117,18 @@ function isServed(state: State, provider: string): boolean {
   return false;
 }
 
+/** The request is granted only after an edit of the Pod or the Subnet by a person. The next ADD sees the effect. */
+const finalRefusals: ReadonlySet<string> = new Set([
+  'INVALID_REQUEST',
+  'ADDRESS_OUT_OF_RANGE',
+  'IP_FAMILY_INVALID',
+  'NAMESPACE_NOT_ALLOWED',
+  'POD_SUPERSEDED',
+] satisfies RefusalCode[]);
+
+const refused = (refusal: LastRefusal, context: CallContext): IpledgerError =>
+  new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusalVisibleTo(context, refusal)}`);
+
 interface WaitCircumstances {
   readonly waiters: PodWaiters;
   readonly context: CallContext;
@@ -127,8 +142,7 @@ function explainTimeout(
 ): IpledgerError {
   const { uid, provider } = sandbox;
   const refusal = waiters.lastRefusalOf(sandbox);
-  if (refusal)
-    return new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusalVisibleTo(context, refusal)}`);
+  if (refusal) return refused(refusal, context);
   if (!hasSubnet) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);
   if (otherUid !== undefined && otherUid !== uid)
     return new IpledgerError(

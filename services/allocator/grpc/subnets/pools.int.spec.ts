@@ -35,6 +35,7 @@ describe('Pools', () => {
           total: '2',
           inUse: '0',
           available: '2',
+          free: '2',
           cooldown: '0',
           reserved: '0',
           inUseRange: '',

@@ -1,7 +1,7 @@
 /** The handlers of the Subnets service for pools. */
 import { type SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import { usageOfPool } from '../../../../ledger/domain/queries/queries.ts';
+import { freeOfPool, usageOfPool } from '../../../../ledger/domain/queries/queries.ts';
 import { Refused } from '../../../../ledger/domain/commands/refusal.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
@@ -24,7 +24,7 @@ export function poolHandlers(
         allocator,
         context,
         (now) => ({ type: 'ApplyPool', now, name, spec, ...(source && { source }) }),
-        (state) => describe(state, name),
+        (state, _events, now) => describe(state, name, now),
       );
       return { position: positionMessage(head), pool: answer };
     },
@@ -40,11 +40,12 @@ export function poolHandlers(
     },
     async getPool(request, context) {
       const name = requireField('name', request.name);
-      const { answer, head } = await runQuery(allocator, context, (state) => describe(state, name), request);
+      const { answer, head } = await runQuery(allocator, context, (state, now) => describe(state, name, now), request);
       return { position: positionMessage(head), pool: answer };
     },
     async listPools(request, context) {
-      const all = (state: State) => [...state.pools.keys()].toSorted().map((name) => describe(state, name));
+      const all = (state: State, now: number) =>
+        [...state.pools.keys()].toSorted().map((name) => describe(state, name, now));
       const { answer, head } = await runQuery(allocator, context, all, request);
       return { position: positionMessage(head), pools: answer };
     },
@@ -55,8 +56,8 @@ function readSpec({ spec }: api.ApplyPoolRequest) {
   return spec ?? { subnet: '', ips: [], namespaces: [] };
 }
 
-function describe(state: State, name: string) {
+function describe(state: State, name: string, now: number) {
   const pool = state.pools.get(name);
   if (!pool) throw new Refused('POOL_UNKNOWN', `no ippool ${name} is configured`);
-  return poolMessage(pool, usageOfPool(state, pool));
+  return poolMessage(pool, usageOfPool(state, pool), freeOfPool(state, pool, now));
 }

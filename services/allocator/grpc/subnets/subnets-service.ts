@@ -1,7 +1,7 @@
 /** The handlers of the Subnets service. */
 import { type SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import { usageOf } from '../../../../ledger/domain/queries/queries.ts';
+import { freeOf, usageOf } from '../../../../ledger/domain/queries/queries.ts';
 import { Refused } from '../../../../ledger/domain/commands/refusal.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
@@ -42,7 +42,7 @@ export function subnetsHandlers(allocator: AllocatorContext): Handlers<typeof Su
         allocator,
         context,
         (now) => ({ type: 'ApplySubnet', now, name, spec, ...(source && { source }) }),
-        (state) => describe(state, name),
+        (state, _events, now) => describe(state, name, now),
       );
       return { position: positionMessage(head), subnet: answer };
     },
@@ -58,11 +58,12 @@ export function subnetsHandlers(allocator: AllocatorContext): Handlers<typeof Su
     },
     async getSubnet(request, context) {
       const name = requireField('name', request.name);
-      const { answer, head } = await runQuery(allocator, context, (state) => describe(state, name), request);
+      const { answer, head } = await runQuery(allocator, context, (state, now) => describe(state, name, now), request);
       return { position: positionMessage(head), subnet: answer };
     },
     async listSubnets(request, context) {
-      const all = (state: State) => [...state.subnets.keys()].toSorted().map((name) => describe(state, name));
+      const all = (state: State, now: number) =>
+        [...state.subnets.keys()].toSorted().map((name) => describe(state, name, now));
       const { answer, head } = await runQuery(allocator, context, all, request);
       return { position: positionMessage(head), subnets: answer };
     },
@@ -73,11 +74,14 @@ function readSpec({ spec }: api.ApplySubnetRequest): api.SubnetSpec {
   return spec ?? { cidrBlock: '', gateway: '', excludeIps: [], provider: '', protocol: '' };
 }
 
-function describe(state: State, name: string) {
+function describe(state: State, name: string, now: number) {
   const configured = state.subnets.get(name);
   if (!configured) throw new Refused('SUBNET_UNKNOWN', `no subnet ${name} is configured`);
   const fenced = [...state.fenced].flatMap((claim) =>
     claim.startsWith(`${name}/`) ? claim.slice(name.length + 1) : [],
   );
-  return { ...subnetMessage(configured, usageOf(configured)), fenced: fenced.toSorted() };
+  return {
+    ...subnetMessage(configured, usageOf(configured), freeOf(state, configured, now)),
+    fenced: fenced.toSorted(),
+  };
 }

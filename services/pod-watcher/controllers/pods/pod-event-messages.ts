@@ -1,4 +1,5 @@
 /** The messages of Kubernetes Events about a Pod. Reasons and the form `stage=… error=…` are Kube-OVN's, for users' alerts. */
+import { cutMiddle } from '../../../../lib/cut-middle.ts';
 import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { IpledgerError } from '../../../../lib/errors.ts';
 import type { Allocation } from '../../../../proto/generated/ipledger.ts';
@@ -41,7 +42,7 @@ export function refusalEvent(error: IpledgerError, { attachments }: PodPlan): Po
   return {
     type: 'Warning',
     reason: 'AcquireAddressFailed',
-    message: `stage=acquireAddress provider=${providers.join(',')} error=${shorten(error.message)}; ${remedy}`,
+    message: `stage=acquireAddress provider=${providers.join(',')} error=${cutMiddle(error.message, maxReasonBytes)}; ${remedy}`,
   };
 }
 
@@ -50,10 +51,8 @@ export function budgetEvent(sentence: string): PodEvent {
   return { type: 'Warning', reason: 'AcquireAddressFailed', message: `stage=acquireAddress error=${sentence}` };
 }
 
-/** An Event holds 1,024 characters: a long list of reasons must not cut off the remedy. */
-function shorten(message: string): string {
-  return message.length <= 800 ? message : `${message.slice(0, 800)}…`;
-}
+/** An Event holds 1,024 bytes: a long list of reasons must not cut off the remedies. */
+const maxReasonBytes = 800;
 
 const remedies: Record<IpledgerError['kind'], string> = {
   transient: 'the watcher tries again',

@@ -24,6 +24,7 @@ export const usage: Usage = {
   cooldown: '0',
   reserved: '0',
   reservedRange: '',
+  free: '',
 };
 export const podAt = (name: string) => `/api/v1/namespaces/default/pods/${name}`;
 export const ipAt = (name: string) => `/apis/kubeovn.io/v1/ips/${name}`;

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { CliError } from '../../program/cli-error.ts';
+import { readPodInCluster } from './pod-in-cluster.ts';
+
+const event = (component: string, minute: number) => ({
+  source: { component },
+  lastTimestamp: `2026-11-17T14:${String(minute).padStart(2, '0')}:00Z`,
+  reason: 'R',
+  message: `${component} ${minute}`,
+});
+
+describe('The Pod that why reads from the cluster', () => {
+  const pod = { metadata: { uid: 'one' }, spec: { nodeName: 'node-1' }, status: { phase: 'Pending' } };
+  const read = (events: readonly object[], node: () => Record<string, unknown> | undefined) =>
+    readPodInCluster(
+      {
+        get: async (path) => (path.includes('/events') ? { items: events } : path.includes('/nodes/') ? node() : pod),
+      },
+      'default',
+      'web',
+    );
+
+  it('keeps the Events of the pod-watcher, first and newest first, however many newer ones others have', async () => {
+    const others = Array.from({ length: 7 }, (_, minute) => event('kubelet', 10 + minute));
+    const events = [event('ipledger-pod-watcher', 1), ...others, event('ipledger-pod-watcher', 2)];
+    const found = await read(events, () => undefined);
+    expect(found?.events.map(({ message }) => message)).to.deep.equal([
+      'ipledger-pod-watcher 2',
+      'ipledger-pod-watcher 1',
+      ...[16, 15, 14, 13, 12].map((minute) => `kubelet ${minute}`),
+    ]);
+  });
+
+  it('states that its node is not ready or is deleted, and nothing of a node that may not be read', async () => {
+    const condition = (status: string) => ({
+      status: { conditions: [{ type: 'Ready', status, lastTransitionTime: 'T' }] },
+    });
+    expect((await read([], () => condition('True')))?.nodeFailure).to.equal(undefined);
+    expect((await read([], () => condition('Unknown')))?.nodeFailure).to.equal('is NotReady since T');
+    expect((await read([], () => undefined))?.nodeFailure).to.equal('is deleted');
+    const forbidden = await read([], () => {
+      throw new CliError('unreachable', 'forbidden');
+    });
+    expect(forbidden?.nodeFailure).to.equal(undefined);
+  });
+});
