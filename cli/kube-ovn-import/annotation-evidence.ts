@@ -35,7 +35,7 @@ export function annotationDoubt(
   subnet: KubeOvnSubnet,
   pools: RestrictedPools,
 ): { readonly what: string; readonly leavesOut: LeftOut } | undefined {
-  const { provider, isRequested, holder, addresses } = attachment;
+  const { provider, isRequested, holder, addresses, boundOn } = attachment;
   const doubt = (what: string, leavesOut: LeftOut = {}) => ({
     what,
     leavesOut: { attachments: [attachment], ...leavesOut },
@@ -45,6 +45,7 @@ export function annotationDoubt(
     return doubt(`Subnet ${subnet.name} is of provider ${subnet.spec.provider}`);
   const isListed = subnet.namespaces.includes(holder.namespace);
   // The labels of the namespace may allow it, so that a container may have the address
+  if (subnet.hasSelectors && !isListed && boundOn !== undefined) return undefined;
   if (subnet.hasSelectors && !isListed)
     return doubt(`Subnet ${subnet.name} has namespaceSelectors, and does not list namespace ${holder.namespace}`, {
       addresses: addressesOf([attachment]),

@@ -3,6 +3,7 @@
  * ledger has its address.
  */
 import { IpledgerError } from '../../lib/errors.ts';
+import { isProven } from './find-contests.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer, kubeOvnFinalizers } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import { type Allocation, IpamService, SubnetsService } from '../../proto/generated/ipledger.ts';
@@ -69,8 +70,8 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   });
   await forEachConcurrently(plan.quarantines, quarantine);
   // What only an annotation shows comes last, and takes no address or MAC of a record
-  for (const isRecorded of [true, false]) {
-    const attachments = plan.attachments.filter((each) => each.isRecorded === isRecorded);
+  for (const proven of [true, false]) {
+    const attachments = plan.attachments.filter((each) => isProven(each) === proven);
     await forEachConcurrently([...groupByPod(attachments)], ([pod, each]) => importOrQuarantine(pod, each));
   }
   await forEachConcurrently(plan.leftovers, (ip) => deleteIp(kubernetes, ip));

@@ -9,7 +9,7 @@ interface AttachmentName {
   readonly ordinal: number;
 }
 
-const attachmentKey = ({ namespace, pod, provider, ordinal }: AttachmentName): string =>
+export const attachmentKey = ({ namespace, pod, provider, ordinal }: AttachmentName): string =>
   `${namespace}/${pod} ${provider} ${ordinal}`;
 
 export const allocationKey = ({ attachment }: Allocation): string =>

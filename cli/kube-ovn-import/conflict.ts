@@ -7,6 +7,7 @@ export interface Conflict {
     | 'allocated twice'
     | 'allocated and reserved'
     | 'IP object and annotation'
+    | 'binding file'
     | 'invalid annotation'
     | 'no evidence'
     | 'no Subnet'

@@ -71,7 +71,9 @@ function checkAttachment(
   else if (outside !== undefined)
     add('out of range', `${outside} is not in Subnet ${subnet.name} (${subnet.spec.cidrBlock})`);
   else if (doubt) {
-    const what = `only its annotation has ${shown}, and ${doubt.what}`;
+    const evidence =
+      attachment.boundOn === undefined ? 'only its annotation' : `only a binding file of node ${attachment.boundOn}`;
+    const what = `${evidence} has ${shown}, and ${doubt.what}`;
     found.push({ kind: 'no evidence', where, what, remedy: recreate, leavesOut: doubt.leavesOut });
   }
   if (problem !== undefined)

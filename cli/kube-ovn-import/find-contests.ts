@@ -7,11 +7,11 @@ import type { ObservedAttachment } from './observed-attachments.ts';
 
 export const formatHolder = ({ holder: { namespace, name } }: ObservedAttachment): string => `Pod ${namespace}/${name}`;
 
+/** Whether more than an annotation shows the addresses. */
+export const isProven = ({ isRecorded, boundOn }: ObservedAttachment): boolean => isRecorded || boundOn !== undefined;
+
 export function findContests(attachments: readonly ObservedAttachment[]): Conflict[] {
-  const [recorded, annotated] = [
-    attachments.filter(({ isRecorded }) => isRecorded),
-    attachments.filter(({ isRecorded }) => !isRecorded),
-  ];
+  const [recorded, annotated] = [attachments.filter(isProven), attachments.filter((each) => !isProven(each))];
   const holders = new Map(recorded.flatMap((each) => keysOf(each).map((key) => [key, each] as const)));
   const remaining: ObservedAttachment[] = [];
   const conflicts: Conflict[] = [];

@@ -48,6 +48,10 @@ export interface ObservedAttachment {
   readonly ipObject: KubeOvnIp | undefined;
   /** The addresses are from a record that tenants cannot write. */
   readonly isRecorded: boolean;
+  /** The event of an export that allocated them, for a recovery. */
+  readonly exportedAs?: number;
+  /** The node whose agent has them in a binding file, for a recovery. */
+  readonly boundOn?: string;
   /** The Pod requests the network. */
   readonly isRequested: boolean;
   /** What its annotation has. */

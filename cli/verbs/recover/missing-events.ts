@@ -1,4 +1,9 @@
-/** Finds the events of an export that a restored ledger lacks, and the commands that repeat the operators' part of them. */
+/**
+ * Finds the events of an export that a restored ledger lacks: the allocations that they leave, which `recover` compares with the
+ * cluster, and the commands that repeat the operators' part.
+ */
+import { attachmentKey as attachmentKeyOf } from '../../kube-ovn-import/attachment-key.ts';
+import type { ExportedAllocation } from './add-evidence.ts';
 import { LedgerService } from '../../../proto/generated/ipledger.ts';
 import { parseEvent, type StoredEvent } from '../../../ledger/log/chain/chain.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
@@ -11,6 +16,8 @@ export interface MissingEvents {
   readonly types: Readonly<Record<string, number>>;
   /** The operators' commands among them, in order. */
   readonly commands: readonly string[];
+  /** The allocations among them, except for released ones. */
+  readonly allocations: readonly ExportedAllocation[];
 }
 
 /**
@@ -20,12 +27,30 @@ export interface MissingEvents {
 export async function findMissingEvents(file: string, allocator: Pick<LedgerClient, 'stream'>): Promise<MissingEvents> {
   const types: Record<string, number> = {};
   const commands: string[] = [];
+  const allocations = new Map<string, ExportedAllocation>();
   for await (const event of readMissing(readExportLines(file), file, allocator)) {
     const { type } = event.envelope;
     types[type] = (types[type] ?? 0) + 1;
     commands.push(...formatCommand(event));
+    applyToAllocations(allocations, event);
   }
-  return { types, commands };
+  return { types, commands, allocations: [...allocations.values()] };
+}
+
+function applyToAllocations(
+  allocations: Map<string, ExportedAllocation>,
+  { envelope: { seq }, sequenced }: StoredEvent,
+): void {
+  const { type, subnet } = sequenced;
+  if (type === 'AddressAllocated' || type === 'AddressTransferred') {
+    const { attachment, uid, addresses, mac, interface: name } = sequenced.data;
+    const granted = { subnet, addresses: addresses.map(({ address }) => address), mac, interface: name };
+    allocations.set(attachmentKeyOf(attachment), { ...attachment, ...granted, uid, seq });
+  } else if (type === 'AddressReleased') {
+    const { attachment, alloc } = sequenced.data;
+    const key = attachmentKeyOf(attachment);
+    if (allocations.get(key)?.seq === alloc) allocations.delete(key);
+  }
 }
 
 async function* readMissing(

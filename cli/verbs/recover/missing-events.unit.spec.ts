@@ -84,6 +84,33 @@ describe('The missing events of a restored ledger', () => {
     ]);
   });
 
+  it('leave the allocations that they made, except for released ones', async () => {
+    const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
+    const grant = { attachment, uid: 'uid', node: '', addresses: [{ address: '10.0.0.2', cidr: '', gateway: '' }] };
+    const data = { ...grant, mac: '', interface: 'net1', cause: 'dynamic', routes: [] };
+    const allocated = { type: 'AddressAllocated', subnet: 'lan', data };
+    const other = { ...allocated, data: { ...data, attachment: { ...attachment, pod: 'b' } } };
+    const ended = { attachment, uid: 'uid', addresses: ['10.0.0.2'], cause: 'pod-deleted', evidence: '' };
+    const released = { type: 'AddressReleased', subnet: 'lan', data: { ...ended, alloc: 2 } };
+    const exported = createLines(created, allocated, other, released);
+    expect((await find(exported, exported.slice(0, 1))).allocations).to.deep.equal([
+      {
+        namespace: 'default',
+        pod: 'b',
+        provider: 'lan.default',
+        ordinal: 0,
+        uid: 'uid',
+        seq: 3,
+        subnet: 'lan',
+        addresses: ['10.0.0.2'],
+        mac: '',
+        interface: 'net1',
+      },
+    ]);
+    const transferred = createLines(created, allocated, { ...allocated, type: 'AddressTransferred' }, released);
+    expect((await find(transferred, exported.slice(0, 1))).allocations).to.have.length(1);
+  });
+
   it('start with the first event that differs', async () => {
     const exported = createLines(created, reserved, quarantined);
     const { commands } = await find(exported, createLines(created, reserved, retired, unquarantined));
@@ -93,7 +120,7 @@ describe('The missing events of a restored ledger', () => {
 
   it('are none if the ledger has all events of the export', async () => {
     const exported = createLines(created, reserved);
-    expect(await find(exported, [...exported, 'more'])).to.deep.equal({ types: {}, commands: [] });
+    expect(await find(exported, [...exported, 'more'])).to.deep.equal({ types: {}, commands: [], allocations: [] });
   });
 
   it('cannot come from a file without a common event, or with an altered event', async () => {

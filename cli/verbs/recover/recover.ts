@@ -1,5 +1,5 @@
 /** `ipledger recover`: brings a ledger that was restored from a backup up to the state of the cluster. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations } from '../../clients/list-allocations.ts';
 import { listBindings } from '../../clients/list-bindings.ts';
@@ -7,6 +7,7 @@ import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { connectKubernetes } from '../../clients/kubernetes-client.ts';
 import type { Answer } from '../../output/answer.ts';
+import { type BindingFolder, parseBindingFolder, readBindingFolders } from './binding-folders.ts';
 import { applyRecovery } from './apply-recovery.ts';
 import { planRecovery } from './recovery-plan.ts';
 import { formatRecovery } from './format.ts';
@@ -20,6 +21,7 @@ interface RecoverOptions extends VerbOptions {
   readonly undetected: boolean;
   readonly reason?: string;
   readonly fromExport?: string;
+  readonly bindings: readonly BindingFolder[];
 }
 
 export function defineRecover(verb: Command): void {
@@ -28,6 +30,12 @@ export function defineRecover(verb: Command): void {
     .option('--reason <text>', 'why; the ledger keeps it for good (needed with --apply)')
     .option('--undetected', 'recover although no client has seen later events, so that the ledger is not frozen', false)
     .option('--from-export <file>', "print the operators' commands that are lost, from an export made after the backup")
+    .option(
+      '--bindings <node=folder>',
+      'a copy of the binding files of a node (/var/lib/ipledger/bindings), as evidence; repeat for each node',
+      collectFolders,
+      [],
+    )
     .addHelpText(
       'after',
       `
@@ -37,7 +45,8 @@ releases unused allocations, imports the addresses of Pods, and unfreezes the le
 runs overlap, one starts the epoch, and the other fails and changes nothing.
 
 A conflict is listed with its remedy and left out: annotations of Pods are written by tenants, and count less than the ledger and IP
-objects. Addresses that nothing decides are quarantined, until you run ipledger unquarantine.
+objects. Addresses that nothing decides are quarantined, until you run ipledger unquarantine. --bindings and --from-export add evidence
+that tenants cannot write. Sealed events are an export, too: zcat LEDGER/*.events.ndjson.gz in the archive, and --from-export -.
 
 Exit status:
   0  recovered; without --apply: there are no conflicts
@@ -48,10 +57,17 @@ Exit status:
     );
 }
 
+function collectFolders(text: string, earlier: readonly BindingFolder[]): readonly BindingFolder[] {
+  const folder = parseBindingFolder(text);
+  if (!folder) throw new InvalidArgumentError('It must be NODE=FOLDER.');
+  return [...earlier, folder];
+}
+
 async function recover(allocator: LedgerClient, options: RecoverOptions, signal: AbortSignal): Promise<Answer> {
   const { reason = '', undetected } = options;
   if (options.apply && reason.trim() === '')
     throw new CliError('usage', '--apply needs --reason: the event records it');
+  const bound = await readBindingFolders(options.bindings);
   const kubernetes = await connectKubernetes(signal, options);
   const status = await allocator.call(LedgerService.getStatus, {});
   const missingEvents =
@@ -62,7 +78,9 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   const snapshot = await readClusterSnapshot(kubernetes);
   const { subnets } = await allocator.call(SubnetsService.listSubnets, {});
   const { pools } = await allocator.call(SubnetsService.listPools, {});
-  const recovery = planRecovery(snapshot, { allocations, bindings, subnets, pools });
+  // Event numbers of a recovered ledger and of an export cannot be compared
+  const exported = status.freeze || undetected ? (missingEvents?.allocations ?? []) : [];
+  const recovery = planRecovery(snapshot, { allocations, bindings, subnets, pools }, { exported, bound });
   if (recovery.conflicts.length > 0) process.exitCode = exitStatus.refused;
   if (!options.apply) return formatRecovery(recovery, { status, missingEvents, applied: false, rejected: [] });
   const { position: comparedPosition = { epoch: 0, seq: 0, hash: '' } } = status;

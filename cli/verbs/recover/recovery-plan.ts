@@ -3,9 +3,11 @@
  *
  * The evidence of an address, the strongest first:
  *   1. an allocation of the ledger that has a binding, of a Pod that runs
- *   2. an IP object that the pod-watcher wrote for a later allocation
- *   3. an allocation of a Pod that exists, or whose owner will create it again
- *   4. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
+ *   2. an IP object that the pod-watcher wrote, or an event of an export, of a later allocation
+ *   3. an allocation of another Pod that runs
+ *   4. a binding file of the Pod's node
+ *   5. an allocation of a Pod that has ended, or whose owner will create it again
+ *   6. an annotation of a Pod, which its tenant can write, if the tenant may request that address and nothing else shows it
  * A conflict of two of one rank has no winner. It is left out, and a person decides.
  */
 import { allocationKey, observedKey } from '../../kube-ovn-import/attachment-key.ts';
@@ -13,11 +15,12 @@ import { isRetained } from '../../cluster/address-retention.ts';
 import { hasEnded } from '../../cluster/pod-lifecycle-stage.ts';
 import type { Conflict, PlannedQuarantine } from '../../kube-ovn-import/conflict.ts';
 import { checkAttachments } from '../../kube-ovn-import/conflicts.ts';
-import { findContests, formatHolder } from '../../kube-ovn-import/find-contests.ts';
+import { findContests, formatHolder, isProven } from '../../kube-ovn-import/find-contests.ts';
 import { leaveOutConflicts } from '../../kube-ovn-import/leave-out.ts';
 import { type ObservedAttachment, findObservedAttachments } from '../../kube-ovn-import/observed-attachments.ts';
 import type { KubeOvnPool, KubeOvnSubnet, ClusterSnapshot } from '../../cluster/cluster-snapshot.ts';
 import { formatAllocation, formatPodName } from '../../output/format.ts';
+import { addEvidence, type Evidence, recordSeq } from './add-evidence.ts';
 import type { Allocation, Pool, SandboxBinding, Subnet } from '../../../proto/generated/ipledger.ts';
 
 /** The state of the restored ledger. */
@@ -50,10 +53,16 @@ export interface RecoveryPlan {
 }
 
 /** Empty if ledger and cluster agree. */
-export function planRecovery(snapshot: ClusterSnapshot, ledger: LedgerContents): RecoveryPlan {
+export function planRecovery(
+  snapshot: ClusterSnapshot,
+  ledger: LedgerContents,
+  evidence: Evidence = { exported: [], bound: [] },
+): RecoveryPlan {
   const allocations = indexAllocations(snapshot, ledger);
-  const observed = findObservedAttachments(snapshot, true);
-  const missing = observed.filter((each) => !isKnown(each, allocations.byAttachment.get(observedKey(each))));
+  const observed = addEvidence(findObservedAttachments(snapshot, true), evidence, snapshot);
+  const disputed = new Set(observed.conflicts.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
+  const undisputed = observed.attachments.filter((each) => !disputed.has(each));
+  const missing = undisputed.filter((each) => !isKnown(each, allocations.byAttachment.get(observedKey(each))));
   const checked = checkAttachments(missing, snapshot);
   const rivals = new Map(checked.attachments.map((each) => [each, allocations.rivalsOf(each)]));
   const lost = checked.attachments.flatMap((each): Conflict[] => {
@@ -62,7 +71,7 @@ export function planRecovery(snapshot: ClusterSnapshot, ledger: LedgerContents):
   });
   const leftOut = new Set(lost.flatMap(({ leavesOut }) => leavesOut?.attachments ?? []));
   const contests = findContests(checked.attachments.filter((each) => !leftOut.has(each)));
-  const conflicts = [...checked.conflicts, ...lost, ...contests];
+  const conflicts = [...observed.conflicts, ...checked.conflicts, ...lost, ...contests];
   const { attachments: imports, quarantines } = leaveOutConflicts(
     { attachments: checked.attachments, leftovers: [], reservations: [] },
     conflicts,
@@ -83,8 +92,8 @@ export function planRecovery(snapshot: ClusterSnapshot, ledger: LedgerContents):
     pools: snapshot.pools.filter(({ name }) => !poolNames.has(name)),
     releases: allocations.all.flatMap(({ allocation, exists, isRetained: retained }): PlannedRelease[] => {
       const replacement = replaced.get(allocation);
-      if (replacement?.isRecorded) {
-        const reason = `an IP object shows ${replacement.addresses.join()} for ${formatHolder(replacement)}`;
+      if (replacement && isProven(replacement)) {
+        const reason = `${formatEvidence(replacement)} shows ${replacement.addresses.join()} for ${formatHolder(replacement)}`;
         return [{ allocation, reason }];
       }
       if (exists || retained || transferred.has(allocationKey(allocation))) return [];
@@ -136,13 +145,11 @@ function indexAllocations(snapshot: ClusterSnapshot, { allocations }: LedgerCont
 }
 
 /** Whether the ledger has what the cluster shows, or something later. */
-function isKnown(
-  { holder, subnet, addresses, ipObject, isRecorded }: ObservedAttachment,
-  own?: KnownAllocation,
-): boolean {
+function isKnown(observed: ObservedAttachment, own?: KnownAllocation): boolean {
   if (!own) return false;
   const { allocation } = own;
-  if (isRecorded && ipObject && ipObject.allocation <= allocation.seq) return true;
+  const { holder, subnet, addresses, ipObject } = observed;
+  if (observed.isRecorded && recordSeq(observed) <= allocation.seq) return true;
   // The uid of an absent member is unknown
   const isSamePod = allocation.podUid === holder.uid || holder.uid === ipObject?.uid;
   const allocated = allocation.addresses.map(({ address }) => address);
@@ -157,20 +164,27 @@ function isStronger(
   // An earlier Pod of the name does not exist any more. Its address is transferred, or stays held while it is bound
   if (isEarlierPod(allocation, observed)) return false;
   const isBound = allocation.bindings.length > 0;
-  if (!observed.isRecorded) return exists || retained || isBound;
-  const isLater = (observed.ipObject?.allocation ?? 0) > allocation.seq;
-  return !isLater || (runs && isBound);
+  const isInUse = runs && isBound;
+  if (observed.isRecorded && recordSeq(observed) > allocation.seq) return isInUse;
+  // A node shows what its own Pods have, and takes nothing from a Pod that runs
+  if (observed.boundOn !== undefined) return isInUse || (runs && allocationKey(allocation) !== observedKey(observed));
+  return observed.isRecorded || exists || retained || isBound;
 }
 
 const isEarlierPod = (allocation: Allocation, observed: ObservedAttachment): boolean =>
   allocationKey(allocation) === observedKey(observed) && allocation.podUid !== observed.holder.uid;
 
+function formatEvidence({ isRecorded, exportedAs, ipObject, boundOn }: ObservedAttachment): string {
+  if (exportedAs !== undefined) return `event ${exportedAs} of the export`;
+  if (isRecorded) return ipObject ? `IP object ${ipObject.name}` : 'an IP object';
+  return boundOn === undefined ? 'only its annotation' : `a binding file of node ${boundOn}`;
+}
+
 function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflict {
-  const evidence = observed.isRecorded ? `IP object ${observed.ipObject?.name} has` : 'only its annotation has';
   return {
     kind: 'in the ledger',
     where: formatHolder(observed),
-    what: `${evidence} ${observed.addresses.join()} of Subnet ${observed.subnet}; in the ledger Pod ${formatPodName(allocation.attachment)} has ${formatAllocation(allocation)}`,
+    what: `${formatEvidence(observed)} has ${observed.addresses.join()} of Subnet ${observed.subnet}; in the ledger Pod ${formatPodName(allocation.attachment)} has ${formatAllocation(allocation)}`,
     remedy: 'run `ip addr` in the containers, and delete the wrong Pod',
     leavesOut: { attachments: [observed] },
   };
@@ -178,7 +192,7 @@ function inLedger(observed: ObservedAttachment, allocation: Allocation): Conflic
 
 /**
  * The bindings that an import replaces. The allocator gave the address to a Pod of another name only when no container could answer
- * on it any more, so the later IP object proves that the binding ended. Not while a Pod of its name runs.
+ * on it any more, so the later record proves that the binding ended. Not while a Pod of its name runs.
  */
 function findStaleBindings(
   imports: readonly ObservedAttachment[],
@@ -199,7 +213,7 @@ function findStaleBindings(
       const successor = imported.get(`${subnet}/${address}`);
       return (
         successor !== undefined &&
-        (successor.ipObject?.allocation ?? 0) > allocationSeq &&
+        recordSeq(successor) > allocationSeq &&
         `${successor.holder.namespace}/${successor.holder.name}` !== pod &&
         !running.has(pod)
       );

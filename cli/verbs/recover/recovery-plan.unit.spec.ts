@@ -8,6 +8,8 @@ import type {
   PodWithOwner,
   ClusterSnapshot,
 } from '../../cluster/cluster-snapshot.ts';
+import type { BindingFile } from '../../../lib/binding-file.ts';
+import type { Evidence, ExportedAllocation } from './add-evidence.ts';
 import { type LedgerContents, planRecovery } from './recovery-plan.ts';
 
 const metadata = { uid: 'uid', resourceVersion: '1', generation: 1, finalizers: [] };
@@ -78,17 +80,56 @@ const allocation = (name: string, address: string, more: Partial<Allocation> = {
 
 const networks = new Map([['default/lan', '{"type":"macvlan","ipam":{"type":"kube-ovn"}}']]);
 
-function plan(cluster: Partial<ClusterSnapshot>, ledger: Partial<LedgerContents> = {}) {
+/** The binding file that the agent of node-1 wrote. */
+const file = (name: string, address: string, more: Partial<BindingFile> = {}): BindingFile => ({
+  version: 1,
+  namespace: 'default',
+  pod: name,
+  podUid: `uid-${name}`,
+  provider: 'lan.default',
+  containerId: `c-${name}`,
+  interface: 'net1',
+  node: 'node-1',
+  bootId: 'boot',
+  addresses: [address],
+  netns: '',
+  boundAs: '',
+  isDeleted: false,
+  epoch: 1,
+  ...more,
+});
+const exportedAs = (seq: number, name: string, address: string): ExportedAllocation => ({
+  namespace: 'default',
+  pod: name,
+  uid: `uid-${name}`,
+  seq,
+  provider: 'lan.default',
+  ordinal: 0,
+  interface: '',
+  subnet: 'lan',
+  addresses: [address],
+  mac: '',
+});
+
+function plan(
+  cluster: Partial<ClusterSnapshot>,
+  ledger: Partial<LedgerContents> = {},
+  { exported = [], bound = [] }: Partial<Evidence> = {},
+) {
   const none = { pools: [], ips: [], vips: [], pods: [], networks };
   const retention = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
   const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, ...cluster };
-  const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = planRecovery(snapshot, {
-    allocations: [],
-    subnets: [lan],
-    pools: [],
-    bindings: (ledger.allocations ?? []).filter((each) => each.bindings.length > 0).map(boundTo),
-    ...ledger,
-  });
+  const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = planRecovery(
+    snapshot,
+    {
+      allocations: [],
+      subnets: [lan],
+      pools: [],
+      bindings: (ledger.allocations ?? []).filter((each) => each.bindings.length > 0).map(boundTo),
+      ...ledger,
+    },
+    { exported, bound },
+  );
   return {
     configured: [...subnets, ...pools].map(({ name }) => name),
     releases: releases.map(({ allocation: { attachment }, reason }) => `${attachment?.pod}: ${reason}`),
@@ -136,7 +177,7 @@ describe('The recovery plan', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2')] };
     expect(plan({ pods: [pod('a', '10.0.0.9')], ips: [ip('a', '10.0.0.9')] }, ledger)).to.deep.equal({
       ...empty,
-      releases: ['a: an IP object shows 10.0.0.9 for Pod default/a'],
+      releases: ['a: IP object a.default.lan.default shows 10.0.0.9 for Pod default/a'],
       imports: ['a: 10.0.0.9'],
     });
   });
@@ -171,7 +212,7 @@ describe('The recovery plan', () => {
     const ledger = { allocations: [allocation('a', '10.0.0.2', { bindings })] };
     expect(plan({ pods: [pod('b', '')], ips: [ip('b', '10.0.0.2')] }, ledger)).to.deep.equal({
       ...empty,
-      releases: ['a: an IP object shows 10.0.0.2 for Pod default/b'],
+      releases: ['a: IP object b.default.lan.default shows 10.0.0.2 for Pod default/b'],
       ended: ['a'],
       imports: ['b: 10.0.0.2'],
     });
@@ -281,5 +322,72 @@ describe('The recovery plan', () => {
     const ledger = { allocations: [allocation('vm1', '10.0.0.2', { owner })] };
     expect(plan({ machines: new Set(['default/vm1']) }, ledger)).to.deep.equal(empty);
     expect(plan({}, ledger).releases).to.have.length(1);
+  });
+
+  describe('with evidence that tenants cannot write', () => {
+    const both = [pod('a', '10.0.0.2'), pod('b', '10.0.0.2')];
+    const decided = {
+      ...empty,
+      imports: ['a: 10.0.0.2'],
+      conflicts: ['allocated twice: Pod default/a and Pod default/b'],
+    };
+
+    it('decides between two annotations by a binding file or an export', () => {
+      expect(plan({ pods: both }, {}, { bound: [file('a', '10.0.0.2')] })).to.deep.equal(decided);
+      expect(plan({ pods: both }, {}, { exported: [exportedAs(9, 'a', '10.0.0.2')] })).to.deep.equal(decided);
+    });
+
+    it('imports what a binding file or an export has of a Pod without, or with another annotation', () => {
+      for (const annotated of ['', '10.0.0.9'])
+        for (const evidence of [{ bound: [file('a', '10.0.0.2')] }, { exported: [exportedAs(9, 'a', '10.0.0.2')] }])
+          expect(plan({ pods: [pod('a', annotated)] }, {}, evidence).imports).to.deep.equal(['a: 10.0.0.2']);
+    });
+
+    it('ignores binding files of ended Pods, of other uids, and of Pods on other nodes', () => {
+      const lies = [
+        file('a', '10.0.0.2', { podUid: 'earlier' }),
+        file('a', '10.0.0.2', { node: 'node-2' }),
+        file('gone', '10.0.0.2'),
+      ];
+      expect(plan({ pods: [pod('a', '')] }, {}, { bound: lies })).to.deep.equal(empty);
+    });
+
+    it('lets a node take no address from a running Pod, and of no network that its Pod does not request', () => {
+      const bound = [file('b', '10.0.0.2')];
+      for (const held of [allocation('a', '10.0.0.2'), allocation('a', '10.0.0.2', { bindings })])
+        expect(plan({ pods: [pod('a', ''), pod('b', '')] }, { allocations: [held] }, { bound })).to.deep.equal({
+          ...empty,
+          conflicts: ['in the ledger: Pod default/b'],
+        });
+      expect(plan({ pods: [pod('b', '', 'other')] }, {}, { bound })).to.deep.equal({
+        ...empty,
+        conflicts: ['no evidence: Pod default/b'],
+      });
+    });
+
+    it('leaves out both and quarantines the address if a binding file contradicts an IP object', () => {
+      const bound = [file('b', '10.0.0.2')];
+      const ips = [ip('a', '10.0.0.2')];
+      expect(plan({ pods: [pod('a', ''), pod('b', '')], ips }, {}, { bound })).to.deep.equal({
+        ...empty,
+        conflicts: ['allocated twice: Pod default/a and Pod default/b'],
+        quarantined: ['10.0.0.2'],
+      });
+      expect(plan({ pods: [pod('a', '')], ips }, {}, { bound: [file('a', '10.0.0.3')] })).to.deep.equal({
+        ...empty,
+        conflicts: ['binding file: Pod default/a'],
+        quarantined: ['10.0.0.2', '10.0.0.3'],
+      });
+    });
+
+    it('prefers the later of an IP object and an export, and what the ledger has already', () => {
+      const cluster = { pods: [pod('a', '')], ips: [ip('a', '10.0.0.3')] };
+      const imports = (seq: number) => plan(cluster, {}, { exported: [exportedAs(seq, 'a', '10.0.0.2')] }).imports;
+      expect(imports(19)).to.deep.equal(['a: 10.0.0.3']);
+      expect(imports(21)).to.deep.equal(['a: 10.0.0.2']);
+      const ledger = { allocations: [allocation('a', '10.0.0.2')] };
+      const evidence = { exported: [exportedAs(7, 'a', '10.0.0.2')], bound: [file('a', '10.0.0.2')] };
+      expect(plan({ pods: [pod('a', '')] }, ledger, evidence)).to.deep.equal(empty);
+    });
   });
 });

@@ -6,32 +6,17 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
+import {
+  type BindingFile,
+  bindingFileName,
+  maxBindingFileBytes,
+  maxBindingFiles,
+  parseBindingFile,
+} from '../../../lib/binding-file.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
-import { isSystemError, readTrustedFile } from '../trusted-file.ts';
-
-const defaultMaxFiles = 20_000;
-const maxFileBytes = 16 << 10;
-
-const text = z.string().max(1024);
-const fileSchema = z.object({
-  version: z.literal(1),
-  namespace: text.min(1),
-  pod: text.min(1),
-  podUid: text,
-  provider: text.min(1),
-  containerId: text.min(1),
-  interface: text.min(1),
-  node: text.min(1),
-  bootId: text.min(1),
-  addresses: z.array(text).max(64),
-  netns: text.default(''),
-  boundAs: text.default(''),
-  isDeleted: z.boolean().default(false),
-  epoch: z.number().int().nonnegative(),
-});
+import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 /** A binding as the allocator acknowledged it. */
 export interface SavedBinding extends ContainerInterface {
@@ -68,8 +53,6 @@ export interface BindingFilesOptions {
   readonly maxFiles?: number;
 }
 
-const fileNameOf = ({ containerId, interface: name }: ContainerInterface): string => `${containerId}@${name}.json`;
-
 /**
  * Reads the folder, and makes it if it is absent. Removes the files of earlier boots. Renames a file that cannot be parsed to
  * `<name>.broken`. If the folder cannot be used (a read-only root), the agent logs it and works without binding files.
@@ -79,7 +62,7 @@ export async function openBindingFiles({
   node,
   bootId,
   log,
-  maxFiles = defaultMaxFiles,
+  maxFiles = maxBindingFiles,
 }: BindingFilesOptions): Promise<BindingFiles> {
   const bindings = new Map<string, SavedBinding>();
   let isUsable = true;
@@ -99,7 +82,7 @@ export async function openBindingFiles({
     async save(binding) {
       if (bindings.size >= maxFiles && !bindings.has(interfaceKey(binding)))
         throw new IpledgerError('OVERLOADED', `${folder} has ${maxFiles} bindings, the limit`);
-      const path = join(folder, fileNameOf(binding));
+      const path = join(folder, bindingFileName(binding));
       const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;
       await writeFile(draft, JSON.stringify({ version: 1, ...binding, node, bootId }), { mode: 0o600, flag: 'wx' });
       await rename(draft, path);
@@ -107,7 +90,7 @@ export async function openBindingFiles({
     },
     async remove(container) {
       bindings.delete(interfaceKey(container));
-      if (isUsable) await rm(join(folder, fileNameOf(container)), { force: true });
+      if (isUsable) await rm(join(folder, bindingFileName(container)), { force: true });
     },
     get: (container) => bindings.get(interfaceKey(container)),
     all: () => [...bindings.values()],
@@ -134,11 +117,9 @@ async function readAll(options: Required<BindingFilesOptions>, bindings: Map<str
   }
 }
 
-async function readBinding(path: string, name: string, log: Logger): Promise<z.output<typeof fileSchema> | undefined> {
+async function readBinding(path: string, name: string, log: Logger): Promise<BindingFile | undefined> {
   try {
-    const binding = fileSchema.parse(JSON.parse(await readTrustedFile(path, maxFileBytes)));
-    if (fileNameOf(binding) !== name) throw new Error(`${name} has the binding of ${fileNameOf(binding)}`);
-    return binding;
+    return parseBindingFile(name, await readTrustedFile(path, maxBindingFileBytes));
   } catch (error) {
     if (isSystemError(error)) {
       log.error(

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
-import { isSystemError, readTrustedFile } from '../trusted-file.ts';
+import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
 
 const everyMs = 15_000;
 const maxFilesPerPass = 10_000;

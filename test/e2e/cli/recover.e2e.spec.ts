@@ -107,6 +107,7 @@ describe('A ledger that was restored from a backup', function () {
       await ipledger('reserve', '10.8.0.70', '--for', 'vip/printer', '--reason', 'floor 3');
       exported = join(scene.run.folder, 'export.ndjson');
       await writeFile(exported, (await ipledger('export')).stdout);
+      expect((await callKubeOvnPlugin(scene, { pod: 'comes', network: 'lan' })).code).to.equal(0);
       await expectConsistency(stack);
       await waitForLease();
       await stack.watcher.stop();
@@ -180,6 +181,27 @@ describe('A ledger that was restored from a backup', function () {
       expect(stdout).to.match(
         /^ {2}ipledger reserve 10\.8\.0\.70 --for vip\/printer --subnet lan --reason 'floor 3' {2}# event \d+, .*, by anonymous$/m,
       );
+    });
+
+    it('is compared with the binding files of nodes, which decide between two annotations', async () => {
+      const comes = addresses['comes'] ?? '';
+      await scene.kubernetes.remove('IP', 'comes.default.lan.default');
+      await makePod(scene, 'copy', 'lan', {
+        'lan.default.kubernetes.io/ip_address': comes,
+        'lan.default.kubernetes.io/allocated': 'true',
+      });
+      const [agent] = scene.stack.agents;
+      const imported = new RegExp(
+        `^missing allocation +Pod default/comes +import ${comes.replaceAll('.', '\\.')} `,
+        'm',
+      );
+      expect((await recover()).stdout).to.not.match(imported);
+      const { code, stdout } = await recover('--bindings', `${agent.node}=${agent.bindings}`);
+      expect(code).to.equal(1);
+      expect(stdout)
+        .to.match(imported)
+        .and.to.match(/^allocated twice +Pod default\/comes and Pod default\/copy /m);
+      await scene.kubernetes.remove('Pod', 'copy');
     });
 
     it('stays frozen when a recovery is interrupted after any step', async () => {

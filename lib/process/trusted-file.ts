@@ -1,4 +1,4 @@
-/** Reads files in the agent's folders. A file of another user, a large file, and a file that is not regular are rejected. */
+/** Reads small files of folders that root owns. A file of another user, a large file, and a file that is not regular are rejected. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 

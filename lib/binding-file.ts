@@ -1,0 +1,39 @@
+/**
+ * The format of a binding file: what a node agent keeps of one container interface that has its addresses. `ipledger recover` reads
+ * copies of them.
+ */
+import * as z from 'zod';
+
+/** Files in one folder. */
+export const maxBindingFiles = 20_000;
+export const maxBindingFileBytes = 16 << 10;
+
+const text = z.string().max(1024);
+const schema = z.object({
+  version: z.literal(1),
+  namespace: text.min(1),
+  pod: text.min(1),
+  podUid: text,
+  provider: text.min(1),
+  containerId: text.min(1),
+  interface: text.min(1),
+  node: text.min(1),
+  bootId: text.min(1),
+  addresses: z.array(text).max(64),
+  netns: text.default(''),
+  boundAs: text.default(''),
+  isDeleted: z.boolean().default(false),
+  epoch: z.number().int().nonnegative(),
+});
+
+export type BindingFile = z.output<typeof schema>;
+
+export const bindingFileName = (binding: { readonly containerId: string; readonly interface: string }): string =>
+  `${binding.containerId}@${binding.interface}.json`;
+
+/** @throws Error for a text that is no binding, or that of another file name */
+export function parseBindingFile(name: string, content: string): BindingFile {
+  const binding = schema.parse(JSON.parse(content));
+  if (bindingFileName(binding) !== name) throw new Error(`${name} has the binding of ${bindingFileName(binding)}`);
+  return binding;
+}
