@@ -103,7 +103,7 @@ chaos: cni programs ## the fault and scale tests for hours: longer outages, more
 
 .PHONY: histories
 histories: SPEC = ledger/domain/state/network-histories.unit.spec.ts
-histories: node_modules ## random histories of a million commands: generations of names, MACs, restarts, Subnets that change (HISTORY_COMMANDS=n)
+histories: node_modules ## random histories of a million commands: generations of names, late requests, MACs, reservations, restarts, clocks, Subnets that change (HISTORY_COMMANDS=n)
 	@HISTORY_COMMANDS=$${HISTORY_COMMANDS:-1000000} $(specs)
 
 .PHONY: attack

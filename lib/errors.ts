@@ -53,6 +53,7 @@ const meanings = {
   SANDBOX_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   DATA_PATH_FAILED: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   DEADLINE_PASSED: { kind: 'transient', grpc: status.DEADLINE_EXCEEDED, http: 500 },
+  REQUEST_OUTDATED: { kind: 'transient', grpc: status.FAILED_PRECONDITION, http: 500 },
   POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
   NO_CHECKPOINT_KEY: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   NOT_WRITER: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },

@@ -397,6 +397,11 @@ export interface AllocateRequest {
   validMs: number;
   /** Imports allocations of another system: each attachment names its addresses, and the cause is IMPORT. */
   import: boolean;
+  /**
+   * The client made the request when it had seen this event. The Pod takes nothing from another uid of its name that got an address
+   * later, and gets nothing beside it: REQUEST_OUTDATED. 0: a late request of an earlier Pod can take over until valid_ms has passed.
+   */
+  seenSeq: number;
 }
 
 export interface AllocateReply {

@@ -139,7 +139,7 @@ function createAttachment(
 }
 
 function findSubnet(provider: string, addresses: readonly string[], { subnets }: ClusterSnapshot): string {
-  const isOf = (wanted: string) => (subnet: ClusterSnapshot['subnets'][number]) =>
-    (subnet.spec.provider || 'ovn') === wanted && addresses.some((each) => subnetContains(subnet, each));
+  const isOf = (expected: string) => (subnet: ClusterSnapshot['subnets'][number]) =>
+    (subnet.spec.provider || 'ovn') === expected && addresses.some((each) => subnetContains(subnet, each));
   return (subnets.find(isOf(provider)) ?? subnets.find(isOf('ovn')))?.name ?? '';
 }

@@ -74,6 +74,8 @@ export interface Allocate extends Timed {
   readonly import?: boolean;
   /** The request is refused after this time (milliseconds since 1970), so that a late one leaks no address. */
   readonly deadline?: number;
+  /** The client made the request when it had seen this event: the Pod takes over from no uid of its name with a later allocation. */
+  readonly seenSeq?: Seq;
 }
 
 /** Ends all allocations of a Pod uid, or one of them. */

@@ -13,7 +13,7 @@ import { networkOf } from '../state/network.ts';
 import { isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
 import { allocationOf, attachmentKey, claimOf, type State } from '../state/state.ts';
-import { endOf, refuseEnded } from './rules/ended-pods.ts';
+import { endOf, refuseEnded, refuseOutdated } from './rules/ended-pods.ts';
 import { entitlementsOf, reservedAddressesFor } from './rules/entitlement.ts';
 import { matchesIpFamily } from './rules/ip-family.ts';
 import { refuseFenced } from './rules/fence.ts';
@@ -52,7 +52,10 @@ export function allocate(state: State, command: Allocate): Event[] {
     };
     const held = allocationOf(state, attachment);
     if (held?.uid === command.pod.uid) continue;
-    if (events.length === 0) refuseEnded(state, command);
+    if (events.length === 0) {
+      refuseEnded(state, command);
+      refuseOutdated(state, command);
+    }
     events.push(
       ...withAttachment(attachment, command, () =>
         eventsFor(state, command, { request, attachment, held, taken, tenant }),

@@ -75,8 +75,32 @@ const anyApply = fc
     const spec = { cidrBlock, gateway: '', excludeIps: [], provider, protocol: '', cooldownMs, bindingTimeoutMs };
     return { type: 'ApplySubnet', name, spec };
   });
+/** A request that was made some events ago, or one without a position. */
+type LateRequest = Extract<Untimed, { type: 'Allocate' }> & { readonly lag: number | undefined };
+const anyLateRequest = fc
+  .tuple(anyAllocate, fc.constantFrom(undefined, 0, 0, 1, 3, 10))
+  .map(([command, lag]): Untimed => ({ ...command, lag }) as LateRequest);
+const anyOwner = fc.oneof(
+  fc.constant('vip/printer'),
+  fc.tuple(anyPod, anyProvider).map(([pod, provider]) => `pod/default/${pod}/${provider}`),
+);
+const anyReservation = fc.oneof(
+  fc
+    .record({ subnet: anySubnet, address: anyAddress, reservedFor: anyOwner, mac: fc.oneof(fc.constant(''), anyMac) })
+    .map(({ address, ...more }): Untimed => ({
+      type: 'Reserve',
+      addresses: [address],
+      reason: 'r',
+      ipFamily: '',
+      ...more,
+    })),
+  fc
+    .record({ subnet: anySubnet, reservedFor: anyOwner })
+    .map((each): Untimed => ({ type: 'Unreserve', addresses: [], reason: 'r', ...each })),
+);
 const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
-  { weight: 6, arbitrary: anyAllocate },
+  { weight: 6, arbitrary: anyLateRequest },
+  { weight: 2, arbitrary: anyReservation },
   {
     weight: 1,
     arbitrary: anySandbox.map((each): Untimed => ({ type: 'Unbind', ...each, cause: 'container-deleted' })),
@@ -96,14 +120,18 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
       }),
   },
 );
-type Step = Untimed | 'restart' | [index: number, command: CommandAbout];
+/** The clock of the next writer, compared with the real time. The time of the ledger never goes back. */
+interface Restart {
+  readonly skewMs: number;
+}
+type Step = Untimed | Restart | [index: number, command: CommandAbout];
 /** Commands, commands about an allocation by its index, and restarts from the keys, each with the milliseconds that pass before it. */
 const anyHistory = fc.array(
   fc.tuple(
     fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
       { weight: 20, arbitrary: anyCommand },
       { weight: 10, arbitrary: fc.tuple(fc.nat(), anyCommandAbout) },
-      { weight: 1, arbitrary: fc.constant('restart') },
+      { weight: 1, arbitrary: fc.record({ skewMs: fc.constantFrom(-30_000, 0, 30_000) }) },
     ),
     fc.constantFrom(0, 0, 1_000, 1_000, cooldownMs, bindingTimeoutMs),
   ),
@@ -115,31 +143,40 @@ const commandsPerHistory = 40;
 const commands = Number(process.env['HISTORY_COMMANDS'] ?? 5_000);
 
 /** The command of a step; undefined if it is about an allocation and there is none. */
-function commandOf(state: State, step: Exclude<Step, 'restart'>): Untimed | undefined {
-  if (!Array.isArray(step)) return step;
+function commandOf(state: State, step: Exclude<Step, Restart>, seq: number): Untimed | undefined {
+  if (!Array.isArray(step)) {
+    if (!('lag' in step)) return step;
+    const { lag, ...command } = step as LateRequest;
+    return lag === undefined ? command : { ...command, seenSeq: Math.max(seq - lag, 1) };
+  }
   const held = [...state.pods.after(0)];
   const holder = held[step[0] % held.length];
   return holder && step[1](holder);
 }
 
-describe(`Random histories of ${commands} commands: generations of names, MACs, restarts, and Subnets that change`, function () {
+describe(`Random histories of ${commands} commands: generations of names, late requests, MACs, reservations, restarts, clocks, and Subnets that change`, function () {
   this.timeout(commands * 100);
 
-  it('give no address or MAC of a network to two Pods, or while a container of another Pod may use it, and nothing to an ended Pod', () => {
+  it('give no address or MAC of a network to two Pods, or while a container of another Pod may use it or it is reserved for another owner, and nothing to an ended or an earlier Pod', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         let state: State = initialState();
         const witness = new HolderWitness(bindingTimeoutMs);
         let [seq, now] = [0, startTime];
+        let [realTime, skewMs] = [startTime, 0];
         for (const name of ['lan', 'overlay'])
           evolve(state, { ...networkSubnet(name), seq: ++seq, at: now }, new UndoLog());
         for (const [step, afterMs] of history) {
-          now += afterMs;
-          if (step === 'restart') state = restoreState(snapshotOf(state));
-          const untimed = step === 'restart' ? undefined : commandOf(state, step);
+          realTime += afterMs;
+          if ('skewMs' in step) ({ skewMs } = step);
+          now = Math.max(now, realTime + skewMs);
+          if ('skewMs' in step) state = restoreState(snapshotOf(state));
+          const untimed = 'skewMs' in step ? undefined : commandOf(state, step, seq);
           const decision = untimed && decide(state, { ...untimed, now });
           if (untimed?.type === 'Allocate' && witness.hasEnded(untimed.pod.name, untimed.pod.uid))
             expect(decision, 'a late request').to.satisfy(changesNothing);
+          if (untimed?.type === 'Allocate' && witness.hasLater(untimed.pod, untimed.seenSeq))
+            expect(decision, 'an outdated request').to.satisfy(changesNothing);
           if (decision?.kind !== 'accepted') continue;
           for (const event of decision.events) {
             evolve(state, { ...event, seq: ++seq, at: now }, new UndoLog());
@@ -176,7 +213,9 @@ describe(`Random histories of ${commands} commands: generations of names, MACs, 
 
 /** It is refused. A Pod that has ended, and still holds another NIC's address, gets that answer. */
 const changesNothing = (decision: Decision): boolean =>
-  decision.kind === 'refused' ? decision.refusal.code === 'POD_SUPERSEDED' : decision.events.length === 0;
+  decision.kind === 'refused'
+    ? ['POD_SUPERSEDED', 'REQUEST_OUTDATED'].includes(decision.refusal.code)
+    : decision.events.length === 0;
 
 const networkSubnet = (name: string): Event => ({
   type: 'SubnetConfigured',

@@ -130,14 +130,14 @@ type Allocate = Untimed<Extract<Command, { type: 'Allocate' }>>;
 export const allocate = (
   pod: string,
   attachment: Partial<Allocate['attachments'][number]> = {},
-  more: Partial<Allocate['pod'] & { deadline: number }> = {},
+  more: Partial<Allocate['pod'] & { deadline: number; seenSeq: number }> = {},
 ): Allocate => allocateAll(pod, [attachment], more);
 
 /** A request of `pod` for several attachments. */
 export function allocateAll(
   pod: string,
   attachments: readonly Partial<Allocate['attachments'][number]>[],
-  { deadline, ...more }: Partial<Allocate['pod'] & { deadline: number }> = {},
+  { deadline, seenSeq, ...more }: Partial<Allocate['pod'] & { deadline: number; seenSeq: number }> = {},
 ): Allocate {
   return {
     type: 'Allocate',
@@ -156,6 +156,7 @@ export function allocateAll(
       ...attachment,
     })),
     ...(deadline !== undefined && { deadline }),
+    ...(seenSeq !== undefined && { seenSeq }),
   };
 }
 

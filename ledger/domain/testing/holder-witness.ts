@@ -1,6 +1,7 @@
 /**
  * Follows the events of a ledger, and fails at the first one that gives a Pod an address or a MAC that another Pod has on the same
- * network, or with which a container of another Pod may answer; or that gives anything to a Pod that has ended. It knows only events.
+ * network, with which a container of another Pod may answer, or that is reserved for another owner; or that gives anything to a Pod
+ * that has ended. It knows only events.
  */
 import { expect } from 'chai';
 import type { AddressAllocated, AddressTransferred, Event } from '../events/event.ts';
@@ -21,6 +22,8 @@ export class HolderWitness {
   readonly #uses = new Map<string, Use>();
   readonly #grants = new Map<number, { readonly subnet: string; readonly data: Granted }>();
   readonly #ended = new Set<string>();
+  /** By "subnet/address": the owner that it is reserved for. */
+  readonly #reserved = new Map<string, string>();
 
   constructor(bindingTimeoutMs: number) {
     this.#bindingTimeoutMs = bindingTimeoutMs;
@@ -30,8 +33,20 @@ export class HolderWitness {
     return this.#ended.has(`${pod} ${uid}`);
   }
 
+  /** Whether another uid of the name got an address after this event. */
+  hasLater({ name, uid }: { readonly name: string; readonly uid: string }, seenSeq: number | undefined): boolean {
+    if (seenSeq === undefined) return false;
+    return [...this.#grants].some(
+      ([seq, { data }]) => seq > seenSeq && data.attachment.pod === name && data.uid !== uid,
+    );
+  }
+
   read(event: Event, seq: number, at: number): void {
     const { subnet } = event;
+    if (event.type === 'AddressReserved')
+      for (const each of event.data.addresses) this.#reserved.set(`${subnet}/${each}`, event.data.reservedFor);
+    if (event.type === 'ReservationCancelled')
+      for (const each of event.data.addresses) this.#reserved.delete(`${subnet}/${each}`);
     if (event.type === 'AddressAllocated' || event.type === 'AddressTransferred') {
       const { data } = event;
       if ('alloc' in data) this.#endGrant(data.alloc, data.ended === true, at);
@@ -60,6 +75,9 @@ export class HolderWitness {
     const { pod, provider, ordinal } = attachment;
     const nic = `${pod} ${provider}/${ordinal}`;
     const addresses = data.addresses.map(({ address }) => address);
+    const owner = `pod/${attachment.namespace}/${pod}/${provider}`;
+    for (const address of addresses)
+      expect(this.#reserved.get(`${subnet}/${address}`) ?? owner, 'it is reserved').to.equal(owner);
     for (const address of addresses)
       for (const use of this.#usesOf(subnet, provider, address, mac)) {
         expect(use.holder?.nic ?? nic, 'another NIC holds it').to.equal(nic);

@@ -1,4 +1,4 @@
-/** Which Pods have ended, and that these get no address again. */
+/** Which Pods have ended, and that late requests of earlier Pods of a name get no address. */
 import type { Allocate } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import type { ReleaseCause } from '../../events/event.ts';
@@ -34,5 +34,20 @@ export function refuseEnded(state: State, { pod: { namespace, name, uid }, impor
   throw new Refused(
     'POD_SUPERSEDED',
     `Pod ${namespace}/${name} (uid ${uid}) ${how}. It gets no address again. Delete the Pod if it still exists`,
+  );
+}
+
+/**
+ * Rejects a request that was made before another uid of the name got an address. Its Pod may have been deleted since, and would take
+ * the addresses of the newer one, although it never had any. A Pod that is newer itself is requested again.
+ * @throws Refused REQUEST_OUTDATED
+ */
+export function refuseOutdated(state: State, { pod: { namespace, name, uid }, seenSeq }: Allocate): void {
+  if (seenSeq === undefined) return;
+  const later = allocationsOfPodName(state, namespace, name).find((held) => held.uid !== uid && held.seq > seenSeq);
+  if (!later) return;
+  throw new Refused(
+    'REQUEST_OUTDATED',
+    `Pod ${namespace}/${name} (uid ${uid}) was requested at event ${seenSeq}, and uid ${later.uid} got an address of the name at event ${later.seq}. Request again if the Pod still exists`,
   );
 }

@@ -64,3 +64,25 @@ describe('An ended Pod', () => {
       .then([allocated('web-1', '172.17.0.12', { uid: 'uid-1' })]);
   });
 });
+
+describe('A request that is older than an allocation of another uid of its name', () => {
+  const second = { ...first, data: { ...first.data, uid: 'uid-2' } } as Event;
+  const late = (seenSeq: number, provider = 'macvlan.default') =>
+    allocate('web-0', { provider }, { uid: 'uid-1', seenSeq });
+
+  it('takes nothing from it, and gets nothing beside it', () => {
+    for (const provider of ['macvlan.default', 'other.default'])
+      given([subnet, second]).when(late(1, provider)).thenRefused('REQUEST_OUTDATED', 'uid-2');
+  });
+
+  it('is granted when the client has seen that allocation, or sends no position', () => {
+    for (const seenSeq of [2, undefined])
+      expect(
+        given([subnet, second]).when(allocate('web-0', {}, { uid: 'uid-3', ...(seenSeq && { seenSeq }) })).events,
+      ).to.have.length(1);
+  });
+
+  it('keeps what the Pod has', () => {
+    given([subnet, first]).when(late(1)).thenNothingHappens();
+  });
+});

@@ -49,6 +49,7 @@ export async function allocate(allocator: AllocatorContext, request: api.Allocat
         pod,
         attachments,
         ...(request.import && { import: true }),
+        ...(request.seenSeq > 0 && { seenSeq: request.seenSeq }),
         ...(request.validMs > 0 && { deadline: now + validMsLeft(request, context) }),
       };
     },

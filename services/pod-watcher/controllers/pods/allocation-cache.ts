@@ -101,6 +101,11 @@ export class AllocationCache implements LedgerSubscriber {
     return last ? last.owner : this.allocationsOf(pod, uid)[0]?.owner;
   }
 
+  /** The latest event that is known about Pods of this name: the position of the cache, or that of a reply. */
+  seenSeq(pod: string): number {
+    return this.#held.of(pod).reduce((latest, { seq }) => Math.max(latest, seq), this.#seq);
+  }
+
   /** Whether this uid has confirmed allocations and no request with an unknown outcome. */
   isSettled(pod: string, uid: string): boolean {
     return !this.isUncertain(pod, uid) && this.allocationsOf(pod, uid).length > 0;

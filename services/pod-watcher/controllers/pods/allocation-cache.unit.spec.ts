@@ -39,6 +39,14 @@ describe('the allocation cache', () => {
     expect(allocations.uidCount).to.equal(0);
   });
 
+  it('has seen its position, and of one name also what a reply has allocated since', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markAllocated(pod, uid, { allocated: [heldAllocation('a', { seq: 12 })], seq: 12 });
+    expect([allocations.seenSeq(pod), allocations.seenSeq('default/b')]).to.deep.equal([12, 10]);
+    allocations.onEvents([], 13);
+    expect(allocations.seenSeq(pod)).to.equal(13);
+  });
+
   it('has a uid until its last allocation is released, and ignores other releases', () => {
     const allocations = cacheAfter(10, 7, 8);
     allocations.onEvents([releasedEvent(7), releasedEvent(3)], 12);

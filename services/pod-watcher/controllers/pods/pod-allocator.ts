@@ -113,6 +113,8 @@ export class PodAllocator {
    */
   async serve(key: string, pod: Pod): Promise<ServeResult> {
     const { allocations, clusterView, findNameConflict, queue, releaser, waiters } = this.#options;
+    // Before any wait: the Pod is known to live at this position, and perhaps at no later one
+    const seenSeq = allocations.seenSeq(key);
     const isSettled = allocations.isSettled(key, pod.ledgerUid);
     const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
     const plan = planPod(pod, clusterView, held);
@@ -145,7 +147,7 @@ export class PodAllocator {
       return { outcome: detachOutcome, canReceive: receivesNothing };
     }
     const ahead = waiters.waitersAhead(key, pod, plan);
-    if (ahead.length === 0) return this.#allocate(key, pod, plan);
+    if (ahead.length === 0) return this.#allocate(key, pod, { plan, seenSeq });
     queue.addBefore(key, ahead);
     return { outcome: 'again', canReceive: 'undecided' };
   }
@@ -186,7 +188,11 @@ export class PodAllocator {
     }
   }
 
-  async #allocate(key: string, pod: Pod, plan: PodPlan): Promise<ServeResult> {
+  async #allocate(
+    key: string,
+    pod: Pod,
+    { plan, seenSeq }: { readonly plan: PodPlan; readonly seenSeq: number },
+  ): Promise<ServeResult> {
     const { allocator, allocations, budget, recordEvent, signal, traces, waiters } = this.#options;
     const { namespace, ledgerName: name, ledgerUid: uid, node } = pod;
     const held = new Set(allocations.allocationsOf(key, uid).map(({ seq }) => seq));
@@ -199,6 +205,7 @@ export class PodAllocator {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,
       validMs: allocateTimeoutMs,
+      seenSeq,
     };
     waiters.markRequested(key);
     allocations.markRequested(key, uid);
