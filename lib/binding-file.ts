@@ -21,8 +21,10 @@ const schema = z.object({
   bootId: text.min(1),
   addresses: z.array(text).max(64),
   netns: text.default(''),
+  netnsFolder: text.default(''),
   boundAs: text.default(''),
   isDeleted: z.boolean().default(false),
+  isPending: z.boolean().default(false),
   epoch: z.number().int().nonnegative(),
 });
 

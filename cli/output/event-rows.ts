@@ -67,7 +67,10 @@ const summaries: EventTable<EventSummary> = {
   addressUnbound: (data) => {
     // CONTAINER_DELETED is the default cause
     const isDefault = ['UNBIND_CAUSE_UNSPECIFIED', 'UNBIND_CAUSE_CONTAINER_DELETED'].includes(data.cause);
-    return { ...data, detail: joinNonEmpty(': ', isDefault ? '' : formatCause(data.cause), formatContainer(data)) };
+    return {
+      ...data,
+      detail: joinNonEmpty(': ', isDefault ? '' : formatCause(data.cause), data.evidence, formatContainer(data)),
+    };
   },
   allocationRefused: (data) => ({ ...data, detail: joinNonEmpty(': ', data.reason, data.message) }),
   addressReserved: ({ reservedFor, reason }) => ({ detail: joinNonEmpty(': ', `for ${reservedFor}`, reason) }),

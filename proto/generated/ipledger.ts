@@ -489,6 +489,8 @@ export interface UnbindRequest {
   interface: string;
   /** Default: the container was deleted. */
   cause: UnbindCause;
+  /** For garbage collection: the evidence that the container does not exist. */
+  evidence: string;
 }
 
 export interface UnbindReply {
@@ -900,6 +902,8 @@ export interface AddressUnbound {
   containerId: string;
   interface: string;
   cause: UnbindCause;
+  /** For garbage collection: the evidence that the container does not exist. Otherwise "". */
+  evidence: string;
 }
 
 export interface AddressTransferred {

@@ -2,6 +2,7 @@
 import { IpledgerError } from '../../lib/errors.ts';
 import { addGauge, Counter, createRegistry, Histogram, type Registry } from '../../lib/process/metrics.ts';
 import type { RequestHandler } from './daemon/daemon-server.ts';
+import type { NamespaceState } from './network-namespace.ts';
 import type { UnderlayStatus } from './underlay/keep-underlay.ts';
 
 export interface AgentMetrics {
@@ -13,20 +14,27 @@ export interface AgentMetrics {
 /** Seconds: Kube-OVN's buckets up to 0.512, then more up to the longest ADD. */
 const buckets = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2.5, 5, 10, 20];
 
-/**
- * @param node the node's name
- * @param underlay undefined while it is not known
- */
-export function createAgentMetrics(
-  node: string,
-  underlay: () => UnderlayStatus | undefined = () => undefined,
-): AgentMetrics {
+/** What gauges read; a reading is undefined while it is not known. */
+export interface AgentReadings {
+  readonly underlay?: () => UnderlayStatus | undefined;
+  readonly sandboxes?: () => Readonly<Record<NamespaceState, number>> | undefined;
+}
+
+/** @param node the node's name */
+export function createAgentMetrics(node: string, { underlay, sandboxes }: AgentReadings = {}): AgentMetrics {
   const registry = createRegistry();
   addGauge(registry, {
     name: 'ipledger_provider_networks',
     help: 'Physical networks that this node serves, and those that it should serve and cannot.',
     labels: ['state'],
-    read: () => Object.entries(underlay() ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+    read: () =>
+      Object.entries(underlay?.() ?? {}).map(([state, value]) => ({ labels: { state }, value: Number(value) })),
+  });
+  addGauge(registry, {
+    name: 'ipledger_bindings',
+    help: 'Bindings of this node, by whether their sandbox exists. unknown: the agent does not see its network namespace.',
+    labels: ['sandbox'],
+    read: () => Object.entries(sandboxes?.() ?? {}).map(([sandbox, value]) => ({ labels: { sandbox }, value })),
   });
   const requests = new Counter({
     name: 'ipledger_cni_requests_total',

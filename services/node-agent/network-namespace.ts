@@ -1,8 +1,8 @@
-/** Network namespaces of sandboxes: the check that one is not the node's own, or is deleted; and commands on links. Needs root. */
+/** Network namespaces of sandboxes: whether one is the node's own, or is deleted; and commands on links. Needs root. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { promisify } from 'node:util';
 import { IpledgerError } from '../../lib/errors.ts';
 
@@ -19,13 +19,50 @@ export async function rejectHostNamespace(netns: string): Promise<void> {
     throw new IpledgerError('SANDBOX_FAILED', `network namespace ${netns} is the node's own`);
 }
 
+/** Where a sandbox's network namespace is, as the agent saw it. */
+export interface NamespacePlace {
+  /** Its path; '' if it is not known. */
+  readonly netns: string;
+  /** The folder of the path when the namespace was seen in it, as `device:inode:birth`; '' if it was never seen. */
+  readonly netnsFolder: string;
+}
+
+/** Paths of runtimes have about 60 characters; the allocator takes 1,024. */
+const maxShownPath = 256;
+
+export type NamespaceState = 'exists' | 'deleted' | 'unknown';
+
+/** Looks for a namespace, so that its absence can be proven later. A path below /proc is of processes that the agent does not see. */
+export function locateNamespace(netns: string): NamespacePlace {
+  const isFile = isAbsolute(netns) && !netns.startsWith('/proc/');
+  return { netns, netnsFolder: isFile && statOf(netns) ? folderOf(netns) : '' };
+}
+
 /**
- * Whether a sandbox is deleted, by the path of its network namespace. Not for '': unknown.
- * @param exists whether a path exists
+ * Whether a sandbox exists, by the place of its network namespace. Deleted is proven only by the same folder in which it was seen:
+ * that folder may be unmounted, replaced, or hidden by another mount since then, or in another container of the agent. A path that
+ * another sandbox uses again counts as existing.
  */
-export function isNamespaceDeleted(netns: string, exists: (path: string) => boolean = existsSync): boolean {
-  // A folder that is absent may be one that is not mounted in this container
-  return netns !== '' && !exists(netns) && exists(dirname(netns));
+export function namespaceState({ netns, netnsFolder }: NamespacePlace): NamespaceState {
+  if (netnsFolder === '') return 'unknown';
+  try {
+    if (statOf(netns)) return 'exists';
+    return folderOf(netns) === netnsFolder ? 'deleted' : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** The evidence of a deleted sandbox. */
+export const describeDeletion = ({ netns }: NamespacePlace): string =>
+  `its network namespace ${netns.slice(0, maxShownPath)} is deleted`;
+
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false, bigint: true });
+
+/** The folder of a path; '' if it is absent, or removed while it is still mounted. Another folder may get the same inode later. */
+function folderOf(path: string): string {
+  const folder = statOf(dirname(path));
+  return folder && folder.nlink > 0n ? `${folder.dev}:${folder.ino}:${folder.birthtimeNs}` : '';
 }
 
 const run = promisify(execFile);

@@ -180,6 +180,7 @@ describe('Plugin and agent', () => {
       containerId: 'c1',
       interface: 'net1',
       cause: 'UNBIND_CAUSE_UNSPECIFIED',
+      evidence: '',
     });
   });
 

@@ -11,6 +11,7 @@ import { tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/clien
 import { createBindingClient } from './bindings/binding-client.ts';
 import { openBindingFiles } from './bindings/binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './bindings/container-interface.ts';
+import { DeletedSandboxes } from './bindings/deleted-sandboxes.ts';
 import { LedgerEpoch } from './bindings/ledger-epoch.ts';
 import { createEarlierBoots } from './bindings/earlier-boots.ts';
 import { LingeringBindings } from './bindings/lingering-bindings.ts';
@@ -56,7 +57,10 @@ export interface AgentOptions extends TracingSettings {
 /** Starts the agent; resolves when its sockets are served. */
 export async function startAgent(options: AgentOptions, life: Lifecycle, log: Logger): Promise<void> {
   const { node, tokenFile } = options;
-  const { registry: metrics, instrument } = createAgentMetrics(node, () => underlay?.status);
+  const { registry: metrics, instrument } = createAgentMetrics(node, {
+    underlay: () => underlay?.status,
+    sandboxes: () => sandboxes?.counts,
+  });
   const tracer = await openTracing({
     settings: options,
     metrics,
@@ -77,6 +81,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
   const files = await openBindingFiles({ folder: options.bindings, node, bootId, log });
   const shared = { allocator, node, bootId, files, runExclusive, log };
   const lingering = new LingeringBindings(shared);
+  const sandboxes = new DeletedSandboxes(shared);
   const earlierBoots = createEarlierBoots(shared, bootId);
   const get = createKubernetesGet();
   const read = createObjectReader(get);
@@ -112,6 +117,7 @@ export async function startAgent(options: AgentOptions, life: Lifecycle, log: Lo
     ...(nics && underlay ? [nics.sweepForever(life.signal), underlay.run(life.signal)] : []),
     earlierBoots.endBindings(life.signal),
     lingering.settleForever(life.signal),
+    sandboxes.lookForever(life.signal),
     restoreBindingsForever({ ...shared, epoch, hasPendingDel: isDelPending }, life.signal),
     replayPendingDelsForever(
       { folder: options.pendingDels, sockets: options.socket, del: replayDel, log },

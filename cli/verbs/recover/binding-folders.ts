@@ -39,7 +39,7 @@ async function readFolder({ node, folder }: BindingFolder): Promise<BindingFile[
       path = join(folder, name);
       const binding = parseBindingFile(name, await readTrustedFile(path, maxBindingFileBytes));
       path = folder;
-      if (binding.node === node && !binding.isDeleted) bindings.push(binding);
+      if (binding.node === node && !binding.isDeleted && !binding.isPending) bindings.push(binding);
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

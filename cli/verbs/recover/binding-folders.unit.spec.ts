@@ -39,6 +39,7 @@ describe('The binding files of nodes', () => {
   it('are those of the named node, of containers that have not ended', async () => {
     write('c1');
     write('c2', { isDeleted: true });
+    write('c4', { isPending: true });
     write('c3', { node: 'node-2' });
     writeFileSync(join(folder, 'c4@net1.json.draft'), '{');
     expect((await read()).map(({ containerId }) => containerId)).to.deep.equal(['c1']);

@@ -94,7 +94,9 @@ const file = (name: string, address: string, more: Partial<BindingFile> = {}): B
   addresses: [address],
   netns: '',
   boundAs: '',
+  netnsFolder: '',
   isDeleted: false,
+  isPending: false,
   epoch: 1,
   ...more,
 });

@@ -91,8 +91,16 @@ export const node: Dashboard = {
         title: 'Tokens of agents',
         description: 'Reviews of tokens by all allocators, by outcome. Zero without --token-review.',
         unit: 'ops',
-        width: 24,
+        width: 12,
         queries: [{ expression: rateBy('outcome', 'ipledger_token_reviews_total'), legend: '{{outcome}}' }],
+      }),
+      timeseries({
+        title: 'Bindings by sandbox',
+        description:
+          'deleted: the DEL was lost, and the agent ends the binding. unknown: the agent does not see the sandbox.',
+        unit: 'short',
+        width: 12,
+        queries: [{ expression: 'sum by (sandbox) (ipledger_bindings{node=~"$node"})', legend: '{{sandbox}}' }],
       }),
     ],
   ],

@@ -163,20 +163,6 @@ export class AddressPart {
     return fresh + BigInt(idle + this.#countPastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf));
   }
 
-  /** When the next released address can be allocated, milliseconds since 1970; undefined if none is released. */
-  nextFreeAt(cooldown: CooldownTimes, claimOf: ClaimLookup): number | undefined {
-    const times: number[] = [];
-    for (const [list, waitMs] of [
-      [this.#idle, cooldown.cooldownMs],
-      [this.#held, cooldown.bindingTimeoutMs],
-    ] as const)
-      for (const value of list) {
-        times.push((claimOf(this.#text(value))?.lastAt ?? 0) + waitMs);
-        break;
-      }
-    return times.length > 0 ? Math.min(...times) : undefined;
-  }
-
   /** The addresses last changed at `limit` or earlier. The lists are in the order of that time, so the first later one ends it. */
   *#pastCooldown(list: IdleList, limit: number, claimOf: ClaimLookup): Generator<string> {
     for (const value of list) {

@@ -115,6 +115,7 @@ export interface Unbind extends Timed, NodeScope {
   readonly containerId: string;
   readonly interface: string;
   readonly cause: UnbindCause;
+  readonly evidence?: string;
   /** The caller may end bindings only whose allocation has ended. */
   readonly releasedOnly?: boolean;
 }

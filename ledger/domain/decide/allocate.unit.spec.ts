@@ -75,6 +75,33 @@ describe('Allocate of any address', () => {
       .thenRefused('SUBNET_FULL', /, or widen the subnet; `ipledger check` names containers without a CNI DEL$/);
   });
 
+  it('is refused while containers of released addresses have sent no CNI DEL, with that condition and the binding timeout', () => {
+    const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
+    const held = [smallSubnet(), one, two, three, bound(one, 2), released(one, 2)];
+    given(held)
+      .when(allocate('four', small))
+      .thenRefused(
+        'SUBNET_FULL',
+        / 1 released but not yet available \(the next is free 60 s after the CNI DEL of its container, or at 2026-01-31T09:00:/,
+      );
+    given([...held, released(two, 3)])
+      .when(allocate('four', small))
+      .thenRefused(
+        'SUBNET_FULL',
+        / 2 released but not yet available \(the next is free at 2026-01-31T08:01:[^ ]*, or 60 s after the CNI DEL of its container\)/,
+      );
+  });
+
+  it('is refused while an address cools down for longer on its network, with that time', () => {
+    const one = allocated('one', '172.17.0.11');
+    const full = subnetConfigured('macvlan', {
+      excludeIps: ['172.17.0.1..172.17.0.10', '172.17.0.12..172.17.255.254'],
+    });
+    given([full, subnetConfigured('other', { cooldownMs: 600_000 }), one, released(one, 3)])
+      .whenAfter(60_001, allocate('four'))
+      .thenRefused('SUBNET_FULL', /the next is free at 2026-01-31T08:10:/);
+  });
+
   it('is refused when the Subnet is full, with counts', () => {
     given([smallSubnet(), inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')])
       .when(allocate('four', small))

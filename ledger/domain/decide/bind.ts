@@ -72,7 +72,8 @@ export function bind(state: State, command: Bind): Event[] {
  * Skips fenced addresses, and bindings on a node that the caller may not act for. A refusal would block the deletion of the Pod.
  * @throws Refused ADDRESS_IN_USE for a binding of a current allocation, if the caller may not end that
  */
-export function unbind(state: State, { containerId, interface: name, cause, onlyNode, releasedOnly }: Unbind): Event[] {
+export function unbind(state: State, command: Unbind): Event[] {
+  const { containerId, interface: name, cause, evidence, onlyNode, releasedOnly } = command;
   const claims = state.sandboxes.get(sandboxKey(containerId, name)) ?? [];
   const bySubnet = new Map<string, { attachment: Binding['attachment']; addresses: string[] }>();
   for (const { subnet, address } of claims) {
@@ -89,7 +90,8 @@ export function unbind(state: State, { containerId, interface: name, cause, only
   // The same order in a folded and in a restored state.
   const ends = [...bySubnet].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return ends.map(([subnet, { attachment, addresses }]): Event => {
-    return { type: 'AddressUnbound', subnet, data: { attachment, addresses, containerId, interface: name, cause } };
+    const data = { attachment, addresses, containerId, interface: name, cause, ...(evidence && { evidence }) };
+    return { type: 'AddressUnbound', subnet, data };
   });
 }
 

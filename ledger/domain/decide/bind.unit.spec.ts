@@ -167,6 +167,13 @@ describe('Unbind', () => {
       .then([unbound(one, 'container-1', { cause: 'node-deleted' })]);
   });
 
+  it('records the evidence that the container does not exist', () => {
+    const evidence = 'its network namespace /run/netns/cni-1 is deleted';
+    given([subnetConfigured(), one, bound(one, 2)])
+      .when(unbind('container-1', 'garbage-collected', { evidence }))
+      .then([unbound(one, 'container-1', { cause: 'garbage-collected', evidence })]);
+  });
+
   it('of the old sandbox keeps the binding of the new one', () => {
     given([subnetConfigured(), one, bound(one, 2), bound(one, 2, { containerId: 'container-2' }), unbound(one)])
       .when(unbind('container-2'))

@@ -58,6 +58,7 @@ export const addressUnbound: EventDefinition<'AddressUnbound'> = {
       adds: 'cause node-out-of-service',
       downcast: (data) => (data.cause === 'node-out-of-service' ? { ...data, cause: outOfServiceBefore5 } : data),
     },
+    { version: 6, adds: 'evidence', downcast: ({ evidence: _, ...data }) => data },
   ],
   addressesOf: ({ addresses }) => addresses,
   evolve: (state, event, undoLog) => {

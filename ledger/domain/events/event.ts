@@ -126,6 +126,8 @@ export type AddressUnbound = Typed<
     readonly containerId: string;
     readonly interface: string;
     readonly cause: UnbindCause;
+    /** Since version 6, for garbage collection: how it is known that the container does not exist. */
+    readonly evidence?: string;
   }
 >;
 export type AddressReleased = Typed<

@@ -117,11 +117,18 @@ export const bound = (
 export const unbound = (
   { subnet, data: { attachment, addresses } }: Granted,
   containerId = 'container-1',
-  { interface: name = 'net1', cause = 'container-deleted' }: { interface?: string; cause?: UnbindCause } = {},
+  more: { interface?: string; cause?: UnbindCause; evidence?: string } = {},
 ): Event => ({
   type: 'AddressUnbound',
   subnet,
-  data: { attachment, addresses: addresses.map(({ address }) => address), containerId, interface: name, cause },
+  data: {
+    attachment,
+    addresses: addresses.map(({ address }) => address),
+    containerId,
+    interface: 'net1',
+    cause: 'container-deleted',
+    ...more,
+  },
 });
 
 type Allocate = Untimed<Extract<Command, { type: 'Allocate' }>>;

@@ -22,4 +22,11 @@ describe('Events written as an earlier version', () => {
     for (const version of [2, 3, 4] as const) expect(downcast(version, event)).to.include({ cause: 'node-deleted' });
     expect(downcast(1, event)).to.not.have.property('cause');
   });
+
+  it('have no evidence of the end of a binding before version 6', () => {
+    const evidence = 'its network namespace is deleted';
+    const event = unbound(allocated('a', '172.17.0.11'), 'container-1', { cause: 'garbage-collected', evidence });
+    expect(downcast(6, event)).to.include({ evidence });
+    expect(downcast(5, event)).to.not.have.property('evidence');
+  });
 });

@@ -92,7 +92,7 @@ const ipam: Rows<typeof IpamService> = {
   wait: { ...sandbox, podUid: id },
   attach: { ...sandbox, podUid: id, node: name, bootId: id },
   bind: { ...sandbox, podUid: id, node: name, bootId: id },
-  unbind: earlierSandbox,
+  unbind: { ...earlierSandbox, evidence: sentence },
   listBindings: { node: name, pageToken: token },
   getAddress: { subnet: name, address },
   listAllocations: { subnet: name, namespace, pod: name, node: name, pageToken: token },

@@ -144,6 +144,7 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
                 ...sandboxOf('unknown'),
                 containerId: `unknown-${index}`,
                 cause: 'UNBIND_CAUSE_CONTAINER_DELETED',
+                evidence: '',
               },
               greedy,
             ),

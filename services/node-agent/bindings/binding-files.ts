@@ -1,6 +1,6 @@
 /**
- * Binding files: the agent's copy of its bindings, one file for each container interface, written before the response to ADD.
- * They restore the bindings of a ledger that was restored from a backup. Files are not synced to disk: after a power cut the
+ * Binding files: the agent's copy of its bindings, one file for each container interface, written before the Bind. They restore the
+ * bindings of a ledger that was restored from a backup, and show which sandboxes ended without a DEL. Files are not synced to disk: after a power cut the
  * node has another boot, and bindings of an earlier boot are void.
  */
 import { randomBytes } from 'node:crypto';
@@ -17,20 +17,21 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import { isSystemError, readTrustedFile } from '../../../lib/process/trusted-file.ts';
+import type { NamespacePlace } from '../network-namespace.ts';
 
-/** A binding as the allocator acknowledged it. */
-export interface SavedBinding extends ContainerInterface {
+/** A binding as the allocator acknowledged it, or before that. */
+export interface SavedBinding extends ContainerInterface, NamespacePlace {
   readonly namespace: string;
   readonly pod: string;
   readonly podUid: string;
   readonly provider: string;
   readonly addresses: readonly string[];
-  /** Path of the sandbox's network namespace; '' if an earlier version of the agent wrote the file. */
-  readonly netns: string;
   /** The container whose binding in the ledger serves this one; '' for its own. See lingering-bindings.ts. */
   readonly boundAs: string;
   /** Whether the container has ended, and its binding waits for the next one of the Pod. */
   readonly isDeleted: boolean;
+  /** Whether the ADD has not ended: written before the Bind, so that every binding in the ledger has a file. */
+  readonly isPending: boolean;
   /** The ledger's epoch when the binding was made or last found. */
   readonly epoch: number;
 }

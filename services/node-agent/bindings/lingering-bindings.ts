@@ -15,7 +15,7 @@ import type { BindingClient, BindResult } from './binding-client.ts';
 import type { BindingFiles, SavedBinding } from './binding-files.ts';
 import { type ContainerInterface, interfaceKey } from './container-interface.ts';
 import type { EndableBinding } from './node-bindings.ts';
-import { isNamespaceDeleted } from '../network-namespace.ts';
+import { locateNamespace, type NamespacePlace, type NamespaceState, namespaceState } from '../network-namespace.ts';
 
 /** A sandbox that ends sooner has failed. */
 const shortLivedMs = 60_000;
@@ -36,8 +36,8 @@ export interface LingeringBindingsDeps {
   readonly log: Logger;
   /** Milliseconds of a monotonic clock; default: performance.now() */
   readonly now?: () => number;
-  /** By the path of the network namespace; default: that of network-namespace.ts */
-  readonly isNamespaceDeleted?: (netns: string) => boolean;
+  /** Default: that of network-namespace.ts */
+  readonly namespaceState?: (place: NamespacePlace) => NamespaceState;
 }
 
 /** What an ADD is for. */
@@ -102,7 +102,9 @@ export class LingeringBindings {
     if (!isBound) return undefined;
     const isSame = containerId === target.containerId;
     const addresses = allocation.addresses.map(({ address }) => address);
-    await files.save({ ...target, addresses, netns, epoch, boundAs: isSame ? '' : containerId, isDeleted: false });
+    const place = locateNamespace(netns);
+    const boundAs = isSame ? '' : containerId;
+    await files.save({ ...target, ...place, addresses, epoch, boundAs, isDeleted: false, isPending: false });
     if (!isSame) await files.remove(file);
     return { allocation, epoch };
   }
@@ -176,12 +178,12 @@ export class LingeringBindings {
   }
 
   async #settleOne(saved: SavedBinding, signal: AbortSignal): Promise<void> {
-    const { allocator, files, node, bootId, isNamespaceDeleted: isSandboxDeleted = isNamespaceDeleted } = this.#deps;
-    const { namespace, pod, podUid, provider, containerId, interface: name, netns, boundAs, isDeleted } = saved;
+    const { allocator, files, node, bootId, namespaceState: stateOf = namespaceState } = this.#deps;
+    const { namespace, pod, podUid, provider, containerId, interface: name, boundAs, isDeleted } = saved;
     const target = { namespace, pod, provider, containerId, interface: name };
     const options = { timeoutMs: callMs, signal };
     // Without a DEL, GC would end it only when it is bound itself, which an ended Pod never is.
-    if (isDeleted || isSandboxDeleted(netns)) {
+    if (isDeleted || stateOf(saved) === 'deleted') {
       await allocator.unbind({ ...target, containerId: boundAs || containerId }, options);
       await files.remove(saved);
       return;

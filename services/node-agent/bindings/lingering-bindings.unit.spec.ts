@@ -72,7 +72,7 @@ describe('Bindings of failed sandboxes', () => {
       allocator,
       files,
       () => seconds * 1_000,
-      () => isNamespaceDeleted,
+      () => (isNamespaceDeleted ? 'deleted' : 'exists'),
     );
   const addOne = (container: string, changes: object = {}) =>
     add(deps, request({ container_id: container, ...changes }), neverAborted());

@@ -64,6 +64,8 @@ export interface EndBindingsOptions<T> {
   readonly allocator: BindingClient;
   readonly runExclusive: KeyedMutex;
   readonly cause: UnbindCause;
+  /** How it is known that the container is gone, for the event. */
+  readonly evidence?: (bound: T) => string;
   /** Called when the earlier requests of the container are done. */
   readonly isStale: (bound: T) => boolean;
   /** Called before later requests of the container. */
@@ -73,7 +75,7 @@ export interface EndBindingsOptions<T> {
 /** Ends bindings, each after the earlier requests of its container. Resolves to the errors; other bindings are ended. */
 export async function endBindings<T extends EndableBinding>(
   stale: readonly T[],
-  { allocator, runExclusive, cause, isStale, onEnded }: EndBindingsOptions<T>,
+  { allocator, runExclusive, cause, evidence, isStale, onEnded }: EndBindingsOptions<T>,
   signal: AbortSignal,
 ): Promise<IpledgerError[]> {
   const semaphore = createSemaphore(concurrentUnbinds, stale.length);
@@ -84,7 +86,7 @@ export async function endBindings<T extends EndableBinding>(
         const { namespace, pod, provider, containerId, interface: name } = bound;
         await retryUntil(retryFor(unbindMs, signal), (remainingMs) =>
           allocator.unbind(
-            { namespace, pod, provider, containerId, interface: name, cause },
+            { namespace, pod, provider, containerId, interface: name, cause, evidence: evidence?.(bound) ?? '' },
             { timeoutMs: Math.min(remainingMs, attemptMs), signal },
           ),
         );

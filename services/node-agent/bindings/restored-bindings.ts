@@ -60,7 +60,7 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     if (files.all().length === 0) return 0;
     const epoch = await epochOf(deps, signal);
     if (epoch === undefined) return 0;
-    const stale = files.all().filter((saved) => saved.epoch !== epoch);
+    const stale = files.all().filter((saved) => !saved.isPending && !saved.isDeleted && saved.epoch !== epoch);
     if (stale.length === 0) return 0;
     const bindings = await listNodeBindings(node, allocator, signal);
     const bound = new Set(

@@ -2,6 +2,8 @@
  * Removes the ports of containers that are gone, at each connection to the Open vSwitch database. They remain when the agent is killed
  * during an ADD, when the database is down at a DEL, and after a reboot of the node: links end with a boot, rows do not.
  */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { textMap, textSet } from '../../../lib/ovsdb/values.ts';
 import { vendor } from '../../../lib/ovn/names.ts';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
@@ -9,7 +11,6 @@ import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { interfaceKey } from '../bindings/container-interface.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
-import { isNamespaceDeleted } from '../network-namespace.ts';
 import type { OvsDatabase } from '../ovs/ovs-database.ts';
 import type { DataPath } from './data-path.ts';
 import { readLinkNames } from './host-link.ts';
@@ -69,9 +70,11 @@ export async function sweepPorts(
 export function isStale(
   { name, netns }: Pick<OwnedPort, 'name' | 'netns'>,
   links: ReadonlySet<string>,
-  exists?: (path: string) => boolean,
+  exists: (path: string) => boolean = existsSync,
 ): boolean {
-  return !links.has(name) || isNamespaceDeleted(netns, exists);
+  // A folder that is absent may be one that is not mounted in this container
+  const isDeleted = netns !== '' && !exists(netns) && exists(dirname(netns));
+  return !links.has(name) || isDeleted;
 }
 
 /** Deletes the QoS and Queue rows of ipledger to which no row refers. */

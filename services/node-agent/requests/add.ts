@@ -20,6 +20,7 @@ import { bindingThatServed, type BindTarget, type LingeringBindings } from '../b
 import { type RetryLimit, retryFor, retryUntil } from '../../../lib/process/retry.ts';
 import type { DataPath } from '../data-path/data-path.ts';
 import type { PodLookup } from '../kubernetes/pod-lookup.ts';
+import { locateNamespace } from '../network-namespace.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { PodWarningReader } from '../kubernetes/pod-warning.ts';
 import type { CniRequest } from '../daemon/cni-request.ts';
@@ -130,10 +131,13 @@ async function addFor(
   };
   rejectInvalidRoutes(request, request.routes);
   const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
+  const place = locateNamespace(request.netns);
+  const pending = { ...target, ...place, addresses: [], epoch: 0, boundAs: '', isDeleted: false, isPending: true };
+  if (!deps.files.get(target)) await saveBinding(deps, pending);
   const { allocation, epoch } =
-    takenOver ?? (await attach(deps, target, { ...deadline, trace, readWarning }).catch(throwWithCause));
+    takenOver ?? (await attach(deps, pending, { ...deadline, trace, readWarning }).catch(throwWithCause));
   const addresses = allocation.addresses.map(({ address }) => address);
-  const bound = { ...target, addresses, netns: request.netns, epoch, boundAs: '', isDeleted: false };
+  const bound = { ...pending, addresses, epoch, isPending: false };
   return keepOrUnbindOnFailure(deps, bound, async () => {
     rejectInvalidRoutes(request, allocation.routes);
     span?.set(allocationAttributes([allocation]));
@@ -169,7 +173,7 @@ function throwIfAborted(signal: AbortSignal): void {
  */
 async function attach(
   deps: AddDeps,
-  target: BindTarget,
+  pending: SavedBinding,
   {
     until,
     signal,
@@ -177,7 +181,9 @@ async function attach(
     readWarning,
   }: RetryLimit & { readonly trace: TraceContext | undefined; readonly readWarning: () => Promise<string> },
 ): Promise<BindResult> {
-  const { allocator, node, bootId } = deps;
+  const { allocator, files, node, bootId } = deps;
+  const { namespace, pod, podUid, provider, containerId, interface: name } = pending;
+  const target = { namespace, pod, podUid, provider, containerId, interface: name };
   let mayBeBound = false;
   let isFirst = true;
   const attempt = async (timeoutMs: number): Promise<BindResult> => {
@@ -206,7 +212,8 @@ async function attach(
       isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING',
     });
   } catch (error) {
-    if (mayBeBound) await unbind(deps, target);
+    if (mayBeBound) await unbind(deps, pending);
+    else if (files.get(pending)?.isPending) await files.remove(pending).catch(() => undefined);
     throw error;
   }
 }
@@ -253,14 +260,16 @@ async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: (
 }
 
 /** An Unbind of a binding that does not exist does nothing. @param boundAs the container of the binding; '' for the target's own */
-async function unbind({ allocator, files, log }: AddDeps, target: BindTarget, boundAs = ''): Promise<void> {
-  const { namespace, pod, provider, interface: name } = target;
-  const containerId = boundAs || target.containerId;
+async function unbind({ allocator, files, log }: AddDeps, bound: SavedBinding, boundAs = ''): Promise<void> {
+  const { namespace, pod, provider, interface: name } = bound;
+  const containerId = boundAs || bound.containerId;
   try {
-    await files.remove(target);
     await allocator.unbind({ namespace, pod, provider, containerId, interface: name }, { timeoutMs: unbindMs });
+    await files.remove(bound);
   } catch (error) {
-    log.warn({ err: error, ...target }, 'ADD failed, and so did the end of its binding; the DEL ends it');
+    log.warn({ err: error, ...bound }, 'ADD failed, and so did the end of its binding; the agent retries');
+    // A DEL may never come
+    await files.save({ ...bound, boundAs, isDeleted: true, isPending: false }).catch(() => undefined);
   }
 }
 

@@ -78,8 +78,10 @@ describe('ADD', () => {
       interface: 'net1',
       addresses: ['172.17.0.11'],
       netns: '/ns',
+      netnsFolder: '',
       boundAs: '',
       isDeleted: false,
+      isPending: false,
       epoch: 3,
     });
   });

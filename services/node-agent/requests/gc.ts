@@ -12,7 +12,7 @@ import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
 import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
 import { endBindings } from '../bindings/node-bindings.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
-import { isNamespaceDeleted } from '../network-namespace.ts';
+import { describeDeletion, namespaceState } from '../network-namespace.ts';
 
 // The plugin times out after 30 s.
 const gcMs = 25_000;
@@ -42,7 +42,10 @@ export async function gc(
 ): Promise<void> {
   const signal = timeoutSignal(gcMs, callerSignal);
   const validKeys = new Set(valid.map(interfaceKey));
-  const isStale = (container: ContainerInterface): boolean => isNamespaceDeleted(files.get(container)?.netns ?? '');
+  const isStale = (container: ContainerInterface): boolean => {
+    const saved = files.get(container);
+    return saved !== undefined && namespaceState(saved) === 'deleted';
+  };
   const stale = files
     .all()
     // What lingers settles by itself
@@ -54,6 +57,7 @@ export async function gc(
       allocator,
       runExclusive,
       cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
+      evidence: describeDeletion,
       isStale,
       onEnded: (saved: SavedBinding) => files.remove(saved),
     },

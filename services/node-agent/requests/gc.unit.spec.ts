@@ -7,6 +7,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { ContainerInterface } from '../bindings/container-interface.ts';
 import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
 import { FakeBindingClient, fakeBindingFiles, savedBinding, neverAborted, rejectionOf } from '../testing/fakes.ts';
+import { locateNamespace } from '../network-namespace.ts';
 import { gc } from './gc.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 
@@ -27,12 +28,15 @@ describe('GC', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The binding of a sandbox whose network namespace is deleted. */
-  const ofDeleted = (containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding =>
-    savedBinding(containerId, { netns: join(folder, containerId), ...changes });
+  function ofDeleted(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
+    const saved = ofRunning(containerId, changes);
+    rmSync(join(folder, containerId));
+    return saved;
+  }
   /** The binding of a sandbox whose network namespace exists. */
   function ofRunning(containerId: string, changes: Partial<SavedBinding> = {}): SavedBinding {
     writeFileSync(join(folder, containerId), '');
-    return ofDeleted(containerId, changes);
+    return savedBinding(containerId, { ...locateNamespace(join(folder, containerId)), ...changes });
   }
 
   const runGc = (
@@ -62,6 +66,7 @@ describe('GC', () => {
         containerId,
         interface: 'net1',
         cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED',
+        evidence: `its network namespace ${join(folder, containerId)} is deleted`,
       })),
     );
     expect(containersOf(files.all())).to.deep.equal(['c1', 'c4']);

@@ -19,6 +19,7 @@ import type { BindingFiles, SavedBinding } from '../bindings/binding-files.ts';
 import { LingeringBindings } from '../bindings/lingering-bindings.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { type ContainerInterface, interfaceKey } from '../bindings/container-interface.ts';
+import type { NamespaceState } from '../network-namespace.ts';
 import { type CniRequest, parseCniRequest } from '../daemon/cni-request.ts';
 
 export { neverAborted, rejectionOf } from '../../../lib/process/testing/awaited-work.ts';
@@ -141,8 +142,10 @@ export const savedBinding = (containerId: string, changes: Partial<SavedBinding>
   interface: 'net1',
   addresses: ['172.17.0.11'],
   netns: '/run/netns/of-the-sandbox',
+  netnsFolder: '',
   boundAs: '',
   isDeleted: false,
+  isPending: false,
   epoch: 1,
   ...changes,
 });
@@ -163,7 +166,7 @@ export const lingeringBindings = (
   allocator: BindingClient,
   files: BindingFiles,
   now = (): number => 0,
-  isNamespaceDeleted = (_netns: string): boolean => false,
+  stateOf = (): NamespaceState => 'exists',
 ): LingeringBindings =>
   new LingeringBindings({
     allocator,
@@ -173,7 +176,7 @@ export const lingeringBindings = (
     runExclusive: createKeyedMutex(),
     log: pino({ level: 'silent' }),
     now,
-    isNamespaceDeleted,
+    namespaceState: stateOf,
   });
 
 /** Throws `error` the first `times` times. */

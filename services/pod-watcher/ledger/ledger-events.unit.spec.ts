@@ -115,6 +115,7 @@ describe('Converting a ledger event', () => {
       containerId: 'c',
       interface: 'net1',
       cause: 'UNBIND_CAUSE_CONTAINER_DELETED',
+      evidence: '',
     };
     const { namespace, pod } = attachment;
     expect(ledgerEventsOf(event({ addressUnbound }))).to.deep.equal([

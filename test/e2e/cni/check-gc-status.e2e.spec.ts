@@ -1,7 +1,6 @@
 /** CHECK, GC and STATUS, which runtimes call beside ADD and DEL, with real macvlan links. */
 import { expect } from 'chai';
-import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CniAnswer } from '../../harness/cni.ts';
 import { createNodeNamespace, type Namespace } from '../../harness/network/network-namespaces.ts';
@@ -122,23 +121,22 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       return callKubeOvnPlugin(scene, { pod: '', network, command: 'GC', config, containerId: '', netns: '' });
     };
 
-    /** Paths of network namespaces: of all deleted sandboxes, and of one that exists. */
-    const deleted = join(tmpdir(), 'ipledger-deleted-network-namespace');
-    let existing: string;
+    /** The network namespace of a sandbox. */
+    const namespaceOf = (containerId: string): string => join(scene.run.folder, `netns-${containerId}`);
 
     it('ends the unlisted bindings of deleted sandboxes, on its own network, and releases no address', async () => {
-      existing = join(scene.run.folder, 'network-namespace');
-      writeFileSync(existing, '');
       for (const pod of ['kept', 'stale', 'running']) {
         await makePod(scene, pod, 'lan,older');
-        const netns = pod === 'running' ? existing : deleted;
-        for (const network of ['lan', 'older'])
-          expect(
-            (await callKubeOvnPlugin(scene, { pod, network, netns, containerId: `${pod}-${network}` })).code,
-          ).to.equal(0);
+        for (const network of ['lan', 'older']) {
+          const containerId = `${pod}-${network}`;
+          const netns = namespaceOf(containerId);
+          writeFileSync(netns, '');
+          expect((await callKubeOvnPlugin(scene, { pod, network, netns, containerId })).code).to.equal(0);
+        }
       }
       const [kept, stale] = [await waitForAddress(scene, 'kept', 'lan'), await waitForAddress(scene, 'stale', 'lan')];
       const elsewhere = await waitForAddress(scene, 'stale', 'older');
+      rmSync(namespaceOf('stale-lan'));
       expect(await collect('lan', ['kept-lan', 'stale-older'])).to.include({ code: 0, stdout: '' });
 
       await expectBound(scene, ['lan', kept], 'kept-lan');
@@ -147,6 +145,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
       expect((await readAddressRecord(scene, 'lan', stale))?.state).to.equal('allocated');
       const last = await readLastEvent(scene, 'lan', stale);
       expect(last?.addressUnbound).to.include({ containerId: 'stale-lan', cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED' });
+      expect(last?.addressUnbound?.evidence).to.equal(`its network namespace ${namespaceOf('stale-lan')} is deleted`);
     });
 
     it('is an error without a list, and ends no binding', async () => {
@@ -158,6 +157,7 @@ describe('the CNI contract: CHECK, GC and STATUS', function () {
     });
 
     it('ends the bindings of all deleted sandboxes of its network for an empty list', async () => {
+      rmSync(namespaceOf('kept-lan'));
       expect(await collect('lan', [])).to.include({ code: 0, stdout: '' });
       await expectBound(scene, ['lan', await waitForAddress(scene, 'kept', 'lan')]);
       await expectBound(scene, ['older', await waitForAddress(scene, 'kept', 'older')], 'kept-older');

@@ -1,11 +1,14 @@
 /** Messages of refusals about addresses. Each begins with Kube-OVN's name of the problem, if it has one. */
-import type { AddressPart } from '../../addresses/address-part.ts';
+import { formatAddress } from '../../addresses/address.ts';
+import type { AddressPart, CooldownTimes } from '../../addresses/address-part.ts';
 import type { AddressSpace } from '../../addresses/address-space.ts';
 import type { Binding, Claim } from '../../state/claim.ts';
 import type { IpFamily } from '../../commands/command.ts';
 import { Refused } from '../../commands/refusal.ts';
 import { effectiveClaim } from '../../state/claims-on-network.ts';
 import type { ConfiguredSubnet, State } from '../../state/state.ts';
+import type { Subnet } from '../../state/subnet.ts';
+import { cooldownTimesOf } from './network-rules.ts';
 import { matchesIpFamily } from './ip-family.ts';
 
 export const formatInstant = (at: number): string => new Date(at).toISOString();
@@ -65,19 +68,35 @@ function explainPart(
   if (!part || part.total === 0n)
     return pool === '' ? 'it has no usable address' : 'it has no usable address in this subnet';
   const released = part.released.count;
-  const at = part.nextFreeAt(subnet.spec, (address) => effectiveClaim(state, subnet, address));
   const pooled = space.total - part.total;
   return [
     `${part.inUse} of ${part.total} addresses in use`,
-    released > 0
-      ? `${released} released but not yet available${at !== undefined && at > now ? ` (the next is free at ${formatInstant(at)})` : ''}`
-      : '',
+    released > 0 ? `${released} released but not yet available${describeNextFree(state, subnet, part, now)}` : '',
     part.reserved > 0 ? `${part.reserved} reserved` : '',
     part.quarantined > 0 ? `${part.quarantined} quarantined` : '',
     pool === '' && pooled > 0n ? `${pooled} more belong to ippools` : '',
   ]
     .filter((text) => text !== '')
     .join(', ');
+}
+
+/** When the next released address is free. Names no container: agents of other nodes read it. */
+function describeNextFree(state: State, subnet: Subnet, part: AddressPart, now: number): string {
+  const freeAt = (values: Iterable<bigint>, time: keyof CooldownTimes): number | undefined => {
+    for (const value of values) {
+      const address = formatAddress({ family: part.family, value });
+      const claim = effectiveClaim(state, subnet, address);
+      return claim && claim.lastAt + cooldownTimesOf(state, subnet, { subnet: subnet.name, address }, claim)[time];
+    }
+    return undefined;
+  };
+  const cooledAt = freeAt(part.released.idle, 'cooldownMs');
+  const heldUntil = freeAt(part.released.held, 'bindingTimeoutMs');
+  const at = Math.min(cooledAt ?? Infinity, heldUntil ?? Infinity);
+  if (at <= now || at === Infinity) return ': another Subnet of the network uses the next one, or it cools down there';
+  const afterDel = `${subnet.spec.cooldownMs / 1_000} s after the CNI DEL of its container`;
+  if (cooledAt === undefined) return ` (the next is free ${afterDel}, or at ${formatInstant(at)})`;
+  return ` (the next is free at ${formatInstant(at)}${heldUntil === undefined ? '' : `, or ${afterDel}`})`;
 }
 
 export const addressOutOfRange = (address: string, { subnet }: ConfiguredSubnet): Refused =>

@@ -75,10 +75,19 @@ export async function unbind(allocator: AllocatorContext, request: api.UnbindReq
   const cause = readUnbindCause(request.cause);
   if (!cause)
     throw new IpledgerError('INVALID_REQUEST', `cause ${request.cause} is unknown to this version of the allocator`);
+  const evidence = readPrintable('evidence', request.evidence);
   const { answer, head } = await submitCommand(
     allocator,
     context,
-    (now) => ({ type: 'Unbind', now, ...sandbox, cause, ...onlyNode(context), ...releasedOnly(context, cause) }),
+    (now) => ({
+      type: 'Unbind',
+      now,
+      ...sandbox,
+      cause,
+      evidence,
+      ...onlyNode(context),
+      ...releasedOnly(context, cause),
+    }),
     (_state, events) => events.length,
   );
   return { position: positionMessage(head), unbound: answer };
