@@ -17,6 +17,11 @@ const prefixBytes = 5;
 /** Replies up to this size are sent beyond the limits, so that an executed command gets its answer. */
 const smallReplyBytes = 16_384;
 
+/** How long a client that sends many refused calls waits for each answer, at least. Errors name the same time. */
+const refusalDelayMs = 1_000;
+/** Refused calls of a client that wait beyond its limit of bytes. */
+const maxUncounted = 64;
+
 /** A connection, as its calls see it. */
 export interface CallConnection {
   /** Who its calls count for. */
@@ -42,6 +47,7 @@ export class ArrivingCall {
   #isReceiving = true;
   #streams = 0;
   #refusal: IpledgerError | undefined;
+  #isRefusalSent = false;
   #reject: ((error: IpledgerError) => void) | undefined;
   /** Whether its client is to be disconnected, unless it has identified. */
   #isRejected = true;
@@ -123,6 +129,31 @@ export class ArrivingCall {
     if (reject) setImmediate(reject, error);
   }
 
+  /**
+   * Answers a refused call: a second or two later if its client has many, so that refusals cost the server little however fast they are
+   * repeated. A client that sends more than it can wait for is disconnected, unless it is a program of ipledger.
+   */
+  sendRefusal(send: () => void): void {
+    if (this.#isRefusalSent) return;
+    this.#isRefusalSent = true;
+    const client = this.#client;
+    if (client.refusals.take(performance.now())) return send();
+    const isCounted = this.#held > 0;
+    if (!isCounted && client.uncounted >= maxUncounted) {
+      if (client.group === 'programs') return send();
+      // grpc-js may be in the middle of this call.
+      setImmediate(() => this.session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
+      return;
+    }
+    if (!isCounted) client.uncounted++;
+    // Calls that are refused together are not answered, and repeated, together.
+    const timer = setTimeout(send, refusalDelayMs * (1 + Math.random()));
+    this.#stream.once('close', () => {
+      clearTimeout(timer);
+      if (!isCounted) client.uncounted--;
+    });
+  }
+
   /** Counts a reply until it is sent. @throws IpledgerError OVERLOADED when the client does not read its replies */
   holdReply(bytes: number): void {
     const copies = 2 * bytes; // grpc-js writes a copy
@@ -150,9 +181,9 @@ export class ArrivingCall {
     stream.push = (chunk: Buffer | null) => {
       if (chunk !== null) return push(this.#receive(chunk));
       this.#isReceiving = false;
-      if (!this.#refusal) return push(null);
+      if (!this.#refusal || stream.closed) return push(null);
       // At an end without a message, grpc-js would send another status than that of the refusal.
-      setImmediate(push, null);
+      stream.once('finish', () => push(null));
       return false;
     };
     if (stream.readableLength > 0) this.#receive(Buffer.alloc(stream.readableLength));

@@ -1,7 +1,7 @@
 /** Refuses calls that are over their limits before anything else reads them. The limits are those of client-connections.ts. */
 import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
-import { errorCodeMetadata, type IpledgerError } from '../../errors.ts';
+import { type ErrorCode, errorCodeMetadata, type IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
 import type { ArrivingCall } from './arriving-call.ts';
 import { callOn } from './client-connections.ts';
@@ -14,6 +14,14 @@ type TaggedMetadata = Metadata & { [arrivingCall]?: ArrivingCall };
 /** The call with this metadata; undefined on a server without limits. */
 export const callWith = (metadata: Metadata): ArrivingCall | undefined => (metadata as TaggedMetadata)[arrivingCall];
 
+/** What a client may get for each call that it sends, for little work. */
+const refusalCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'OVERLOADED',
+  'PERMISSION_DENIED',
+  'RATE_LIMITED',
+  'UNAUTHENTICATED',
+]);
+
 /** The first interceptor of a server: only the first one gets the call that has the stream. */
 export function limitsInterceptor(log: Logger): ServerInterceptor {
   const logRejection = createRejectionLogger(log);
@@ -25,7 +33,9 @@ export function limitsInterceptor(log: Logger): ServerInterceptor {
       logRejection({ path, peer: call.getPeer(), reason: error.message });
       const metadata = new Metadata();
       metadata.set(errorCodeMetadata, error.code);
-      call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+      const send = (): void => call.sendStatus({ code: error.grpcStatus, details: error.message, metadata });
+      if (arriving) arriving.sendRefusal(send);
+      else send();
     };
     const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
       if (arriving) (metadata as TaggedMetadata)[arrivingCall] = arriving;
@@ -33,6 +43,13 @@ export function limitsInterceptor(log: Logger): ServerInterceptor {
       if (refusal) reject(refusal);
       else next(metadata);
     };
-    return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata }) });
+    return new ServerInterceptingCall(call, {
+      start: (next) => next({ onReceiveMetadata }),
+      sendStatus(status, next) {
+        const [code = ''] = status.metadata?.get(errorCodeMetadata) ?? [];
+        if (arriving && refusalCodes.has(String(code))) arriving.sendRefusal(() => next(status));
+        else next(status);
+      },
+    });
   };
 }

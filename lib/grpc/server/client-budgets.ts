@@ -3,6 +3,7 @@
  * have not read. Each client has a limit, and so has each group of clients, so that many clients leave room for the programs.
  */
 import type { Identity, IdentityKind } from '../../tls/identity.ts';
+import { TokenBucket } from '../../process/token-bucket.ts';
 
 const MiB = 1 << 20;
 
@@ -53,6 +54,9 @@ export const clientGroups = {
   },
 } as const satisfies Record<string, Group>;
 
+/** Refused calls of a client that are answered at once. */
+const refusalLimit = { perSecond: 20, burst: 20 };
+
 /** A client up to this size may use all that its group has. */
 const smallClientBytes = MiB;
 
@@ -68,6 +72,9 @@ export interface ClientBudget {
   /** Streams of events. */
   streams: number;
   connections: number;
+  readonly refusals: TokenBucket;
+  /** Refused calls that wait for their answer and whose bytes do not count. */
+  uncounted: number;
 }
 
 export class ClientBudgets {
@@ -88,7 +95,8 @@ export class ClientBudgets {
   of(name: string, group: GroupName): ClientBudget {
     const found = this.#clients.get(name);
     if (found) return found;
-    const made: ClientBudget = { name, group, bytes: 0, streams: 0, connections: 0 };
+    const refusals = new TokenBucket(refusalLimit, performance.now());
+    const made: ClientBudget = { name, group, bytes: 0, streams: 0, connections: 0, refusals, uncounted: 0 };
     this.#clients.set(name, made);
     return made;
   }

@@ -27,10 +27,10 @@ export interface RateLimits {
 }
 
 /**
- * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times. Later, one Pod start per second
- * makes 4 bindings and ends 4.
+ * A node that boots with 250 Pods of 4 attachments each unbinds 1,000 times and binds 1,000 times, with two events for a binding that
+ * replaces one: 3,000. Later, one Pod start per second makes 4 bindings and ends 4.
  */
-export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 2_000 };
+export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 4_000 };
 
 /** Queries write nothing to etcd. A booting node sends one per Wait, one per 500 bindings, and CHECKs. */
 const queryLimits = { perSecond: 100, burst: 5_000 };
