@@ -104,6 +104,8 @@ function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: C
       `${has}, and cannot start on node ${node}: an earlier Pod of this name may still answer on it (${describeContainer(elsewhere)}); ${endOfBinding(elsewhere.node)}`,
     ];
   if (node === undefined) return [`${has}, and no container uses it yet`];
+  if (pod?.nodeFailure !== undefined && pod.node === node)
+    return [`${has}, and its node ${node} ${pod.nodeFailure}, so no kubelet starts it. ${lostNodeRemedy(node)}`];
   return [
     `${has}, and no CNI ADD of ${attachment?.provider ?? ''} has succeeded on node ${node}. An Event FailedCreatePodSandBox shows the cause; without one, check that kubelet, Multus and node-agent run there`,
   ];

@@ -156,6 +156,10 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     ]);
     const [own] = diagnosePod({ history, pod, allocations: [allocationWith('node-1')] });
     expect(own).to.contain('no CNI ADD of lan.default has succeeded on node node-1');
+    const [unready] = diagnosePod({ history, pod: { ...pod, nodeFailure: 'is NotReady since T' } });
+    expect(unready).to.match(
+      /^it has 10\.0\.0\.2 .*, and its node node-1 is NotReady since T, so no kubelet starts it\. /,
+    );
   });
 
   it('states first that the deletion of a Pod waits for a lost node, so that its successor does not start', () => {

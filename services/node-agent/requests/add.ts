@@ -3,7 +3,7 @@
  * cache: while the allocator is unavailable the ADD waits, and at its deadline fails with the cause.
  */
 import { isIPv6 } from 'node:net';
-import { timeoutSignal } from '../../../lib/process/abortable.ts';
+import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
 import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
@@ -30,7 +30,7 @@ import { defaultRouteFamily, findRouteFault, mergeRoutes } from '../daemon/route
 // The plugin times out after 30 s: the sum of these and of the 4 s for the sandbox is less.
 const waitMs = 20_000;
 /** pod-watcher shows on a Pod after two seconds why it requests no address. */
-const faultCheckMs = 4_000;
+const defaultFaultCheckMs = 4_000;
 const bindMs = 3_000;
 const unbindMs = 1_500;
 // A NIC of type kube-ovn may take this long beyond the wait. Its removal after a failure takes 1.5 s.
@@ -54,6 +54,8 @@ export interface AddDeps {
   readonly node: string;
   /** Bindings of an earlier boot of the node are void. */
   readonly bootId: string;
+  /** After this time of an ADD, a wrong request of the Pod ends the wait (default: 4 s). */
+  readonly faultCheckMs?: number;
   readonly log: Logger;
   /** Absent: no spans. */
   readonly tracer?: Tracer | undefined;
@@ -124,10 +126,10 @@ async function addFor(
   const { signal } = deadline;
   const trace = span?.context;
   const pod = { namespace: target.namespace, name: request.podName, uid: podUid };
-  const readWarning = (): Promise<string> => deps.readPodWarning(pod, signal);
+  const readWarning = (until: AbortSignal): Promise<string> => deps.readPodWarning(pod, until);
   const throwWithCause = async (thrown: unknown): Promise<never> => {
     const error = IpledgerError.from(thrown);
-    throw notAllocatedError(request, error, explainedByWatcher.has(error.code) ? await readWarning() : '');
+    throw notAllocatedError(request, error, explainedByWatcher.has(error.code) ? await readWarning(signal) : '');
   };
   rejectInvalidRoutes(request, request.routes);
   const takenOver = await deps.lingering.takeOver(target, request.netns, signal);
@@ -179,38 +181,41 @@ async function attach(
     signal,
     trace,
     readWarning,
-  }: RetryLimit & { readonly trace: TraceContext | undefined; readonly readWarning: () => Promise<string> },
+  }: RetryLimit & {
+    readonly trace: TraceContext | undefined;
+    readonly readWarning: (until: AbortSignal) => Promise<string>;
+  },
 ): Promise<BindResult> {
   const { allocator, files, node, bootId } = deps;
   const { namespace, pod, podUid, provider, containerId, interface: name } = pending;
   const target = { namespace, pod, podUid, provider, containerId, interface: name };
   let mayBeBound = false;
-  let isFirst = true;
+  let isFault = false;
   const attempt = async (timeoutMs: number): Promise<BindResult> => {
     const request = { ...target, node, bootId, timeoutMs };
+    const waiting = new AbortController();
+    // pod-watcher requests nothing for a Pod whose own request is wrong, so no event would end the wait.
+    const checkFault = async (): Promise<void> => {
+      await pause(deps.faultCheckMs ?? defaultFaultCheckMs, waiting.signal);
+      const isWrong = !waiting.signal.aborted && isFaultOfPod(await readWarning(waiting.signal));
+      if (!isWrong || waiting.signal.aborted) return;
+      isFault = true;
+      waiting.abort();
+    };
+    const checked = checkFault();
+    const untilFault = AbortSignal.any([signal, waiting.signal]);
     try {
-      return await allocator.attach(request, { timeoutMs: timeoutMs + bindMs, signal, trace });
+      return await allocator.attach(request, { timeoutMs: timeoutMs + bindMs, signal: untilFault, trace });
     } catch (error) {
-      mayBeBound ||= mayBeExecuted(IpledgerError.from(error));
-      throw error;
-    }
-  };
-  /** A Pod that was not requested yet is looked at once: its own fault ends the wait. */
-  const attemptUnlessFault = async (timeoutMs: number): Promise<BindResult> => {
-    const firstMs = isFirst ? Math.min(timeoutMs, faultCheckMs) : timeoutMs;
-    isFirst = false;
-    try {
-      return await attempt(firstMs);
-    } catch (error) {
-      const isOver = firstMs === timeoutMs || IpledgerError.from(error).code !== 'NOT_REQUESTED';
-      if (isOver || isFaultOfPod(await readWarning())) throw error;
-      return attempt(timeoutMs - firstMs);
+      mayBeBound ||= isFault || mayBeExecuted(IpledgerError.from(error));
+      throw isFault ? new IpledgerError('NOT_REQUESTED', 'the request of the Pod is wrong', { cause: error }) : error;
+    } finally {
+      waiting.abort();
+      await checked;
     }
   };
   try {
-    return await retryUntil({ until, signal }, attemptUnlessFault, {
-      isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING',
-    });
+    return await retryUntil({ until, signal }, attempt, { isRetryable: ({ code }) => code === 'ADDRESS_ANSWERING' });
   } catch (error) {
     if (mayBeBound) await unbind(deps, pending);
     else if (files.get(pending)?.isPending) await files.remove(pending).catch(() => undefined);

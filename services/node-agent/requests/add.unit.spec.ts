@@ -132,21 +132,6 @@ describe('ADD', () => {
       );
     });
 
-  it('ends the wait of a Pod whose own request is wrong, and of no other Pod', async () => {
-    const cause = new IpledgerError('NOT_REQUESTED', 'pod-watcher has requested no address');
-    const waitOf = async (warning: string) => {
-      const allocator = new FakeBindingClient({ attach: failTimes(cause) });
-      const deps = { ...setUp(allocator).deps, readPodWarning: () => Promise.resolve(warning) };
-      const { message } = await rejectionOf(add(deps, request(), neverAborted()));
-      return { message, waits: allocator.attaches.map(({ timeoutMs = 0 }) => Math.ceil(timeoutMs / 1_000)) };
-    };
-    const fault = await waitOf('stage=validatePodNetwork error=ip_address is no address: write one');
-    expect(fault.waits).to.deep.equal([4]);
-    expect(fault.message).to.contain(': ip_address is no address: write one. Run: ');
-    for (const warning of ['', 'stage=getPodKubeovnNets error=there is no NetworkAttachmentDefinition default/lan'])
-      expect((await waitOf(warning)).waits).to.deep.equal([4, 16]);
-  });
-
   it('retries while the allocator is unavailable', async () => {
     const unavailable = new IpledgerError('UNAVAILABLE', 'connect ECONNREFUSED');
     const allocator = new FakeBindingClient({ attach: failTimes(unavailable, 2) });
