@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { QueuedRequest } from './pending-request.ts';
+import { RequestQueue } from './request-queue.ts';
+
+describe('The queue of requests', () => {
+  let queue: RequestQueue;
+  let rejected: string[];
+  const names = new Map<QueuedRequest, string>();
+
+  const requestOf = (name: string, aborted = false): QueuedRequest => {
+    const [actor = ''] = name.split('-');
+    const reject = (): void => void rejected.push(name);
+    const queued = { request: { actor, answer: () => undefined, signal: { aborted } }, resolve: () => {}, reject };
+    names.set(queued, name);
+    return queued;
+  };
+  const taken = (): string[] => {
+    const all: string[] = [];
+    for (let next = queue.shift(); next; next = queue.shift()) all.push(names.get(next) ?? '');
+    return all;
+  };
+  const push = (...requests: string[]): void => requests.forEach((name) => queue.push(requestOf(name)));
+
+  beforeEach(() => {
+    queue = new RequestQueue();
+    rejected = [];
+  });
+
+  it('takes one request of each identity in turn, each in the order of arrival', () => {
+    push('a-1', 'a-2', 'a-3', 'b-1', 'c-1', 'b-2');
+    expect(queue.length).to.equal(6);
+    expect(taken()).to.deep.equal(['a-1', 'b-1', 'c-1', 'a-2', 'b-2', 'a-3']);
+    expect(queue.length).to.equal(0);
+  });
+
+  it('takes a request of a late identity after one of each other, however many wait', () => {
+    push(...Array.from({ length: 1_000 }, (_, index) => `a-${index}`));
+    queue.shift();
+    push('b-1');
+    queue.shift();
+    expect(names.get(queue.shift() as QueuedRequest)).to.equal('b-1');
+  });
+
+  it('takes the requests that were put back first, in their order', () => {
+    push('a-1', 'b-1', 'a-2');
+    const undone = [queue.shift(), queue.shift()] as QueuedRequest[];
+    push('c-1');
+    queue.putBack(undone);
+    expect(queue.length).to.equal(4);
+    expect(taken()).to.deep.equal(['a-1', 'b-1', 'a-2', 'c-1']);
+  });
+
+  it('rejects the requests whose caller has left, and keeps the turns of the others', () => {
+    push('a-1', 'a-2');
+    queue.push(requestOf('b-1', true));
+    push('c-1');
+    queue.rejectExpired(() => new IpledgerError('UNAVAILABLE', 'etcd is down'));
+    expect(rejected).to.deep.equal(['b-1']);
+    expect(queue.length).to.equal(3);
+    expect(taken()).to.deep.equal(['a-1', 'c-1', 'a-2']);
+  });
+
+  it('removes and rejects what waits, put back or not', () => {
+    push('a-1', 'b-1', 'a-2');
+    const undone = queue.shift() as QueuedRequest;
+    queue.putBack([undone]);
+    queue.remove(new Set([undone]));
+    expect(queue.length).to.equal(2);
+    queue.rejectAll(() => new IpledgerError('NOT_WRITER', 'another replica is the writer'));
+    expect(rejected).to.have.members(['a-2', 'b-1']);
+    expect([queue.length, taken()]).to.deep.equal([0, []]);
+  });
+});
