@@ -12,6 +12,7 @@ function createProgram(): Command {
     .version(version)
     .showSuggestionAfterError()
     .exitOverride()
+    .enablePositionalOptions() // the options of the command of `with-etcd` are its own
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'ipledger:')) })
     .addHelpText('after', formatHelp());
   const loaders = new Map(

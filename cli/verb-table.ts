@@ -111,6 +111,11 @@ export const verbTable: readonly VerbEntry[] = [
     load: async () => (await import('./verbs/replace-etcd-member.ts')).defineReplaceEtcdMember,
   },
   {
+    usage: 'with-etcd <command...>',
+    description: 'run a command, as etcdctl, with access to the etcd of the cluster',
+    load: async () => (await import('./verbs/with-etcd.ts')).defineWithEtcd,
+  },
+  {
     usage: 'check',
     description: 'compare the ledger with the Pods, IP objects and Subnets of the Kubernetes API',
     load: async () => (await import('./verbs/check/check.ts')).defineCheck,

@@ -1,6 +1,6 @@
 /**
  * A connection to the allocators of a cluster, by the operator's kubeconfig: it finds their Pods, forwards their port, and identifies
- * by the certificate of IPLEDGER_TLS_CERT, else by --token-file, else by the token of the kubeconfig.
+ * by the certificate of IPLEDGER_TLS_CERT, else by --token-file or --service-account, else by the token of the kubeconfig.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,12 @@ import { AuthorityReloader } from '../../lib/tls/authority-reloader.ts';
 import { type ClientTls, tlsFromEnvironment, type TokenSource } from '../../lib/tls/client-tls.ts';
 import { TokenFile } from '../../lib/tls/token-file.ts';
 import { CliError } from '../program/cli-error.ts';
-import { type ClusterAllocators, findAllocators, readAuthority } from './cluster-allocators.ts';
+import { findAllocators, readAuthority } from './cluster-allocators.ts';
 import { KubeconfigToken } from './kubeconfig-token.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
+import { ServiceAccountToken } from './service-account-token.ts';
+import type { ServicePods } from './service-pods.ts';
 
 export interface ClusterConnection extends Disposable {
   readonly connection: Connection;
@@ -29,6 +31,8 @@ export interface ClusterConnection extends Disposable {
 export interface ClusterTarget extends ClusterSelection {
   readonly namespace: string;
   readonly tokenFile?: string | undefined;
+  /** The ServiceAccount whose token identifies the caller: NAME of `namespace`, or NAMESPACE/NAME. */
+  readonly serviceAccount?: string | undefined;
 }
 
 /** @throws CliError when the allocators are not found, or the operator has no identity for them */
@@ -39,7 +43,7 @@ export async function connectCluster(target: ClusterTarget, signal: AbortSignal)
     orUsageError(() => connectApi(config)),
     signal,
   );
-  const token = hasCertificate(process.env) ? undefined : orUsageError(() => openToken(target.tokenFile, config));
+  const token = hasCertificate(process.env) ? undefined : orUsageError(() => openToken(target, config, kubernetes));
   await token?.read(); // without one, the error comes before any request
   const allocators = await findAllocators(kubernetes, namespace);
   const folder = mkdtempSync(join(tmpdir(), 'ipledger-'));
@@ -54,7 +58,7 @@ export async function connectCluster(target: ClusterTarget, signal: AbortSignal)
     const tls = await clientTls({ token, namespace, kubernetes, allocators, folder });
     const sockets = allocators.pods.map((_pod, index) => join(folder, String(index)));
     for (const [index, pod] of allocators.pods.entries())
-      ports.push(await forwardPort(config, { namespace, pod, socket: sockets[index] ?? '' }));
+      ports.push(await forwardPort(config, { namespace, pod, local: { path: sockets[index] ?? '' } }));
     connection = connect(sockets.map((socket) => `unix:${socket}`).join(','), tls);
   } catch (error) {
     close();
@@ -72,7 +76,7 @@ interface IdentityParts {
   readonly token: TokenSource | undefined;
   readonly namespace: string;
   readonly kubernetes: KubernetesClient;
-  readonly allocators: ClusterAllocators;
+  readonly allocators: ServicePods;
   readonly folder: string;
 }
 
@@ -91,8 +95,15 @@ async function clientTls({ token, namespace, kubernetes, allocators, folder }: I
   return { authorities: orUsageError(() => new AuthorityReloader(file)), token };
 }
 
-const openToken = (tokenFile: string | undefined, config: KubeConfig): TokenSource =>
-  tokenFile === undefined ? new KubeconfigToken(config) : new TokenFile(tokenFile);
+function openToken(
+  { namespace, tokenFile, serviceAccount }: ClusterTarget,
+  config: KubeConfig,
+  kubernetes: KubernetesClient,
+): TokenSource {
+  if (tokenFile !== undefined) return new TokenFile(tokenFile);
+  if (serviceAccount === undefined) return new KubeconfigToken(config);
+  return new ServiceAccountToken(kubernetes, serviceAccount, namespace);
+}
 
 /** Settings of the operator that are invalid are errors of usage. */
 function orUsageError<Result>(work: () => Result): Result {

@@ -17,8 +17,8 @@ export interface KubernetesClient {
   get(path: string): Promise<UntypedJson | undefined>;
   /** Reads all objects of a collection, in pages. */
   list(path: string): Promise<UntypedJson[]>;
-  /** Creates an object of a collection. */
-  create(path: string, object: object): Promise<void>;
+  /** Creates an object of a collection, and returns it. */
+  create(path: string, object: object): Promise<UntypedJson>;
   /** Writes a whole object. It fails if `metadata.resourceVersion` is not that of the stored object. */
   replace(path: string, object: object): Promise<void>;
   /** Sends a JSON merge patch of one object; false when it does not exist. */
@@ -67,9 +67,10 @@ export function createKubernetesClient(api: Api, signal: AbortSignal): Kubernete
       throw requestError(api, request, error, signal);
     }
   };
-  const mustSend = async (request: Request): Promise<void> => {
-    if (!(await send({ ...request, discardBody: true })))
-      throw new CliError('unreachable', `the Kubernetes API does not have ${request.path}`);
+  const mustSend = async (request: Request): Promise<unknown> => {
+    const reply = await send(request);
+    if (!reply) throw new CliError('unreachable', `the Kubernetes API does not have ${request.path}`);
+    return reply.object;
   };
   return {
     async get(path) {
@@ -77,8 +78,10 @@ export function createKubernetesClient(api: Api, signal: AbortSignal): Kubernete
       return reply && asRecord(reply.object);
     },
     list: (path) => list(api, path, signal),
-    create: (path, body) => mustSend({ method: 'POST', path, body }),
-    replace: (path, body) => mustSend({ method: 'PUT', path, body }),
+    create: async (path, body) => asRecord(await mustSend({ method: 'POST', path, body })),
+    async replace(path, body) {
+      await mustSend({ method: 'PUT', path, body, discardBody: true });
+    },
     async patch(path, body) {
       const contentType = 'application/merge-patch+json';
       return (await send({ method: 'PATCH', path, body, contentType, discardBody: true })) !== undefined;

@@ -49,6 +49,8 @@ export interface LedgerTarget extends ClusterSelection {
   /** "host:port", several separated by commas; for allocators also "kubernetes" or "kubernetes/NAMESPACE". */
   readonly endpoint: string;
   readonly tokenFile?: string | undefined;
+  /** Only with "kubernetes": the ServiceAccount that identifies the caller. */
+  readonly serviceAccount?: string | undefined;
 }
 
 /**
@@ -74,6 +76,11 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
   if (endpoint === '')
     throw new CliError('usage', `${server.settings[0]} is empty: set it to HOST:PORT of ${server.name}`);
   const namespace = server.kind === 'allocator' ? namespaceOf(endpoint) : undefined;
+  if (namespace === undefined && target.serviceAccount !== undefined)
+    throw new CliError(
+      'usage',
+      '--service-account works with --allocator kubernetes only: pass a token of the ServiceAccount with --token-file',
+    );
   let opened = namespace === undefined ? Promise.resolve(connectTo(server, target)) : undefined;
   const openOnce = (): Promise<Opened> => (opened ??= openCluster({ ...target, namespace: namespace ?? '' }, signal));
   const explain = (error: unknown, { failure }: Opened): unknown =>

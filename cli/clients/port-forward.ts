@@ -1,12 +1,12 @@
 /**
- * Forwards connections of a unix socket to a port of a Pod, through the Kubernetes API. The socket is in a folder of this user only.
- * TLS and the identity of the caller are inside of the connection: neither the API server nor the kubelet can read them.
+ * Forwards connections of a local socket to a port of a Pod, through the Kubernetes API. TLS and the identity of the caller are inside of
+ * the connection: neither the API server nor the kubelet can read them.
  */
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type ListenOptions, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { KubeConfig, PortForward } from '@kubernetes/client-node';
-import type { AllocatorPod } from './cluster-allocators.ts';
+import type { ServicePod } from './service-pods.ts';
 
 /** The part of a WebSocket that is used here. */
 interface WebSocketConnection {
@@ -18,15 +18,21 @@ interface WebSocketConnection {
 }
 
 export interface ForwardedPort extends Disposable {
+  /** The local TCP port; undefined for a unix socket. */
+  readonly port: number | undefined;
   /** Why the last connection failed; undefined if none did. */
   readonly failure: string | undefined;
 }
 
-/** Listens on the socket. @throws Error when it cannot */
-export async function forwardPort(
-  config: KubeConfig,
-  { namespace, pod, socket }: { readonly namespace: string; readonly pod: AllocatorPod; readonly socket: string },
-): Promise<ForwardedPort> {
+export interface ForwardedPod {
+  readonly namespace: string;
+  readonly pod: ServicePod;
+  /** A unix socket in a folder of this user only, or a port of loopback. */
+  readonly local: ListenOptions;
+}
+
+/** Listens on the local socket. @throws Error when it cannot */
+export async function forwardPort(config: KubeConfig, { namespace, pod, local }: ForwardedPod): Promise<ForwardedPort> {
   const { PortForward } = await import('@kubernetes/client-node');
   const forward = new PortForward(config);
   const open = new Set<Socket>();
@@ -41,10 +47,12 @@ export async function forwardPort(
     };
     connectPod(forward, inner, { namespace, pod, fail }).catch((error: unknown) => fail(messageOf(error)));
   });
-  server.listen(socket);
+  server.listen(local);
   await once(server, 'listening');
   server.unref();
+  const address = server.address();
   return {
+    port: (address as AddressInfo | null)?.port,
     get failure() {
       return failure;
     },
@@ -57,7 +65,7 @@ export async function forwardPort(
 
 interface PodConnection {
   readonly namespace: string;
-  readonly pod: AllocatorPod;
+  readonly pod: ServicePod;
   readonly fail: (reason: string) => void;
 }
 
@@ -94,7 +102,7 @@ async function connectPod(forward: PortForward, inner: Socket, target: PodConnec
 const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : ((thrown as { message?: string } | undefined)?.message ?? String(thrown));
 
-function explain(reason: string, namespace: string, { name, port }: AllocatorPod): string {
+function explain(reason: string, namespace: string, { name, port }: ServicePod): string {
   const where = `port ${port} of Pod ${namespace}/${name} cannot be forwarded`;
   return /\b403\b/.test(reason)
     ? `${where}: your Kubernetes user needs the verbs get and create on pods/portforward in namespace ${namespace}`

@@ -6,9 +6,10 @@ import type { LedgerTarget } from '../clients/ledger-client.ts';
 export interface AllocatorOptions extends ClusterSelection {
   readonly allocator: string;
   readonly tokenFile?: string;
+  readonly serviceAccount?: string;
 }
 
-/** Adds `--allocator`, `--token-file`, `--kubeconfig` and `--context`. */
+/** Adds `--allocator`, `--token-file`, `--service-account`, `--kubeconfig` and `--context`. */
 export const addAllocatorOptions = (verb: Command, condition = ''): Command =>
   verb
     .addOption(
@@ -24,6 +25,14 @@ export const addAllocatorOptions = (verb: Command, condition = ''): Command =>
         'IPLEDGER_TOKEN_FILE',
       ),
     )
+    .addOption(
+      new Option(
+        '--service-account <[namespace/]name>',
+        'with kubernetes: identify as this ServiceAccount, by a token that your Kubernetes user requests; for a kubeconfig with a client certificate',
+      )
+        .env('IPLEDGER_SERVICE_ACCOUNT')
+        .conflicts('tokenFile'),
+    )
     .option('--kubeconfig <file>', 'kubeconfig instead of KUBECONFIG')
     .option('--context <name>', 'context of the kubeconfig')
     .addOption(new Option('--as <user>', 'is rejected').hideHelp().argParser(refuseImpersonation));
@@ -35,9 +44,16 @@ function refuseImpersonation(): never {
   );
 }
 
-export const targetOf = ({ allocator, tokenFile, kubeconfig, context }: AllocatorOptions): LedgerTarget => ({
+export const targetOf = ({
+  allocator,
+  tokenFile,
+  serviceAccount,
+  kubeconfig,
+  context,
+}: AllocatorOptions): LedgerTarget => ({
   endpoint: allocator,
   tokenFile,
+  serviceAccount,
   kubeconfig,
   context,
 });

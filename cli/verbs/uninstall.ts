@@ -41,7 +41,7 @@ async function uninstall(options: UninstallOptions, signal: AbortSignal): Promis
   const { namespace, yes } = options;
   const kubernetes = await connectKubernetes(signal, options);
   const lease = podWatcherLeasePath(namespace);
-  await assertControllerStopped(kubernetes, { lease, describeHolder: describeWatcher }, signal);
+  await assertControllerStopped(kubernetes, { lease, describeHolder: describeWatcher(namespace) }, signal);
   const snapshot = await readClusterSnapshot(kubernetes);
   const { owned, finalized } = selectObjects(snapshot);
   const namespaced = (await Promise.all(namespacedKinds.map((kind) => readFinalized(kubernetes, kind)))).flat();
@@ -59,11 +59,13 @@ async function uninstall(options: UninstallOptions, signal: AbortSignal): Promis
   const found = await kubernetes.get(lease);
   const uid = (found?.['metadata'] as { uid?: string } | undefined)?.uid;
   if (uid !== undefined) await kubernetes.remove(lease, uid);
-  return createAnswer(snapshot);
+  return createAnswer(snapshot, namespace);
 }
 
-const describeWatcher = ({ holder, renewed }: { readonly holder: string; readonly renewed: string }): string =>
-  `a pod-watcher is running, which would restore the objects: ${holder} holds the Lease ${podWatcherLease} (renewed ${renewed}); stop it first`;
+const describeWatcher =
+  (namespace: string) =>
+  ({ holder, renewed }: { readonly holder: string; readonly renewed: string }): string =>
+    `a pod-watcher is running, which would restore the objects: ${holder} holds the Lease ${podWatcherLease} (renewed ${renewed}); stop it first: kubectl scale deployment ipledger-pod-watcher --replicas=0 --namespace ${namespace}`;
 
 /** `owned`: IP objects that ipledger created. `finalized`: users' objects with ipledger's finalizer. */
 function selectObjects({ subnets, pools, vips, ips }: ClusterSnapshot): {
@@ -115,7 +117,7 @@ async function removeFinalizer(kubernetes: KubernetesClient, object: KubeOvnObje
 }
 
 /** Lists the steps that only the operator can do, in order. */
-function createAnswer({ pods }: ClusterSnapshot): Answer {
+function createAnswer({ pods }: ClusterSnapshot, namespace: string): Answer {
   const using = pods.filter((pod) => podLifecycleStage(pod) !== 'ended' && hasAddress(pod));
   const nodes = [...new Set(using.map(({ node }) => node))].toSorted();
   const leftToDo = [
@@ -124,8 +126,8 @@ function createAnswer({ pods }: ClusterSnapshot): Answer {
           `${formatCount(using.length, 'Pod')} on ${formatCount(nodes.length, 'node')} still ${using.length === 1 ? 'has' : 'have'} addresses: keep node-agent, allocator and the plugin file kube-ovn with its links until these Pods have ended, for their CNI DELs`,
         ]
       : ['no Pod has an address: remove node-agent and the plugin file kube-ovn with its links from every node']),
-    'delete the Deployments of allocator and pod-watcher, and the DaemonSet of node-agent',
-    'kubectl delete -f deploy/rbac.yaml',
+    `installed by the chart: helm uninstall ipledger --namespace ${namespace}. It leaves the ledger (the claims data-ipledger-etcd-N), the backups (the claim ipledger-etcd-backup), the Secrets that cert-manager issued, and the CustomResourceDefinitions`,
+    'installed without the chart: delete the Deployments of allocator and pod-watcher and the DaemonSet of node-agent; kubectl delete -f deploy/rbac.yaml',
     'kubectl delete crd subnets.kubeovn.io ippools.kubeovn.io ips.kubeovn.io vips.kubeovn.io # with all Subnets, IPPools and Vips',
     'the ledger stays in etcd, under /ipledger/: keep it as long as its history is of use',
   ];

@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, '../..');
 const foreignFlags = new Set(
   (
     '--arg --audience --auto-compaction-mode --auto-compaction-retention --bump-revision --client-cert-auth --clusterrole --data-dir --endpoints --field-selector --force ' +
-    '--force-conflicts --grace-period --help --keys-only --manifest --mark-compacted --new-user-password --no-password --prefix ' +
-    '--always-sparkplug --expose-gc --from --heap-growing-percent --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --no-lazy-feedback-allocation --no-parallel-scavenge --single-threaded-gc --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --set --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values'
+    '--force-conflicts --grace-period --help --keys-only --manifest --mark-compacted --new-user-password --no-hooks --no-password --prefix ' +
+    '--always-sparkplug --expose-gc --from --heap-growing-percent --lite-mode --max-old-space-size --max-semi-space-size --min-semi-space-size --no-lazy-feedback-allocation --no-parallel-scavenge --single-threaded-gc --wait --print-value-only --quota-backend-bytes --replicas --role --server-side --serviceaccount --set --set-json --timeout --trusted-ca-file --use-openssl-ca --use-system-ca --user --values'
   ).split(' '),
 );
 
@@ -33,7 +33,10 @@ const verbCalls = code.flatMap((line) =>
     ...line.matchAll(
       /(?:^|[|;(] *|\$ |kubectl )ipledger ([a-z][a-z-]*(?: (?:kube-ovn|whereabouts|host-local))?)([^|;#]*)/g,
     ),
-  ].map(([, verb = '', rest = '']) => ({ verb: verb.split(' '), flags: flagsIn(rest) })),
+  ].map(([, verb = '', rest = '']) => ({
+    verb: verb.split(' '),
+    flags: verb === 'with-etcd' ? [] : flagsIn(rest), // most are of its command
+  })),
 );
 
 /** The help text of a verb, or of the program. */

@@ -3,7 +3,7 @@
  * forwards it to a real allocator with TLS.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { loadTls } from '../../lib/tls/credentials.ts';
 import { call, connect } from '../../lib/grpc/client.ts';
@@ -22,9 +22,11 @@ import { certificateFolder, type CertificateFolder, makeCertificates } from '../
 import { startEtcd } from '../harness/etcd.ts';
 import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
 import { addForwardingNode } from '../harness/kubernetes/port-forward-kubelet.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
 import { root } from '../harness/paths.ts';
 import { type CommandResult, runCommand } from '../harness/processes/command.ts';
 import { childEnvironment } from '../harness/processes/launch.ts';
+import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator, tlsVariables } from '../harness/services.ts';
 
@@ -101,8 +103,8 @@ describe('kubectl ipledger', function () {
       env: childEnvironment({ HOME: '', ...env }),
       signal: run.signal,
     });
-  const historyOf = async (kubeconfig: string, address: string): Promise<string> =>
-    (await kubectlIpledger(['history', address, '-o', 'wide'], { KUBECONFIG: kubeconfig })).stdout;
+  const historyOf = async (kubeconfig: string, address: string, env: Readonly<Record<string, string>> = {}) =>
+    (await kubectlIpledger(['history', address, '-o', 'wide'], { KUBECONFIG: kubeconfig, ...env })).stdout;
 
   it('reaches the allocator with the token of the kubeconfig, and the event names the user', async () => {
     const kubeconfig = kubeconfigOf({ token: await createToken(cluster, 'alice') });
@@ -124,6 +126,30 @@ describe('kubectl ipledger', function () {
   it('uses the certificate of an operator, if there is one, with any kubeconfig that may forward ports', async () => {
     const env = { KUBECONFIG: cluster.kubeconfig, ...tlsVariables(certificates.operator('test')) };
     expect((await kubectlIpledger(['status'], env)).stderr).to.equal('');
+  });
+
+  it('identifies the user of a client certificate by a ServiceAccount, by the commands of docs/install.md', async () => {
+    const env = childEnvironment({ HOME: '', KUBECONFIG: cluster.kubeconfig });
+    const folders = [join(root, 'cli'), dirname(await findProgram('kubectl')), process.env['PATH']];
+    const script = documentedCommands('docs/install.md', 'client-certificate');
+    const options = { env: { ...env, PATH: folders.join(':') }, signal: run.signal };
+    expect(await runCommand('sh', ['-ec', script], options)).to.include({ code: 0, stderr: '' });
+    const account = { KUBECONFIG: cluster.kubeconfig, IPLEDGER_SERVICE_ACCOUNT: 'anna' };
+    expect((await kubectlIpledger([...reserve, '10.9.0.30'], account)).stderr).to.equal('');
+    expect(await historyOf(cluster.kubeconfig, '10.9.0.30', account)).to.contain(
+      `kubernetes:system:serviceaccount:${installed}:anna`,
+    );
+  });
+
+  it('names the permission that a user lacks for tokens of a ServiceAccount', async () => {
+    const kubeconfig = await cluster.kubeconfigFor('erin');
+    const { code, stderr } = await kubectlIpledger(['status', '--service-account', 'anna'], { KUBECONFIG: kubeconfig });
+    expect(stderr).to.match(/cannot create resource "serviceaccounts\/token"/);
+    expect(code).to.equal(3);
+    const wrong = await kubectlIpledger(['status', '--service-account', 'a/b/c'], { KUBECONFIG: kubeconfig });
+    expect(wrong).to.include({ code: 2 });
+    const elsewhere = ['status', '--service-account', 'anna', '--allocator', allocator.endpoint];
+    expect((await kubectlIpledger(elsewhere, {})).stderr).to.contain('works with --allocator kubernetes only');
   });
 
   it('prints a complete export', async () => {

@@ -165,7 +165,7 @@ describe('Kubernetes users', function () {
     it('with a client certificate, get the alternatives', async () => {
       const kubeconfig = await cluster.kubeconfigFor('dave');
       expect(await runByKubeconfig(kubeconfig)).to.match(
-        /client certificate and no token.*kubectl create token.*--token-file.*IPLEDGER_TLS_CERT/,
+        /client certificate and no token.*--service-account NAME.*--token-file.*IPLEDGER_TLS_CERT/,
       );
     });
 

@@ -53,6 +53,11 @@ ipledger-allocator.{{ .Release.Namespace }}.svc:7411,ipledger-allocator-replicas
 {{ include "ipledger.secret" (dict "root" . "existing" .Values.etcd.managed.secrets.root "issued" "ipledger-etcd-root") }}
 {{- end }}
 
+{{/* The Secret of etcd's user for auditors; empty if the values name none. */}}
+{{- define "ipledger.etcdAuditorSecret" -}}
+{{- if and (include "ipledger.isManagedEtcd" .) (include "ipledger.isTls" .) }}{{ include "ipledger.secret" (dict "root" . "existing" .Values.etcd.managed.secrets.auditor "issued" "ipledger-etcd-auditor") }}{{ end -}}
+{{- end }}
+
 {{- define "ipledger.etcdScheme" -}}{{ if include "ipledger.isTls" . }}https{{ else }}http{{ end }}{{- end }}
 
 {{- define "ipledger.etcdEndpoints" -}}

@@ -57,7 +57,7 @@ describe('ipledger uninstall', function () {
   it('fails while a pod-watcher runs', async () => {
     const { code, stderr } = await ipledger('uninstall', '--yes');
     expect(code).to.equal(1);
-    expect(stderr).to.contain('a pod-watcher is running').and.contain('stop it first');
+    expect(stderr).to.contain('a pod-watcher is running').and.contain('kubectl scale deployment ipledger-pod-watcher');
     expect(await listFinalized()).to.have.length(7);
   });
 
@@ -78,6 +78,7 @@ describe('ipledger uninstall', function () {
     expect(stdout)
       .to.contain('3 Pods on 1 node still have addresses:')
       .and.contain('DaemonSet')
+      .and.contain('helm uninstall ipledger')
       .and.contain('delete crd');
     const leases = await scene.kubernetes.list('Lease', 'fieldSelector=metadata.name=ipledger-pod-watcher');
     expect(leases).to.be.empty;

@@ -1,0 +1,67 @@
+/** Finds the ready Pods behind a Service of ipledger. */
+import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { CliError } from '../program/cli-error.ts';
+import type { KubernetesClient } from './kubernetes-client.ts';
+
+/** As many as a client needs to fail over. */
+const maxPods = 3;
+
+/** Name of a Service, and of the port that its Pods serve. */
+export interface ServiceName {
+  readonly name: string;
+  readonly port: string;
+}
+
+export interface ServicePod {
+  readonly name: string;
+  readonly port: number;
+}
+
+export interface ServicePods {
+  readonly service: UntypedJson;
+  readonly pods: readonly ServicePod[];
+}
+
+/** @throws CliError without a ready Pod, and when the Kubernetes API does not answer */
+export async function findServicePods(
+  kubernetes: KubernetesClient,
+  namespace: string,
+  { name, port, advice }: ServiceName & { readonly advice: string },
+): Promise<ServicePods> {
+  const folder = `/api/v1/namespaces/${namespace}`;
+  const service = await kubernetes.get(`${folder}/services/${name}`);
+  if (!service) throw new CliError('unreachable', `namespace ${namespace} has no Service ${name}: ${advice}`);
+  const selector = Object.entries(asRecord(asRecord(service['spec'])['selector']));
+  const labels = selector.map(([label, value]) => `${label}=${asText(value)}`).join(',');
+  if (labels === '') throw new CliError('unreachable', `Service ${name} of ${namespace} selects no Pods`);
+  const list = await kubernetes.get(`${folder}/pods?labelSelector=${encodeURIComponent(labels)}`);
+  const pods = Array.isArray(list?.['items']) ? list['items'].map(asRecord) : [];
+  const ready = pods.filter(isReady).flatMap((pod) => podWithPort(pod, port) ?? []);
+  if (ready.length === 0)
+    throw new CliError(
+      'unreachable',
+      `no Pod behind Service ${name} of ${namespace} is ready: check kubectl get pods -n ${namespace}`,
+    );
+  return { service, pods: ready.slice(0, maxPods) };
+}
+
+/** An annotation of a Service; '' without it. */
+export const annotationOf = (service: UntypedJson, name: string): string =>
+  asText(asRecord(asRecord(service['metadata'])['annotations'])[name]);
+
+const isReady = (pod: UntypedJson): boolean => {
+  const { conditions } = asRecord(pod['status']);
+  const isTrue = (condition: unknown): boolean =>
+    asRecord(condition)['type'] === 'Ready' && asRecord(condition)['status'] === 'True';
+  return Array.isArray(conditions) && conditions.some(isTrue);
+};
+
+function podWithPort(pod: UntypedJson, portName: string): ServicePod | undefined {
+  const { containers } = asRecord(pod['spec']);
+  const ports = (Array.isArray(containers) ? containers : []).flatMap((container) => {
+    const list = asRecord(container)['ports'];
+    return Array.isArray(list) ? list.map(asRecord) : [];
+  });
+  const port = ports.find(({ name }) => name === portName)?.['containerPort'];
+  return typeof port === 'number' ? { name: asText(asRecord(pod['metadata'])['name']), port } : undefined;
+}
