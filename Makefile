@@ -151,6 +151,11 @@ sizing: cni programs ## memory of each program with 100, 1,000 and 10,000 Pods, 
 images: build-packages node_modules cni ## the container images, as OCI archives in dist/ (IMAGE_PREFIX=registry/folder, SOURCE_DATE_EPOCH)
 	@node build/images/images.ts
 
+.PHONY: push-images
+push-images: images ## push the images to REGISTRY=registry/folder, with an index of all architectures, and print their digests
+	@node test/harness/prepare.ts crane
+	@PATH="$(CURDIR)/.cache/bin:$$PATH" node build/images/push-images.ts
+
 .PHONY: images-check
 images-check: images programs ## build the images again and compare; size, user, SBOM, and each program on a read-only root (root)
 	@SPEC='test/images/*.spec.ts' $(specs)

@@ -3,7 +3,8 @@ import type { VersionRange } from './version.ts';
 
 /** A Go module in test/tools/<name>; its go.mod and go.sum pin the versions. It may have a program of its own. */
 export interface GoModule {
-  readonly name: 'cert-manager' | 'cni' | 'coredns' | 'etcd' | 'grpcurl' | 'helm' | 'helm3' | 'kubernetes' | 's3';
+  readonly name:
+    'cert-manager' | 'cni' | 'coredns' | 'crane' | 'etcd' | 'grpcurl' | 'helm' | 'helm3' | 'kubernetes' | 's3';
   /** Linker flags besides `-s -w`. */
   readonly ldflags?: string;
 }
@@ -28,6 +29,7 @@ const etcd: GoModule = { name: 'etcd' };
 const cni: GoModule = { name: 'cni' };
 const certManager: GoModule = { name: 'cert-manager' };
 const coredns: GoModule = { name: 'coredns' };
+const crane: GoModule = { name: 'crane' };
 const grpcurl: GoModule = { name: 'grpcurl' };
 const s3: GoModule = { name: 's3' };
 const helm: GoModule = { name: 'helm', ldflags: '-X helm.sh/helm/v4/internal/version.version=v4.3.1' };
@@ -141,6 +143,13 @@ export const programCatalog = {
     package: 'ipledger/test/tools/coredns',
     onlyFor: 'e2e-chart',
     buildSeconds: 60,
+  },
+  crane: {
+    variable: 'CRANE_BIN',
+    variableKind: 'file',
+    module: crane,
+    package: 'github.com/google/go-containerregistry/cmd/crane',
+    buildSeconds: 30,
   },
   cnitool: {
     variable: 'CNITOOL_BIN',

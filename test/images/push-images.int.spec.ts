@@ -1,0 +1,120 @@
+/** Pushes small images to a real registry, and mirrors them by the commands of docs/install.md. */
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { renderChart } from '../chart/render-chart.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
+import { type CommandResult, mustRun, runCommand } from '../harness/processes/command.ts';
+import { findFreePort } from '../harness/processes/free-ports.ts';
+import { probeHttp } from '../harness/processes/readiness-probes.ts';
+import { startServer } from '../harness/processes/server.ts';
+import { findProgram } from '../harness/programs/find-program.ts';
+import { openRun, type Run } from '../harness/run.ts';
+import { root } from '../../build/bundle/bundle-programs.ts';
+import { createLayer, formatOciArchive } from '../../build/oci/oci-archive.ts';
+import { tarFile } from '../../build/oci/tar.ts';
+import { readRelease } from '../../build/release.ts';
+
+interface Index {
+  readonly manifests: readonly { readonly platform: { readonly architecture: string } }[];
+}
+
+describe('push-images', function () {
+  this.timeout(120_000);
+  const { version, revision } = readRelease(process.env);
+  let run: Run;
+  let folder: string;
+  let crane: string;
+  let host: string;
+  before(async () => {
+    run = openRun();
+    folder = mkdtempSync(join(tmpdir(), 'ipledger-push-'));
+    crane = await findProgram('crane');
+    symlinkSync(crane, join(folder, 'crane'));
+    const port = await findFreePort();
+    host = `127.0.0.1:${port}`;
+    const disk = join(folder, 'registry');
+    await mustRun('mkdir', [disk]);
+    await startServer(run, {
+      name: 'registry',
+      program: crane,
+      args: ['registry', 'serve', '--address', host, '--disk', disk],
+      readyWithinMs: 30_000,
+      ready: (signal) => probeHttp(`http://${host}/v2/`, signal),
+    });
+  });
+  after(async () => {
+    await run.end();
+    rmSync(folder, { recursive: true });
+  });
+
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: `${folder}:${process.env['PATH']}`,
+    HOME: folder,
+    IMAGE_FOLDER: folder,
+  });
+  /** Archives as of `make images`, with one small layer. */
+  const writeImages = (architecture: string, ofRevision = revision): void => {
+    for (const name of ['ipledger', 'ipledger-node']) {
+      const layers = [createLayer('file', [tarFile('file', `${name} ${architecture} ${ofRevision}`)], 0)];
+      const config = { Labels: { 'org.opencontainers.image.revision': ofRevision } };
+      const image = { reference: `localhost/${name}:${version}`, architecture, createdAt: 0, config, layers };
+      writeFileSync(join(folder, `${name}.oci.tar`), formatOciArchive(image).archive);
+    }
+  };
+  const push = (registry = `${host}/net`): Promise<CommandResult> =>
+    runCommand(process.execPath, [join(root, 'build/images/push-images.ts')], {
+      env: { ...environment(), REGISTRY: registry },
+    });
+  const architecturesOf = async (reference: string): Promise<string[]> => {
+    const { manifests } = JSON.parse(await mustRun(crane, ['manifest', reference])) as Index;
+    return manifests.map(({ platform }) => platform.architecture);
+  };
+  const digestOf = async (reference: string): Promise<string> => (await mustRun(crane, ['digest', reference])).trim();
+
+  it('makes an index of the architectures, and prints values by which the chart takes it', async () => {
+    writeImages('amd64');
+    expect(await push()).to.include({ code: 0, stderr: '' });
+    expect(await architecturesOf(`${host}/net/ipledger:${version}`)).to.deep.equal(['amd64']);
+    writeImages('arm64');
+    const { stdout } = await push();
+    for (const name of ['ipledger', 'ipledger-node'])
+      expect(await architecturesOf(`${host}/net/${name}:${version}`)).to.deep.equal(['amd64', 'arm64']);
+    const values = join(folder, 'values.yaml');
+    writeFileSync(values, stdout);
+    const rendered = await renderChart([values]);
+    for (const name of ['ipledger', 'ipledger-node'])
+      expect(rendered).to.contain(`image: ${host}/net/${name}@${await digestOf(`${host}/net/${name}:${version}`)}`);
+  });
+
+  it('leaves an image of another revision out of the index', async () => {
+    writeImages('arm64', 'earlier');
+    await push(`${host}/other`);
+    writeImages('amd64');
+    expect((await push(`${host}/other`)).stdout).to.contain(`ipledger:${version}: amd64\n`);
+    expect(await architecturesOf(`${host}/other/ipledger:${version}`)).to.deep.equal(['amd64']);
+  });
+
+  it('reports a missing registry, and one that does not answer', async () => {
+    expect(await push('')).to.deep.include({ code: 2, stdout: '' });
+    const { code, stderr } = await push('127.0.0.1:1/net');
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('push-images:').and.contain('connection refused');
+  });
+
+  for (const block of ['mirror', 'carry'])
+    it(`keeps digests and architectures in a mirror, by the commands of docs/install.md (${block})`, async () => {
+      const source = `${host}/net/ipledger:${version}`;
+      await mustRun(crane, ['copy', source, `${host}/coreos/etcd:v3.7.3`], { env: environment() });
+      const script = documentedCommands('docs/install.md', block)
+        .replaceAll(/registry\.example|quay\.io/g, host)
+        .replaceAll('mirror.example', `${host}/${block}`)
+        .replaceAll('0.1.0', version);
+      const { code, stderr } = await runCommand('sh', ['-ec', script], { env: environment(), folder });
+      expect(code, stderr).to.equal(0);
+      const mirrored = `${host}/${block}/net/ipledger:${version}`;
+      expect(await digestOf(mirrored)).to.equal(await digestOf(source));
+      expect(await architecturesOf(mirrored)).to.deep.equal(['amd64', 'arm64']);
+    });
+});
