@@ -66,6 +66,24 @@ describe('ipledger accept-mass-deletion', () => {
     expect(rest).to.deep.equal({ pods: { '*': 40, noisy: 30 }, nodes: 6, reason: 'cleaned up' });
   });
 
+  it('keeps an earlier acceptance that is not over, for the next pod-watcher', async () => {
+    const earlier = { id: 'one', pods: { team: 25, noisy: 20 }, nodes: 7, reason: 'moved' };
+    for (const [usedAcceptance, expected] of [
+      ['', { pods: { noisy: 30, team: 25 }, nodes: 7, reason: 'cleaned up; earlier: moved' }],
+      ['one', { pods: { noisy: 30 }, nodes: 0, reason: 'cleaned up' }],
+    ] as const) {
+      patches = [];
+      const annotations = {
+        'ipledger.io/memory': JSON.stringify({ ...halted, usedAcceptance }),
+        'ipledger.io/accepted-mass-deletion': JSON.stringify(earlier),
+      };
+      lease = { metadata: { uid: 'uid-lease', annotations } };
+      expect((await run('--yes', 'noisy')).status).to.equal(0);
+      const { id: _, ...rest } = accepted() as { id: string };
+      expect(rest).to.deep.equal(expected);
+    }
+  });
+
   it('accepts the Pods of the named namespaces only', async () => {
     expect((await run('--yes', 'noisy')).status).to.equal(0);
     expect(accepted()).to.include({ nodes: 0 }).and.to.have.property('pods').that.deep.equals({ noisy: 30 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   acceptanceAnnotation,
+  addAcceptance,
   acceptanceLimits,
   haltedMassDeletions,
   type MassDeletionAcceptance,
@@ -67,7 +68,7 @@ async function acceptMassDeletion(
   await confirm({ lines, question: 'Were these really deleted?', yes }, signal);
   const acceptance: MassDeletionAcceptance = { id: randomUUID(), ...accepted, reason };
   const uid = asText(asRecord(lease['metadata'])['uid']);
-  const annotations = { [acceptanceAnnotation]: JSON.stringify(acceptance) };
+  const annotations = { [acceptanceAnnotation]: JSON.stringify(addAcceptance(lease, acceptance)) };
   await kubernetes.patch(path, { metadata: { uid, annotations } });
   return createTableAnswer(
     { columns: textColumns('ACCEPTED', 'MISSING'), rows },

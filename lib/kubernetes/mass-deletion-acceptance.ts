@@ -23,6 +23,28 @@ export const acceptanceLimits = { namespaces: 256, reasonLength: 256 } as const;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
+/**
+ * Adds an acceptance to the one that the Lease has: the next watcher applies what the annotation has, and the earlier one may not be
+ * over. Without an earlier one that counts, returns the new one.
+ */
+export function addAcceptance(lease: UntypedJson, added: MassDeletionAcceptance): MassDeletionAcceptance {
+  const annotations = asRecord(asRecord(lease['metadata'])['annotations']);
+  const { usedAcceptance } = asRecord(parseJson(asText(annotations[handoverStateAnnotation])));
+  const earlier = parseAcceptance(asText(annotations[acceptanceAnnotation]));
+  if (!earlier || earlier.id === usedAcceptance) return added;
+  const pods = Object.entries({ ...added.pods, ...earlier.pods, ...added.pods }).slice(
+    0,
+    acceptanceLimits.namespaces + 1,
+  );
+  const reason = [...new Set([added.reason, ...earlier.reason.split('; earlier: ')])].join('; earlier: ');
+  return {
+    id: added.id,
+    pods: Object.fromEntries(pods),
+    nodes: Math.max(added.nodes, earlier.nodes),
+    reason: reason.slice(0, acceptanceLimits.reasonLength),
+  };
+}
+
 /** What is halted: the missing objects that the handover state of the pod-watcher's Lease shows. */
 export function haltedMassDeletions(lease: UntypedJson): Pick<MassDeletionAcceptance, 'pods' | 'nodes'> {
   const annotations = asRecord(asRecord(lease['metadata'])['annotations']);

@@ -7,6 +7,7 @@ import {
 import { asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { NodeController } from './controllers/nodes/node-controller.ts';
+import type { PodEvent } from './kubernetes/event-recorder.ts';
 import type { PodController } from './controllers/pods/pod-controller.ts';
 
 export interface AcceptedDeletionsOptions {
@@ -14,12 +15,16 @@ export interface AcceptedDeletionsOptions {
   readonly nodeController: Pick<NodeController, 'acceptMassDeletion' | 'isAccepted'>;
   /** The id of the last acceptance that was over when an earlier watcher ran. */
   readonly usedBefore: string;
+  /** Records a Kubernetes Event about the Lease. */
+  readonly recordLeaseEvent: (event: PodEvent) => void;
   readonly log: Logger;
 }
 
 export class AcceptedDeletions {
   readonly #options: AcceptedDeletionsOptions;
   #current: MassDeletionAcceptance | undefined;
+  /** The acceptance whose end was reported. */
+  #ended: MassDeletionAcceptance | undefined;
 
   constructor(options: AcceptedDeletionsOptions) {
     this.#options = options;
@@ -27,15 +32,18 @@ export class AcceptedDeletions {
 
   /** The id of the last acceptance that is over. Until then, the next watcher applies it again. */
   get used(): string {
-    const { podController, nodeController, usedBefore } = this.#options;
-    if (!this.#current) return usedBefore;
-    const isOver = podController.accepted.length === 0 && !nodeController.isAccepted;
-    return isOver ? this.#current.id : usedBefore;
+    return this.#current && this.#isOver ? this.#current.id : this.#options.usedBefore;
   }
 
-  /** Reads the annotations of the Lease. */
+  get #isOver(): boolean {
+    const { podController, nodeController } = this.#options;
+    return podController.accepted.length === 0 && !nodeController.isAccepted;
+  }
+
+  /** Reads the annotations of the Lease, at each renewal. */
   read(annotations: UntypedJson): void {
     const { podController, nodeController, usedBefore, log } = this.#options;
+    this.#reportEnd();
     const accepted = parseAcceptance(asText(annotations[acceptanceAnnotation]));
     if (!accepted || accepted.id === usedBefore || accepted.id === this.#current?.id) return;
     this.#current = accepted;
@@ -43,5 +51,15 @@ export class AcceptedDeletions {
     log.warn({ pods, nodes, reason }, 'an operator accepted a mass deletion');
     podController.acceptMassDeletion(pods, reason);
     nodeController.acceptMassDeletion(nodes);
+  }
+
+  #reportEnd(): void {
+    const { recordLeaseEvent, log } = this.#options;
+    if (!this.#current || this.#ended === this.#current || !this.#isOver) return;
+    this.#ended = this.#current;
+    const { pods, nodes, reason } = this.#current;
+    log.warn({ pods, nodes, reason }, 'the accepted mass deletion is over');
+    const message = `the accepted mass deletion is over, and a next one halts releases again: ${reason}`;
+    recordLeaseEvent({ type: 'Normal', reason: 'AcceptedMassDeletionEnded', message });
   }
 }

@@ -11,6 +11,7 @@ const acceptance = { id: 'one', pods: { a: 30, '*': 31 }, nodes: 6, reason: 'cle
 describe('an acceptance of a mass deletion', () => {
   function world(usedBefore = '') {
     const applied: unknown[] = [];
+    const events: string[] = [];
     const state = { accepted: ['a'], isAccepted: true };
     const deletions = new AcceptedDeletions({
       podController: {
@@ -26,9 +27,10 @@ describe('an acceptance of a mass deletion', () => {
         },
       },
       usedBefore,
+      recordLeaseEvent: ({ reason }) => events.push(reason),
       log: silentLogger,
     });
-    return { deletions, applied, state };
+    return { deletions, applied, state, events };
   }
 
   it('is applied once, and is used when both controllers have recovered', () => {
@@ -40,6 +42,18 @@ describe('an acceptance of a mass deletion', () => {
     expect(deletions.used).to.equal('zero');
     state.isAccepted = false;
     expect(deletions.used).to.equal('one');
+  });
+
+  it('records one Event when it is over', () => {
+    const { deletions, state, events } = world();
+    const renew = (): void => deletions.read(annotationsOf(acceptance));
+    renew();
+    Object.assign(state, { accepted: [], isAccepted: true });
+    renew();
+    expect(events).to.deep.equal([]);
+    state.isAccepted = false;
+    for (let renewals = 0; renewals < 3; renewals++) renew();
+    expect(events).to.deep.equal(['AcceptedMassDeletionEnded']);
   });
 
   it('is not applied by the next watcher if it was used', () => {

@@ -26,8 +26,11 @@ export class Alarms {
       const active = this.#active.get(reason);
       const now = performance.now();
       if (message === undefined) {
-        if (active) this.#log.warn({ reason }, 'alarm cleared');
         this.#active.delete(reason);
+        if (!active) return;
+        this.#log.warn({ reason }, 'alarm cleared');
+        const ended = `the alarm has ended: ${active.message}`;
+        this.#recordEvent({ type: 'Normal', reason: `${reason}Ended`, message: ended });
         return;
       }
       const isRepeat = active !== undefined && now - active.loggedAt < repeatMs;

@@ -22,8 +22,8 @@ describe('Alarm', () => {
     expect(alarms.messages).to.deep.equal(['61 are missing']);
   });
 
-  it('logs once when it is cleared, and leaves other alarms active', () => {
-    const { lines, alarms } = world();
+  it('logs once and records an Event when it is cleared, and leaves other alarms active', () => {
+    const { lines, events, alarms } = world();
     alarms.setterFor('MassNodeDeletion')('6 are missing');
     const setAlarm = alarms.setterFor('MassPodDeletion');
     setAlarm(undefined);
@@ -36,5 +36,8 @@ describe('Alarm', () => {
       'alarm cleared',
     ]);
     expect(alarms.messages).to.deep.equal(['6 are missing']);
+    expect(events.slice(2)).to.deep.equal([
+      { type: 'Normal', reason: 'MassPodDeletionEnded', message: 'the alarm has ended: 60 are missing' },
+    ]);
   });
 });

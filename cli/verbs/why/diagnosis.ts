@@ -14,15 +14,17 @@ export interface DiagnosisInput {
   readonly pod: PodInCluster | null | undefined;
   /** The current allocations of the name, with all containers that may answer on them. */
   readonly allocations?: readonly Allocation[];
+  /** Why releases are halted in its namespace, and the remedy; undefined if they are not. */
+  readonly halt?: string | undefined;
 }
 
 /** Sentences, the most important one first. */
-export function diagnosePod({ history, pod, allocations = [] }: DiagnosisInput): string[] {
+export function diagnosePod({ history, pod, allocations = [], halt }: DiagnosisInput): string[] {
   if (pod && pod.uid !== history?.uid)
     return [...diagnoseUnknownPod(pod), ...(history ? ['the history below is of earlier Pods with this name'] : [])];
   if (!history) return ['no Pod with this name is in the ledger or in the cluster'];
   const current = history.allocationPeriods.filter(({ until }) => until === '');
-  if (pod === null) return diagnoseDeletedPod(history, current);
+  if (pod === null) return diagnoseDeletedPod(history, current, halt);
   return [
     ...diagnoseRefusals(history, pod),
     ...current.flatMap((period) => {
@@ -119,11 +121,13 @@ const diagnoseLostNode = (node: string, pod: PodInCluster | undefined): string[]
       ]
     : [];
 
-function diagnoseDeletedPod(history: PodHistory, current: readonly AllocationPeriod[]): string[] {
+function diagnoseDeletedPod(history: PodHistory, current: readonly AllocationPeriod[], halt?: string): string[] {
   if (current.length > 0) {
     const addresses = current.map((period) => period.addresses.join(' and ')).join(', ');
     return [
-      `the Pod is deleted, and ${addresses} will be released: if that does not happen, check that pod-watcher is ready`,
+      halt === undefined
+        ? `the Pod is deleted, and ${addresses} will be released: if that does not happen, check that pod-watcher is ready`
+        : `the Pod is not in the cluster, and keeps ${addresses}: ${halt}`,
     ];
   }
   const lingering = history.allocationPeriods

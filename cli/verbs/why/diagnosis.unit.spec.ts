@@ -46,6 +46,19 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
   });
 });
 
+describe('The diagnosis of a deleted Pod', () => {
+  it('is that releases are halted, if they are', () => {
+    const grant = { seq: 7, at: '', addresses: ['10.0.0.2'], bindings: [], until: '' };
+    const history = { uid: 'one', owner: undefined, events: [], refusals: [], allocationPeriods: [grant] };
+    const diagnose = (halt?: string): string[] =>
+      diagnosePod({ history: history as unknown as PodHistory, pod: null, halt });
+    expect(diagnose('releases are halted: run X')).to.deep.equal([
+      'the Pod is not in the cluster, and keeps 10.0.0.2: releases are halted: run X',
+    ]);
+    expect(diagnose()[0]).to.contain('10.0.0.2 will be released');
+  });
+});
+
 describe('The diagnosis of a Pod whose requests are refused', () => {
   const attachment = { namespace: 'default', pod: 'db', provider: 'lan.default', ordinal: 0 };
   const refusal = {

@@ -14,6 +14,8 @@ export interface PodReport {
   readonly pod: PodInCluster | null | undefined;
   /** The current allocations of the name. */
   readonly allocations: readonly Allocation[];
+  /** As DiagnosisInput has it. */
+  readonly halt?: string | undefined;
   /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
   readonly logicalPorts: readonly string[];
 }
@@ -22,10 +24,16 @@ export interface PodReport {
 type Format = (instant: string) => string;
 
 /** The report, ending in a newline. */
-export function formatPodReport({ name, pods, pod, allocations, logicalPorts }: PodReport, format: Format): string {
+export function formatPodReport(
+  { name, pods, pod, allocations, halt, logicalPorts }: PodReport,
+  format: Format,
+): string {
   const [history] = pods;
   const blocks = [
-    [name, ...diagnosePod({ history, pod, allocations }).map((sentence) => `  ${escapeControlCharacters(sentence)}`)],
+    [
+      name,
+      ...diagnosePod({ history, pod, allocations, halt }).map((sentence) => `  ${escapeControlCharacters(sentence)}`),
+    ],
     ...(pod ? [formatPodInCluster(pod, format)] : []),
     ...(logicalPorts.length > 0
       ? [['in OVN', ...logicalPorts.map((sentence) => `  ${escapeControlCharacters(sentence)}`)]]

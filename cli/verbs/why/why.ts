@@ -20,6 +20,7 @@ import { printAnswer } from '../../output/answer.ts';
 import { formatTime } from '../../time/times.ts';
 import { addReadModelOptions, type ReadModelOptions, outputStyle, withReadModel } from '../../program/verb.ts';
 import { type PodInCluster, readPodInCluster } from './pod-in-cluster.ts';
+import { readReleaseHalt } from './release-halt.ts';
 import { buildPodHistories } from './pod-history.ts';
 import { formatPodReport } from './format.ts';
 import { describeLogicalPorts } from './logical-ports.ts';
@@ -63,13 +64,14 @@ Exit status:
           content: {
             ...ledger,
             pod: cluster.pod,
-            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod, allocations }),
+            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod, allocations, halt: cluster.halt }),
             pods,
             ...(ovn.northbound && { logicalPorts }),
           },
           table: (zone, width) =>
-            formatPodReport({ name, pods, pod: cluster.pod, allocations, logicalPorts }, (instant) =>
-              formatTime(instant, zone, width === 'wide'),
+            formatPodReport(
+              { name, pods, pod: cluster.pod, allocations, halt: cluster.halt, logicalPorts },
+              (instant) => formatTime(instant, zone, width === 'wide'),
             ),
           listing: () => ({ columns: eventColumns, rows: ledger.events.map(formatEventRow) }),
           note: notes.filter(Boolean).join('\n'),
@@ -128,12 +130,17 @@ async function readCluster(
   name: string,
   selection: ClusterSelection,
   signal: AbortSignal,
-): Promise<{ readonly pod: PodInCluster | null | undefined; readonly note?: string }> {
+): Promise<{
+  readonly pod: PodInCluster | null | undefined;
+  readonly halt?: string | undefined;
+  readonly note?: string;
+}> {
   if (!hasKubeconfig(process.env, selection))
     return { pod: undefined, note: 'the cluster was not read: there is no kubeconfig' };
   try {
     const kubernetes = await connectKubernetes(signal, selection);
-    return { pod: (await readPodInCluster(kubernetes, namespace, name)) ?? null };
+    const pod = await readPodInCluster(kubernetes, namespace, name);
+    return pod ? { pod } : { pod: null, halt: await readReleaseHalt(kubernetes, namespace) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { pod: undefined, note: error.message };

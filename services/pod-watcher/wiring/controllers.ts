@@ -94,9 +94,9 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
   const ledgerPods = new LedgerPods(informers.pods);
   const traces = tracer && new PodTraces(tracer, informers.pods);
   const events = new EventRecorder(api, log, signal);
-  const alarms = new Alarms(log, (event) =>
-    events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event),
-  );
+  const recordLeaseEvent = (event: PodEvent): void =>
+    events.record({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid: '' }, event);
+  const alarms = new Alarms(log, recordLeaseEvent);
   const budget = new EventBudget(options.namespaceLimit);
   const waiting = new WaitingAnnotation(api, log, signal);
   const recordPodEvent = podEventRecorder(events, waiting);
@@ -145,6 +145,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     nodeController,
     projector,
     alarms,
+    recordLeaseEvent,
     subscribers,
   };
 }
@@ -218,6 +219,7 @@ function createPodController(
     haltedBefore: { [allObjects]: handoverState.vanishedPods, ...handoverState.haltedNamespaces },
     terminatingBefore: handoverState.terminating,
     alarm: alarms.setterFor('MassPodDeletion'),
+    leaseNamespace: options.lease.namespace,
   });
 }
 
@@ -364,6 +366,7 @@ function createNodeController(
     missingBefore: handoverState.vanishedNodes,
     outOfServiceBefore: handoverState.outOfService,
     alarm: alarms.setterFor('MassNodeDeletion'),
+    leaseNamespace: options.lease.namespace,
   });
 }
 

@@ -91,7 +91,7 @@ describe('Pods that are missing from the API', function () {
       scene,
       'ipledger-pod-watcher',
       'MassPodDeletion',
-      /20 of 24 Pods .* run: ipledger accept-mass-deletion --reason TEXT/,
+      /20 of 24 Pods .* run: ipledger accept-mass-deletion --namespace kube-system --reason TEXT/,
     );
   });
 

@@ -11,11 +11,13 @@ import { etcdctlVariables, etcdEndpoint, etcdLaunch, type EtcdTls } from '../etc
 import { type ControlPlane, controlPlane } from '../kubernetes/control-plane.ts';
 import { addNodes, applyCrds, kubectlFor } from '../kubernetes/kubectl.ts';
 import type { Launch } from '../processes/launch.ts';
+import { printProgress } from '../progress.ts';
 import { findPrograms, type SearchTarget } from '../programs/find-program.ts';
 import type { ProgramName } from '../programs/program-catalog.ts';
 import { agentLaunch, allocatorLaunch, readModelLaunch, loopbackOf, tlsVariables, watcherLaunch } from '../services.ts';
 import { chooseCluster } from './cluster-choice.ts';
 import type { EnvFileContents } from './env-file.ts';
+import { probeReadyOrHalted } from './halted-releases.ts';
 import { writeClientAccess } from './client-access.ts';
 import { hostPort, nodeNames, readCertificateSubjects, type Settings } from './settings.ts';
 import { agentName, agentSockets, shouldServeDaemonSocket } from './agent-sockets.ts';
@@ -238,10 +240,15 @@ async function startWatcher(up: Up, peers: Peers): Promise<void> {
   const tls = up.certificates?.watcher;
   await ensure(
     up,
-    watcherLaunch({ name: 'pod-watcher', ...peers, healthListen, tls }),
+    {
+      ...watcherLaunch({ name: 'pod-watcher', ...peers, healthListen, tls }),
+      ready: (signal) => probeReadyOrHalted(`http://${loopbackOf(healthListen)}/readyz`, signal, reportHalt),
+    },
     `http://${healthListen}/readyz`,
   );
 }
+
+const reportHalt = (text: string): void => printProgress(`up: ${text}`);
 
 async function startAgent(up: Up, { number, ...peers }: Peers & { number: number }): Promise<void> {
   const { folder, settings, state, nodes } = up;

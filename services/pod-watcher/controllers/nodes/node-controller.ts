@@ -22,6 +22,8 @@ import { allObjects, MassDeletionGuard } from '../mass-deletion-guard.ts';
 export interface NodeControllerOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
   readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe' | 'hasSynced'>;
+  /** Of the Lease on which an operator accepts a mass deletion. */
+  readonly leaseNamespace: string;
   /** Whether the Pod of this container still holds one of its addresses. */
   readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;
   /** Looks up whether the Node exists. */
@@ -178,7 +180,7 @@ export class NodeController implements LedgerSubscriber {
   }
 
   #checkMassDeletion(): boolean {
-    const { nodes, alarm } = this.#options;
+    const { nodes, alarm, leaseNamespace } = this.#options;
     const wasHalted = this.missing > 0;
     const since = wasHalted ? -Infinity : performance.now() - massDeletionWindowMs;
     const missing = [...this.#deleted].filter(([, at]) => at > since).map(([name]) => name);
@@ -187,7 +189,7 @@ export class NodeController implements LedgerSubscriber {
     if (isHalted)
       alarm(
         `${missing.length} of ${expected} Nodes are missing from the Kubernetes API all at the same time (${missing.slice(0, 3).join(', ')}, …); their bindings stay. ` +
-          'If the API server lost its data, restore it; if the Nodes are really deleted, run: ipledger accept-mass-deletion --reason TEXT',
+          `If the API server lost its data, restore it; if the Nodes are really deleted, run: ipledger accept-mass-deletion --namespace ${leaseNamespace} --reason TEXT`,
       );
     else if (wasHalted) alarm(undefined);
     return isHalted;

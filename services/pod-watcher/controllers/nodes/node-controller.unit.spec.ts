@@ -69,6 +69,7 @@ describe('the bindings of a Node', () => {
       isAddressHeld: ({ attachment }) => held.has(`default/${attachment?.pod}`),
       nodeExists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
       alarm: (message) => alarms.push(message),
+      leaseNamespace: 'ipledger-system',
       settleMs: 10,
       log: silentLogger,
       signal: stop.signal,

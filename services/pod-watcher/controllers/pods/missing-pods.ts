@@ -17,6 +17,8 @@ export interface MissingPodsOptions {
   readonly explain: (missing: ReadonlySet<string>) => Promise<void>;
   /** By scope of the guard: how many Pods were missing when an earlier watcher halted it. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
+  /** Of the Lease on which an operator accepts a mass deletion. */
+  readonly leaseNamespace: string;
   /** Raises the alarm that releases are halted; undefined clears it. */
   readonly alarm: (message: string | undefined) => void;
 }
@@ -99,8 +101,7 @@ export class MissingPods {
     const suspect = [...counts].filter(([scope, each]) => this.#guard.mustHalt(scope, each)).map(([scope]) => scope);
     const unrequested = suspect.filter((scope) => !this.#guard.halted.has(scope) && !this.#requested.has(scope));
     for (const scope of this.#requested) if (!suspect.includes(scope)) this.#requested.delete(scope);
-    for (const scope of unrequested) this.#requested.add(scope);
-    if (unrequested.length > 0) this.#request(missing);
+    if (unrequested.length > 0) this.#request(unrequested, missing);
     // Until the API server has answered, what is suspect is halted without an alarm.
     if (!this.#explaining) for (const [scope, each] of counts) this.#guard.update(scope, each);
     this.#isClusterHalted = suspect.includes(allObjects);
@@ -108,8 +109,11 @@ export class MissingPods {
     if (!this.#explaining) this.#raise(missing, counts);
   }
 
-  #request(missing: readonly string[]): void {
-    this.#explaining ??= this.#options.explain(new Set(missing)).finally(() => {
+  /** While other scopes are explained, these wait for the next check: their names are not among those that are looked up. */
+  #request(scopes: readonly string[], missing: readonly string[]): void {
+    if (this.#explaining) return;
+    for (const scope of scopes) this.#requested.add(scope);
+    this.#explaining = this.#options.explain(new Set(missing)).finally(() => {
       this.#explaining = undefined;
       this.check();
     });
@@ -152,7 +156,7 @@ export class MissingPods {
   }
 
   #raise(missing: readonly string[], counts: ReadonlyMap<string, ScopeCounts>): void {
-    const { alarm } = this.#options;
+    const { alarm, leaseNamespace } = this.#options;
     const [first] = this.#guard.halted.has(allObjects) ? [allObjects] : this.#guard.halted.keys();
     const worst = first === undefined ? undefined : counts.get(first);
     if (first !== undefined && worst) {
@@ -163,7 +167,7 @@ export class MissingPods {
       alarm(
         `${worst.missing} of ${worst.expected} Pods${of} that hold addresses are missing from the Kubernetes API all at the same time (${names.slice(0, maxListed).join(', ')}, …); ` +
           `nothing is released in namespace ${halted.slice(0, maxListed).join(', ')}${more}. ` +
-          'If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --reason TEXT',
+          `If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --namespace ${leaseNamespace} --reason TEXT`,
       );
     } else if (this.#isAlarmed) alarm(undefined);
     this.#isAlarmed = first !== undefined;

@@ -21,6 +21,8 @@ const podIn = (namespace: string, name: string): Pod => ({
 const podsOf = (allocations: readonly HeldAllocation[]): Pod[] =>
   allocations.map(({ namespace, pod }) => podIn(namespace, pod));
 
+type World = ReturnType<typeof createPodControllerWorld>;
+
 describe('missing Pods of several namespaces', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
@@ -32,10 +34,14 @@ describe('missing Pods of several namespaces', () => {
     allocationsIn('large', 100, 201),
   ];
 
-  /** All Pods exist and are reconciled. */
-  async function createWorld(allocations: readonly HeldAllocation[], options: PodControllerWorldOptions = {}) {
+  /** All Pods except those of machines exist, and are reconciled. */
+  async function createWorld(
+    allocations: readonly HeldAllocation[],
+    { prepare, ...options }: PodControllerWorldOptions & { readonly prepare?: (world: World) => void } = {},
+  ) {
     const world = createPodControllerWorld(stop.signal, { allocations, ...options });
-    for (const pod of podsOf(allocations)) world.pods.put(pod);
+    prepare?.(world);
+    for (const pod of podsOf(allocations.filter(({ owner }) => !owner))) world.pods.put(pod);
     world.controller.start();
     await waitForIdle();
     /** The watch missed these deletions: the next list does not have the Pods. */
@@ -93,6 +99,38 @@ describe('missing Pods of several namespaces', () => {
     lose(noisy);
     await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
     expect([lists, alarms]).to.deep.equal([1, []]);
+  });
+
+  it('are explained by the deletions, and by machines that are stopped, also if the look-up of one machine fails', async () => {
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'uid-vm' };
+    const vms = [1, 2].map((n) => heldAllocation(`vm${n}`, { namespace: 'noisy', seq: 400 + n, owner }));
+    const listDeleted = async function* () {
+      yield* await Promise.resolve(podsOf(noisy).map(beingDeleted));
+    };
+    const prepare = ({ failingMachines, machines }: World): void => {
+      failingMachines.add('noisy/vm1');
+      machines.set('noisy/vm2', { VirtualMachine: { uid: 'uid-of-machine', deleting: false } });
+    };
+    const { alarms, lose, releasedIn } = await createWorld([...noisy, ...vms, ...quiet], { listDeleted, prepare });
+    lose(noisy);
+    await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
+    expect(alarms).to.deep.equal([]);
+  });
+
+  it('of a namespace that becomes suspect while those of another are explained are explained, too', async () => {
+    const first = Promise.withResolvers<Pod[]>();
+    let lists = 0;
+    const listDeleted = async function* () {
+      lists += 1;
+      yield* lists === 1 ? await first.promise : podsOf([...noisy, ...large]).map(beingDeleted);
+    };
+    const { alarms, lose, releasedIn } = await createWorld([...noisy, ...large, ...quiet], { listDeleted });
+    lose(noisy);
+    await until(() => lists === 1);
+    lose([...noisy, ...large]);
+    first.resolve(podsOf(noisy).map(beingDeleted));
+    await until(() => new Set(releasedIn('large').map(({ pod }) => pod)).size === 100);
+    expect([lists, alarms]).to.deep.equal([2, []]);
   });
 
   it('are halted without an alarm until the API server has answered, and with one if it deleted none', async () => {

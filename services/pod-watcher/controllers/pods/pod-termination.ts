@@ -6,6 +6,7 @@
  * retention.ts decides what is retained for a Pod's owner after the Pod has ended.
  */
 import { addTo } from '../../name-index.ts';
+import { createSemaphore } from '../../../../lib/process/semaphore.ts';
 import type { Logger } from '../../../../lib/process/log.ts';
 import { isStaticIdentity, virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
@@ -26,7 +27,7 @@ export interface PodTerminationOptions
     GarbageCollectorOptions,
     RetentionOptions,
     StaticPodOptions,
-    Pick<MissingPodsOptions, 'haltedBefore' | 'alarm'> {
+    Pick<MissingPodsOptions, 'haltedBefore' | 'alarm' | 'leaseNamespace'> {
   readonly pods: LedgerPods;
   readonly allocations: AllocationCache;
   readonly lifecycles: LifecycleTracker;
@@ -42,6 +43,7 @@ export interface PodTerminationOptions
 /** A kubelet checks the mirrors of its static Pods about once a minute. */
 const defaultMirrorGraceMs = 120_000;
 const defaultMissingGraceMs = 10_000;
+const concurrentLookUps = 16;
 
 export class PodTermination {
   readonly #options: PodTerminationOptions;
@@ -268,8 +270,8 @@ export class PodTermination {
   async #explain(names: ReadonlySet<string>): Promise<void> {
     const { listDeleted, log, signal } = this.#options;
     const missing = new Set(names);
+    for (const key of await this.#findStopped(names)) missing.delete(key);
     try {
-      for (const key of missing) if (await this.#isStopped(key)) missing.delete(key);
       if (!listDeleted || missing.size === 0) return;
       log.info({ missing: missing.size }, 'pods: most Pods are missing, listing the deletions since they were seen');
       for await (const pod of listDeleted(signal)) {
@@ -280,6 +282,21 @@ export class PodTermination {
     } catch (error) {
       if (!signal.aborted) log.info({ err: error }, 'pods: the API server has no full history of the deletions');
     }
+  }
+
+  /** A look-up that fails explains nothing, and prevents no other explanation. */
+  async #findStopped(names: ReadonlySet<string>): Promise<string[]> {
+    const { log, signal } = this.#options;
+    const semaphore = createSemaphore(concurrentLookUps, names.size);
+    const lookUp = async (key: string): Promise<string[]> => {
+      try {
+        return (await semaphore(signal, () => this.#isStopped(key))) ? [key] : [];
+      } catch (error) {
+        if (!signal.aborted) log.info({ err: error, pod: key }, 'pods: looking up the machine of a missing Pod failed');
+        return [];
+      }
+    };
+    return (await Promise.all([...names].map(lookUp))).flat();
   }
 
   #wasDeleted(key: string, uid: string): boolean {

@@ -96,7 +96,7 @@ describe('the termination of a Pod', () => {
       const { alarms, controller } = await createHaltedWorld();
       expect(alarms[0]).to.equal(
         '15 of 20 Pods that hold addresses are missing from the Kubernetes API all at the same time (default/p0, default/p1, default/p2, …); nothing is released in namespace default. ' +
-          'If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --reason TEXT',
+          'If the API server lost its data, restore it; if the Pods are really deleted, run: ipledger accept-mass-deletion --namespace ipledger-system --reason TEXT',
       );
       expect(controller.missingPods).to.equal(15);
     });

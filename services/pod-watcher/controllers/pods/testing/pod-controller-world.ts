@@ -126,13 +126,17 @@ export function createPodControllerWorld(
     VirtualMachine: new FakeInformer<MachineObject>(),
     VirtualMachineInstance: new FakeInformer<MachineObject>(),
   };
+  /** Machines whose look-up fails. */
+  const failingMachines = new Set<string>();
   const alarms: (string | undefined)[] = [];
   /** Nodes that do not exist. */
   const deletedNodes = new Set<string>();
   const subnetCache = new SubnetCache(objects.objects);
   const allocations = new AllocationCache();
   const lookUpMachines = (key: string): Promise<VirtualMachines> =>
-    Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) });
+    failingMachines.has(key)
+      ? Promise.reject(new Error('the API server is unavailable'))
+      : Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) });
   const verified = new LauncherVerifier({ pods, lookUpMachines, log: silentLogger, signal });
   const controller = new PodController({
     allocator,
@@ -173,6 +177,7 @@ export function createPodControllerWorld(
     mirrorGraceMs,
     confirmDelayMs,
     alarm: (message) => alarms.push(message),
+    leaseNamespace: 'ipledger-system',
     ...more,
     log: silentLogger,
     signal,
@@ -209,6 +214,7 @@ export function createPodControllerWorld(
     api,
     apiSets,
     machines,
+    failingMachines,
     machineObjects,
     lookedUp,
     alarms,
