@@ -3,6 +3,7 @@ import type { AllocationPeriod } from '../../allocation-periods/allocation-perio
 import { formatPodName, shortContainerId } from '../../output/format.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import { describeContainer, endOfBinding, lostNodeRemedy } from '../../output/lost-container.ts';
+import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { isFromWatcher, type KubernetesEvent, type PodInCluster } from './pod-in-cluster.ts';
 import type { PodHistory } from './pod-history.ts';
 
@@ -26,6 +27,7 @@ export function diagnosePod({ history, pod, allocations = [], halt }: DiagnosisI
   const current = history.allocationPeriods.filter(({ until }) => until === '');
   if (pod === null) return diagnoseDeletedPod(history, current, halt);
   return [
+    ...diagnoseLostNode(pod),
     ...diagnoseRefusals(history, pod),
     ...current.flatMap((period) => {
       const bindings = allocations.find(({ seq }) => seq === period.grant.seq)?.bindings ?? [];
@@ -92,21 +94,22 @@ interface Circumstances {
 function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: Circumstances): string[] {
   const { addresses, subnet, attachment } = period;
   const has = `it has ${addresses.join(' and ')} of subnet ${subnet}`;
-  const binding = period.bindings.findLast(({ until }) => until === '');
+  // An open binding of an earlier Pod is also in the period of its successor
+  const open = period.bindings.filter(({ until }) => until === '');
+  const isOwn = (each: { readonly node: string }): boolean =>
+    !node || each.node === node || period.owner?.kind === virtualMachineKind;
+  const binding = open.findLast(isOwn);
   if (binding)
-    return [
-      ...diagnoseLostNode(binding.node, pod),
-      `${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`,
-    ];
+    return [`${has}, and container ${shortContainerId(binding.containerId)} on node ${binding.node} uses it`];
   if (node === '') return [`${has}, and waits to be scheduled to a node`];
-  const elsewhere = bindings.find((each) => each.node !== node);
+  const elsewhere = open.map((each) => ({ ...each, at: each.from })).at(-1) ?? bindings.find((each) => !isOwn(each));
   // A member of a StatefulSet that was deleted by force gets the address while the earlier container may still run.
   if (elsewhere && node !== undefined)
     return [
       `${has}, and cannot start on node ${node}: an earlier Pod of this name may still answer on it (${describeContainer(elsewhere)}); ${endOfBinding(elsewhere.node)}`,
     ];
   if (node === undefined) return [`${has}, and no container uses it yet`];
-  if (pod?.nodeFailure !== undefined && pod.node === node)
+  if (pod?.nodeFailure !== undefined && pod.deletedAt === '')
     return [`${has}, and its node ${node} ${pod.nodeFailure}, so no kubelet starts it. ${lostNodeRemedy(node)}`];
   return [
     `${has}, and no CNI ADD of ${attachment?.provider ?? ''} has succeeded on node ${node}. An Event FailedCreatePodSandBox shows the cause; without one, check that kubelet, Multus and node-agent run there`,
@@ -114,10 +117,10 @@ function diagnoseAllocation(period: AllocationPeriod, { node, pod, bindings }: C
 }
 
 /** No controller creates the next Pod of the name while this one waits for a kubelet that does not run. */
-const diagnoseLostNode = (node: string, pod: PodInCluster | undefined): string[] =>
-  pod && pod.deletedAt !== '' && pod.nodeFailure !== undefined && pod.node === node
+const diagnoseLostNode = (pod: PodInCluster | undefined): string[] =>
+  pod && pod.deletedAt !== '' && pod.nodeFailure !== undefined
     ? [
-        `it is being deleted since ${pod.deletedAt}, and its node ${node} ${pod.nodeFailure}, so no kubelet ends it and no next Pod of the name starts. ${lostNodeRemedy(node)}`,
+        `it is being deleted since ${pod.deletedAt}, and its node ${pod.node} ${pod.nodeFailure}, so no kubelet ends it and no next Pod of the name starts. ${lostNodeRemedy(pod.node)}`,
       ]
     : [];
 

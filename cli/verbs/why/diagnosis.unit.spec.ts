@@ -167,6 +167,16 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     expect(diagnosePod({ history, pod, allocations: [allocationWith('node-9')] })).to.deep.equal([
       `it has 10.0.0.2 of subnet lan, and cannot start on node node-1: an earlier Pod of this name may still answer on it (container c0ffeec0ffee on node node-9, bound since 2026-11-17T14:00:00Z); ${ends}`,
     ]);
+    // The history of an address passes an open binding on to the next Pod
+    const passedOn = { ...history, allocationPeriods: [{ ...period, bindings: [bound] }] };
+    expect(diagnosePod({ history: passedOn, pod })).to.deep.equal(
+      diagnosePod({ history, pod, allocations: [allocationWith('node-9')] }),
+    );
+    const machine = { kind: 'VirtualMachineInstance', name: 'db-0', uid: 'u' };
+    const migrating = { ...history, allocationPeriods: [{ ...period, owner: machine, bindings: [bound] }] };
+    expect(diagnosePod({ history: migrating, pod })).to.deep.equal([
+      'it has 10.0.0.2 of subnet lan, and container c0ffeec0ffee on node node-9 uses it',
+    ]);
     const [own] = diagnosePod({ history, pod, allocations: [allocationWith('node-1')] });
     expect(own).to.contain('no CNI ADD of lan.default has succeeded on node node-1');
     const [unready] = diagnosePod({ history, pod: { ...pod, nodeFailure: 'is NotReady since T' } });
@@ -182,6 +192,9 @@ describe('The diagnosis of an address that an earlier container may use', () => 
       `it is being deleted since 2026-11-17T14:10:00Z, and its node node-9 is NotReady since T, so no kubelet ends it and no next Pod of the name starts. ${lost}`,
       'it has 10.0.0.2 of subnet lan, and container c0ffeec0ffee on node node-9 uses it',
     ]);
+    const [first, unbound] = diagnosePod({ history, pod: ending });
+    expect(first).to.match(/^it is being deleted since .* no next Pod of the name starts\. /);
+    expect(unbound).to.match(/^it has .*, and no CNI ADD of lan\.default has succeeded on node node-9\. /);
     expect(diagnosePod({ history: held, pod: { ...ending, nodeFailure: undefined } })).to.have.length(1);
   });
 
