@@ -43,6 +43,15 @@ describe('ipledger status', () => {
     );
   });
 
+  it('prints ledger time, and how far it is from the clock of this machine', async () => {
+    const printed = async (aheadMs: number): Promise<string> => {
+      const ledgerTime = new Date(Date.now() + aheadMs).toISOString();
+      return (await runWithFakeAllocator({ getStatus: () => ({ ...reply, ledgerTime }) }, 'status')).stdout;
+    };
+    expect(await printed(0)).to.match(/^ledger time: {3}.*, as the clock here$/m);
+    expect(await printed(2.5 * 3_600_000)).to.match(/^ledger time: .*, 2 h (29|30) min ahead of the clock here: /m);
+  });
+
   it('prints one row of CSV', async () => {
     const { status, stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'csv');
     expect(status).to.equal(0);

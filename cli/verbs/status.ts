@@ -1,7 +1,8 @@
-/** `ipledger status`: prints the position of the ledger, its oldest event, and whether it is frozen. */
+/** `ipledger status`: prints the position of the ledger, its oldest event, whether it is frozen, and ledger time. */
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../../proto/generated/ipledger.ts';
 import { textColumns, type Listing } from '../output/table.ts';
+import { describeDifference } from '../time/ledger-time.ts';
 import { formatTime } from '../time/times.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
 
@@ -50,7 +51,7 @@ function createListing({ position, ledger, at, oldestSeq, oldestAt, logStartSeq,
 
 /** One fact per line, so that `grep` finds it. */
 function formatStatus(
-  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze }: GetStatusReply,
+  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime }: GetStatusReply,
   formatInstant: (instant: string) => string,
 ): string {
   const formatEvent = (seq: number, instant: string): string => `event ${seq}, ${formatInstant(instant)}`;
@@ -63,6 +64,12 @@ function formatStatus(
       'frozen',
       freeze ? `since ${formatInstant(freeze.reportedAt)}, by ${freeze.reportedBy}: run ipledger recover` : 'no',
     ],
+    ...(ledgerTime === '' ? [] : [['ledger time', describeLedgerTime(ledgerTime, formatInstant)] as const]),
   ] as const;
   return facts.map(([name, fact]) => `${`${name}:`.padEnd(15)}${fact}\n`).join('');
+}
+
+function describeLedgerTime(ledgerTime: string, formatInstant: (instant: string) => string): string {
+  const difference = describeDifference(ledgerTime);
+  return `${formatInstant(ledgerTime)}, ${difference === undefined ? 'as the clock here' : `${difference} the clock here: see the runbook IpledgerLedgerTimeAhead`}`;
 }

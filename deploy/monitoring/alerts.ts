@@ -106,6 +106,20 @@ export const alerts: readonly Alert[] = [
     summary: 'The clock of the machine of allocator {{ $labels.instance }} jumped forward.',
   },
   {
+    name: 'IpledgerClockDiffers',
+    severity: 'warning',
+    expression: 'max by (instance) (abs(ipledger_clock_difference_seconds)) > 30',
+    for: '2m',
+    summary: 'The clock of allocator {{ $labels.instance }} is {{ $value | humanizeDuration }} from another clock.',
+  },
+  {
+    name: 'IpledgerLedgerTimeAhead',
+    severity: 'warning',
+    expression: 'ipledger_ledger_time_ahead_seconds > 60',
+    for: '2m',
+    summary: 'Ledger time is {{ $value | humanizeDuration }} ahead of the clock of allocator {{ $labels.instance }}.',
+  },
+  {
     name: 'IpledgerEtcdNearQuota',
     severity: 'warning',
     expression: 'ipledger_etcd_bytes > ignoring(kind) group_left() (0.75 * ipledger_etcd_quota_bytes)',

@@ -1066,6 +1066,8 @@ export interface GetStatusReply {
   logStartSeq: number;
   /** Present while the ledger is frozen. */
   freeze?: Freeze;
+  /** The time that the next event would get; RFC 3339. */
+  ledgerTime: string;
 }
 
 /** The position that a client has seen, and that the ledger lacks. */

@@ -16,7 +16,10 @@ import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/d
 import type { EtcdSize } from './etcd-size.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
 import type { AppendStats } from '../../ledger/log/writer/writer.ts';
+import type { LedgerClock } from '../../ledger/log/chain/ledger-clock.ts';
+import type { Membership } from '../../ledger/log/writer/membership.ts';
 import type { Leadership } from './leadership.ts';
+import type { ReferenceClocks } from './reference-clocks.ts';
 import { type ReviewOutcome, reviewOutcomes } from './token-review/token-authenticator.ts';
 import type { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
@@ -44,6 +47,7 @@ export interface AllocatorMetricsOptions {
 /** Creates the metrics. Gauges read the replica at each scrape. */
 export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOptions): AllocatorMetrics & {
   follow(replica: Replica, verifier: BackgroundVerifier): void;
+  compareClocks(clocks: ComparedClocks): void;
   onEtcdSize(size: EtcdSize): void;
   onSealing(failure: ErrorKind | undefined): void;
 } {
@@ -56,6 +60,7 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
   return {
     registry,
     ...counters,
+    compareClocks: (clocks) => comparedClockGauges(registry, clocks),
     onEtcdSize: (size) => void (etcdSize = size),
     onSealing: (failure) => void (sealingFailure = failure),
     follow(replica, verifier) {
@@ -201,6 +206,31 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
         { labels: { kind: 'allocated' }, value: size.bytes },
         { labels: { kind: 'in_use' }, value: size.inUse },
       ];
+    },
+  });
+}
+
+interface ComparedClocks {
+  readonly clocks: Pick<ReferenceClocks, 'aheadMs'>;
+  readonly membership: Pick<Membership, 'aheadMs'>;
+  readonly clock: LedgerClock;
+}
+
+/** Without another clock there is no difference to report: a replica alone does not agree. */
+function comparedClockGauges(registry: Registry, { clocks, membership, clock }: ComparedClocks): void {
+  addGauge(registry, {
+    name: 'ipledger_clock_difference_seconds',
+    help: "Lead of this machine's clock over another one: of a member of etcd, of Kubernetes, or of a replica.",
+    labels: ['clock'],
+    read: () =>
+      [...clocks.aheadMs, ...membership.aheadMs].map(([name, ms]) => ({ labels: { clock: name }, value: ms / 1_000 })),
+  });
+  addGauge(registry, {
+    name: 'ipledger_ledger_time_ahead_seconds',
+    help: "Lead of ledger time over this machine's clock; negative if it is behind.",
+    read: () => {
+      const { at, clock: wall } = clock.read();
+      return [{ value: (at - wall) / 1_000 }];
     },
   });
 }

@@ -23,6 +23,7 @@ export interface AllocatorOptions
   readonly healthListen: string;
   /** Bytes. */
   readonly etcdQuota: number;
+  readonly acceptClock?: boolean;
 }
 
 /** Reads the options from the command line and the environment. Prints the error and exits where one is invalid. */
@@ -52,6 +53,10 @@ const allocatorOptions = (): Option[] => [
     .default(2 * 2 ** 30, "2147483648, etcd's default"),
   new Option('--listen <host:port>', 'address of the gRPC API').env('IPLEDGER_LISTEN').default('127.0.0.1:7411'),
   insecureOption(),
+  new Option(
+    '--accept-clock',
+    'become the writer although the clock differs from those of etcd and Kubernetes by more than a minute: this clock is right (env: IPLEDGER_ACCEPT_CLOCK=1)',
+  ),
   new Option('--advertise <host:port>', 'address at which other replicas reach this one, if not --listen').env(
     'IPLEDGER_ADVERTISE',
   ),

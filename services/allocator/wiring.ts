@@ -38,6 +38,7 @@ import { type Leadership, runLeadership } from './leadership.ts';
 import { loadReplica } from './load-replica.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
+import { type Reference, ReferenceClocks, referencesOf } from './reference-clocks.ts';
 import { logStartupWarnings } from './startup-warnings.ts';
 import { openTokenReview } from './token-review/token-review.ts';
 
@@ -51,6 +52,7 @@ interface JoinedReplica {
   readonly etcd: Etcd3;
   readonly self: Candidate;
   readonly membership: Membership;
+  readonly clocks: ReferenceClocks;
   readonly forwarder: Forwarder;
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
@@ -80,10 +82,14 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     life,
     log,
   });
-  const etcd = connectEtcd(options.etcd.split(','), etcdAccessFromEnvironment(process.env, log));
+  const access = etcdAccessFromEnvironment(process.env, log);
+  const etcd = connectEtcd(options.etcd.split(','), access);
   life.onStop(() => etcd.close());
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
-  const joined = joinReplicas({ options, log, life, etcd, forwarder, leadership });
+  const joined = joinReplicas(
+    { options, log, life, etcd, forwarder, leadership },
+    referencesOf(options.etcd, access, process.env),
+  );
   const { sinceWriterSeenMs } = joined;
   const { onReviewed } = metrics;
   const tokens = await openTokenReview({
@@ -120,8 +126,19 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   const setStatus: HealthImplementation['setStatus'] = (service, status) => health.setStatus(service, status);
   joined.tasks.start((signal) => runHealthUpdates({ leadership, sinceWriterSeenMs, setStatus }, signal));
   ready = () =>
-    isReplicaHealthy(leadership, sinceWriterSeenMs()) === true ||
+    (clockFault(joined) ?? isReplicaHealthy(leadership, sinceWriterSeenMs()) === true) ||
     'this replica is behind the ledger, or no replica is the writer';
+}
+
+/** commander takes any value of a variable as true. */
+const isClockAccepted = ({ acceptClock }: AllocatorOptions): boolean =>
+  acceptClock === true || process.env['IPLEDGER_ACCEPT_CLOCK'] === '1';
+
+/** A writer stays ready: its ledger time does not follow a clock that becomes wrong, and its clients need it. */
+function clockFault({ clocks, membership, leadership, options }: JoinedReplica): string | undefined {
+  if (leadership.writer) return undefined;
+  const isWrong = membership.clockSkewed.aborted || (clocks.wrongByMs !== undefined && !isClockAccepted(options));
+  return isWrong ? 'the clock of this replica differs from other clocks, so it will not be the writer' : undefined;
 }
 
 /** Tasks that run until the last call is answered: a stopping replica still forwards calls to the next writer. */
@@ -132,6 +149,7 @@ interface BackgroundTasks {
 /** Announces this replica to the others and observes which of them is the writer. */
 function joinReplicas(
   parts: Pick<JoinedReplica, 'options' | 'log' | 'life' | 'etcd' | 'forwarder' | 'leadership'>,
+  references: readonly Reference[],
 ): JoinedReplica {
   const { options, log, life, etcd, forwarder } = parts;
   const self = { replica: options.replica, address: options.advertise ?? reachableAddress(options.listen) };
@@ -149,10 +167,17 @@ function joinReplicas(
     if (writer) writerSeenAt = performance.now();
     forwarder.setRemoteWriter(writer && writer.replica !== self.replica ? writer.address : undefined);
   };
+  const clocks = new ReferenceClocks({
+    references,
+    peers: () => [...membership.aheadMs.values()],
+    isAccepted: isClockAccepted(options),
+    log,
+  });
   tasks.start((signal) => membership.run(signal));
+  tasks.start((signal) => clocks.run(signal));
   tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
   const sinceWriterSeenMs = (): number => performance.now() - writerSeenAt;
-  return { ...parts, self, membership, tasks, sinceWriterSeenMs };
+  return { ...parts, self, membership, clocks, tasks, sinceWriterSeenMs };
 }
 
 /** Other replicas cannot connect to a wildcard address. */
@@ -183,6 +208,7 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
   const verifier = new BackgroundVerifier({ replica, follower: () => leadership.follower, log });
   tasks.start((signal) => verifier.run(signal));
   metrics.follow(replica, verifier);
+  metrics.compareClocks({ clocks: joined.clocks, membership: joined.membership, clock: replica.clock });
   if (checkpoints) tasks.start((signal) => checkpoints.run(signal));
   return { live, archived, replica, checkpoints };
 }
@@ -190,14 +216,14 @@ async function loadLedger(joined: JoinedReplica, metrics: Metrics): Promise<Load
 const identityOf = ({ self }: Pick<JoinedReplica, 'self'>): string => `ipledger://allocator/${self.replica}`;
 
 function startLeadership(joined: JoinedReplica, { replica, live }: LoadedLedger, metrics: Metrics): void {
-  const { log, life, etcd, self, membership, leadership, forwarder, tasks } = joined;
+  const { log, life, etcd, self, membership, clocks, leadership, forwarder, tasks } = joined;
   tasks.start(async (signal) => {
     try {
       await runLeadership({
         replica,
         leadership,
         newId: createUlidSource(),
-        elect: createCandidacy({ etcd, self, membership, stopping: life.signal, log }),
+        elect: createCandidacy({ etcd, self, membership, clocks, stopping: life.signal, log }),
         eventVersion: () => membership.eventVersion,
         onLeadershipChange: (isWriter) => (isWriter ? forwarder.setLocalWriter() : undefined),
         onAppend: metrics.onAppend,

@@ -167,6 +167,27 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'The clock of the machine of allocator a jumped forward.',
   },
   {
+    alert: 'IpledgerClockDiffers',
+    when: 'the clock of an allocator is two hours behind that of etcd',
+    series: [
+      { series: 'ipledger_clock_difference_seconds{instance="a",clock="etcd:2379"}', before: -30, after: -7200 },
+      steady('ipledger_clock_difference_seconds{instance="a",clock="kubernetes"}', 1),
+      steady('ipledger_clock_difference_seconds{instance="b",clock="etcd:2379"}', 30),
+    ],
+    labels: { instance: 'a' },
+    summary: 'The clock of allocator a is 2h 0m 0s from another clock.',
+  },
+  {
+    alert: 'IpledgerLedgerTimeAhead',
+    when: 'an allocator with a fast clock wrote events',
+    series: [
+      { series: 'ipledger_ledger_time_ahead_seconds{instance="a"}', before: 60, after: 7200 },
+      steady('ipledger_ledger_time_ahead_seconds{instance="b"}', -300),
+    ],
+    labels: { instance: 'a' },
+    summary: 'Ledger time is 2h 0m 0s ahead of the clock of allocator a.',
+  },
+  {
     alert: 'IpledgerEtcdNearQuota',
     when: 'the file of etcd passes three quarters of its quota',
     series: [

@@ -1,7 +1,7 @@
 /** Decides whether this replica's clock is wrong, from its differences to the other clocks. Pure. */
 
 /** The allowed difference: much more than a slow network or a busy machine adds to a comparison. */
-const maxSkewMs = 30_000;
+export const maxSkewMs = 30_000;
 
 /**
  * How far this clock differs from those of most replicas, if most of them agree. Undefined when it agrees with them, or when it

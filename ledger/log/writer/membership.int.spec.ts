@@ -172,6 +172,21 @@ describe('Membership', () => {
       await until(() => one.clockSkewed.aborted);
     });
 
+    it('stays skewed when the replicas that showed it are gone, and until the clock is corrected', async () => {
+      const fast = clock(hour);
+      const one = joinWith('one', fast);
+      const others = [join('two'), join('three')];
+      await until(() => one.clockSkewed.aborted);
+      await others[0]?.stop();
+      await until(() => one.aheadMs.size === 1);
+      expect(one.clockSkewed.aborted, 'with one other clock').to.be.true;
+      await others[1]?.stop();
+      await until(() => one.aheadMs.size === 0);
+      expect(one.clockSkewed.aborted, 'alone').to.be.true;
+      fast.aheadMs = 0;
+      await one.untilClockAgrees(never);
+    });
+
     it('reports no skew to two replicas, because one of them has to write', async () => {
       const [one, two] = [joinWith('one', clock(hour)), joinWith('two', clock())];
       await Promise.all([one.untilClockAgrees(never), two.untilClockAgrees(never)]);

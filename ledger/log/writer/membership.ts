@@ -12,7 +12,7 @@ import type { Logger } from '../../../lib/process/log.ts';
 import type { Candidate } from './election.ts';
 import { prefixEnd, memberKey, memberPrefix } from '../store/keys.ts';
 import { type HeldLease, acquireLease } from '../store/etcd-lease.ts';
-import { clockSkewMs } from './clock-skew.ts';
+import { clockSkewMs, maxSkewMs } from './clock-skew.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 
 const leaseSettings = { ttlSeconds: 10, renewMs: 3_000, name: 'the lease of the member key' };
@@ -61,6 +61,7 @@ export class Membership {
   #members: readonly Member[] | undefined;
   #clocks = new Map<string, ObservedClock>();
   #refreshCount = 0;
+  #lastSkew: { readonly skewMs: number; readonly offsetMs: number } | undefined;
   #refreshedAt = -Infinity;
   #clockSkewed = new AbortController();
 
@@ -71,6 +72,14 @@ export class Membership {
   /** The newest version that every live replica reads; before the first refresh the oldest version. */
   get eventVersion(): EventVersion {
     return this.#members ? versionToWrite(this.#members) : (eventVersions[0] as EventVersion);
+  }
+
+  /** How far this clock is ahead of those of the other replicas, by member key. */
+  get aheadMs(): ReadonlyMap<string, number> {
+    const known = [...this.#clocks].filter(
+      (each): each is [string, Required<ObservedClock> & { aheadMs: number }] => each[1].aheadMs !== undefined,
+    );
+    return new Map(known.map(([name, { aheadMs }]) => [name.slice(memberPrefix.length), aheadMs]));
   }
 
   /** Aborted while this replica's clock differs from those of most replicas: it would write wrong times. */
@@ -134,9 +143,14 @@ export class Membership {
       return [name, { revision, aheadMs: isNew ? now - at : last?.aheadMs }];
     });
     this.#clocks = new Map(clocks);
-    const skewMs = clockSkewMs(clocks.flatMap(([, { aheadMs }]) => aheadMs ?? []));
+    const aheadMs = clocks.flatMap(([, clock]) => clock.aheadMs ?? []);
+    const offsetMs = now - monotonic;
+    const seenMs = clockSkewMs(aheadMs);
+    if (seenMs !== undefined) this.#lastSkew = { skewMs: seenMs, offsetMs };
+    const isAlone = !aheadMs.some((each) => Math.abs(each) <= maxSkewMs);
+    const skewMs = seenMs ?? (isAlone ? this.#skewWhenAlone(offsetMs) : undefined);
     if (skewMs === undefined) {
-      if (this.#clockSkewed.signal.aborted) log.info('the clock agrees with those of most replicas again');
+      if (this.#clockSkewed.signal.aborted) log.info('the clock of this replica is no longer known to be wrong');
       if (this.#clockSkewed.signal.aborted) this.#clockSkewed = new AbortController();
     } else if (!this.#clockSkewed.signal.aborted) {
       log.error(
@@ -145,6 +159,15 @@ export class Membership {
       );
       this.#clockSkewed.abort();
     }
+  }
+
+  /**
+   * A clock that is known to be wrong stays wrong while no other one agrees, unless it was set.
+   * @param offsetMs of the wall clock from the monotonic one: it changes when the clock is set
+   */
+  #skewWhenAlone(offsetMs: number): number | undefined {
+    if (!this.#clockSkewed.signal.aborted || !this.#lastSkew) return undefined;
+    return clockSkewMs(Array<number>(2).fill(this.#lastSkew.skewMs + offsetMs - this.#lastSkew.offsetMs));
   }
 
   /** Writes the key of this replica, with a new lease if the last one was lost. */

@@ -26,6 +26,7 @@ async function play(scripts: (WatchReply | Error)[][], pages = [10], ledgers = [
         oldestSeq: 1,
         oldestAt: '',
         logStartSeq: 1,
+        ledgerTime: '',
       }),
     listAllocations: (token) => {
       const page = Number(token);

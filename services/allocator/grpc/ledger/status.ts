@@ -24,6 +24,7 @@ export async function getStatus(
     at: headTime(head),
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
     logStartSeq: sealed + 1,
+    ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
     ...(await freezeMessage(allocator, context.signal)),
   };
 }
