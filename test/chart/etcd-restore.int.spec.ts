@@ -1,10 +1,13 @@
 /** The jobs that restore etcd from a backup: their own commands, on a real snapshot and a real etcd. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { certificateFolder, makeCertificates } from '../harness/certificates/certificates.ts';
 import { startEtcd } from '../harness/etcd.ts';
 import { mustRun, runCommand } from '../harness/processes/command.ts';
+import { findFreePort } from '../harness/processes/free-ports.ts';
+import { startServer } from '../harness/processes/server.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { chartFolder, type Container, parseManifests, podSpecOf, renderChart } from './render-chart.ts';
@@ -17,8 +20,22 @@ describe('The jobs that restore etcd', function () {
   let run: Run;
   let data: string;
   let containers: readonly Container[];
+  let url: string;
   before(async () => {
     run = openRun();
+    const certificates = join(run.folder, 'certificates');
+    await makeCertificates({ folder: certificates, allocators: ['a'], nodes: [], operators: [] });
+    // The layout of a mounted Secret
+    for (const [name, { ca, cert, key }] of Object.entries(certificateFolder(certificates).etcd)) {
+      const folder = join(run.folder, `${name}-tls`);
+      mkdirSync(folder);
+      for (const [target, source] of [
+        ['ca.crt', ca],
+        ['tls.crt', cert],
+        ['tls.key', key],
+      ] as const)
+        cpSync(source, join(folder, target));
+    }
     data = join(run.folder, 'data');
     mkdirSync(data);
     const etcd = await startEtcd(run);
@@ -37,6 +54,36 @@ describe('The jobs that restore etcd', function () {
       ).to.have.property('replicas', 0);
     const spec = jobs[0] && podSpecOf(jobs[0]);
     containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+    const sender = manifests.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'ipledger-etcd-restore',
+    );
+    const clientFiles = (): string[] => {
+      const folder = join(run.folder, 'root-tls');
+      return ['--cert', join(folder, 'tls.crt'), '--key', join(folder, 'tls.key'), '--output', '/dev/null'];
+    };
+    const [, ...command] = (sender && podSpecOf(sender)?.containers[0]?.command) ?? [];
+    const port = await findFreePort();
+    url = `https://127.0.0.1:${port}/`;
+    const places = { '/scripts': join(chartFolder, 'files'), '/backup': run.folder, '8443': String(port) };
+    const place = (word: string): string =>
+      Object.entries(places).reduce((text, [from, to]) => text.replace(from, to), word);
+    await startServer(run, {
+      name: 'send-backup',
+      program: process.execPath,
+      args: command.map(place),
+      env: { BACKUP_TLS: join(run.folder, 'server-tls') },
+      ready: async () => {
+        const { code, stderr } = await runCommand('curl', [
+          '--silent',
+          '--show-error',
+          '--insecure',
+          ...clientFiles(),
+          url,
+        ]);
+        if (code !== 0) throw new Error(stderr);
+      },
+      readyWithinMs: 30_000,
+    });
   });
   after(() => run.end());
 
@@ -47,13 +94,20 @@ describe('The jobs that restore etcd', function () {
       word
         .replace('/usr/local/bin/node', process.execPath)
         .replace('/scripts', join(chartFolder, 'files'))
-        .replace('/backup', run.folder)
-        .replace('/data', data)
+        .replace(/^(--data-dir=)?\/data/, `$1${data}`)
+        .replace(/^https:.*/, url)
         .replace('ipledger-etcd-0.ipledger-etcd', name === 'prepare' ? host : 'ipledger-etcd-0.ipledger-etcd'),
     );
     const [program = '', ...args] = replaced;
-    return runCommand(program === 'etcdutl' ? await findProgram('etcdutl') : program, args);
+    const options = { env: tlsEnvironment('root') };
+    return runCommand(program === 'etcdutl' ? await findProgram('etcdutl') : program, args, options);
   }
+
+  const tlsEnvironment = (certificate: string): NodeJS.ProcessEnv => ({
+    PATH: process.env['PATH'],
+    BACKUP_TLS: join(run.folder, `${certificate}-tls`),
+    BACKUP_SERVER_NAME: 'localhost',
+  });
 
   it('refuse while the member runs', async () => {
     const server = createServer().listen(2379, '127.0.0.7');
@@ -66,11 +120,24 @@ describe('The jobs that restore etcd', function () {
     }
   });
 
+  it('get the backup only with a certificate of etcd', async () => {
+    const curl = [
+      '--silent',
+      '--show-error',
+      '--cacert',
+      join(run.folder, 'root-tls', 'ca.crt'),
+      url.replace('127.0.0.1', 'localhost'),
+    ];
+    const { code, stdout, stderr } = await runCommand('curl', curl);
+    expect(code, stderr).to.not.equal(0);
+    expect(stdout).to.equal('');
+  });
+
   it('put the backup in the place of the data, keep the earlier data, and can be repeated at each step', async () => {
     mkdirSync(join(data, 'etcd'));
     writeFileSync(join(data, 'etcd', 'earlier'), '');
     mkdirSync(join(data, 'etcd-restored')); // an interrupted run
-    for (const name of ['prepare', 'restore', 'replace', 'replace']) {
+    for (const name of ['prepare', 'fetch', 'restore', 'replace', 'replace']) {
       const { code, stdout, stderr } = await runContainer(name);
       expect(code, `${name}: ${stdout}${stderr}`).to.equal(0);
     }

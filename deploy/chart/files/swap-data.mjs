@@ -9,6 +9,7 @@ const clientPort = 2379;
 const [step, folder, host] = process.argv.slice(2);
 const data = join(folder, 'etcd');
 const restored = join(folder, 'etcd-restored');
+const backup = join(folder, 'backup.db');
 
 const isListening = () =>
   new Promise((resolve) => {
@@ -28,6 +29,7 @@ if (step === 'prepare') {
     process.exit(1);
   }
   rmSync(restored, { recursive: true, force: true });
+  rmSync(backup, { force: true });
 } else if (existsSync(restored)) {
   if (existsSync(data)) {
     const earlier = `${data}-before-${new Date().toISOString().replaceAll(':', '-')}`;
@@ -35,5 +37,6 @@ if (step === 'prepare') {
     console.log(`the earlier data is in ${earlier}`);
   }
   renameSync(restored, data);
+  rmSync(backup, { force: true });
   console.log(`the restored data is in ${data}`);
 }
