@@ -4,7 +4,8 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { KubeObject, KubernetesClient } from '../../e2e/support/kubernetes-client.ts';
 import { ledgerPod } from './ledger-pods.ts';
 
-const timeoutMs = 240_000;
+/** With the packets of a node dropped, calls wait for their deadlines. */
+const timeoutMs = 420_000;
 
 export interface PodLoad {
   /** Number of Pods that became ready. */
