@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import { isBesideKubeOvn, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
 import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
@@ -56,8 +57,9 @@ export async function connectKubernetes(signal: AbortSignal, selection?: Cluster
   return createKubernetesClient(api, signal);
 }
 
-/** The client of a connection. */
-export function createKubernetesClient(api: Api, signal: AbortSignal): KubernetesClient {
+/** The client of a connection, with ipledger's own objects beside Kube-OVN. */
+export function createKubernetesClient(clusterApi: Api, signal: AbortSignal): KubernetesClient {
+  const api = isBesideKubeOvn(process.env) ? withOwnObjects(clusterApi) : clusterApi;
   /** Returns undefined when the object does not exist. */
   const send = async (request: Request): Promise<{ readonly object: unknown } | undefined> => {
     try {

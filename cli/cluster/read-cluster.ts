@@ -1,4 +1,5 @@
 /** Reads the cluster state from the Kubernetes API. */
+import { isBesideKubeOvn, withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { allocationAnnotation } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import {
   controllerOf,
@@ -62,7 +63,7 @@ export async function readPodsAndNetworks<AnyPod extends Pod>(
     readMachines(kubernetes),
   ]);
   return {
-    pods: pods.map((item) => podAs(item, instances)),
+    pods: pods.map((item) => podAs(isBesideKubeOvn(process.env) ? withoutKubeOvnAnnotations(item) : item, instances)),
     statefulSets: new Map(statefulSets.map(parseStatefulSet)),
     networks: new Map(networks.map(parseNetwork)),
     machines,

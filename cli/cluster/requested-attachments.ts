@@ -3,6 +3,7 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
+import { isBesideKubeOvn, ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { goFields } from '../../lib/go-fields.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
@@ -78,13 +79,18 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
 }
 
 /** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
-export function providerOf(key: string, config: string): string | undefined {
+export function providerOf(
+  key: string,
+  config: string,
+  besideKubeOvn = isBesideKubeOvn(process.env),
+): string | undefined {
   const conf = asRecord(tryParseJson(config));
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
   const plugins = [conf, ...chained].map((each) => asRecord(configurationFields(each)));
   const [namespace = '', name = ''] = key.split('/');
-  if (plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
-  return plugins.some(({ ipam }) => asRecord(configurationFields(ipam))['type'] === ours)
+  if (!besideKubeOvn && plugins.some(({ type }) => type === ours)) return `${name}.${namespace}.ovn`;
+  const ipamTypes = besideKubeOvn ? [ownIpamType] : [ours, ownIpamType];
+  return plugins.some(({ ipam }) => ipamTypes.includes(asText(asRecord(configurationFields(ipam))['type'])))
     ? `${name}.${namespace}`
     : undefined;
 }

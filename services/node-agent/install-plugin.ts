@@ -1,6 +1,7 @@
 /** install-plugin: copies the CNI plugin into the node's plugin folder. The init container of the node agent runs it. */
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
 import { ovn4nfvTypes } from '../../lib/ovn4nfv/names.ts';
@@ -10,16 +11,20 @@ const program = new Command('install-plugin')
   .description("copies the CNI plugin into the node's plugin folder; containers that start see the old or the new one")
   .version(version)
   .argument('<folder>', 'folder of the CNI plugins, as /opt/cni/bin')
-  .option('--plugin <file>', 'the plugin to copy; its name is kept', join(import.meta.dirname, 'kube-ovn'))
+  .option('--plugin <file>', 'the plugin to copy', join(import.meta.dirname, 'kube-ovn'))
+  .option(
+    '--name <name>',
+    'the only name of the copy; without it, that of the plugin and those of other types it serves',
+  )
   .parse();
 
 const [folder = ''] = program.args;
-const { plugin } = program.opts<{ plugin: string }>();
+const { plugin, name } = program.opts<{ plugin: string; name?: string }>();
 const log = createLogger('install-plugin');
 try {
-  const file = await installPlugin(plugin, folder);
+  const file = await installPlugin(plugin, folder, name);
   log.info({ file }, 'installed the CNI plugin');
-  const taken = await linkPlugin(file, ovn4nfvTypes);
+  const taken = name === undefined ? await linkPlugin(file, [...ovn4nfvTypes, ownIpamType]) : [];
   if (taken.length > 0)
     log.warn(
       { taken, folder },

@@ -58,7 +58,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
       firstVersion = informers.pods.resourceVersion;
       await storeHandoverState();
     }
-    await startControllers(controllers);
+    await startControllers(controllers, options.kubeOvnApi !== undefined);
     started = true;
     log.info({ pods: informers.pods.objects.size, subnets: informers.subnets.objects.size }, 'ready');
   };
@@ -118,12 +118,13 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
 }
 
 /** The order matters: Pods need the Subnets, IPPools and reservations that their requests name. */
-async function startControllers(controllers: Controllers): Promise<void> {
+async function startControllers(controllers: Controllers, besideKubeOvn: boolean): Promise<void> {
   controllers.projector.start();
   await controllers.subnetController.start();
-  void controllers.networkController.start();
+  // Beside Kube-OVN, namespaces name Kube-OVN's Subnets, and no Subnet serves OVN4NFV.
+  if (!besideKubeOvn) void controllers.networkController.start();
   await controllers.poolController.start();
-  controllers.namespaceController.start();
+  if (!besideKubeOvn) controllers.namespaceController.start();
   for (const controller of controllers.reservationControllers) await controller.start();
   await controllers.claimController.start();
   await controllers.podController.prepare();

@@ -11,6 +11,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
+import { withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
@@ -38,6 +39,7 @@ interface Options extends TracingSettings {
   readonly checkpointInterval: number;
   readonly namespaceRate: number;
   readonly namespaceBurst: number;
+  readonly besideKubeOvn: boolean;
 }
 
 const log = createLogger('pod-watcher');
@@ -98,6 +100,11 @@ function readOptions(): Options {
         .argParser(wholeNumber)
         .default(defaultNamespaceLimit.burst),
     );
+  program.addOption(
+    new Option('--beside-kube-ovn', 'serve own networks only, on a cluster whose others Kube-OVN serves')
+      .env('IPLEDGER_BESIDE_KUBE_OVN')
+      .default(false),
+  );
   for (const option of tracingOptions()) program.addOption(option);
   return program.parse().opts<Options>();
 }
@@ -117,7 +124,7 @@ function wholeNumber(value: string): number {
 }
 
 async function start(life: Lifecycle, options: Options): Promise<void> {
-  const { allocator, healthListen, namespace, garbageInterval, namespaceRate, namespaceBurst } = options;
+  const { allocator, healthListen, namespace, garbageInterval, namespaceRate, namespaceBurst, besideKubeOvn } = options;
   const { signal } = life;
   collectWhenIdle({ log, signal });
   let stats = (): WatcherStats | undefined => undefined;
@@ -130,7 +137,8 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     life,
     log,
   });
-  const api = await connectDefaultApi();
+  const clusterApi = await connectDefaultApi();
+  const api = besideKubeOvn ? withOwnObjects(clusterApi) : clusterApi;
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
   let ready = (): boolean | string => 'still starting';
@@ -141,10 +149,10 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   let lease: HeldLease | undefined;
   life.onStop(() => lease?.release());
   while (!signal.aborted) {
-    await refuseBesideKubeOvn(api, signal);
+    if (!besideKubeOvn) await refuseKubeOvn(api, signal);
     // A standby is always ready. The active watcher is ready when its inputs are current.
     const onStandby = (): void => void (ready = () => true);
-    const checkKubeOvn = kubeOvnAlarm(api, life);
+    const checkKubeOvn = besideKubeOvn ? () => undefined : kubeOvnAlarm(api, life);
     let watching: ActiveWatcher | undefined;
     const onRenewed = (seen: UntypedJson): void => (checkKubeOvn(), watching?.onLeaseAnnotations(seen));
     const held = await acquireLease({
@@ -162,6 +170,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     const term = new AbortController();
     const active = startActiveWatcher({
       api,
+      kubeOvnApi: besideKubeOvn ? clusterApi : undefined,
       allocator: createLedgerClient(client),
       garbageIntervalMs: garbageInterval * 1_000,
       namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
@@ -187,13 +196,13 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
 }
 
 /** Waits until it is certain that Kube-OVN's controller does not run on this cluster. @throws Error when it runs */
-async function refuseBesideKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
+async function refuseKubeOvn(api: Api, signal: AbortSignal): Promise<void> {
   const check = kubeOvnControllerCheck(api);
   for (let checks = 0; !signal.aborted; checks++) {
     try {
       const status = await check(signal);
       if (status === 'absent') return;
-      if (status !== 'unknown') throw new Error(kubeOvnRunningMessage(status, 'start this watcher'));
+      if (status !== 'unknown') throw new Error(kubeOvnRunningMessage(status, orBeside));
       if (checks === 0) log.info("Kube-OVN's controller has a Lease: checking whether it renews it");
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -208,9 +217,11 @@ function kubeOvnAlarm(api: Api, { signal, fail }: Lifecycle): () => void {
   const check = kubeOvnControllerCheck(api);
   return () => {
     check(timeoutSignal(kubeOvnCheckMs, signal)).then(
-      (status) => typeof status === 'object' && fail(new Error(kubeOvnRunningMessage(status, 'start this watcher'))),
+      (status) => typeof status === 'object' && fail(new Error(kubeOvnRunningMessage(status, orBeside))),
       (error: unknown) =>
         log.debug({ reason: errorMessage(error) }, "could not read the Lease of Kube-OVN's controller"),
     );
   };
 }
+
+const orBeside = 'start this watcher; or serve other networks beside it with --beside-kube-ovn';

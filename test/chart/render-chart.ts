@@ -27,7 +27,11 @@ export interface Manifest {
     readonly namespace?: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly rules?: readonly { readonly resources?: readonly string[]; readonly verbs?: readonly string[] }[];
+  readonly rules?: readonly {
+    readonly apiGroups?: readonly string[];
+    readonly resources?: readonly string[];
+    readonly verbs?: readonly string[];
+  }[];
   readonly subjects?: readonly { readonly namespace: string }[];
   readonly spec?: WorkloadSpec & {
     readonly jobTemplate?: { readonly spec: WorkloadSpec };

@@ -106,11 +106,12 @@ export interface WatcherSettings extends TracedProgram {
   readonly tls?: TlsFiles | undefined;
   /** Addresses per second of a namespace; 0: no limit (default: the program's). */
   readonly namespaceRate?: number | undefined;
+  readonly besideKubeOvn?: boolean | undefined;
 }
 
 /** The launch of a pod-watcher. It is ready when its /readyz answers 200. */
 export function watcherLaunch(settings: WatcherSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, tls, namespaceRate } = settings;
+  const { name, allocator, kubeconfig, healthListen, tls, namespaceRate, besideKubeOvn } = settings;
   return {
     ...node('pod-watcher', name),
     env: {
@@ -118,6 +119,7 @@ export function watcherLaunch(settings: WatcherSettings): Launch {
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...(namespaceRate !== undefined && { IPLEDGER_NAMESPACE_RATE: String(namespaceRate) }),
+      ...(besideKubeOvn && { IPLEDGER_BESIDE_KUBE_OVN: 'true' }),
       ...tlsVariables(tls),
       ...traceVariables(settings),
     },
@@ -314,6 +316,7 @@ export interface WatcherOptions extends TracedProgram {
   readonly name?: string;
   readonly tls?: TlsFiles | undefined;
   readonly namespaceRate?: number | undefined;
+  readonly besideKubeOvn?: boolean | undefined;
 }
 
 export interface WatcherServer extends Server {
@@ -323,11 +326,11 @@ export interface WatcherServer extends Server {
 
 /** Starts a pod-watcher. */
 export async function startWatcher(run: Run, options: WatcherOptions): Promise<WatcherServer> {
-  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint, namespaceRate } = options;
+  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint, namespaceRate, besideKubeOvn } = options;
   const health = `127.0.0.1:${await findFreePort()}`;
   const { kubeconfig } = cluster;
   const reached = { allocator: allocator.endpoint, healthListen: health };
-  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint, namespaceRate });
+  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint, namespaceRate, besideKubeOvn });
   return Object.assign(await startServer(run, launch), { health });
 }
 

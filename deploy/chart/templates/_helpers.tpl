@@ -209,3 +209,8 @@ securityContext:
 requests: { cpu: 50m, memory: 64Mi }
 limits: { memory: 512Mi }
 {{- end }}
+
+{{/* The API group of Subnets, IPPools, Vips and IP objects. */}}
+{{- define "ipledger.objectGroup" -}}
+{{ ternary "ipam.ipledger.io" "kubeovn.io" .Values.besideKubeOvn }}
+{{- end }}

@@ -9,8 +9,7 @@ const executable = 0o755;
  * Copies a plugin into a folder, which must exist. Returns the path of the copy. The rename is atomic, and the data is on disk before
  * it. Drafts of an installation that was killed are removed.
  */
-export async function installPlugin(plugin: string, folder: string): Promise<string> {
-  const name = basename(plugin);
+export async function installPlugin(plugin: string, folder: string, name = basename(plugin)): Promise<string> {
   const prefix = `.${name}.`;
   for (const file of await readdir(folder))
     if (file.startsWith(prefix) && file.endsWith('.new')) await rm(join(folder, file), { force: true });

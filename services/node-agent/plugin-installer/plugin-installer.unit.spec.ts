@@ -24,6 +24,13 @@ describe('installPlugin', () => {
     expect((await stat(join(folder, 'kube-ovn'))).mode & 0o777).to.equal(0o755);
   });
 
+  it('copies the plugin under another name, beside a file with its own', async () => {
+    await writeFile(join(folder, 'kube-ovn'), 'of Kube-OVN');
+    expect(await installPlugin(plugin, folder, 'ipledger')).to.equal(join(folder, 'ipledger'));
+    expect(await readFile(join(folder, 'ipledger'), 'utf8')).to.equal('new');
+    expect(await readFile(join(folder, 'kube-ovn'), 'utf8')).to.equal('of Kube-OVN');
+  });
+
   it('replaces the file and does not write into the one that runs', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'old');
     await using running = await open(join(folder, 'kube-ovn'), 'r');

@@ -7,16 +7,14 @@ import type { HandoverState } from '../handover-state.ts';
 import { Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { CompactObjects } from '../kubernetes/compact-objects.ts';
 import type { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
+import { kindsBesideKubeOvn, kindsInPlaceOfKubeOvn } from '../kubernetes/objects/beside-kube-ovn.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { ipamClaims } from '../kubernetes/objects/ipam-claim.ts';
 import { ipBytes } from '../kubernetes/objects/ip-bytes.ts';
 import { ips } from '../kubernetes/objects/ip.ts';
-import { namespaces } from '../kubernetes/objects/namespace.ts';
-import { networkDefinitions } from '../kubernetes/objects/network-definition.ts';
 import { nodes } from '../kubernetes/objects/node.ts';
 import { ovn4nfvNetworks } from '../kubernetes/objects/ovn4nfv-network.ts';
 import { podBytes } from '../kubernetes/objects/pod-bytes.ts';
-import { pods } from '../kubernetes/objects/pod.ts';
 import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
 import { virtualMachineInstances, virtualMachines } from '../kubernetes/objects/virtual-machine.ts';
@@ -25,7 +23,10 @@ import { vlans } from '../kubernetes/objects/vlan.ts';
 import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
 
 export interface WiringOptions {
+  /** Beside Kube-OVN with ipledger's own objects. */
   readonly api: Api;
+  /** Beside Kube-OVN: the API with Kube-OVN's objects. Absent: ipledger serves them. */
+  readonly kubeOvnApi?: Api | undefined;
   readonly allocator: WatcherLedgerClient;
   /** The interval of the garbage collector; 0: it does not run. */
   readonly garbageIntervalMs: number;
@@ -47,8 +48,10 @@ export type Informers = ReturnType<typeof createInformers>;
 export type VerifiedInformers = Omit<Informers, 'pods'> & { readonly pods: LauncherVerifier };
 
 /** Not started. */
-export function createInformers({ api, log }: Pick<WiringOptions, 'api' | 'log'>) {
+export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'api' | 'kubeOvnApi' | 'log'>) {
+  const { pods, networkDefinitions, namespaces } = kubeOvnApi ? kindsBesideKubeOvn : kindsInPlaceOfKubeOvn;
   return {
+    ...(kubeOvnApi && { kubeOvnSubnets: new Informer(kubeOvnApi, subnets, log) }),
     pods: new Informer(api, { ...pods, createStore: () => new CompactObjects(podBytes) }, log),
     networks: new Informer(api, networkDefinitions, log),
     subnets: new Informer(api, subnets, log),

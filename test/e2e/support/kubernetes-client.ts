@@ -77,11 +77,18 @@ export interface KubernetesClient {
   remove(kind: Kind, name: string, gracePeriodSeconds?: number): Promise<void>;
 }
 
-/** Opens a client of a kubeconfig file, which works until the signal is aborted. */
-export function createKubernetesClient(kubeconfig: string, signal: AbortSignal): KubernetesClient {
+/**
+ * Opens a client of a kubeconfig file, which works until the signal is aborted.
+ * @param using replaces the connection, for example by one with the objects of another group
+ */
+export function createKubernetesClient(
+  kubeconfig: string,
+  signal: AbortSignal,
+  using: (api: Api) => Api = (api) => api,
+): KubernetesClient {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
-  const api = connectApi(config);
+  const api = using(connectApi(config));
   const send = (request: Pick<Parameters<Api['request']>[0], 'method' | 'path' | 'body' | 'contentType'>) =>
     api.request({ ...request, timeoutMs, signal }) as Promise<KubeObject>;
   return {

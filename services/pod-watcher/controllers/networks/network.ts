@@ -1,6 +1,7 @@
 /** Classifies a NetworkAttachmentDefinition by its CNI configuration: served here, served by another plugin, or broken. */
 import * as z from 'zod';
 import { ovn4nfvProvider, ovn4nfvTypes } from '../../../../lib/ovn4nfv/names.ts';
+import { ownIpamType } from '../../../../lib/kubernetes/beside-kube-ovn.ts';
 import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -57,7 +58,7 @@ const configuration = z.preprocess(
 );
 
 type Plugin = z.infer<typeof plugin>;
-type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem'>;
+type Definition = Pick<NetworkDefinition, 'namespace' | 'name' | 'config' | 'problem' | 'besideKubeOvn'>;
 
 const cache = new WeakMap<Definition, Network>();
 
@@ -73,7 +74,7 @@ export function isSameNetwork(before: NetworkDefinition | undefined, after: Netw
   return before?.config === after.config && before.problem === after.problem && before.resource === after.resource;
 }
 
-function parseNetwork({ namespace, name, config, problem }: Definition): Network {
+function parseNetwork({ namespace, name, config, problem, besideKubeOvn }: Definition): Network {
   if (problem !== undefined) return { kind: 'broken', problem };
   if (config.trim() === '') return { kind: 'empty' };
   const parsed = parseConfiguration(config);
@@ -83,21 +84,22 @@ function parseNetwork({ namespace, name, config, problem }: Definition): Network
   if (!main) return { kind: 'broken', problem: `its spec.config must have the 'type' or 'plugin' field` };
 
   const named = parsed.name ? { configuredName: parsed.name } : {};
-  if (ovn4nfvTypes.includes(main.type ?? '')) return { kind: 'ovn4nfv' };
+  const ipamTypes = besideKubeOvn ? [ownIpamType] : [ourType, ownIpamType];
+  if (!besideKubeOvn && ovn4nfvTypes.includes(main.type ?? '')) return { kind: 'ovn4nfv' };
   // The first plugin makes the NIC. A later plugin of our type corrects the result.
-  if (main.type === ourType) {
+  if (!besideKubeOvn && main.type === ourType) {
     const provider = `${name}.${namespace}.ovn`;
     if (provider === ovn4nfvProvider) return { kind: 'broken', problem: reservedProvider };
     return { kind: 'ovn', provider, configuredProvider: main.provider ?? '', macSupport: 'own', ...named };
   }
-  const ipam = plugins.find((each) => each.ipam?.type === ourType)?.ipam;
+  const ipam = plugins.find((each) => ipamTypes.includes(each.ipam?.type ?? ''))?.ipam;
   if (ipam) {
     const provider = `${name}.${namespace}`;
     if (namespace === 'ovn' && name.includes('.')) return { kind: 'broken', problem: ambiguousProvider(provider) };
     const macSupport = macSupportOf(plugins);
     return { kind: 'ipam', provider, configuredProvider: ipam.provider ?? '', macSupport, ...named };
   }
-  return { kind: 'other', reason: `its addresses come from ${ipamOf(plugins)}, not from ${ourType}` };
+  return { kind: 'other', reason: `its addresses come from ${ipamOf(plugins)}, not from ${ipamTypes[0]}` };
 }
 
 const reservedProvider = `its provider ${ovn4nfvProvider} is reserved for the requests of OVN4NFV: give it another name`;

@@ -133,6 +133,30 @@ describe('a NetworkAttachmentDefinition', () => {
   });
 });
 
+describe('the networks that are served here', () => {
+  const chained = { plugins: [{ type: 'macvlan', ipam: { ...ipam, type: 'ipledger' } }, { type: 'tuning' }] };
+  const configs = {
+    'of plugin ipledger': { type: 'macvlan', ipam: { ...ipam, type: 'ipledger' } },
+    'of plugin ipledger in a list': chained,
+    'of plugin kube-ovn': { type: 'macvlan', ipam },
+    'of Kube-OVN’s own type': { type: 'kube-ovn', provider: 'macvlan.default.ovn' },
+    'of OVN4NFV': { type: 'ovn4nfvk8s-cni' },
+    'of another plugin': { type: 'macvlan', ipam: { type: 'whereabouts' } },
+  };
+  const kinds = (mode: object): unknown[] =>
+    Object.values(configs).map(
+      (config) => networkOf({ namespace: 'default', name: 'macvlan', config: JSON.stringify(config), ...mode }).kind,
+    );
+
+  it('are those of both plugins, of Kube-OVN’s own type and of OVN4NFV', () => {
+    expect(kinds({})).to.deep.equal(['ipam', 'ipam', 'ipam', 'ovn', 'ovn4nfv', 'other']);
+  });
+
+  it('beside Kube-OVN are only those of plugin ipledger', () => {
+    expect(kinds({ besideKubeOvn: true })).to.deep.equal(['ipam', 'ipam', 'other', 'other', 'other', 'other']);
+  });
+});
+
 describe('the cost of a NetworkAttachmentDefinition', () => {
   const definition = (config: string, resourceVersion = '1'): NetworkDefinition => ({
     namespace: 'default',

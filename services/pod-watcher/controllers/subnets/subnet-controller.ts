@@ -25,6 +25,8 @@ export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   /** The current addresses of the cluster. */
   readonly clusterAddresses: () => ClusterAddresses;
+  /** Why a Subnet must not be served, as a sentence; absent: each may be. Call `recheck` when the answers change. */
+  readonly refusalOf?: ((object: SubnetObject) => string | undefined) | undefined;
   /** Wakes the Pods that wait for a topic: other Subnets may serve it now. */
   readonly wakeWaiters: (topic: string) => void;
 }
@@ -58,6 +60,11 @@ export class SubnetController implements LedgerSubscriber {
     return this.#controller.start();
   }
 
+  /** Tries all Subnets again that were refused. */
+  recheck(): void {
+    this.#controller.retryAll();
+  }
+
   onSnapshot(snapshot: LedgerSnapshot): void {
     this.#overlaps.onSnapshot(snapshot);
     this.#controller.enqueueAll();
@@ -76,10 +83,12 @@ export class SubnetController implements LedgerSubscriber {
 
   /** @throws IpledgerError */
   async #apply(object: SubnetObject): Promise<UntypedJson> {
-    const { allocator, subnets, clusterAddresses, signal } = this.#options;
+    const { allocator, subnets, clusterAddresses, refusalOf, signal } = this.#options;
     const { name, uid, generation, spec } = object;
     const conflicts = specConflicts(object, clusterAddresses());
     if (conflicts.length > 0) throw new IpledgerError('SUBNET_INVALID', conflicts.join('; '));
+    const refusal = refusalOf?.(object);
+    if (refusal !== undefined) throw new IpledgerError('SUBNET_OVERLAP', refusal);
     const reply = await allocator.applySubnet({ name, spec, source: { uid, generation } }, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
     const inForce: AppliedSubnet = { name, spec: reply.subnet.spec, source: sourceOf(reply.subnet.source) };

@@ -9,6 +9,8 @@ export interface NetworkDefinition extends ObjectMeta {
   readonly config: string;
   /** Which limit `config` exceeds. */
   readonly problem?: string;
+  /** Whether Kube-OVN serves the networks of its plugin, and ipledger those of its own. */
+  readonly besideKubeOvn?: true;
   /** The device plugin's resource that its NICs come from. */
   readonly resource?: string;
 }

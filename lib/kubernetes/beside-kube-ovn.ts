@@ -1,0 +1,58 @@
+/**
+ * The mode beside Kube-OVN, on a cluster whose own NICs Kube-OVN's controller keeps.
+ *
+ * That controller reads every Subnet, IPPool, Vip and IP object of kubeovn.io, of all providers: it writes their spec, finalizers
+ * and status, and allocates for them. No field keeps it out. Therefore the objects of ipledger are of a group of its own here, and the
+ * networks that it serves name its own IPAM plugin, which Kube-OVN ignores. No object and no address has two writers.
+ */
+import type { Api } from './client/kubernetes-api.ts';
+import { isOvnProvider } from './provider.ts';
+import { asRecord, type UntypedJson } from './untyped-json.ts';
+
+/** The group of ipledger's Subnets, IPPools, Vips and IP objects. The fields are those of Kube-OVN. */
+export const ownGroup = 'ipam.ipledger.io';
+
+/** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
+export const ownIpamType = 'ipledger';
+
+/** Whether the environment of a program sets the mode. */
+export const isBesideKubeOvn = (env: NodeJS.ProcessEnv): boolean => env['IPLEDGER_BESIDE_KUBE_OVN'] === 'true';
+
+const kubeOvnVersion = 'kubeovn.io/v1';
+const ownVersion = `${ownGroup}/v1`;
+const objectPath = /^\/apis\/kubeovn\.io\/v1\/(?=(?:subnets|ippools|vips|ips)(?:[/?]|$))/;
+const objectKinds = new Set(['Subnet', 'IPPool', 'Vip', 'IP']);
+
+/** The API with ipledger's own objects in place of Kube-OVN's. All other objects are unchanged. */
+export function withOwnObjects(api: Api): Api {
+  const translate = (path: string): string => path.replace(objectPath, `/apis/${ownVersion}/`);
+  return {
+    server: api.server,
+    request: ({ path, body, ...request }) =>
+      api.request({ ...request, path: translate(path), ...(body !== undefined && { body: inOwnGroup(body) }) }),
+    stream: (path, options) => api.stream(translate(path), options),
+  };
+}
+
+/** An object, and the reference of an Event about one. */
+function inOwnGroup(body: unknown): unknown {
+  const object = asRecord(body);
+  const { involvedObject } = object;
+  if (involvedObject !== undefined) return { ...object, involvedObject: inOwnGroup(involvedObject) };
+  const isOwn = object['apiVersion'] === kubeOvnVersion && objectKinds.has(String(object['kind']));
+  return isOwn ? { ...object, apiVersion: ownVersion } : body;
+}
+
+/** An object without the annotations of Kube-OVN's own networks, which name its Subnets and show its addresses. */
+export function withoutKubeOvnAnnotations(raw: unknown): UntypedJson {
+  const object = asRecord(raw);
+  const metadata = asRecord(object['metadata']);
+  const annotations = Object.entries(asRecord(metadata['annotations'])).filter(([key]) => !isOfKubeOvn(key));
+  return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(annotations) } };
+}
+
+/** "ovn.kubernetes.io/…" and "<name>.<namespace>.ovn[.<interface>].kubernetes.io/…" */
+function isOfKubeOvn(key: string): boolean {
+  const [, provider] = /^(.+)\.kubernetes\.io\//.exec(key) ?? [];
+  return provider !== undefined && isOvnProvider(provider.split('.').slice(0, 3).join('.'));
+}
