@@ -10,6 +10,9 @@ export class ConnectionSlots {
   readonly #max: number;
   /** In the order of their arrival, by client. */
   readonly #clients = new Map<string, Set<Socket>>();
+  /** The clients by their number of connections, so that the one with most is found without reading all. */
+  readonly #bySize = new Map<number, Set<string>>();
+  #most = 0;
   #count = 0;
 
   constructor(max: number) {
@@ -27,6 +30,7 @@ export class ConnectionSlots {
     const client = clientOf(remoteAddress);
     const held = this.#clients.get(client) ?? new Set();
     this.#clients.set(client, held.add(socket));
+    this.#resize(client, held.size - 1, held.size);
     this.#count++;
     socket.once('close', () => this.#remove(client, socket));
     if (this.#count > this.#max) this.#closeOldest();
@@ -41,13 +45,22 @@ export class ConnectionSlots {
     const held = this.#clients.get(client);
     if (!held?.delete(socket)) return;
     this.#count--;
+    this.#resize(client, held.size + 1, held.size);
     if (held.size === 0) this.#clients.delete(client);
   }
 
+  #resize(client: string, before: number, after: number): void {
+    const former = this.#bySize.get(before);
+    former?.delete(client);
+    if (former?.size === 0) this.#bySize.delete(before);
+    if (after > 0) this.#bySize.set(after, (this.#bySize.get(after) ?? new Set()).add(client));
+    // Each step changes a size by one, so the largest size changes by one.
+    if (after > this.#most || !this.#bySize.has(this.#most)) this.#most = after;
+  }
+
   #closeOldest(): void {
-    let [client, most] = ['', new Set<Socket>()];
-    for (const [each, held] of this.#clients) if (held.size > most.size) [client, most] = [each, held];
-    const [oldest] = most;
+    const [client = ''] = this.#bySize.get(this.#most) ?? [];
+    const [oldest] = this.#clients.get(client) ?? [];
     if (!oldest) return;
     this.#remove(client, oldest);
     oldest.destroy();

@@ -31,6 +31,21 @@ function opened(max: number, addresses: readonly string[]): { slots: ConnectionS
 }
 
 describe('Connection slots', () => {
+  it('close the oldest connection of the client that has most after others have closed theirs', () => {
+    const slots = new ConnectionSlots(4);
+    const hold = (address: string): FakeSocket => {
+      const socket = new FakeSocket(address);
+      slots.hold(socket as unknown as Socket);
+      return socket;
+    };
+    const [most, , one, two] = ['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.2'].map(hold);
+    two?.destroy();
+    hold('10.0.0.3');
+    hold('10.0.0.4');
+    expect([most?.isOpen, one?.isOpen]).to.deep.equal([false, true]);
+    expect(slots.count).to.equal(4);
+  });
+
   it('close the oldest connection of the client that has most', () => {
     const { slots, open } = opened(3, ['10.0.0.1', '10.0.0.2', '10.0.0.2', '10.0.0.3']);
     expect(open).to.deep.equal([true, false, true, true]);
