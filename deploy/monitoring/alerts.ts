@@ -26,6 +26,31 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $value }} allocators are the writer, instead of one.',
   },
   {
+    name: 'IpledgerNoWrites',
+    severity: 'critical',
+    // A request that waits for etcd is tried again about once a second. Without requests there are no attempts, and no alert
+    expression:
+      '(sum(increase(ipledger_appends_total{outcome!="appended"}[1m])) > 0) unless (sum(increase(ipledger_appends_total{outcome="appended"}[1m])) > 0)',
+    for: '30s',
+    summary: 'Every append to the ledger fails, although there may be a writer.',
+  },
+  {
+    name: 'IpledgerWriterChanges',
+    severity: 'warning',
+    // A takeover changes the gauges of two replicas
+    expression: 'sum(changes(ipledger_is_leader[10m])) > 4',
+    summary: 'The writer changed more than twice in ten minutes.',
+  },
+  {
+    name: 'IpledgerAgentDown',
+    severity: 'warning',
+    // Also an agent whose Pod is gone, for six hours
+    expression:
+      'count by (node) (last_over_time(up{job="ipledger-node-agent"}[6h])) unless count by (node) (up{job="ipledger-node-agent"} == 1)',
+    for: '5m',
+    summary: 'Node {{ $labels.node }} has no node agent that answers.',
+  },
+  {
     name: 'IpledgerNoActivePodWatcher',
     severity: 'critical',
     expression: '(sum(ipledger_watcher_active) or vector(0)) != 1',

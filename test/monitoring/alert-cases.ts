@@ -6,8 +6,8 @@
 export interface AlertSeries {
   readonly series: string;
   readonly before: number;
-  /** `stale`: the series ends. */
-  readonly after: number | 'stale';
+  /** `stale`: the series ends. Another text has the values in promtool's notation. */
+  readonly after: number | string;
 }
 
 export interface AlertCase {
@@ -50,6 +50,48 @@ export const alertCases: readonly AlertCase[] = [
     ],
     labels: {},
     summary: '2 allocators are the writer, instead of one.',
+  },
+  {
+    alert: 'IpledgerNoWrites',
+    when: 'there is a writer, and each of its appends fails',
+    series: [
+      steady('ipledger_is_leader{instance="a"}', 1),
+      steady('ipledger_appends_total{instance="a",outcome="appended"}', 9),
+      { series: 'ipledger_appends_total{instance="a",outcome="unknown"}', before: 0, after: '1+1x900' },
+    ],
+    labels: {},
+    summary: 'Every append to the ledger fails, although there may be a writer.',
+  },
+  {
+    alert: 'IpledgerWriterChanges',
+    when: 'a third takeover follows two',
+    series: [
+      { series: 'ipledger_is_leader{instance="a"}', before: 0, after: '1 0 1x900' },
+      { series: 'ipledger_is_leader{instance="b"}', before: 1, after: '0 1 0x900' },
+    ],
+    labels: {},
+    summary: 'The writer changed more than twice in ten minutes.',
+    delayMinutes: 1,
+  },
+  {
+    alert: 'IpledgerAgentDown',
+    when: 'the agent of a node cannot be scraped',
+    series: [
+      { series: 'up{job="ipledger-node-agent",node="node-1"}', before: 1, after: 0 },
+      steady('up{job="ipledger-node-agent",node="node-2"}', 1),
+    ],
+    labels: { node: 'node-1' },
+    summary: 'Node node-1 has no node agent that answers.',
+  },
+  {
+    alert: 'IpledgerAgentDown',
+    when: 'the Pod of the agent is gone',
+    series: [
+      { series: 'up{job="ipledger-node-agent",node="node-1"}', before: 1, after: 'stale' },
+      steady('up{job="ipledger-node-agent",node="node-2"}', 1),
+    ],
+    labels: { node: 'node-1' },
+    summary: 'Node node-1 has no node agent that answers.',
   },
   {
     alert: 'IpledgerNoActivePodWatcher',

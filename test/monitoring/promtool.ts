@@ -71,7 +71,7 @@ function ruleTest(alertCase: AlertCase): object {
 
 /** In promtool's notation `1x19` is the value 1 and 19 repetitions. */
 function valuesOf({ before, after }: AlertSeries): string {
-  return `${before}x${samplesBefore - 1} ${after === 'stale' ? 'stale' : `${after}x${samplesAfter}`}`;
+  return `${before}x${samplesBefore - 1} ${typeof after === 'string' ? after : `${after}x${samplesAfter}`}`;
 }
 
 function secondsOf(duration: string): number {
