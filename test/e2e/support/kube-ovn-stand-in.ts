@@ -2,6 +2,7 @@
  * A stand-in of Kube-OVN's controller: it writes spec, finalizers and status of each Subnet, gives addresses to Pods
  * of networks with `ipam.type: kube-ovn`, and claims each IP object of kubeovn.io that it did not make.
  */
+import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { KubernetesClient, KubeObject } from './kubernetes-client.ts';
 import { networksAnnotation } from './test-environment.ts';
@@ -48,11 +49,17 @@ export function startKubeOvnStandIn(kubernetes: KubernetesClient, signal: AbortS
     await kubernetes.patch('Subnet', name, body, 'status');
   };
 
+  const reconcile = async (): Promise<void> => {
+    for (const pod of await kubernetes.list('Pod')) await allocate(pod);
+    for (const subnet of await kubernetes.list('Subnet')) await write(subnet);
+    for (const { metadata } of await kubernetes.list('IP')) strangers.add(metadata.name);
+  };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      for (const pod of await kubernetes.list('Pod')) await allocate(pod);
-      for (const subnet of await kubernetes.list('Subnet')) await write(subnet);
-      for (const { metadata } of await kubernetes.list('IP')) strangers.add(metadata.name);
+      // Repeated as by a controller: the API server rejects requests while it loads new kinds
+      await reconcile().catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+      });
       await pause(pauseMs, signal);
     }
   };
