@@ -5,11 +5,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
-import { type ChannelCredentials, type ChannelOptions, experimental } from '@grpc/grpc-js';
+import { type ChannelCredentials, experimental } from '@grpc/grpc-js';
 import type { Etcd3, IOptions } from 'etcd3';
 import type { Logger } from '../../../lib/process/log.ts';
 import { CertificateReloader } from '../../../lib/tls/certificate-reloader.ts';
 import { filesFromEnvironment } from '../../../lib/tls/client-tls.ts';
+import { poolOf } from './connection-pool.ts';
 
 export interface EtcdAccess {
   /** For https:// endpoints: the client certificate, and the authorities of etcd's certificate. */
@@ -70,21 +71,9 @@ export function accessOptions(
   };
 }
 
-/** Private members of the client that hold its credentials: it has no public way to replace them. */
-interface ClientInternals {
-  readonly pool: {
-    readonly authenticator: { credentials: ChannelCredentials };
-    readonly hosts: readonly {
-      readonly host: string;
-      channelCredentials: ChannelCredentials;
-      channelOptions: ChannelOptions;
-    }[];
-  };
-}
-
 /** Makes a client connect with certificates that follow their files. */
 export function useCertificates(client: Etcd3, certificates: CertificateReloader): void {
-  const { pool } = client as unknown as ClientInternals;
+  const pool = poolOf(client);
   pool.authenticator.credentials = credentialsFor(certificates, undefined);
   for (const host of pool.hosts) {
     const address = host.host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -3,19 +3,9 @@
  * other calls. Only the encoding and decoding differ.
  */
 import type { Client, Metadata } from '@grpc/grpc-js';
-import { castGrpcError, EtcdInvalidAuthTokenError, type Etcd3 } from 'etcd3';
+import { castGrpcError, type Etcd3, GRPCUnavailableError } from 'etcd3';
+import { poolOf, withValidToken } from './connection-pool.ts';
 import { callTimeoutMs } from './etcd-client.ts';
-
-/** A member of the client package that its types do not have: its connections. */
-interface ClientInternals {
-  readonly pool: {
-    withConnection<Result>(
-      service: 'KV',
-      run: (connection: { readonly client: Client; readonly metadata: Metadata }) => Promise<Result>,
-    ): Promise<Result>;
-    readonly authenticator: { invalidateMetadata(): void };
-  };
-}
 
 /** How the client package encodes the requests of a method, and decodes its replies. */
 export interface GeneratedMethod<Request, Reply> {
@@ -31,36 +21,37 @@ export interface KvCall<Request, Reply, Result> {
 }
 
 /**
- * Sends a request once. A token that etcd no longer accepts is replaced, and the request sent again: etcd has not executed it.
+ * Sends a transaction once, and a read to the next members while one cannot be reached. A token that etcd no longer accepts is
+ * replaced, and the request sent again: etcd has not executed it.
  * @throws the errors of the client package
  */
 export async function callKv<Request, Reply, Result>(
   client: Etcd3,
   call: KvCall<Request, Reply, Result>,
 ): Promise<Result> {
-  const { pool } = client as unknown as ClientInternals;
-  const send = (): Promise<Result> =>
-    pool.withConnection('KV', (connection) => sendOnce(connection.client, connection.metadata, call));
-  try {
-    return await send();
-  } catch (error) {
-    if (!(error instanceof EtcdInvalidAuthTokenError)) throw error;
-    pool.authenticator.invalidateMetadata();
-    return send();
-  }
+  const pool = poolOf(client);
+  const order = pool.shuffledHosts();
+  const deadline = Date.now() + callTimeoutMs;
+  for (let attempts = call.method === 'Txn' ? 1 : pool.hosts.length; ; attempts--)
+    try {
+      return await withValidToken(client, () =>
+        pool.withConnection('KV', (connection) => sendOnce(connection, call, deadline), order),
+      );
+    } catch (error) {
+      if (attempts <= 1 || !(error instanceof GRPCUnavailableError)) throw error;
+    }
 }
 
 function sendOnce<Request, Reply, Result>(
-  client: Client,
-  metadata: Metadata,
+  { client, metadata }: { readonly client: Client; readonly metadata: Metadata },
   { method, encode, decode }: KvCall<Request, Reply, Result>,
+  deadline: number,
 ): Promise<Result> {
   const { service } = client.constructor as unknown as {
     readonly service: Readonly<Record<string, GeneratedMethod<Request, Reply>>>;
   };
   const generated = service[method] as GeneratedMethod<Request, Reply>;
   const deserialize = (bytes: Buffer): Result => decode(bytes, generated);
-  const options = { deadline: Date.now() + callTimeoutMs };
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(
       `/etcdserverpb.KV/${method}`,
@@ -68,7 +59,7 @@ function sendOnce<Request, Reply, Result>(
       deserialize,
       encode(generated),
       metadata,
-      options,
+      { deadline },
       (error, reply) => {
         if (reply && !error) resolve(reply);
         else reject(castGrpcError(error ?? new Error('etcd sent no reply')));

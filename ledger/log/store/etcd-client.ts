@@ -1,30 +1,51 @@
 /**
  * The connection to etcd. The client package serves as a typed stub only. Its retries would report a committed transaction as a
- * conflict, its circuit breaker treats a large reply as an outage, and it sets no deadlines. So the first two are off, and
- * deadlines are set here.
+ * conflict, its circuit breaker treats a large reply as an outage, it sets no deadlines, and it takes any member of the cluster.
+ * So the first two are off, and deadlines and members are chosen here.
  */
 import { Etcd3, type IOptions } from 'etcd3';
+import { ClusterHealth } from './cluster-health.ts';
+import { CallOnce } from './connection-pool.ts';
 import { accessOptions, type EtcdAccess, useCertificates } from './etcd-access.ts';
+import { probeMembers } from './probe-members.ts';
 
 /** The deadline of a call that is not a stream. */
 export const callTimeoutMs = 5_000;
+/** With several members, the deadline of a request for a token at one of them. */
+const authenticateTimeoutMs = 1_000;
 
-type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
+/** A client of one cluster. */
+export class EtcdClient extends Etcd3 {
+  /** Its members, if there are several. */
+  readonly health: ClusterHealth | undefined;
+  readonly #closed = new AbortController();
 
-/** Calls once. `execute` is the only member that the client uses. */
-const callOnce = {
-  execute: async (call, signal = new AbortController().signal) => call({ signal }),
-} satisfies Pick<FaultPolicy, 'execute'> as FaultPolicy;
+  constructor(options: IOptions, health: ClusterHealth | undefined) {
+    super(options);
+    this.health = health;
+    if (health) probeMembers(this, health, this.#closed.signal);
+  }
+
+  override close(): void {
+    this.#closed.abort();
+    super.close();
+  }
+}
 
 /**
- * Connects without retries and without a circuit breaker. Each call that is not a stream has a deadline.
+ * Connects without retries and without a circuit breaker. Each call that is not a stream has a deadline, and goes to a member that
+ * answers.
  * @throws Error when endpoints and access do not match.
  */
-export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): Etcd3 {
-  const client = new Etcd3({
-    hosts: [...endpoints],
+export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): EtcdClient {
+  const hosts = [...new Set(endpoints)];
+  const health = hosts.length > 1 ? new ClusterHealth(hosts) : undefined;
+  const once = new CallOnce(() => never).asPolicy();
+  const policyOf = (index: number) => (health ? new CallOnce(() => health.lost(index)).asPolicy() : once);
+  const options: IOptions = {
+    hosts,
     ...accessOptions(endpoints, access),
-    faultHandling: { global: callOnce, host: () => callOnce },
+    faultHandling: { global: once, host: (host) => policyOf(hosts.indexOf(host)) },
     grpcOptions: {
       'grpc.max_receive_message_length': 32 << 20,
       'grpc.keepalive_time_ms': 6_000,
@@ -32,9 +53,22 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 2_000,
+      // A reset makes a new connection. With the common pool it would get the silent one again.
+      ...(health && { 'grpc.use_local_subchannel_pool': 1 }),
     },
-    defaultCallOptions: ({ isStream }) => (isStream ? {} : { deadline: Date.now() + callTimeoutMs }),
-  });
+    defaultCallOptions: ({ isStream, service }) => {
+      if (isStream) return {};
+      return { deadline: Date.now() + (health && service === 'Auth' ? authenticateTimeoutMs : callTimeoutMs) };
+    },
+  };
+  const client = new EtcdClient(options, health);
+  // The package reads the hosts again for each token that it requests.
+  if (health)
+    Object.defineProperty(options, 'hosts', {
+      get: () => health.order(performance.now()).map((index) => hosts[index] as string),
+    });
   if (access.certificates) useCertificates(client, access.certificates);
   return client;
 }
+
+const never = new AbortController().signal;

@@ -2,9 +2,12 @@
  * A lease in etcd with its own renewal loop. The holder gives it up before etcd expires it, counted from the time when the last
  * successful renewal was sent.
  */
-import type { Etcd3, Lease } from 'etcd3';
+import type { Duplex } from 'node:stream';
+import type { Metadata } from '@grpc/grpc-js';
+import { castGrpcError, EtcdInvalidAuthTokenError, EtcdLeaseInvalidError, type Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
+import { type EtcdHost, poolOf } from './connection-pool.ts';
 
 /** The wait after a failed renewal. */
 const renewRetryMs = 300;
@@ -35,25 +38,29 @@ export interface HeldLease {
 /** Takes a lease and renews it. @throws the etcd client's error when etcd does not grant it. */
 export async function acquireLease(client: Etcd3, options: LeaseOptions): Promise<HeldLease> {
   const grantedAt = performance.now();
-  const lease = client.lease(options.ttlSeconds, { autoKeepAlive: false });
-  const id = await lease.grant();
+  const { ID: id } = await client.leaseClient.leaseGrant({ TTL: options.ttlSeconds });
   const lost = new AbortController();
   const signal = AbortSignal.any([options.signal, lost.signal]);
-  void keepAlive(lease, grantedAt, { ...options, signal }).then(() => lost.abort());
+  void keepAlive({ client, id, grantedAt }, { ...options, signal }).then(() => lost.abort());
   return {
     id,
     signal,
     revoke: async () => {
       lost.abort();
-      await lease.revoke({ deadline: Date.now() + revokeTimeoutMs });
+      await client.leaseClient.leaseRevoke({ ID: id }, { deadline: Date.now() + revokeTimeoutMs }).catch(ignoreExpired);
     },
   };
 }
 
+interface GrantedLease {
+  readonly client: Etcd3;
+  readonly id: string;
+  readonly grantedAt: number;
+}
+
 /** Resolves when the lease may have expired. */
 async function keepAlive(
-  lease: Lease,
-  grantedAt: number,
+  { client, id, grantedAt }: GrantedLease,
   { ttlSeconds, renewMs, name, signal, log }: LeaseOptions,
 ): Promise<void> {
   let renewedAt = grantedAt;
@@ -65,14 +72,58 @@ async function keepAlive(
     if (remainingMs() <= 0) break;
     const sentAt = performance.now();
     try {
-      await lease.keepaliveOnce({ deadline: Date.now() + Math.min(renewTimeoutMs, remainingMs()) });
+      const isAlive = await renew(client, id, Date.now() + Math.min(renewTimeoutMs, remainingMs()));
+      if (!isAlive) break;
       renewedAt = sentAt;
       nextMs = renewMs;
     } catch (error) {
       log.warn({ err: error }, `renewing ${name} failed; retrying`);
-      if (lease.revoked()) return;
       nextMs = renewRetryMs;
     }
   }
   log.error(`${name} may have expired: etcd did not renew it in time`);
+}
+
+/** Renews at two members, so that one of them may be silent. Resolves to whether the lease exists. @throws their error */
+async function renew(client: Etcd3, id: string, deadline: number): Promise<boolean> {
+  const pool = poolOf(client);
+  const order = pool.shuffledHosts();
+  const hosts = new Set([order.next().value, order.next().value]);
+  const metadata = await pool.authenticator.getMetadata();
+  try {
+    return await Promise.any([...hosts].map((host) => renewAt(host, id, { metadata, deadline })));
+  } catch (error) {
+    const [first] = (error as AggregateError).errors as [Error];
+    if (first instanceof EtcdInvalidAuthTokenError) pool.authenticator.invalidateMetadata();
+    throw first;
+  }
+}
+
+interface RenewalStream extends Duplex {
+  cancel(): void;
+}
+
+type KeepAliveMethod = (metadata: Metadata, options: { readonly deadline: number }) => RenewalStream;
+
+async function renewAt(
+  host: EtcdHost,
+  id: string,
+  { metadata, deadline }: { readonly metadata: Metadata; readonly deadline: number },
+): Promise<boolean> {
+  const service = host.getServiceClient('Lease') as unknown as { leaseKeepAlive: KeepAliveMethod };
+  const stream = service.leaseKeepAlive(metadata, { deadline });
+  try {
+    return await new Promise<boolean>((resolve, reject) => {
+      stream.on('data', ({ TTL }: { readonly TTL: string }) => resolve(TTL !== '0'));
+      stream.on('error', (error) => reject(castGrpcError(error)));
+      stream.write({ ID: id });
+    });
+  } finally {
+    stream.end();
+  }
+}
+
+/** A lease that has expired needs no revocation. */
+function ignoreExpired(error: unknown): void {
+  if (!(error instanceof EtcdLeaseInvalidError)) throw error;
 }

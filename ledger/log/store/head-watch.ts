@@ -1,6 +1,9 @@
 /** Reports that one etcd key may have changed. The consumer reads the key itself. */
+import type { Duplex } from 'node:stream';
+import type { Metadata } from '@grpc/grpc-js';
 import type { Etcd3 } from 'etcd3';
 import { pause } from '../../../lib/process/abortable.ts';
+import { poolOf } from './connection-pool.ts';
 import { toBytes } from './etcd-transaction.ts';
 
 /** Yields at least this often, in case a watch dies silently. */
@@ -23,20 +26,19 @@ export async function* watchKey(client: Etcd3, key: string, signal: AbortSignal)
   }
 }
 
-/** Calls `wake` for each response of a watch, and opens the watch again when it ends. */
+/** Calls `wake` for each response of a watch. When it ends, or its member does not answer, it opens another one. */
 async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const watch = await client.watchClient.watch();
+      const { watch, lost } = await openWatch(client);
       const ended = new Promise<void>((resolve) => {
         watch.on('data', wake);
         watch.on('end', () => resolve());
         watch.on('error', () => resolve());
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        AbortSignal.any([signal, lost]).addEventListener('abort', () => resolve(), { once: true });
       });
       watch.write({ create_request: { key: toBytes(key) } });
       await ended;
-      // End before cancel: the client treats a stream that breaks while writable as a failed host, and drops the host's other calls.
       watch.end();
       watch.cancel();
     } catch {
@@ -44,4 +46,17 @@ async function wakeOnChange(client: Etcd3, key: string, wake: () => void, signal
     }
     await pause(reopenMs, signal);
   }
+}
+
+interface WatchStream extends Duplex {
+  cancel(): void;
+}
+
+/** Opens a stream of watches, with the signal of its member. */
+async function openWatch(client: Etcd3): Promise<{ readonly watch: WatchStream; readonly lost: AbortSignal }> {
+  return poolOf(client).withConnection('Watch', ({ resource, client: service, metadata }) => {
+    const { lost } = resource.faultHandling;
+    const { watch } = service as unknown as { watch(metadata: Metadata): WatchStream };
+    return { watch: watch.call(service, metadata), lost };
+  });
 }

@@ -1,0 +1,91 @@
+/**
+ * Which members of etcd's cluster answer. Each is probed at an interval, with a read that needs the quorum. A member whose packets
+ * are lost refuses nothing: its calls would wait for their deadlines. So a member is silent when its probe is late and a later
+ * probe of another member was answered. If all members are slow, none is silent.
+ */
+import { GRPCUnavailableError } from 'etcd3';
+
+/** A probe without an answer for this long is late. */
+const lateMs = 600;
+/** While another member is faster than this, a slow one gets no calls. */
+const slow = { factor: 2, plusMs: 25 };
+
+interface Member {
+  readonly endpoint: string;
+  /** When the probe in flight was sent; undefined between probes. */
+  sentAt: number | undefined;
+  /** How long the last answer took. */
+  answerMs: number;
+  /** Aborted while the member is silent or unreachable. */
+  lost: AbortController;
+}
+
+/** The health of the members, by their index. `now` is on the clock of performance.now(). */
+export class ClusterHealth {
+  readonly #members: readonly Member[];
+
+  constructor(endpoints: readonly string[]) {
+    this.#members = endpoints.map((endpoint) => ({
+      endpoint,
+      sentAt: undefined,
+      answerMs: 0,
+      lost: new AbortController(),
+    }));
+  }
+
+  /** Each member, and whether it answers. */
+  get members(): readonly { readonly endpoint: string; readonly answers: boolean }[] {
+    return this.#members.map(({ endpoint, lost }) => ({ endpoint, answers: !lost.signal.aborted }));
+  }
+
+  /** Aborted while the member does not answer. After that it has a new signal. */
+  lost(index: number): AbortSignal {
+    return this.#at(index).lost.signal;
+  }
+
+  onSent(index: number, now: number): void {
+    this.#at(index).sentAt = now;
+  }
+
+  /** The probe was answered. A member whose earlier probe is late is silent. */
+  onAnswered(index: number, now: number): void {
+    const member = this.#at(index);
+    const { sentAt = now } = member;
+    [member.answerMs, member.sentAt] = [now - sentAt, undefined];
+    if (member.lost.signal.aborted) member.lost = new AbortController();
+    for (const { endpoint, sentAt: waitsSince, lost } of this.#members)
+      if (waitsSince !== undefined && now - waitsSince >= lateMs && sentAt - waitsSince >= lateMs / 2)
+        lose(lost, new GRPCUnavailableError(`${endpoint} is silent, and other members of etcd answer`));
+  }
+
+  /** The probe failed: the member is unreachable, or has no quorum. */
+  onFailed(index: number, error: unknown): void {
+    const member = this.#at(index);
+    member.sentAt = undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    lose(member.lost, new GRPCUnavailableError(`${member.endpoint} does not answer: ${reason}`));
+  }
+
+  /** All members, in the order in which a call tries them: the fast ones in random order, slow ones, those that do not answer. */
+  order(now: number): readonly number[] {
+    const ranked = this.#members.map((member, index) => ({ index, ms: delayMs(member, now), random: Math.random() }));
+    const fastMs = slow.factor * Math.min(...ranked.map(({ ms }) => ms)) + slow.plusMs;
+    const rank = (ms: number): number => (ms <= fastMs ? 0 : ms);
+    return ranked
+      .toSorted((one, other) => (rank(one.ms) === rank(other.ms) ? one.random - other.random : one.ms - other.ms))
+      .map(({ index }) => index);
+  }
+
+  #at(index: number): Member {
+    return this.#members[index] as Member;
+  }
+}
+
+function lose(lost: AbortController, reason: Error): void {
+  if (!lost.signal.aborted) lost.abort(reason);
+}
+
+/** The delay of the last answer, or that of the missing one if it is longer. */
+function delayMs({ sentAt, answerMs, lost }: Member, now: number): number {
+  return lost.signal.aborted ? Infinity : Math.max(answerMs, sentAt === undefined ? 0 : now - sentAt);
+}

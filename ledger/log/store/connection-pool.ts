@@ -1,0 +1,81 @@
+/** The connections of the etcd client package. Its types do not have these members, and it has no other way to choose a host. */
+import type { ChannelCredentials, ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
+import { EtcdInvalidAuthTokenError, type Etcd3, type IOptions } from 'etcd3';
+import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
+
+type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
+type Service = 'KV' | 'Lease' | 'Watch';
+
+/** One member of etcd, with a connection for each service. */
+export interface EtcdHost {
+  /** "host:port" */
+  readonly host: string;
+  readonly closed: boolean;
+  readonly faultHandling: CallOnce;
+  channelCredentials: ChannelCredentials;
+  channelOptions: ChannelOptions;
+  getServiceClient(service: Service): Client;
+  /** Closes the connections. The next call makes new ones. */
+  resetAllServices(): void;
+}
+
+interface ConnectionPool {
+  readonly hosts: readonly EtcdHost[];
+  readonly authenticator: {
+    credentials: ChannelCredentials;
+    getMetadata(): Promise<Metadata>;
+    invalidateMetadata(): void;
+  };
+  /** The hosts in the order in which a call tries them, repeated without end. */
+  shuffledHosts(): Generator<EtcdHost, never>;
+  /** Runs with the first host of `order`. */
+  withConnection<Result>(
+    service: Service,
+    run: (connection: {
+      readonly resource: EtcdHost;
+      readonly client: Client;
+      readonly metadata: Metadata;
+    }) => Promise<Result> | Result,
+    order?: Generator<EtcdHost, never>,
+  ): Promise<Result>;
+}
+
+export const poolOf = (client: Etcd3): ConnectionPool => (client as unknown as { readonly pool: ConnectionPool }).pool;
+
+/** Calls a member once, and waits no longer than the member answers. `execute` is the only method that the client package uses. */
+export class CallOnce implements Pick<FaultPolicy, 'execute'> {
+  readonly #lost: () => AbortSignal;
+
+  constructor(lost: () => AbortSignal) {
+    this.#lost = lost;
+  }
+
+  /** Aborted while the member does not answer. */
+  get lost(): AbortSignal {
+    return this.#lost();
+  }
+
+  execute: FaultPolicy['execute'] = async (call, signal = never) => {
+    const { lost } = this;
+    const calling = Promise.resolve(call({ signal }));
+    // A member that is lost already is called only if no member answers.
+    return lost.aborted ? calling : rejectWhenAborted(calling, lost);
+  };
+
+  asPolicy(): FaultPolicy {
+    return this as unknown as FaultPolicy;
+  }
+}
+
+const never = new AbortController().signal;
+
+/** Runs again with a new token if etcd no longer accepts the present one: it has not executed the call. */
+export async function withValidToken<Result>(client: Etcd3, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof EtcdInvalidAuthTokenError)) throw error;
+    poolOf(client).authenticator.invalidateMetadata();
+    return run();
+  }
+}

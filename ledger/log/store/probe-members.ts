@@ -1,0 +1,86 @@
+/** Probes the members of etcd's cluster, so that calls go to members that answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { Etcd3, IRangeRequest } from 'etcd3';
+import { status } from '../../../lib/grpc/status.ts';
+import type { ClusterHealth } from './cluster-health.ts';
+import { type EtcdHost, poolOf } from './connection-pool.ts';
+import { headKey } from './keys.ts';
+
+/** Time from the end of a probe to the next one. */
+const intervalMs = 200;
+const timeoutMs = 5_000;
+/** A member that is lost gets a new connection for each probe: the old one may wait long after the network is back. */
+const lostTimeoutMs = 1_000;
+
+/** Probes each member until the signal is aborted, and makes calls of the client try the members in the order of their health. */
+export function probeMembers(client: Etcd3, health: ClusterHealth, signal: AbortSignal): void {
+  const pool = poolOf(client);
+  pool.shuffledHosts = function* () {
+    for (;;) for (const index of health.order(performance.now())) yield pool.hosts[index] as EtcdHost;
+  };
+  for (const [index, host] of pool.hosts.entries()) void probeForever({ client, health, index, host, signal });
+}
+
+interface ProbedMember {
+  readonly client: Etcd3;
+  readonly health: ClusterHealth;
+  readonly index: number;
+  readonly host: EtcdHost;
+  readonly signal: AbortSignal;
+}
+
+async function probeForever({ client, health, index, host, signal }: ProbedMember): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const metadata = await poolOf(client).authenticator.getMetadata();
+      const lost = health.lost(index);
+      const deadline = Date.now() + (lost.aborted ? lostTimeoutMs : timeoutMs);
+      health.onSent(index, performance.now());
+      await probe(host, { metadata, deadline, signal: lost.aborted ? signal : AbortSignal.any([signal, lost]) });
+      health.onAnswered(index, performance.now());
+    } catch (error) {
+      if (signal.aborted) return;
+      health.onFailed(index, error);
+      host.resetAllServices();
+    }
+    await sleep(intervalMs, undefined, { ref: false });
+  }
+}
+
+interface ProbeOptions {
+  readonly metadata: Metadata;
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+type RangeMethod = (
+  request: IRangeRequest,
+  metadata: Metadata,
+  options: CallOptions,
+  onReply: (error: ServiceError | null) => void,
+) => ClientUnaryCall;
+
+/** Statuses of a member that is unreachable, has no quorum, or did not answer in time. Any other one is an answer. */
+const failures: readonly number[] = [
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+  status.UNKNOWN,
+  status.INTERNAL,
+];
+
+/** Reads one key with the quorum. @throws ServiceError if the member does not serve it */
+function probe(host: EtcdHost, { metadata, deadline, signal }: ProbeOptions): Promise<void> {
+  const kv = host.getServiceClient('KV') as unknown as { range: RangeMethod };
+  return new Promise((resolve, reject) => {
+    const request = { key: Buffer.from(headKey), count_only: true };
+    const call = kv.range(request, metadata, { deadline }, (error) => {
+      signal.removeEventListener('abort', cancel);
+      if (error && failures.includes(error.code)) reject(error);
+      else resolve();
+    });
+    const cancel = (): void => call.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}
