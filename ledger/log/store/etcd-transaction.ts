@@ -27,11 +27,16 @@ export const toBytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 export const valueText = ({ value }: IKeyValue): string => value.toString('utf8');
 
 /** The error text of the etcd client, without the status number and grpc-js's text around a connection error. */
-export const etcdErrorMessage = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(
+export function etcdErrorMessage(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)).replace(
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
     (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
   );
+  return message.endsWith('database space exceeded') ? `${message}. ${fullRemedy}` : message;
+}
+
+const fullRemedy =
+  'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm';
 
 /** The transaction of an append. */
 export const appendTransaction = (batch: Batch): Transaction => ({
