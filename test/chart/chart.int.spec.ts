@@ -56,11 +56,7 @@ const mistakes: readonly (readonly [title: string, settings: readonly string[], 
     ['--set=etcd.mode=external', '--set=etcd.external.endpoints={etcd:2379}'],
     "at '/etcd/external/endpoints/0'",
   ],
-  [
-    'external etcd without endpoints',
-    ['--set=etcd.mode=external'],
-    'etcd.mode is external: set etcd.external.endpoints',
-  ],
+  ['external etcd without endpoints', ['--set=etcd.mode=external'], 'set etcd.external.endpoints'],
   [
     'endpoints of an etcd that is not used',
     ['--set=etcd.external.endpoints={https://etcd:2379}'],
@@ -281,6 +277,12 @@ describe('The Helm chart', function () {
       expect(text.includes('"port":8081'), file).to.equal(isNamed);
       expect(text.includes('{"kubernetes.io/metadata.name":"monitoring"}'), file).to.equal(isNamed);
     }
+  });
+
+  it('accepts the clock of the allocators only by a value', async () => {
+    const accepted = (await renderChart([], ['--set=allocator.acceptClock=true'])).match(/^.*ACCEPT_CLOCK.*$/gm);
+    expect(accepted?.map((line) => line.trim())).to.deep.equal([`- { name: IPLEDGER_ACCEPT_CLOCK, value: '1' }`]);
+    expect(JSON.stringify(allManifests())).not.to.contain('ACCEPT_CLOCK');
   });
 
   it('has the OVN projector, its account and its folders of nodes only with OVN', () => {
