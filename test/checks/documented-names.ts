@@ -1,12 +1,15 @@
 /**
- * Checks that each error code, annotation, verb and metric has its row in a document, and that a spec uses it. Part of
- * `make check`. docs/contributing.md lists the files of each.
+ * Checks that each error code, annotation, verb and metric has its row in a document, and that a spec uses it; and that the
+ * pod-watcher may write its annotations. Part of `make check`. docs/contributing.md lists the files of each.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verbTable } from '../../cli/verb-table.ts';
 import { errorCodes } from '../../lib/errors.ts';
-import { attachmentSuffixes } from '../../services/pod-watcher/kubernetes/objects/attachment-suffixes.ts';
+import {
+  attachmentSuffixes,
+  writtenSuffixes,
+} from '../../services/pod-watcher/kubernetes/objects/attachment-suffixes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (pattern: string, exclude: string[] = []): string =>
@@ -21,6 +24,10 @@ const metrics = [
     /'(ipledger_\w+|subnet_\w+_count|cni_\w+)'/g,
   ),
 ].map(([, name = '']) => name);
+
+const permitted = [...read('deploy/rbac.yaml').matchAll(/'\[\.\]kubernetes\[\.\]io\/\((\S+)\)\$\|/g)].flatMap(
+  ([, names = '']) => names.split(/[^a-z_]+/),
+);
 
 const errorRows = firstColumns('docs/error-codes.md');
 const annotationRows = firstColumns('docs/annotations.md');
@@ -38,6 +45,9 @@ const failures = [
     ),
     ...unless(new RegExp(`\\b${suffix}\\b`).test(specs), `no spec has the annotation ${suffix}`),
   ]),
+  ...writtenSuffixes.flatMap((suffix) =>
+    unless(permitted.includes(suffix), `the policy of deploy/rbac.yaml does not permit the annotation ${suffix}`),
+  ),
   ...verbTable.flatMap(({ usage }) => {
     const [name = ''] = usage.split(' ');
     return [

@@ -7,7 +7,7 @@
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
-import type { AttachmentSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
+import type { WrittenSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
@@ -138,7 +138,7 @@ function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undef
   };
 }
 
-type KeyOf = (suffix: AttachmentSuffix) => string;
+type KeyOf = (suffix: WrittenSuffix) => string;
 
 /** The ledger has MACs in lower case. An annotation with the same MAC in upper case stays as it is. */
 function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {

@@ -28,7 +28,7 @@ export const attachmentSuffixes = [
 export type AttachmentSuffix = (typeof attachmentSuffixes)[number];
 
 /** Results, which request nothing. `cidr` is a constraint without `allocated` beside it. */
-export const resultSuffixes: readonly AttachmentSuffix[] = [
+export const resultSuffixes = [
   'allocated',
   'cidr',
   'gateway',
@@ -37,7 +37,18 @@ export const resultSuffixes: readonly AttachmentSuffix[] = [
   'logical_router',
   'vlan_id',
   'provider_network',
-];
+] as const satisfies readonly AttachmentSuffix[];
+
+/** What the pod-watcher writes. The admission policy of deploy/rbac.yaml permits it no others. */
+export const writtenSuffixes = [
+  ...resultSuffixes,
+  'ip_address',
+  'mac_address',
+  'logical_switch',
+  'pod_nic_type',
+] as const satisfies readonly AttachmentSuffix[];
+
+export type WrittenSuffix = (typeof writtenSuffixes)[number];
 
 /** These may also end with an interface: "<provider>.kubernetes.io/ip_address.<interface>". */
 const suffixesWithInterface: readonly AttachmentSuffix[] = ['ip_address', 'mac_address'];
