@@ -23,7 +23,9 @@ describe('The documents', function () {
 
   it('hold back the pod-watcher and the agents by an install of the chart', async () => {
     const command = documentedCommands('docs/migration.md', 'hold-back');
-    expect(command).to.match(/^helm install ipledger deploy\/chart -n ipledger-system --values my-values.yaml --set /);
+    expect(command).to.match(
+      /^helm install ipledger deploy\/chart -n ipledger-system --values deploy\/ha\/values.yaml --values my-values.yaml --set /,
+    );
     const settings = [...command.matchAll(/(--set(?:-json)?) (?:'([^']*)'|(\S+))/g)].flatMap(
       ([, flag = '', quoted, plain = '']) => [flag, quoted ?? plain],
     );
