@@ -1,6 +1,7 @@
 /**
- * The requests that wait for a decision. Identities take turns, so one with many requests delays another by one request for each of
- * its own. A request whose decision is undone returns to the front.
+ * The requests that wait for a decision. Kinds of identities take turns, and so do the identities of a kind: one with many requests
+ * delays another by one request for each of its own, and many agents or users delay the watcher no more than one.
+ * A request whose decision is undone returns to the front.
  */
 import { waitForCallback } from '../../../lib/process/abortable.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
@@ -8,8 +9,8 @@ import type { QueuedRequest } from './pending-request.ts';
 
 export class RequestQueue {
   #returned: QueuedRequest[] = [];
-  /** By identity, in the order of their turns; each in the order of arrival. */
-  #waiting = new Map<string, QueuedRequest[]>();
+  /** By kind and identity, each in the order of their turns; those of an identity in the order of arrival. */
+  #waiting = new Map<string, Map<string, QueuedRequest[]>>();
   #length = 0;
   /** Called when a request arrives. */
   onArrival: () => void = () => undefined;
@@ -29,13 +30,13 @@ export class RequestQueue {
       this.#length--;
       return returned;
     }
-    const [next] = this.#waiting;
-    if (!next) return undefined;
-    const [actor, requests] = next;
+    const ofKind = takeTurn(this.#waiting);
+    const requests = ofKind && takeTurn(ofKind[1]);
+    if (!requests) return undefined;
+    const request = requests[1].shift();
     this.#length--;
-    this.#waiting.delete(actor);
-    const request = requests.shift();
-    if (requests.length > 0) this.#waiting.set(actor, requests);
+    if (requests[1].length > 0) ofKind[1].set(...requests);
+    if (ofKind[1].size > 0) this.#waiting.set(...ofKind);
     return request;
   }
 
@@ -68,19 +69,35 @@ export class RequestQueue {
 
   #add(request: QueuedRequest): void {
     const { actor } = request.request;
-    const requests = this.#waiting.get(actor);
+    const kind = kindOf(actor);
+    const identities = this.#waiting.get(kind) ?? new Map<string, QueuedRequest[]>();
+    this.#waiting.set(kind, identities);
+    const requests = identities.get(actor);
     if (requests) requests.push(request);
-    else this.#waiting.set(actor, [request]);
+    else identities.set(actor, [request]);
     this.#length++;
   }
 
   /** Removes the other requests, and returns them. */
   #keep(isKept: (request: QueuedRequest) => boolean): QueuedRequest[] {
-    const [returned, waiting] = [this.#returned, [...this.#waiting.values()].flat()];
+    const [returned, waiting] = [
+      this.#returned,
+      [...this.#waiting.values()].flatMap((each) => [...each.values()].flat()),
+    ];
     this.#returned = returned.filter(isKept);
     this.#waiting = new Map();
     this.#length = this.#returned.length;
     for (const each of waiting) if (isKept(each)) this.#add(each);
     return [...returned, ...waiting].filter((each) => !isKept(each));
   }
+}
+
+/** The kind in `ipledger://<kind>/<name>`, or in `kubernetes:<user>`. */
+const kindOf = (actor: string): string => /^(?:ipledger:\/\/)?[a-z-]*/.exec(actor)?.[0] ?? '';
+
+/** Removes and returns the first entry. */
+function takeTurn<V>(turns: Map<string, V>): [string, V] | undefined {
+  const [first] = turns;
+  if (first) turns.delete(first[0]);
+  return first;
 }

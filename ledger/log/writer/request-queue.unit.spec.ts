@@ -42,6 +42,18 @@ describe('The queue of requests', () => {
     expect(names.get(queue.shift() as QueuedRequest)).to.equal('b-1');
   });
 
+  it('gives each kind of identity its turns, so that many of a kind delay another kind no more than one', () => {
+    push(...Array.from({ length: 100 }, (_, index) => `ipledger://agent/node${index}-1`));
+    push('ipledger://watcher-1', 'ipledger://watcher-2', 'ipledger://agent/node0-2');
+    expect(taken().slice(0, 5)).to.deep.equal([
+      'ipledger://agent/node0-1',
+      'ipledger://watcher-1',
+      'ipledger://agent/node1-1',
+      'ipledger://watcher-2',
+      'ipledger://agent/node2-1',
+    ]);
+  });
+
   it('takes the requests that were put back first, in their order', () => {
     push('a-1', 'b-1', 'a-2');
     const undone = [queue.shift(), queue.shift()] as QueuedRequest[];

@@ -137,6 +137,8 @@ export class ArrivingCall {
     if (this.#isRefusalSent) return;
     this.#isRefusalSent = true;
     const client = this.#client;
+    // A closed stream does not close again
+    if (this.#stream.closed) return send();
     if (client.refusals.take(performance.now())) return send();
     const isCounted = this.#held > 0;
     if (!isCounted && client.uncounted >= maxUncounted) {

@@ -106,6 +106,19 @@ describe('Bindings of failed sandboxes', () => {
     expect(events).to.be.at.most(8);
   });
 
+  it('have the epoch of the ledger in the file of the sandbox that takes one over after failed ADDs', async () => {
+    isSandboxBroken = true;
+    for (let round = 0; round < 5; round++) {
+      await addOne(`c${round}`).catch(() => undefined);
+      await delOne(`c${round}`);
+    }
+    isSandboxBroken = false;
+    await addOne('c5');
+    const saved = deps.files.get({ containerId: 'c5', interface: 'net1' });
+    expect(saved?.boundAs).to.equal([...bound].join());
+    expect(saved).to.include({ epoch: allocator.epoch, isPending: false });
+  });
+
   it('are replaced by the binding of the sandbox that lives', async () => {
     for (let round = 0; round < 6; round++) {
       await addOne(`c${round}`);

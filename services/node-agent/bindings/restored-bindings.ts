@@ -69,10 +69,11 @@ export function createRestorePass(deps: RestoreBindingsDeps): (signal: AbortSign
     const semaphore = createSemaphore(concurrentBinds, stale.length);
     const restoreOne = async (saved: SavedBinding): Promise<number> => {
       if (files.get(saved) !== saved || saved.isDeleted || hasPendingDel(saved)) return 0;
-      if (bound.has(interfaceKey(saved))) await files.save({ ...saved, epoch });
-      else await files.save({ ...saved, epoch: await bindAgain(deps, saved, signal) });
+      const isBound = bound.has(interfaceKey({ ...saved, containerId: saved.boundAs || saved.containerId }));
+      if (isBound) await files.save({ ...saved, epoch });
+      else await files.save({ ...saved, epoch: await bindAgain(deps, saved, signal), boundAs: '' });
       logged.delete(interfaceKey(saved));
-      return bound.has(interfaceKey(saved)) ? 0 : 1;
+      return isBound ? 0 : 1;
     };
     const restores = stale.map((saved) =>
       semaphore(signal, () => runExclusive(interfaceKey(saved), signal, () => restoreOne(saved))).catch(

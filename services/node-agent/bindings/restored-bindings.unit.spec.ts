@@ -80,6 +80,17 @@ describe('Binding files after the ledger is restored', () => {
     expect(files.all()[0]).to.include({ epoch: 2 });
   });
 
+  it('keep a binding that another container of the Pod took over, and bind that container itself where the ledger lacks it', async () => {
+    const files = fakeBindingFiles(savedBinding('c2', { boundAs: 'c1' }), savedBinding('c4', { boundAs: 'c3' }));
+    allocator.bindings = [sandboxBinding('c1')];
+    expect(await restorePass(files)(neverAborted())).to.equal(1);
+    expect(allocator.binds.map(({ containerId }) => containerId)).to.deep.equal(['c4']);
+    expect(files.all().map(({ epoch, boundAs }) => [epoch, boundAs])).to.deep.equal([
+      [2, 'c1'],
+      [2, ''],
+    ]);
+  });
+
   it('restore no binding when the epoch is the same', async () => {
     allocator.epoch = 1;
     expect(await restorePass(fakeBindingFiles(savedBinding('c1')))(neverAborted())).to.equal(0);

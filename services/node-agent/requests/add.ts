@@ -258,7 +258,9 @@ async function keepOrUnbindOnFailure(deps: AddDeps, bound: SavedBinding, work: (
   try {
     return await work();
   } catch (thrown) {
-    const saved = deps.files.get(bound) ?? bound;
+    const found = deps.files.get(bound);
+    // A pending file has no addresses and no epoch
+    const saved = found && !found.isPending ? found : bound;
     if (!(await deps.lingering.keep(saved))) await unbind(deps, bound, saved.boundAs);
     throw thrown;
   }

@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { ArrivingCall } from './arriving-call.ts';
+import { ClientBudgets } from './client-budgets.ts';
+
+describe('A refused call', () => {
+  it('whose client has left counts for nothing, also when many were refused before it', async () => {
+    const budgets = new ClientBudgets();
+    const client = budgets.of('10.0.0.1', 'others');
+    // At a later time, so that the bucket stays empty however long the test takes.
+    while (client.refusals.take(performance.now() + 1e9));
+    const session = { closed: true } as ServerHttp2Session;
+    const connection = { client, budgets, session, isIdentified: true, identify: () => true };
+    const stream = new PassThrough();
+    const call = new ArrivingCall(connection, stream as unknown as ServerHttp2Stream, {});
+    const closed = once(stream, 'close');
+    stream.destroy();
+    await closed;
+    call.sendRefusal(() => undefined);
+    expect(client.uncounted).to.equal(0);
+  });
+});
