@@ -145,6 +145,14 @@ export const alerts: readonly Alert[] = [
     summary: 'Ledger time is {{ $value | humanizeDuration }} ahead of the clock of allocator {{ $labels.instance }}.',
   },
   {
+    name: 'IpledgerEtcdMemberDown',
+    severity: 'warning',
+    // Also a member that only one allocator does not reach
+    expression: 'min by (endpoint) (ipledger_etcd_member_answers) == 0',
+    for: '2m',
+    summary: 'Member {{ $labels.endpoint }} of etcd does not answer.',
+  },
+  {
     name: 'IpledgerEtcdNearQuota',
     severity: 'warning',
     expression: 'ipledger_etcd_bytes > ignoring(kind) group_left() (0.75 * ipledger_etcd_quota_bytes)',

@@ -15,6 +15,7 @@ import { type Counts, countsOf } from '../../ledger/domain/queries/queries.ts';
 import { type ConfiguredSubnet, lastSealedSeq, type State } from '../../ledger/domain/state/state.ts';
 import type { EtcdSize } from './etcd-size.ts';
 import type { Replica } from '../../ledger/log/reader/replica.ts';
+import type { ClusterHealth } from '../../ledger/log/store/cluster-health.ts';
 import type { AppendStats } from '../../ledger/log/writer/writer.ts';
 import type { LedgerClock } from '../../ledger/log/chain/ledger-clock.ts';
 import type { Membership } from '../../ledger/log/writer/membership.ts';
@@ -48,6 +49,7 @@ export interface AllocatorMetricsOptions {
 export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOptions): AllocatorMetrics & {
   follow(replica: Replica, verifier: BackgroundVerifier): void;
   compareClocks(clocks: ComparedClocks): void;
+  followMembers(health: Pick<ClusterHealth, 'members'> | undefined): void;
   onEtcdSize(size: EtcdSize): void;
   onSealing(failure: ErrorKind | undefined): void;
 } {
@@ -61,6 +63,7 @@ export function allocatorMetrics({ leadership, limits, log }: AllocatorMetricsOp
     registry,
     ...counters,
     compareClocks: (clocks) => comparedClockGauges(registry, clocks),
+    followMembers: (health) => memberGauge(registry, health),
     onEtcdSize: (size) => void (etcdSize = size),
     onSealing: (failure) => void (sealingFailure = failure),
     follow(replica, verifier) {
@@ -207,6 +210,20 @@ function sizeGauges(registry: Registry, replica: Replica, etcdSize: () => EtcdSi
         { labels: { kind: 'in_use' }, value: size.inUse },
       ];
     },
+  });
+}
+
+/** Which members of etcd answer. A single member is not probed. */
+function memberGauge(registry: Registry, health: Pick<ClusterHealth, 'members'> | undefined): void {
+  addGauge(registry, {
+    name: 'ipledger_etcd_member_answers',
+    help: 'Whether a member of etcd answers the probes of this replica. One that does not gets no calls.',
+    labels: ['endpoint'],
+    read: () =>
+      (health?.members ?? []).map(({ endpoint, answers }) => ({
+        labels: { endpoint: new URL(endpoint).host },
+        value: Number(answers),
+      })),
   });
 }
 

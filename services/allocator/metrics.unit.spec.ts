@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { ClusterHealth } from '../../ledger/log/store/cluster-health.ts';
 import { allocatorMetrics } from './metrics.ts';
 
 const limits = { archive: '', keepEvents: 1_000, keepHours: 0, segmentEvents: 100, etcdQuota: 5_000 };
@@ -19,6 +20,21 @@ describe('The metrics of an allocator', () => {
 
   it('contain the configured quota of etcd', async () => {
     expect(await page()).to.match(/^ipledger_etcd_quota_bytes 5000$/m);
+  });
+
+  it('show which members of etcd answer, and nothing with one member', async () => {
+    for (const [health, lines] of [
+      [undefined, []],
+      [new ClusterHealth(['https://etcd-0:2379', 'https://etcd-1:2379']), ['etcd-0:2379"} 1', 'etcd-1:2379"} 0']],
+    ] as const) {
+      health?.onFailed(1, new Error('refused'));
+      const metrics = allocatorMetrics({ leadership: standby, limits, log });
+      metrics.followMembers(health);
+      const read = await metrics.registry.metrics();
+      expect(
+        [...read.matchAll(/^ipledger_etcd_member_answers\{endpoint="(.+)$/gm)].map(([, line]) => line),
+      ).to.deep.equal(lines);
+    }
   });
 
   it('contain the limit of unsealed events with an archive', async () => {

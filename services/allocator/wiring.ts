@@ -85,6 +85,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   const access = etcdAccessFromEnvironment(process.env, log);
   const etcd = connectEtcd(options.etcd.split(','), access);
   life.onStop(() => etcd.close());
+  metrics.followMembers(etcd.health);
   const forwarder = new Forwarder({ connect: (address) => connect(address, tls) });
   const joined = joinReplicas(
     { options, log, life, etcd, forwarder, leadership },

@@ -230,6 +230,17 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'Ledger time is 2h 0m 0s ahead of the clock of allocator a.',
   },
   {
+    alert: 'IpledgerEtcdMemberDown',
+    when: 'one allocator does not reach a member of etcd',
+    series: [
+      { series: 'ipledger_etcd_member_answers{instance="a",endpoint="etcd-2:2379"}', before: 1, after: 0 },
+      steady('ipledger_etcd_member_answers{instance="b",endpoint="etcd-2:2379"}', 1),
+      steady('ipledger_etcd_member_answers{instance="a",endpoint="etcd-1:2379"}', 1),
+    ],
+    labels: { endpoint: 'etcd-2:2379' },
+    summary: 'Member etcd-2:2379 of etcd does not answer.',
+  },
+  {
     alert: 'IpledgerEtcdNearQuota',
     when: 'the file of etcd passes three quarters of its quota',
     series: [

@@ -7,6 +7,7 @@
  *       └ macvlan → net1 in a Pod's namespace
  */
 import { join } from 'node:path';
+import type { Launch } from '../processes/launch.ts';
 import { type CommandOptions, type CommandResult, mustRun, runCommand } from '../processes/command.ts';
 import { type Run } from '../run.ts';
 import { openRun } from '../run.ts';
@@ -96,6 +97,26 @@ export function inNamespace(
   options: CommandOptions = {},
 ): Promise<CommandResult> {
   return runCommand('nsenter', [`--net=${namespace.path}`, program, ...args], options);
+}
+
+/** The launch of the same server inside a namespace. */
+export function launchInside({ path }: Namespace, launch: Launch): Launch {
+  return { ...launch, program: 'nsenter', args: [`--net=${path}`, launch.program, ...launch.args] };
+}
+
+/** Drops all packets at the NIC of a node. They are not refused. */
+export async function dropPackets(node: Namespace, nic = 'eth0'): Promise<void> {
+  const chain = (hook: string, match: string): string =>
+    `chain ${hook} { type filter hook ${hook} priority -300; ${match} "${nic}" drop; };`;
+  await nft(node, `table inet cut { ${chain('input', 'iifname')} ${chain('output', 'oifname')} }`);
+}
+
+/** Ends `dropPackets`. */
+export const passPackets = (node: Namespace): Promise<void> => nft(node, 'delete table inet cut');
+
+async function nft(node: Namespace, command: string): Promise<void> {
+  const { code, stderr } = await inNamespace(node, ['nft', command]);
+  if (code !== 0) throw new Error(`nft ${command}: ${stderr}`);
 }
 
 /** Runs `ip` inside a namespace. Returns its stdout. @throws Error with its stderr if it fails. */

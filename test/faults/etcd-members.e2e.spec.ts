@@ -1,0 +1,140 @@
+/** Three members of etcd, of which one loses its packets or is frozen while Pods get addresses. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { IpledgerError } from '../../lib/errors.ts';
+import { call, connect, type Connection } from '../../lib/grpc/client.ts';
+import { IpamService } from '../../proto/generated/ipledger.ts';
+import { configureSubnet } from '../e2e/support/allocator-workload.ts';
+import { runIpledger } from '../harness/ipledger-cli.ts';
+import { dropPackets, passPackets } from '../harness/network/network-namespaces.ts';
+import { printProgress } from '../harness/progress.ts';
+import { type Member, type MemberCluster, startMemberCluster } from './etcd-members.ts';
+import { roundSuffix, testSize } from './test-size.ts';
+
+/** Pods of a fault: at this rate it lasts longer than the lease of the writer. */
+const [podsPerFault, podsEveryMs] = [200, 30];
+const podsInQuiet = 50;
+const maxRepeats = 5;
+
+describe('faults: a member of etcd', function () {
+  this.timeout(testSize.timeoutMs);
+  let cluster: MemberCluster;
+  let connection: Connection;
+  before(async () => {
+    cluster = await startMemberCluster();
+    const [first] = cluster.allocators;
+    if (first) await configureSubnet(first);
+    connection = connect(cluster.allocators.map(({ endpoint }) => endpoint).join(), undefined);
+  });
+  after(async () => {
+    connection?.close();
+    await cluster?.run.end();
+  });
+
+  let pods = 0;
+  interface Request {
+    readonly sentAt: number;
+    readonly ms: number;
+    /** Failed calls that a client repeats, as the agent does. */
+    readonly repeats: number;
+  }
+  async function allocate(): Promise<Request> {
+    const [name, sentAt] = [`pod-${++pods}`, performance.now()];
+    const request = {
+      pod: { namespace: 'default', name, uid: `uid-${name}` },
+      attachments: [{ provider: 'macvlan.default', subnets: ['macvlan'] }],
+    };
+    for (let repeats = 0; ; repeats++)
+      try {
+        const { allocations } = await call(connection, IpamService.allocate, request, { timeoutMs: 30_000 });
+        expect(allocations[0]?.podUid).to.equal(request.pod.uid);
+        return { sentAt, ms: performance.now() - sentAt, repeats };
+      } catch (error) {
+        if (IpledgerError.from(error).kind !== 'transient' || repeats === maxRepeats) throw error;
+      }
+  }
+
+  /** Sends a request at a steady rate, whether or not the earlier ones are answered. @throws what one of them is refused with */
+  async function allocateSteadily(count: number, isOver = (): boolean => true): Promise<Request[]> {
+    const requests: Promise<Request>[] = [];
+    const failed = new AbortController();
+    while (requests.length < count || !isOver()) {
+      failed.signal.throwIfAborted();
+      const request = allocate();
+      request.catch((error: unknown) => failed.abort(error));
+      requests.push(request);
+      await sleep(podsEveryMs);
+    }
+    return Promise.all(requests);
+  }
+
+  /** Allocates for a fault, and until `seen` resolves. @throws what `seen` rejects with */
+  async function allocateUntil(seen: Promise<void>): Promise<Request[]> {
+    let isOver = false;
+    const watched = seen.finally(() => (isOver = true));
+    const [requests] = await Promise.all([allocateSteadily(podsPerFault, () => isOver), watched]);
+    return requests;
+  }
+
+  const metricsOf = async ({ health }: { readonly health: string }): Promise<string> =>
+    (await fetch(`http://${health}/metrics`)).text();
+
+  /** Resolves when the metrics of all allocators show whether the member answers. */
+  async function untilSeen({ endpoint }: Member, answers: boolean): Promise<void> {
+    const line = `ipledger_etcd_member_answers{endpoint="${endpoint}"} ${Number(answers)}`;
+    for (const allocator of cluster.allocators) while (!(await metricsOf(allocator)).includes(line)) await sleep(50);
+  }
+
+  const faults: Readonly<Record<string, { cause(member: Member): unknown; end(member: Member): unknown }>> = {
+    'drops all packets': { cause: ({ node }) => dropPackets(node), end: ({ node }) => passPackets(node) },
+    'is frozen': { cause: ({ server }) => server.freeze(), end: ({ server }) => server.resume() },
+  };
+  const cases = [
+    ['that follows', 'drops all packets'],
+    ['that leads', 'drops all packets'],
+    ['that leads', 'is frozen'],
+  ] as const;
+  for (let round = 1; round <= testSize.rounds; round++)
+    for (const [which, fault] of cases)
+      it(`a member ${which} ${fault}: the writer stays, and each request succeeds${roundSuffix(round)}`, async () => {
+        const [leader, follower] = await cluster.readMembers();
+        const member = which === 'that leads' ? leader : (follower as Member);
+        const term = await cluster.readTerm();
+        const writer = await cluster.readElection();
+        const quiet = await allocateSteadily(podsInQuiet);
+        await faults[fault]?.cause(member);
+        const since = performance.now();
+        const during = await allocateUntil(untilSeen(member, false).then(expectAnswers)).finally(() =>
+          faults[fault]?.end(member),
+        );
+        const [after] = await Promise.all([allocateSteadily(podsInQuiet), untilSeen(member, true)]);
+        const elections = (await cluster.readTerm()) - term;
+        // Without a leader etcd renews no lease. One election is shorter than the lease, several may not be.
+        if (elections <= 1) expect(await cluster.readElection()).to.deep.equal(writer);
+        const later = during.filter(({ sentAt }) => sentAt > since + 1_000);
+        printProgress(
+          [
+            `a member of etcd ${which} ${fault}: quiet ${percentiles(quiet)}, fault ${percentiles(during)}`,
+            `after its first second ${percentiles(later)}, healed ${percentiles(after)}; ${repeatsOf(during)} repeats, ${elections} elections in etcd`,
+          ].join('; '),
+        );
+      });
+
+  async function expectAnswers(): Promise<void> {
+    for (const allocator of cluster.allocators)
+      for (const args of [['status'], ['subnets']]) {
+        const { code, stderr } = await runIpledger(args, { allocator });
+        expect(code, `${args.join(' ')}: ${stderr}`).to.equal(0);
+      }
+  }
+});
+
+const repeatsOf = (requests: readonly { readonly repeats: number }[]): number =>
+  requests.reduce((sum, { repeats }) => sum + repeats, 0);
+
+function percentiles(requests: readonly { readonly ms: number }[]): string {
+  const sorted = requests.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  const at = (share: number): string =>
+    `p${share * 100} ${Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)} ms`;
+  return `${at(0.5)} ${at(0.99)}`;
+}
