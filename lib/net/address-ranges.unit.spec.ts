@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { type AddressRange, firstUncovered, parseRanges } from './address-ranges.ts';
+
+describe('Ranges of addresses', () => {
+  for (const [ranges, covers, expected] of [
+    [['10.0.0.2..10.0.0.9'], ['10.0.0.6..10.0.0.9', '10.0.0.1..10.0.0.5'], undefined],
+    [['10.0.0.2..10.0.0.9'], ['10.0.0.1..10.0.0.4', '10.0.0.6..10.0.0.9'], '10.0.0.2..10.0.0.9'],
+    [['10.0.0.2', '10.0.0.7'], ['10.0.0.1..10.0.0.9', '10.0.0.3..10.0.0.4'], undefined],
+    [['10.0.0.2', 'fd00::1'], ['10.0.0.0..10.255.255.255'], 'fd00::1'],
+    [['10.0.0.2'], [], '10.0.0.2'],
+    [['10.0.0.1..10.0.0.3'], ['10.0.0.2..10.0.0.3'], '10.0.0.1..10.0.0.3'],
+  ] as const)
+    it(`${ranges.join()} are ${expected === undefined ? '' : 'not '}covered by ${covers.join() || 'none'}`, () =>
+      expect(firstUncovered(parseRanges(ranges), parseRanges(covers))).to.equal(expected));
+
+  it('reads each cover a few times, however many ranges there are', () => {
+    let reads = 0;
+    const counted = (range: AddressRange): AddressRange =>
+      new Proxy(range, { get: (target, key) => (reads++, Reflect.get(target, key) as unknown) });
+    const each = Array.from({ length: 250 }, (_, index) => `10.0.${index}.1`);
+    expect(firstUncovered(parseRanges(each), parseRanges(each).map(counted))).to.equal(undefined);
+    expect(reads).to.be.at.most(6 * each.length);
+  });
+});
