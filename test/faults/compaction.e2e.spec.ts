@@ -31,7 +31,7 @@ const defaultPauseMs = 200;
 /** The member of the client package over which the ledger sends its reads. */
 interface ClientConnections {
   readonly pool: {
-    withConnection(service: string, send: (connection: unknown) => Promise<Buffer>): Promise<Buffer>;
+    withConnection(service: string, send: (connection: unknown) => Promise<Buffer>, order?: unknown): Promise<Buffer>;
   };
 }
 
@@ -159,14 +159,14 @@ describe('faults: compaction under a reader', function () {
   /** etcd for a slow reader: it is compacted before each further page. */
   function slowClient(client: Etcd3): Etcd3 {
     const { pool } = client as unknown as ClientConnections;
-    const withConnection: ClientConnections['pool']['withConnection'] = async (service, send) => {
-      const reply = await pool.withConnection(service, send);
+    const withConnection: ClientConnections['pool']['withConnection'] = async (service, send, order) => {
+      const reply = await pool.withConnection(service, send, order);
       const enough = compactions + 2;
       // The request for a page of the log has an end key, so etcd does not report that more pages follow
       if (decodeRangeReply(reply).keys.length > 1) await eventually(() => expect(compactions).to.be.at.least(enough));
       return reply;
     };
-    return { pool: { ...pool, withConnection } } as unknown as Etcd3;
+    return { pool: Object.assign(Object.create(pool) as object, { withConnection }) } as unknown as Etcd3;
   }
   const compacted = /^etcd could not be read: .*required revision has been compacted$/;
 
