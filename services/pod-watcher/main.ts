@@ -25,6 +25,7 @@ import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts
 import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
 import { createLedgerClient, createCheckpointReader } from './ledger/ledger-client.ts';
+import { createReachProbe, isUnreachableFor, waitUntilReachable } from './ledger/allocator-reach.ts';
 import { parseHandoverState } from './handover-state.ts';
 import { watcherMetrics } from './metrics.ts';
 import { storeCheckpoints } from './projection/checkpoint-configmap.ts';
@@ -37,6 +38,7 @@ interface Options extends TracingSettings {
   /** Seconds. */
   readonly garbageInterval: number;
   readonly checkpointInterval: number;
+  readonly allocatorTimeout: number;
   readonly namespaceRate: number;
   readonly namespaceBurst: number;
   readonly besideKubeOvn: boolean;
@@ -86,6 +88,12 @@ function readOptions(): Options {
         .default(300),
     )
     .addOption(
+      new Option('--allocator-timeout <seconds>', 'silence of all allocators after which the Lease is handed over')
+        .env('IPLEDGER_ALLOCATOR_TIMEOUT')
+        .argParser(seconds)
+        .default(60),
+    )
+    .addOption(
       new Option(
         '--namespace-rate <count>',
         'addresses per second that the Pods of a namespace may request; 0: no limit',
@@ -129,14 +137,8 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   collectWhenIdle({ log, signal });
   let stats = (): WatcherStats | undefined => undefined;
   const metrics = watcherMetrics(() => stats());
-  const tracer = await openTracing({
-    settings: options,
-    metrics,
-    service: 'ipledger-pod-watcher',
-    instance: hostname(),
-    life,
-    log,
-  });
+  const traced = { settings: options, metrics, service: 'ipledger-pod-watcher', instance: hostname() };
+  const tracer = await openTracing({ ...traced, life, log });
   const clusterApi = await connectDefaultApi();
   const api = besideKubeOvn ? withOwnObjects(clusterApi) : clusterApi;
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
@@ -148,7 +150,9 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
 
   let lease: HeldLease | undefined;
   life.onStop(() => lease?.release());
+  const probe = createReachProbe(client);
   while (!signal.aborted) {
+    await waitUntilReachable(probe, { log, signal }, () => (ready = () => 'no allocator answers'));
     if (!besideKubeOvn) await refuseKubeOvn(api, signal);
     // A standby is always ready. The active watcher is ready when its inputs are current.
     const onStandby = (): void => void (ready = () => true);
@@ -188,11 +192,20 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     if (intervalMs > 0) void storeCheckpoints({ ...store, signal: AbortSignal.any([signal, term.signal]) });
     ready = () => active.ready;
     stats = () => active.stats;
-    await held.ended;
+    const isSilent = isUnreachableFor(options.allocatorTimeout * 1_000, probe, { signal: term.signal });
+    const mustHandOver = await Promise.race([isSilent, held.ended.then(() => false)]);
     ready = () => 'the Lease was lost';
     stats = () => undefined;
     term.abort();
+    if (mustHandOver) await handOver(held);
   }
+}
+
+/** A standby that an allocator answers can take over. */
+async function handOver(held: HeldLease): Promise<void> {
+  log.warn('no allocator answers: handing the Lease over');
+  await held.release().catch((error: unknown) => log.warn({ reason: errorMessage(error) }, 'lease: not released'));
+  await held.ended;
 }
 
 /** Waits until it is certain that Kube-OVN's controller does not run on this cluster. @throws Error when it runs */

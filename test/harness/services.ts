@@ -107,11 +107,14 @@ export interface WatcherSettings extends TracedProgram {
   /** Addresses per second of a namespace; 0: no limit (default: the program's). */
   readonly namespaceRate?: number | undefined;
   readonly besideKubeOvn?: boolean | undefined;
+  /** How long it keeps its Lease without an allocator; absent: the default. */
+  readonly allocatorTimeoutSeconds?: number | undefined;
 }
 
 /** The launch of a pod-watcher. It is ready when its /readyz answers 200. */
 export function watcherLaunch(settings: WatcherSettings): Launch {
-  const { name, allocator, kubeconfig, healthListen, tls, namespaceRate, besideKubeOvn } = settings;
+  const { name, allocator, kubeconfig, healthListen, tls, namespaceRate, besideKubeOvn, allocatorTimeoutSeconds } =
+    settings;
   return {
     ...node('pod-watcher', name),
     env: {
@@ -119,6 +122,7 @@ export function watcherLaunch(settings: WatcherSettings): Launch {
       KUBECONFIG: kubeconfig,
       IPLEDGER_HEALTH_LISTEN: healthListen,
       ...(namespaceRate !== undefined && { IPLEDGER_NAMESPACE_RATE: String(namespaceRate) }),
+      ...(allocatorTimeoutSeconds !== undefined && { IPLEDGER_ALLOCATOR_TIMEOUT: String(allocatorTimeoutSeconds) }),
       ...(besideKubeOvn && { IPLEDGER_BESIDE_KUBE_OVN: 'true' }),
       ...tlsVariables(tls),
       ...traceVariables(settings),
@@ -309,14 +313,10 @@ export async function startAllocator(
   return Object.assign(await startServer(run, launch), { endpoint, health });
 }
 
-export interface WatcherOptions extends TracedProgram {
+/** `cluster` is a Cluster, or another object with a kubeconfig file. */
+export interface WatcherOptions extends Partial<Omit<WatcherSettings, 'allocator' | 'kubeconfig' | 'healthListen'>> {
   readonly allocator: { readonly endpoint: string };
-  /** A Cluster, or another object with a kubeconfig file. */
   readonly cluster: { readonly kubeconfig: string };
-  readonly name?: string;
-  readonly tls?: TlsFiles | undefined;
-  readonly namespaceRate?: number | undefined;
-  readonly besideKubeOvn?: boolean | undefined;
 }
 
 export interface WatcherServer extends Server {
@@ -326,11 +326,11 @@ export interface WatcherServer extends Server {
 
 /** Starts a pod-watcher. */
 export async function startWatcher(run: Run, options: WatcherOptions): Promise<WatcherServer> {
-  const { allocator, cluster, name = 'pod-watcher', tls, traceEndpoint, namespaceRate, besideKubeOvn } = options;
+  const { allocator, cluster, name = 'pod-watcher', ...more } = options;
   const health = `127.0.0.1:${await findFreePort()}`;
   const { kubeconfig } = cluster;
   const reached = { allocator: allocator.endpoint, healthListen: health };
-  const launch = watcherLaunch({ name, ...reached, kubeconfig, tls, traceEndpoint, namespaceRate, besideKubeOvn });
+  const launch = watcherLaunch({ ...more, name, ...reached, kubeconfig });
   return Object.assign(await startServer(run, launch), { health });
 }
 

@@ -12,7 +12,7 @@ import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } fro
 import { cutNetwork, restoreNetwork } from './cut-network.ts';
 import { listBackups, wipeMember } from './etcd-volume.ts';
 import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
-import { findWriter, killContainer, moveActiveWatcher, podsOf } from './release-pods.ts';
+import { findWriter, killContainer, podsOf } from './release-pods.ts';
 import { namespace } from '../render-chart.ts';
 
 const limitMs = 900_000;
@@ -124,7 +124,6 @@ describe('make e2e-chart', function () {
   it('all packets of one node are dropped under load: Pods on the others get addresses, and none is allocated twice', async () => {
     const before = await residentAddresses();
     const [, , isolated] = environment.workers as [Worker, Worker, Worker];
-    await moveActiveWatcher(environment, isolated);
     await underLoad(environment, nodes, async (load) => {
       await cutNetwork(isolated);
       await load.waitFor(12);

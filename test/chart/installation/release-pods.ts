@@ -1,5 +1,4 @@
 /** The Pods of the release, and the end of their containers. */
-import { eventually } from '../../e2e/support/eventually.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 import { packagedProgram } from '../../harness/node/packaged-programs.ts';
 import { namespace } from '../render-chart.ts';
@@ -54,17 +53,4 @@ export async function killContainer(environment: ChartEnvironment, pod: ReleaseP
   const kill = ['--namespace=k8s.io', 'task', 'kill', '--all', '--signal=SIGKILL', pod.containerId];
   const { code, stderr } = await worker.machine.run([packagedProgram('ctr'), ...kill]);
   if (code !== 0) throw new Error(`kill of ${pod.name}: ${stderr}`);
-}
-
-/** Lets another pod-watcher become the active one if the active one is on this worker: docs/guarantees.md has the reason. */
-export async function moveActiveWatcher(environment: ChartEnvironment, worker: Worker): Promise<void> {
-  await eventually(async () => {
-    const { spec } = (await environment.cluster.get(['lease', 'ipledger-pod-watcher', `--namespace=${namespace}`])) as {
-      spec: { holderIdentity: string };
-    };
-    const active = (await podsOf(environment, 'pod-watcher')).find(({ name }) => spec.holderIdentity.startsWith(name));
-    if (active?.node !== worker.name) return;
-    await environment.cluster.kubectl(['delete', 'pod', active.name, `--namespace=${namespace}`]);
-    throw new Error(`the active pod-watcher ${active.name} is on ${worker.name}`);
-  }, 120_000);
 }

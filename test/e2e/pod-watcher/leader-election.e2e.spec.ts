@@ -1,6 +1,7 @@
 /** Two pod-watchers, one active by a Kubernetes Lease. When it fails, the other takes over. */
 import { expect } from 'chai';
 import { printProgress } from '../../harness/progress.ts';
+import { startFaultyProxy } from '../../harness/network/faulty-proxy.ts';
 import { startWatcher, type WatcherServer } from '../../harness/services.ts';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
@@ -92,6 +93,35 @@ describe('Two pod-watchers', function () {
     await makePod(scene, 'later', 'lan');
     await waitForAddress(scene, 'later', 'lan');
     expect((await readLease()).holder).to.equal(current.holder);
+  });
+
+  it('hand over when no allocator answers the active one, which does not take the Lease back before one does', async () => {
+    const { allocator, cluster } = scene.stack;
+    const proxy = await startFaultyProxy(scene.run, allocator.endpoint);
+    const isolated = await startWatcher(scene.run, {
+      allocator: { ...allocator, endpoint: proxy.endpoint },
+      cluster,
+      name: 'pod-watcher-isolated',
+      allocatorTimeoutSeconds: 2,
+    });
+    await Promise.all([first.stop(), second.stop()]);
+    await makePod(scene, 'reached', 'lan');
+    await waitForAddress(scene, 'reached', 'lan');
+    const before = await readLease();
+    proxy.dropBytes();
+    await first.start();
+    await makePod(scene, 'isolated', 'lan');
+    await waitForAddress(scene, 'isolated', 'lan');
+    const current = await readLease();
+    expect(current.holder).to.not.equal(before.holder);
+    await first.stop();
+    expect((await readLease()).holder, 'the isolated one waits for an allocator').to.not.equal(before.holder);
+    proxy.restore();
+    await makePod(scene, 'restored', 'lan');
+    await waitForAddress(scene, 'restored', 'lan');
+    expect((await readLease()).holder).to.equal(before.holder);
+    await isolated.stop();
+    await Promise.all([first.start(), second.start()]);
   });
 
   it('have stored from where to read deletions when the first Pod of a cluster gets its address', async () => {

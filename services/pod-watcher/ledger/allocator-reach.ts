@@ -1,0 +1,66 @@
+/**
+ * Whether the allocator answers. A pod-watcher that reaches Kubernetes and no allocator, as on an isolated node, would hold its Lease for
+ * ever and serve no Pod: it hands the Lease over, and does not take it before the allocator answers again.
+ */
+import { IpledgerError } from '../../../lib/errors.ts';
+import { call, type Connection } from '../../../lib/grpc/client.ts';
+import { pause } from '../../../lib/process/abortable.ts';
+import type { Logger } from '../../../lib/process/log.ts';
+import { LedgerService } from '../../../proto/generated/ipledger.ts';
+
+const timeoutMs = 5_000;
+const probeEveryMs = 5_000;
+
+/** Resolves to whether an allocator answers; an error of its own is an answer. */
+export type ReachProbe = (signal: AbortSignal) => Promise<boolean>;
+
+export const createReachProbe =
+  (connection: Connection): ReachProbe =>
+  async (signal) => {
+    try {
+      await call(connection, LedgerService.getStatus, {}, { timeoutMs, signal });
+      return true;
+    } catch (error) {
+      return IpledgerError.from(error).kind !== 'transient';
+    }
+  };
+
+export interface ReachOptions {
+  readonly log: Pick<Logger, 'warn'>;
+  readonly signal: AbortSignal;
+  /** Time between two probes. */
+  readonly everyMs?: number;
+}
+
+/** Waits until the allocator answers, or the signal is aborted. @param onSilent called once, if it does not answer at once */
+export async function waitUntilReachable(
+  probe: ReachProbe,
+  { log, signal, everyMs = probeEveryMs }: ReachOptions,
+  onSilent: () => void,
+): Promise<void> {
+  for (let probes = 0; !signal.aborted; probes++) {
+    if (await probe(signal)) return;
+    if (signal.aborted) return;
+    if (probes === 0) {
+      onSilent();
+      log.warn('no allocator answers: waiting for one before this pod-watcher takes the Lease');
+    }
+    await pause(everyMs, signal);
+  }
+}
+
+/** Resolves to true when the allocator has not answered for a time, to false when the signal is aborted. */
+export async function isUnreachableFor(
+  silentMs: number,
+  probe: ReachProbe,
+  { signal, everyMs = probeEveryMs }: Omit<ReachOptions, 'log'>,
+): Promise<boolean> {
+  let answeredAt = performance.now();
+  while (!signal.aborted) {
+    await pause(Math.min(everyMs, silentMs), signal);
+    const sentAt = performance.now();
+    if (await probe(signal)) answeredAt = sentAt;
+    else if (!signal.aborted && performance.now() - answeredAt >= silentMs) return true;
+  }
+  return false;
+}

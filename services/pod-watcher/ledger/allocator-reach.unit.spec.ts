@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { silentLogger } from '../testing/fakes.ts';
+import { isUnreachableFor, waitUntilReachable } from './allocator-reach.ts';
+
+const everyMs = 1;
+
+/** A probe with these answers; the last one is repeated. */
+const answering = (...answers: boolean[]) => {
+  const probes: boolean[] = [];
+  const probe = (): Promise<boolean> => {
+    const answer = answers[Math.min(probes.length, answers.length - 1)] ?? false;
+    probes.push(answer);
+    return Promise.resolve(answer);
+  };
+  return { probe, probes };
+};
+
+describe('The reach of the allocator', () => {
+  const stop = new AbortController();
+  after(() => stop.abort());
+  const { signal } = stop;
+
+  it('is waited for until it answers, and its silence is reported once', async () => {
+    const { probe, probes } = answering(false, false, true);
+    let reports = 0;
+    await waitUntilReachable(probe, { log: silentLogger, signal, everyMs }, () => reports++);
+    expect([probes.length, reports]).to.deep.equal([3, 1]);
+  });
+
+  it('is lost when no probe was answered for a time, and not by single silent probes', async () => {
+    const alternating = answering(false, true, false, true, false, true, false);
+    expect(await isUnreachableFor(20, alternating.probe, { signal, everyMs })).to.equal(true);
+    expect(alternating.probes.length).to.be.greaterThan(7);
+  });
+
+  it('is not lost when the term ends', async () => {
+    const term = new AbortController();
+    const probe = (): Promise<boolean> => (term.abort(), Promise.resolve(false));
+    expect(await isUnreachableFor(1, probe, { signal: term.signal, everyMs })).to.equal(false);
+  });
+});
