@@ -111,7 +111,6 @@ function stateOf(
   return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
-/** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */
 /** The number of addresses of each part that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
 const countFree = (state: State, { subnet }: ConfiguredSubnet, parts: readonly AddressPart[], now: number): bigint =>
   parts.reduce(
@@ -132,6 +131,7 @@ export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: nu
   });
 }
 
+/** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */
 export const usageOf = ({ spaces }: ConfiguredSubnet): Usage[] =>
   spaces.map(({ subnetFamily: { family, usable }, parts }) => familyUsage(family, usable, parts));
 
