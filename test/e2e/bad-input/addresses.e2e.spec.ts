@@ -151,6 +151,12 @@ const malformed: readonly Case[] = [
     expected: /routes: dst "10\.9\.0\.0" of route 0 is not a CIDR/,
   },
   {
+    input: 'a multicast MAC',
+    annotations: { [mac]: '03:00:00:00:00:0A' },
+    expected:
+      /03:00:00:00:00:0A is not a valid lan\.default\.kubernetes\.io\/mac_address: write six octets of a unicast MAC/,
+  },
+  {
     input: 'a mac_address that is not a MAC',
     annotations: { [mac]: '02:00:00:00:0A' },
     expected: /02:00:00:00:0A is not a valid lan\.default\.kubernetes\.io\/mac_address/,
@@ -185,11 +191,6 @@ const refused: readonly Case[] = [
     input: 'a MAC in use',
     annotations: { [mac]: heldMac },
     expected: /MAC 02:00:00:00:00:0a is in use in subnet lan by Pod default\/holder \(lan\.default\); the Pod waits/,
-  },
-  {
-    input: 'a multicast MAC',
-    annotations: { [mac]: '03:00:00:00:00:0A' },
-    expected: /03:00:00:00:00:0A is not a valid unicast MAC address/,
   },
   {
     input: 'the same address twice',

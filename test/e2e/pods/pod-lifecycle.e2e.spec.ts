@@ -82,6 +82,7 @@ describe('the life of a Pod', function () {
         [`${key}/cidr`]: '172.17.0.0/16',
         [`${key}/gateway`]: '172.17.0.1',
         [`${key}/allocated`]: 'true',
+        [`${key}/routed`]: 'true',
       }),
     );
     const object = await eventually(() => scene.kubernetes.get('IP', 'random.default.macvlan.default'));

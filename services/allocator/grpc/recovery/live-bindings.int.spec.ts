@@ -20,8 +20,10 @@ describe('A live binding', () => {
       await allocate(served, 'a');
       await bind(served, 'a');
       const { containerId, interface: name } = sandboxOf('a');
-      const end = (cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED' | 'UNBIND_CAUSE_NODE_DELETED') =>
-        endBinding(served.allocator, { containerId, interface: name, cause } as never, { actor, signal: never });
+      const end = (cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED' | 'UNBIND_CAUSE_NODE_DELETED') => {
+        const request = { containerId, interface: name, cause, evidence: '' };
+        return endBinding(served.allocator, request as never, { actor, signal: never });
+      };
       const refusal = await end('UNBIND_CAUSE_GARBAGE_COLLECTED').catch((error: unknown) => error);
       expect(refusal).to.have.property('code', 'ADDRESS_IN_USE');
       expect((await served.call(IpamService.listBindings, {})).bindings).to.have.length(1);
