@@ -14,6 +14,8 @@ import {
 } from '../testing/running-writer.ts';
 import type { UnreliableLedger } from '../testing/unreliable-ledger.ts';
 
+const now = performance.now.bind(performance);
+
 describe('The writer at its limits', () => {
   let memory: MemoryLedger;
   let ledger: UnreliableLedger;
@@ -21,7 +23,10 @@ describe('The writer at its limits', () => {
   beforeEach(async () => {
     ({ memory, ledger, working } = await startUnreliableWriter());
   });
-  afterEach(async () => void (await working.stop()));
+  afterEach(async () => {
+    performance.now = now;
+    await working.stop();
+  });
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
 
@@ -76,6 +81,7 @@ describe('The writer at its limits', () => {
   });
 
   it('stops at a bug, and reports it to the waiting callers', async () => {
+    performance.now = () => 0; // no turn is over, so both are in a batch, on any machine
     working.replica.revisionOf = () => {
       throw new TypeError('oops');
     };
