@@ -1,20 +1,30 @@
-/** Shortens a text to a number of bytes. What is cut is the middle: errors begin with what failed, and end with what to do. */
+/** Shortens texts to a number of bytes of UTF-8, between whole characters. */
 
 const mark = Buffer.from(' … ', 'utf8');
 /** The part of the room that the end gets. */
 const endShare = 0.45;
 
-/** Returns a text of at most `maxBytes` of UTF-8, between whole characters. */
+/** Returns at most `maxBytes` of a text. Its middle is cut: errors begin with what failed, and end with what to do. */
 export function cutMiddle(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= maxBytes) return text;
   const room = Math.max(0, maxBytes - mark.length);
   const endBytes = Math.floor(room * endShare);
-  let headEnd = room - endBytes;
-  while (headEnd > 0 && isContinuation(bytes[headEnd])) headEnd--;
   let endStart = bytes.length - endBytes;
   while (endStart < bytes.length && isContinuation(bytes[endStart])) endStart++;
-  return `${bytes.toString('utf8', 0, headEnd)}${mark.toString()}${bytes.toString('utf8', endStart)}`;
+  return `${beginningOf(bytes, room - endBytes)}${mark.toString()}${bytes.toString('utf8', endStart)}`;
+}
+
+/** Returns at most `maxBytes` of a text; a truncated text ends with "…". */
+export function truncateUtf8(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  return bytes.length <= maxBytes ? text : `${beginningOf(bytes, maxBytes - Buffer.byteLength('…'))}…`;
+}
+
+function beginningOf(bytes: Buffer, maxBytes: number): string {
+  let end = maxBytes;
+  while (end > 0 && isContinuation(bytes[end])) end--;
+  return bytes.toString('utf8', 0, end);
 }
 
 /** A byte 10xxxxxx continues a character. */

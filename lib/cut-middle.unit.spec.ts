@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cutMiddle } from './cut-middle.ts';
+import { cutMiddle, truncateUtf8 } from './cut-middle.ts';
 
 describe('cutMiddle', () => {
   it('keeps a text that fits', () => {
@@ -20,5 +20,12 @@ describe('cutMiddle', () => {
         expect(cut).to.not.contain('\ufffd');
         expect(Buffer.byteLength(cut)).to.be.within(maxBytes - 6, maxBytes);
       }
+  });
+});
+
+describe('truncateUtf8', () => {
+  it('keeps a text that fits, and truncates between characters', () => {
+    expect(truncateUtf8('é'.repeat(5), 10)).to.equal('é'.repeat(5));
+    expect(truncateUtf8('é'.repeat(6), 10)).to.equal('ééé…');
   });
 });

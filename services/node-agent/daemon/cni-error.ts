@@ -2,7 +2,7 @@
  * The text of a CNI error: what failed, why, what to do. Kubelet logs it and puts it into an Event at each retry, so its length
  * is limited. Pure.
  */
-import { cutMiddle } from '../../../lib/cut-middle.ts';
+import { cutMiddle, truncateUtf8 } from '../../../lib/cut-middle.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 
 /** The plugin adds 34 bytes before it ("RPC failed; request ip return 500 "), so that a CNI error has at most 512 bytes. */
@@ -18,16 +18,6 @@ export interface ErrorSubject {
 const maxSubjectBytes = 150;
 /** A longer name is omitted from the command, because a truncated command misleads. */
 const maxCommandNameBytes = 120;
-
-/** Truncates a text to `maxBytes` of UTF-8; a truncated text ends with "…". */
-export function truncateUtf8(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= maxBytes) return text;
-  let end = maxBytes - Buffer.byteLength('…');
-  // A byte 10xxxxxx continues a character.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return `${bytes.toString('utf8', 0, end)}…`;
-}
 
 /**
  * Makes the error of an ADD without a bound allocation. It begins with Kube-OVN's words, which people search for.
