@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { connectApi, loadKubeconfig } from '../../lib/kubernetes/client/kubernetes-api.ts';
-import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { CliError } from '../program/cli-error.ts';
 import { createKubernetesClient, type KubernetesClient } from './kubernetes-client.ts';
 import { type ForwardedPort, forwardPort } from './port-forward.ts';
@@ -71,9 +71,8 @@ export async function openClusterEtcd(target: EtcdTarget, signal: AbortSignal): 
 
 /** Whether the members serve TLS, as the port of the Service states. */
 function isSecure(service: UntypedJson): boolean {
-  const { ports } = asRecord(service['spec']);
-  const list = Array.isArray(ports) ? ports.map(asRecord) : [];
-  return list.find(({ name }) => name === portName)?.['appProtocol'] === 'https';
+  const ports = asRecords(asRecord(service['spec'])['ports']);
+  return ports.find(({ name }) => name === portName)?.['appProtocol'] === 'https';
 }
 
 /** The folder belongs to this user only. */

@@ -1,5 +1,6 @@
 /** Finds the ready Pods behind a Service of ipledger. */
-import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { isReady } from '../../lib/kubernetes/conditions.ts';
+import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
@@ -35,8 +36,9 @@ export async function findServicePods(
   const labels = selector.map(([label, value]) => `${label}=${asText(value)}`).join(',');
   if (labels === '') throw new CliError('unreachable', `Service ${name} of ${namespace} selects no Pods`);
   const list = await kubernetes.get(`${folder}/pods?labelSelector=${encodeURIComponent(labels)}`);
-  const pods = Array.isArray(list?.['items']) ? list['items'].map(asRecord) : [];
-  const ready = pods.filter(isReady).flatMap((pod) => podWithPort(pod, port) ?? []);
+  const ready = asRecords(list?.['items'])
+    .filter(isReady)
+    .flatMap((pod) => podWithPort(pod, port) ?? []);
   if (ready.length === 0)
     throw new CliError(
       'unreachable',
@@ -49,19 +51,8 @@ export async function findServicePods(
 export const annotationOf = (service: UntypedJson, name: string): string =>
   asText(asRecord(asRecord(service['metadata'])['annotations'])[name]);
 
-const isReady = (pod: UntypedJson): boolean => {
-  const { conditions } = asRecord(pod['status']);
-  const isTrue = (condition: unknown): boolean =>
-    asRecord(condition)['type'] === 'Ready' && asRecord(condition)['status'] === 'True';
-  return Array.isArray(conditions) && conditions.some(isTrue);
-};
-
 function podWithPort(pod: UntypedJson, portName: string): ServicePod | undefined {
-  const { containers } = asRecord(pod['spec']);
-  const ports = (Array.isArray(containers) ? containers : []).flatMap((container) => {
-    const list = asRecord(container)['ports'];
-    return Array.isArray(list) ? list.map(asRecord) : [];
-  });
+  const ports = asRecords(asRecord(pod['spec'])['containers']).flatMap((container) => asRecords(container['ports']));
   const port = ports.find(({ name }) => name === portName)?.['containerPort'];
   return typeof port === 'number' ? { name: asText(asRecord(pod['metadata'])['name']), port } : undefined;
 }

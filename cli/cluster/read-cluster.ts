@@ -1,4 +1,5 @@
 /** Reads the cluster state from the Kubernetes API. */
+import { conditionOf, isReady } from '../../lib/kubernetes/conditions.ts';
 import { isBesideKubeOvn, withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { allocationAnnotation } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import {
@@ -98,7 +99,7 @@ export function parsePod(item: UntypedJson, instances: MachineInstances): Pod {
     graceSeconds: typeof grace === 'number' ? grace : 30,
     annotations,
     node: asText(spec['nodeName']),
-    ...(isAgent(item) && { agent: conditionOf(status, 'Ready')['status'] === 'True' ? 'ready' : 'not ready' }),
+    ...(isAgent(item) && { agent: isReady(item) ? 'ready' : 'not ready' }),
   };
 }
 
@@ -110,11 +111,6 @@ function isAgent({ metadata, spec }: UntypedJson): boolean {
     labels['app.kubernetes.io/component'] === 'node-agent' &&
     asRecord(spec)['hostNetwork'] === true
   );
-}
-
-function conditionOf(status: UntypedJson, type: string): UntypedJson {
-  const conditions = Array.isArray(status['conditions']) ? status['conditions'].map(asRecord) : [];
-  return conditions.find((condition) => condition['type'] === type) ?? {};
 }
 
 /** "is NotReady since …"; undefined for a Node that is ready, or has no such condition yet. */

@@ -3,7 +3,7 @@
  * latter is removed. If another program manages it, its names, rules and limits stay, too: that program may still write such objects.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { asRecord, asText, asTexts, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, asText, asTexts, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 
 /** The label of a definition whose rules and limits ipledger sets. */
 export const managedBy = { label: 'app.kubernetes.io/managed-by', value: 'ipledger' } as const;
@@ -37,12 +37,10 @@ export function mergeDefinition(found: UntypedJson, ours: UntypedJson): MergedDe
   const merged = {
     ...spec,
     ...(context.isManaged && { names: { ...names, ...mergeShortNames(names, neededNames) } }),
-    versions: mergeVersions(context, listOf(spec['versions']), listOf(needed['versions'])),
+    versions: mergeVersions(context, asRecords(spec['versions']), asRecords(needed['versions'])),
   };
   return { definition: { ...found, spec: merged }, clashes: context.clashes };
 }
-
-const listOf = (value: unknown): UntypedJson[] => (Array.isArray(value) ? value.map(asRecord) : []);
 
 /** The API server refuses a new short name that is the definition's own singular. */
 function mergeShortNames(found: UntypedJson, ours: UntypedJson): UntypedJson {
@@ -86,9 +84,11 @@ function mergeVersion(context: Context, found: UntypedJson, ours: UntypedJson): 
 }
 
 function mergeColumns(first: UntypedJson, second: UntypedJson): UntypedJson[] {
-  const columns = listOf(first['additionalPrinterColumns']);
+  const columns = asRecords(first['additionalPrinterColumns']);
   const names = new Set(columns.map(({ name }) => asText(name).toLowerCase()));
-  const rest = listOf(second['additionalPrinterColumns']).filter(({ name }) => !names.has(asText(name).toLowerCase()));
+  const rest = asRecords(second['additionalPrinterColumns']).filter(
+    ({ name }) => !names.has(asText(name).toLowerCase()),
+  );
   return [...columns, ...rest];
 }
 

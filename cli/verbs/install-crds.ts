@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { pause } from '../../lib/process/abortable.ts';
 import { ApiError } from '../../lib/kubernetes/client/api-error.ts';
+import { conditionOf } from '../../lib/kubernetes/conditions.ts';
 import { asRecord, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { connectKubernetes, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import { managedBy, mergeDefinition } from '../crds/merge-definition.ts';
@@ -95,13 +96,13 @@ async function planStep(kubernetes: KubernetesClient, ours: UntypedJson): Promis
 async function waitUntilEstablished(kubernetes: KubernetesClient, name: string, signal: AbortSignal): Promise<void> {
   for (const until = performance.now() + establishedMs; ; await pause(pollMs, signal)) {
     signal.throwIfAborted();
-    const { conditions } = asRecord((await kubernetes.get(`${collection}/${name}`))?.['status']);
-    const all = (Array.isArray(conditions) ? conditions : []).map(asRecord);
-    const refusal = all.find(({ type, status }) => type === 'NamesAccepted' && status === 'False');
-    if (!refusal && all.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    const status = asRecord((await kubernetes.get(`${collection}/${name}`))?.['status']);
+    const names = conditionOf(status, 'NamesAccepted');
+    const isRefused = names['status'] === 'False';
+    if (!isRefused && conditionOf(status, 'Established')['status'] === 'True') return;
     if (performance.now() < until) continue;
-    if (refusal) {
-      const reason = asText(refusal['message']);
+    if (isRefused) {
+      const reason = asText(names['message']);
       throw new CliError(
         'refused',
         `CustomResourceDefinition ${name}: ${reason}: remove the definition that has this name`,

@@ -10,6 +10,9 @@ export function asRecord(value: unknown): UntypedJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as UntypedJson) : empty;
 }
 
+/** Returns the elements of a list as objects; [] for another value. */
+export const asRecords = (value: unknown): UntypedJson[] => (Array.isArray(value) ? value.map(asRecord) : []);
+
 /** Returns a text; "" for another value. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';

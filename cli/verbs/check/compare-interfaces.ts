@@ -1,7 +1,7 @@
 /** Compares the allocations with the addresses that Multus reports of a Pod's interfaces. */
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { CheckInput } from './check-input.ts';
-import { asRecord, tryParseJson, asText } from '../../../lib/kubernetes/untyped-json.ts';
+import { tryParseJson, asText, asRecords } from '../../../lib/kubernetes/untyped-json.ts';
 import { podKey } from '../../output/format.ts';
 import type { Disagreement } from './disagreement.ts';
 import type { Pod } from '../../cluster/cluster-state.ts';
@@ -57,7 +57,7 @@ function networkOf(provider: string): string {
 /** Entries that are not Multus' format are left out. */
 function parseInterfaces({ annotations }: Pod) {
   const listed = tryParseJson(annotations[statusAnnotation] ?? '');
-  return (Array.isArray(listed) ? listed : []).map(asRecord).map(({ name, interface: own, ips }) => ({
+  return asRecords(listed).map(({ name, interface: own, ips }) => ({
     name: asText(name),
     interface: asText(own),
     addresses: (Array.isArray(ips) ? ips : []).map(asText).filter((address) => address !== ''),

@@ -3,7 +3,7 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { nodeFailureOf } from '../../cluster/read-cluster.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
-import { type UntypedJson, asRecord, asText } from '../../../lib/kubernetes/untyped-json.ts';
+import { type UntypedJson, asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 
 /** Of the pod-watcher, and of all other components. */
 const maxEvents = 5;
@@ -54,7 +54,7 @@ export async function readPodInCluster(
     kubernetes.get(`${inNamespace}/events?${selector}`),
     node === '' ? undefined : readNodeFailure(kubernetes, node),
   ]);
-  const newest = asItems(events?.['items'])
+  const newest = asRecords(events?.['items'])
     .map(parseEvent)
     .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   return {
@@ -87,11 +87,9 @@ async function readNodeFailure(kubernetes: Pick<KubernetesClient, 'get'>, name: 
   }
 }
 
-const asItems = (list: unknown): UntypedJson[] => (Array.isArray(list) ? list.map(asRecord) : []);
-
 const parseWaiting = (status: UntypedJson): string[] => [
   ...new Set(
-    [...asItems(status['initContainerStatuses']), ...asItems(status['containerStatuses'])].flatMap((container) => {
+    [...asRecords(status['initContainerStatuses']), ...asRecords(status['containerStatuses'])].flatMap((container) => {
       const reason = asText(asRecord(asRecord(container['state'])['waiting'])['reason']);
       return reason === '' ? [] : [reason];
     }),

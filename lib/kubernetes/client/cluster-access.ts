@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { isIPv6 } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { asRecord, asText, type UntypedJson } from '../untyped-json.ts';
+import { asRecord, asText, type UntypedJson, asRecords } from '../untyped-json.ts';
 
 /** What a client needs of a kubeconfig. A `KubeConfig` of @kubernetes/client-node has the same methods. */
 export interface ClusterAccess {
@@ -128,7 +128,7 @@ async function parseFile(file: string): Promise<UntypedJson> {
 
 /** The entry of a name in a list of the kubeconfig, as [{ name, cluster: {…} }]; {} when it is missing. */
 function entryOf(list: unknown, name: unknown, field: string): UntypedJson {
-  const entries = Array.isArray(list) ? list.map(asRecord) : [];
+  const entries = asRecords(list);
   return asRecord(entries.find((entry) => entry['name'] === name)?.[field]);
 }
 

@@ -1,7 +1,7 @@
 /** The links of the node, by `ip -json address`. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { asRecord, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asText, asTexts, asRecords } from '../../../lib/kubernetes/untyped-json.ts';
 
 export interface NodeLink {
   readonly name: string;
@@ -32,7 +32,7 @@ export async function setLinkUp(name: string, signal: AbortSignal): Promise<void
 /** Parses the output of `ip -json address show`. @throws Error if it is no JSON */
 export function parseNodeLinks(output: string): NodeLink[] {
   const links: unknown = JSON.parse(output);
-  return (Array.isArray(links) ? links : []).map(asRecord).map((link) => ({
+  return asRecords(links).map((link) => ({
     name: asText(link['ifname']),
     addresses: (Array.isArray(link['addr_info']) ? link['addr_info'] : [])
       .map(asRecord)

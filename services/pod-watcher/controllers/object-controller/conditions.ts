@@ -1,7 +1,7 @@
 /** The conditions of Subnet, IPPool, Vip and IPAMClaim objects, with the types and reasons of their APIs. Pure. */
 import type { ErrorCode } from '../../../../lib/errors.ts';
 import { escapeUnprintable } from '../../../../lib/unprintable.ts';
-import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import { type UntypedJson, asText, asRecords } from '../../../../lib/kubernetes/untyped-json.ts';
 
 /** The allocator's answer to an object's spec. */
 export interface Verdict {
@@ -134,9 +134,7 @@ export function updatedConditions(
     readonly warnings?: readonly Warning[] | undefined;
   },
 ): Condition[] | undefined {
-  const conditions = new Map(
-    (Array.isArray(present) ? present : []).map(asRecord).map((each) => [asText(each['type']), each]),
-  );
+  const conditions = new Map(asRecords(present).map((each) => [asText(each['type']), each]));
   const desired = [...verdictConditions(verdict, reasons), ...warningConditions(warnings, conditions)].map((state) => ({
     ...state,
     message: escapeUnprintable(state.message),

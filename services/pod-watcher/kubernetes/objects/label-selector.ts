@@ -1,5 +1,5 @@
 /** Label selectors of Kubernetes. */
-import { type UntypedJson, asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import { type UntypedJson, asRecord, asText, asRecords } from '../../../../lib/kubernetes/untyped-json.ts';
 
 export interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export function isLabelSelector(raw: unknown): boolean {
 /** A field of another type reads as empty. */
 export function toSelector(raw: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = asRecord(raw);
-  const expressions = Array.isArray(matchExpressions) ? matchExpressions.map(asRecord) : [];
+  const expressions = asRecords(matchExpressions);
   return {
     matchLabels: toLabels(matchLabels),
     matchExpressions: expressions.map(({ key, operator, values }) => ({
