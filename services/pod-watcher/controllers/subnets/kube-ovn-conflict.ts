@@ -1,9 +1,13 @@
 /** Beside Kube-OVN: why a Subnet of ipledger is refused. Kube-OVN may have given, or may give, the same addresses. Pure. */
+import {
+  type AddressRange,
+  firstUncovered,
+  overlapsCidr,
+  parseRanges,
+} from '../../../../ledger/domain/addresses/address-ranges.ts';
 import { ownIpamType } from '../../../../lib/kubernetes/beside-kube-ovn.ts';
 import { isOvnProvider } from '../../../../lib/kubernetes/provider.ts';
 import { asText } from '../../../../lib/kubernetes/untyped-json.ts';
-import { type AddressRange, firstUncovered, parseRanges } from '../../../../lib/net/address-ranges.ts';
-import { cidrContains } from '../../../../lib/net/ip.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 
 export interface KubeOvnView {
@@ -36,19 +40,12 @@ export function kubeOvnConflict(
   return undefined;
 }
 
-/** The ranges of a Subnet's status that begin or end in one of the CIDRs, or contain one. */
+/** The ranges of a Subnet's status that have an address of one of the CIDRs. */
 function inside(
   cidrs: readonly string[],
   status: SubnetObject['status'],
   state: 'using' | 'available',
 ): AddressRange[] {
   const texts = ['v4', 'v6'].flatMap((family) => asText(status[`${family}${state}IPrange`]).split(','));
-  return parseRanges(texts).filter((range) =>
-    cidrs.some(
-      (cidr) =>
-        cidrContains(cidr, range.first) ||
-        cidrContains(cidr, range.last) ||
-        range.contains(cidr.slice(0, cidr.indexOf('/'))),
-    ),
-  );
+  return parseRanges(texts).filter((range) => cidrs.some((cidr) => overlapsCidr(range, cidr)));
 }

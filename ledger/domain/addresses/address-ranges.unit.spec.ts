@@ -13,6 +13,19 @@ describe('Ranges of addresses', () => {
     it(`${ranges.join()} are ${expected === undefined ? '' : 'not '}covered by ${covers.join() || 'none'}`, () =>
       expect(firstUncovered(parseRanges(ranges), parseRanges(covers))).to.equal(expected));
 
+  it('leave out texts that are none', () => {
+    const none = [
+      '',
+      'x',
+      '10.0.0.1-',
+      '..10.0.0.1',
+      '10.0.0.9-10.0.0.1',
+      '10.0.0.1-fd00::1',
+      '1.1.1.1-1.1.1.2-1.1.1.3',
+    ];
+    expect(parseRanges(none)).to.deep.equal([]);
+  });
+
   it('reads each cover a few times, however many ranges there are', () => {
     let reads = 0;
     const counted = (range: AddressRange): AddressRange =>
