@@ -76,10 +76,11 @@ export class Membership {
 
   /** How far this clock is ahead of those of the other replicas, by member key. */
   get aheadMs(): ReadonlyMap<string, number> {
-    const known = [...this.#clocks].filter(
-      (each): each is [string, Required<ObservedClock> & { aheadMs: number }] => each[1].aheadMs !== undefined,
+    return new Map(
+      [...this.#clocks].flatMap(([name, { aheadMs }]) =>
+        aheadMs === undefined ? [] : [[name.slice(memberPrefix.length), aheadMs] as const],
+      ),
     );
-    return new Map(known.map(([name, { aheadMs }]) => [name.slice(memberPrefix.length), aheadMs]));
   }
 
   /** Aborted while this replica's clock differs from those of most replicas: it would write wrong times. */

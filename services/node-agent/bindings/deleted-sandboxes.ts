@@ -52,13 +52,10 @@ export class DeletedSandboxes {
   async look(signal: AbortSignal): Promise<void> {
     const { allocator, files, runExclusive, log } = this.#deps;
     for (const saved of this.#ownBindings) if (saved.netnsFolder === '') await this.#locate(saved, signal);
-    const bindings = this.#ownBindings;
-    const isDeleted = (saved: SavedBinding): boolean =>
-      files.get(saved) === saved && namespaceState(saved) === 'deleted';
-    const deleted = bindings.filter(isDeleted);
+    const { deleted = [], unknown = [] } = Object.groupBy(this.#ownBindings, namespaceState);
     const stale = deleted.filter((saved) => this.#suspects.has(saved));
     this.#suspects = new Set(deleted);
-    this.#reportUnknown(bindings.filter((saved) => namespaceState(saved) === 'unknown'));
+    this.#reportUnknown(unknown);
     const ended: SavedBinding[] = [];
     const onEnded = async (saved: SavedBinding): Promise<void> => {
       await files.remove(saved);
@@ -70,7 +67,7 @@ export class DeletedSandboxes {
       runExclusive,
       cause,
       evidence: describeDeletion,
-      isStale: isDeleted,
+      isStale: (saved: SavedBinding) => files.get(saved) === saved && namespaceState(saved) === 'deleted',
       onEnded,
     } as const;
     const [error, ...others] = await endBindings(stale, options, signal);
