@@ -4,7 +4,7 @@ import type { TokenSource } from '../../lib/tls/client-tls.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
-/** For the ledger only: the Kubernetes API does not accept it. */
+/** Only the ledger accepts it, and not the Kubernetes API. */
 const audience = 'ipledger';
 /** The shortest lifetime that the Kubernetes API allows, and when a long verb requests the next token. */
 const lifetimeSeconds = 600;

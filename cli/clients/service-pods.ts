@@ -4,7 +4,7 @@ import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kuberne
 import { CliError } from '../program/cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
-/** As many as a client needs to fail over. */
+/** The number that a client needs to fail over. */
 const maxPods = 3;
 
 /** Name of a Service, and of the port that its Pods serve. */

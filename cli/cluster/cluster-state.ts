@@ -16,7 +16,7 @@ export interface Pod {
   readonly annotations: Readonly<Record<string, string>>;
   /** "" while it is not scheduled. */
   readonly node: string;
-  /** Of a node agent: whether it is ready. */
+  /** Whether it is ready; absent for a Pod that is no node agent. */
   readonly agent?: 'ready' | 'not ready';
 }
 

@@ -54,7 +54,7 @@ async function runWith(etcd: ClusterEtcd, [program = '', ...args]: readonly stri
   }
 }
 
-/** As a shell: 128 and the number of the signal that ended it. */
+/** The exit status as a shell has it: 128 and the number of the signal that ended it. */
 async function exitOf(child: ChildProcess, program: string): Promise<number> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

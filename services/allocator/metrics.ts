@@ -233,7 +233,7 @@ interface ComparedClocks {
   readonly clock: LedgerClock;
 }
 
-/** Without another clock there is no difference to report: a replica alone does not agree. */
+/** Nothing is reported without another clock: a replica alone does not agree. */
 function comparedClockGauges(registry: Registry, { clocks, membership, clock }: ComparedClocks): void {
   addGauge(registry, {
     name: 'ipledger_clock_difference_seconds',

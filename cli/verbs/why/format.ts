@@ -14,7 +14,7 @@ export interface PodReport {
   readonly pod: PodInCluster | null | undefined;
   /** The current allocations of the name. */
   readonly allocations: readonly Allocation[];
-  /** As DiagnosisInput has it. */
+  /** Why releases are halted in its namespace. */
   readonly halt?: string | undefined;
   /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
   readonly logicalPorts: readonly string[];

@@ -5,7 +5,7 @@ import { CliError } from '../../program/cli-error.ts';
 import { podIdentityOf } from '../../../lib/kubernetes/pod-identity.ts';
 import { type UntypedJson, asRecord, asRecords, asText } from '../../../lib/kubernetes/untyped-json.ts';
 
-/** Of the pod-watcher, and of all other components. */
+/** The limit for the pod-watcher, and that for all other components. */
 const maxEvents = 5;
 
 export interface PodInCluster {
@@ -76,7 +76,7 @@ export async function readPodInCluster(
 
 export const isFromWatcher = ({ from }: KubernetesEvent): boolean => from === 'ipledger-pod-watcher';
 
-/** Without the permission to read Nodes the report goes without it. */
+/** Undefined without the permission to read Nodes: the report goes without it. */
 async function readNodeFailure(kubernetes: Pick<KubernetesClient, 'get'>, name: string): Promise<string | undefined> {
   try {
     const node = await kubernetes.get(`/api/v1/nodes/${encodeURIComponent(name)}`);

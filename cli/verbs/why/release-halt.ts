@@ -4,7 +4,7 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
 import { CliError } from '../../program/cli-error.ts';
 
-/** Of the Lease: the chart's, and the default of the pod-watcher. */
+/** The namespaces of the Lease: the chart's, and the default of the pod-watcher. */
 const leaseNamespaces = ['ipledger-system', 'kube-system'];
 
 /** A clause with the remedy; undefined if releases are not halted. Without the permission to read the Lease the report goes without it. */

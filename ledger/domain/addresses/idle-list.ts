@@ -54,7 +54,7 @@ export class IdleList implements Iterable<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
-  /** From the last released to the first. */
+  /** The addresses from the last released to the first. */
   *newestFirst(): IterableIterator<bigint> {
     for (let slot = this.#list.last; slot >= 0; slot = this.#order.before(slot)) yield this.#slots.value(slot);
   }

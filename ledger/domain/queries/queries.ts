@@ -122,7 +122,7 @@ const countFree = (state: State, { subnet }: ConfiguredSubnet, parts: readonly A
 export const freeOf = (state: State, configured: ConfiguredSubnet, now: number): bigint[] =>
   configured.spaces.map(({ parts }) => countFree(state, configured, parts, now));
 
-/** As freeOf, of a pool. */
+/** The number of free addresses of a pool, for each family. */
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
   return (configured?.spaces ?? []).map((space) => {

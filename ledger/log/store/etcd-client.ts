@@ -11,7 +11,7 @@ import { probeMembers } from './probe-members.ts';
 
 /** The deadline of a call that is not a stream. */
 export const callTimeoutMs = 5_000;
-/** With several members, the deadline of a request for a token at one of them. */
+/** The deadline of a request for a token at one of several members. */
 const authenticateTimeoutMs = 1_000;
 
 /** A client of one cluster. */

@@ -184,7 +184,7 @@ export class ArrivingCall {
       if (chunk !== null) return push(this.#receive(chunk));
       this.#isReceiving = false;
       if (!this.#refusal || stream.closed) return push(null);
-      // At an end without a message, grpc-js would send another status than that of the refusal.
+      // grpc-js would send another status than that of the refusal at an end without a message.
       stream.once('finish', () => push(null));
       return false;
     };

@@ -15,7 +15,7 @@ export interface ListOptions {
   readonly pageSize: number;
   /** For each page. */
   readonly timeoutMs: number;
-  /** As in ApiRequest. */
+  /** The same as in ApiRequest. */
   readonly accept?: string;
   readonly signal: AbortSignal;
 }

@@ -83,7 +83,7 @@ export class DeletedSandboxes {
       );
   }
 
-  /** Without those of lingering-bindings.ts, which settle by themselves. */
+  /** Those of lingering-bindings.ts settle by themselves. */
   get #ownBindings(): readonly SavedBinding[] {
     return this.#deps.files.all().filter(({ boundAs, isDeleted }) => boundAs === '' && !isDeleted);
   }

@@ -30,7 +30,7 @@ export interface ShownSubnet {
   readonly gateway: string;
   /** Its VPC, if a router connects it; "" otherwise. */
   readonly logicalRouter: string;
-  /** Of an underlay Subnet. `provider` is the name of a ProviderNetwork. */
+  /** Absent for an overlay. `provider` is the name of a ProviderNetwork. */
   readonly vlan?: { readonly id: number; readonly provider: string } | undefined;
 }
 

@@ -22,7 +22,7 @@ import { allObjects, MassDeletionGuard } from '../mass-deletion-guard.ts';
 export interface NodeControllerOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
   readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe' | 'hasSynced'>;
-  /** Of the Lease on which an operator accepts a mass deletion. */
+  /** The namespace of the Lease on which an operator accepts a mass deletion. */
   readonly leaseNamespace: string;
   /** Whether the Pod of this container still holds one of its addresses. */
   readonly isAddressHeld: (sandbox: SandboxBinding) => boolean;

@@ -17,7 +17,7 @@ export interface MissingPodsOptions {
   readonly explain: (missing: ReadonlySet<string>) => Promise<void>;
   /** By scope of the guard: how many Pods were missing when an earlier watcher halted it. */
   readonly haltedBefore?: Readonly<Record<string, number>>;
-  /** Of the Lease on which an operator accepts a mass deletion. */
+  /** The namespace of the Lease on which an operator accepts a mass deletion. */
   readonly leaseNamespace: string;
   /** Raises the alarm that releases are halted; undefined clears it. */
   readonly alarm: (message: string | undefined) => void;

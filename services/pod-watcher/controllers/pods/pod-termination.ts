@@ -123,7 +123,7 @@ export class PodTermination {
     this.#missing.accept(accepted);
   }
 
-  /** As Retention.stoppedMachines. */
+  /** The machines that are stopped, as Retention knows them. */
   get stoppedMachines(): Iterable<string> {
     return this.#retention.stoppedMachines;
   }

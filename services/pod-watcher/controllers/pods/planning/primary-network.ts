@@ -45,7 +45,7 @@ export function resolvePrimaryNetwork(pod: Pod, clusterView: ClusterView): Prima
   return resolveNamespaceNetwork(pod, clusterView);
 }
 
-/** As in Kube-OVN, the IPPools of the namespace apply to the Subnet that the Pod names. */
+/** The IPPools of the namespace apply to the Subnet that the Pod names, as in Kube-OVN. */
 function resolveSubnetOfPod(name: string, namespace: string, clusterView: ClusterView): PrimaryResolution {
   const annotation = `annotation ${key('logical_switch')}`;
   const { subnets } = clusterView;
