@@ -4,15 +4,20 @@
  */
 
 /** Enough for hundreds of answers of the usual size. */
-const turnMs = 10;
+const defaultMs = 10;
 
 export class TurnBudget {
+  readonly #turnMs: number;
   #spentMs = 0;
   #startedAt = performance.now();
 
+  constructor(turnMs = defaultMs) {
+    this.#turnMs = turnMs;
+  }
+
   /** Whether the time since the last `restart`, with what was added, is over. */
   get isSpent(): boolean {
-    return this.#spentMs + performance.now() - this.#startedAt >= turnMs;
+    return this.#spentMs + performance.now() - this.#startedAt >= this.#turnMs;
   }
 
   /** Counts work that follows in this turn. To encode an answer takes about as long as to read it. */

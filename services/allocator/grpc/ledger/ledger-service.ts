@@ -1,5 +1,6 @@
 /** The handlers of the Ledger service. Each method has a file of its own. */
 import type { LedgerService } from '../../../../proto/generated/ipledger.ts';
+import { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { createCheckpoint } from '../audit/checkpoint.ts';
 import { streamDiff } from '../point-in-time/diff.ts';
@@ -15,9 +16,12 @@ import { EncodedEvents } from './encoded-events.ts';
 import { streamEvents } from './watch.ts';
 import { explainPod } from '../history/why.ts';
 
+/** Of all streams of events. */
+const streamMsPerTurn = 3;
+
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {
   const pointInTime = new PointInTimeReader(allocator.replica);
-  const watched = { allocator, encoded: new EncodedEvents() };
+  const watched = { allocator, encoded: new EncodedEvents(), turns: new SharedTurns(streamMsPerTurn) };
   return {
     watch: (request, context) => streamEvents(watched, request, context),
     history: (request, context) => getHistory(allocator, request, context),

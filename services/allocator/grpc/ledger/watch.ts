@@ -1,5 +1,6 @@
 /** Ledger.Watch: streams the events from a position on, and then each new event. */
 import { timeoutSignal } from '../../../../lib/process/abortable.ts';
+import type { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -21,11 +22,15 @@ import type { EncodedEvents } from './encoded-events.ts';
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
 const maxLagMs = 10_000;
+/** Parsed or encoded without a pause. Takes about a millisecond. */
+const eventsPerPiece = 50;
 
 /** What all streams of a replica share. */
 export interface Watched {
   readonly allocator: AllocatorContext;
   readonly encoded: EncodedEvents;
+  /** In which events are parsed and encoded, so that streams do not delay the writer, however many there are. */
+  readonly turns: SharedTurns;
 }
 
 /**
@@ -33,7 +38,7 @@ export interface Watched {
  * @throws IpledgerError INVALID_REQUEST; POSITION_GONE; LEDGER_FROZEN; LEDGER_DAMAGED; UNAVAILABLE when this replica cannot follow the log.
  */
 export async function* streamEvents(
-  { allocator, encoded }: Watched,
+  { allocator, encoded, turns }: Watched,
   request: api.WatchRequest,
   context: CallContext,
 ): AsyncGenerator<MessageInput<api.WatchReply> | Buffer> {
@@ -59,14 +64,14 @@ export async function* streamEvents(
   try {
     while (!signal.aborted) {
       commits.reset();
-      for await (const events of eventsFrom(replica, next, signal)) {
+      for await (const events of eventsFrom(replica, next, { turns, signal })) {
         const last = events.at(-1);
         if (!last) continue;
         next = last.envelope.seq + 1;
         reachedHead = { ...reachedHead, seq: last.envelope.seq, hash: last.hash };
         const selected = await selectEvents(replica.ledger, events, filter, signal);
         const position = LedgerService.watch.responseSerialize({ position: positionMessage(reachedHead) });
-        yield Buffer.concat([position, ...selected.map((event) => encoded.encode(event))]);
+        yield Buffer.concat([position, ...(await mapInPieces(turns, selected, (event) => encoded.encode(event)))]);
       }
       if (next > replica.head.seq) await commits.wait(keepaliveMs);
       if (!commits.hasCommitted) yield keepalive();
@@ -114,7 +119,11 @@ async function rejectBeyondHead(replica: Replica, from: Seq, signal: AbortSignal
 }
 
 /** The committed events from a position on, in complete commands. */
-async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+async function* eventsFrom(
+  replica: Replica,
+  from: Seq,
+  { turns, signal }: { readonly turns: SharedTurns; readonly signal: AbortSignal },
+): AsyncGenerator<readonly StoredEvent[]> {
   const recent = replica.recentFrom(from);
   if (recent) {
     yield* splitIntoReplies(recent);
@@ -124,8 +133,7 @@ async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): As
   let expected = from;
   let pending: StoredEvent[] = [];
   for await (const lines of replica.ledger.read(from, signal)) {
-    for (const { text } of lines) {
-      const event = parseEvent(text);
+    for (const event of await mapInPieces(turns, lines, ({ text }) => parseEvent(text))) {
       if (event.envelope.seq !== expected) throw notDense(from, expected, event.envelope.seq);
       expected++;
       pending.push(event);
@@ -139,6 +147,17 @@ async function* eventsFrom(replica: Replica, from: Seq, signal: AbortSignal): As
       'LEDGER_DAMAGED',
       `the log ends before event ${expected}, which this replica has applied: run ipledger verify`,
     );
+}
+
+async function mapInPieces<Item, Result>(
+  turns: SharedTurns,
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += eventsPerPiece)
+    results.push(...(await turns.do(() => items.slice(start, start + eventsPerPiece).map(map))));
+  return results;
 }
 
 function notDense(from: Seq, expected: Seq, found: Seq): IpledgerError {
