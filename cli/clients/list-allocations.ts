@@ -3,8 +3,6 @@ import { type Allocation, IpamService, type Position } from '../../proto/generat
 import type { LedgerClient } from './ledger-client.ts';
 import { readPages } from './pages.ts';
 
-const pageSize = 1_000;
-
 /** Selects allocations. An absent field matches all. */
 export interface AllocationFilter {
   readonly subnet?: string;
@@ -18,7 +16,7 @@ export async function listAllocations(
   allocator: LedgerClient,
   filter: { [Name in keyof AllocationFilter]: AllocationFilter[Name] | undefined },
 ): Promise<{ position: Position | undefined; allocations: Allocation[] }> {
-  const read = (pageToken: string) => allocator.call(IpamService.listAllocations, { ...filter, pageSize, pageToken });
+  const read = (pageToken: string) => allocator.call(IpamService.listAllocations, { ...filter, pageToken });
   const all: Allocation[] = [];
   let last: Position | undefined;
   for await (const { position, allocations } of readPages(read)) {

@@ -12,7 +12,6 @@ import { addDestructiveOptions, type DestructiveOptions } from '../program/opera
 import { outputStyle, runAndPrint } from '../program/verb.ts';
 import { formatTime, type TimeZone } from '../time/times.ts';
 
-const pageSize = 1_000;
 /** The API's limit for one request. */
 const maxAddresses = 64;
 
@@ -66,8 +65,7 @@ async function listReservations(
   { subnet, reservedFor }: ReservationFilter,
 ): Promise<AddressRecord[]> {
   const all: AddressRecord[] = [];
-  const read = (pageToken: string) =>
-    allocator.call(IpamService.listReservations, { subnet, reservedFor, pageSize, pageToken });
+  const read = (pageToken: string) => allocator.call(IpamService.listReservations, { subnet, reservedFor, pageToken });
   for await (const { records } of readPages(read)) for (const each of records) all.push(each);
   if (all.length === 0) throw new CliError('refused', `nothing is reserved for ${reservedFor}`);
   return all;

@@ -502,7 +502,7 @@ export interface UnbindReply {
 export interface ListBindingsRequest {
   /** "" matches every node. */
   node: string;
-  /** At most 1,000; 0 means 500. */
+  /** At most 250; 0 means 250. */
   pageSize: number;
   /** The token of the page before; "" for the first page. */
   pageToken: string;
@@ -546,7 +546,7 @@ export interface ListAllocationsRequest {
   namespace: string;
   pod: string;
   node: string;
-  /** At most 1,000; 0 means 500. */
+  /** At most 250; 0 means 250. */
   pageSize: number;
   /** The token of the page before; "" for the first page. */
   pageToken: string;
@@ -597,7 +597,7 @@ export interface ListReservationsRequest {
   /** Both must match; "" matches everything. */
   subnet: string;
   reservedFor: string;
-  /** At most 1,000; 0 means 500. */
+  /** At most 250; 0 means 250. */
   pageSize: number;
   /** The token of the page before; "" for the first page. */
   pageToken: string;

@@ -19,8 +19,6 @@ export interface LedgerEndpoints {
   readonly signal: AbortSignal;
 }
 
-const pageSize = 1_000;
-
 /** The current state. Its parts are read one after another, so they may be inconsistent while the ledger changes. */
 export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoints): Promise<LedgerState> {
   const { allocations } = await listAllocations(allocator, {});
@@ -49,14 +47,14 @@ async function readFenced(endpoint: LedgerTarget, signal: AbortSignal): Promise<
 
 async function listBindings(allocator: LedgerClient): Promise<SandboxBinding[]> {
   const all: SandboxBinding[] = [];
-  const read = (pageToken: string) => allocator.call(IpamService.listBindings, { pageSize, pageToken });
+  const read = (pageToken: string) => allocator.call(IpamService.listBindings, { pageToken });
   for await (const { bindings } of readPages(read)) for (const each of bindings) all.push(each);
   return all;
 }
 
 async function listReservations(allocator: LedgerClient): Promise<AddressRecord[]> {
   const all: AddressRecord[] = [];
-  const read = (pageToken: string) => allocator.call(IpamService.listReservations, { pageSize, pageToken });
+  const read = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken });
   for await (const { records } of readPages(read)) for (const each of records) all.push(each);
   return all;
 }

@@ -32,7 +32,7 @@ export interface RateLimits {
  */
 export const defaultRateLimits: RateLimits = { agentRate: 20, agentBurst: 4_000 };
 
-/** Queries write nothing to etcd. A booting node sends one per Wait, one per 500 bindings, and CHECKs. */
+/** Queries write nothing to etcd. A booting node sends one per Wait, one per 250 bindings, and CHECKs. */
 const queryLimits = { perSecond: 100, burst: 5_000 };
 /** Calls of one agent that are in progress at a time: eight batches of the writer. */
 const maxInProgress = 1_024;

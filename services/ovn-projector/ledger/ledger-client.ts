@@ -21,7 +21,6 @@ export interface ProjectorLedgerClient {
 }
 
 const callTimeoutMs = 10_000;
-const listPageSize = 1_000;
 /** The allocator sends a keepalive every few seconds. Without data for this time, the stream is broken. */
 export const watchSilenceMs = 20_000;
 
@@ -33,7 +32,7 @@ export function createLedgerClient(connection: Connection): ProjectorLedgerClien
   return {
     status: (signal) => call(connection, LedgerService.getStatus, {}, options(signal)),
     listAllocations: (pageToken, signal) =>
-      call(connection, IpamService.listAllocations, { pageSize: listPageSize, pageToken }, options(signal)),
+      call(connection, IpamService.listAllocations, { pageToken }, options(signal)),
     listSubnets: (signal) => call(connection, SubnetsService.listSubnets, {}, options(signal)),
     watch: (after, signal) =>
       stream(connection, LedgerService.watch, { fromSeq: after.seq + 1, after }, { silenceMs: watchSilenceMs, signal }),

@@ -71,7 +71,6 @@ export interface WatcherLedgerClient {
 /** The timeout of Allocate. Its request contains the deadline for the decision. */
 export const allocateTimeoutMs = 10_000;
 const callTimeoutMs = 10_000;
-const listPageSize = 1_000;
 /** The allocator sends a keepalive every few seconds. Without data for this time, the stream is broken. */
 export const watchSilenceMs = 20_000;
 
@@ -87,19 +86,9 @@ export function createLedgerClient(connection: Connection): WatcherLedgerClient 
       call(connection, IpamService.allocate, request, { timeoutMs: allocateTimeoutMs, signal, trace }),
     release: (request, signal) => call(connection, IpamService.release, request, { timeoutMs: callTimeoutMs, signal }),
     list: (pageToken, signal) =>
-      call(
-        connection,
-        IpamService.listAllocations,
-        { pageSize: listPageSize, pageToken },
-        { timeoutMs: callTimeoutMs, signal },
-      ),
+      call(connection, IpamService.listAllocations, { pageToken }, { timeoutMs: callTimeoutMs, signal }),
     listBindings: (request, signal) =>
-      call(
-        connection,
-        IpamService.listBindings,
-        { ...request, pageSize: listPageSize },
-        { timeoutMs: callTimeoutMs, signal },
-      ),
+      call(connection, IpamService.listBindings, request, { timeoutMs: callTimeoutMs, signal }),
     unbind: (request, signal) => call(connection, IpamService.unbind, request, { timeoutMs: callTimeoutMs, signal }),
     applySubnet: (request, signal) =>
       call(connection, SubnetsService.applySubnet, request, { timeoutMs: callTimeoutMs, signal }),
@@ -124,12 +113,7 @@ export function createLedgerClient(connection: Connection): WatcherLedgerClient 
     getAddress: (request, signal) =>
       call(connection, IpamService.getAddress, request, { timeoutMs: callTimeoutMs, signal }),
     listReservations: (pageToken, signal) =>
-      call(
-        connection,
-        IpamService.listReservations,
-        { pageSize: listPageSize, pageToken },
-        { timeoutMs: callTimeoutMs, signal },
-      ),
+      call(connection, IpamService.listReservations, { pageToken }, { timeoutMs: callTimeoutMs, signal }),
     watch: (after, signal) =>
       stream(connection, LedgerService.watch, { fromSeq: after.seq + 1, after }, { silenceMs: watchSilenceMs, signal }),
   };

@@ -3,7 +3,11 @@ import { IpledgerError } from '../../../../lib/errors.ts';
 import type { CallContext, Handlers } from '../../../../lib/grpc/server/serve.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import { type IpamService } from '../../../../proto/generated/ipledger.ts';
-import { addressRecord, listAllocations as pageOfAllocations } from '../../../../ledger/domain/queries/queries.ts';
+import {
+  addressRecord,
+  listAllocations as pageOfAllocations,
+  maxClaimsPerPage,
+} from '../../../../ledger/domain/queries/queries.ts';
 import { listBindings as pageOfBindings, placeOf } from '../../../../ledger/domain/queries/list-bindings.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import { allocate } from './allocate.ts';
@@ -71,7 +75,7 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
     ),
   );
   const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
-  const page = { afterSeq, size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const page = { afterSeq, size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage) };
   const { answer, head } = await runList(
     allocator,
     context,
@@ -86,7 +90,10 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
 
 async function listBindings(allocator: AllocatorContext, request: api.ListBindingsRequest, context: CallContext) {
   const { node } = request;
-  const page = { after: readBindingToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const page = {
+    after: readBindingToken(request.pageToken),
+    size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage),
+  };
   const { answer, head } = await runList(allocator, context, (state) => pageOfBindings(state, node, page), request);
   const bindings = answer.bindings.slice(0, countFitting(answer.bindings));
   const last = bindings.at(-1);

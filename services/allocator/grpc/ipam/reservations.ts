@@ -6,7 +6,11 @@ import { reservedAddressesFor } from '../../../../ledger/domain/decide/rules/ent
 import { matchesIpFamily } from '../../../../ledger/domain/decide/rules/ip-family.ts';
 import { familyOf } from '../../../../ledger/domain/events/event.ts';
 import { claimKey } from '../../../../ledger/domain/state/claim.ts';
-import { addressRecord, listReservations as pageOfReservations } from '../../../../ledger/domain/queries/queries.ts';
+import {
+  addressRecord,
+  listReservations as pageOfReservations,
+  maxClaimsPerPage,
+} from '../../../../ledger/domain/queries/queries.ts';
 import type { State } from '../../../../ledger/domain/state/state.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { submitCommand, runQuery } from '../run-query.ts';
@@ -95,7 +99,10 @@ async function listReservations(
     ...(request.subnet !== '' && { subnet: request.subnet }),
     ...(request.reservedFor !== '' && { reservedFor: request.reservedFor }),
   };
-  const page = { after: readNameToken(request.pageToken), size: resolvePageSize(request.pageSize, 500, 1_000) };
+  const page = {
+    after: readNameToken(request.pageToken),
+    size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage),
+  };
   const read = (state: State, now: number) => {
     const { names, next } = pageOfReservations(state, filter, page);
     return { next, records: names.map(({ subnet, address }) => addressRecord(state, subnet, address, now)) };
