@@ -11,7 +11,7 @@ const podLimit: BucketLimit = { perSecond: 0.1, burst: 48 };
 /** A namespace may start 20,000 Pods at once. */
 export const defaultNamespaceLimit: BucketLimit = { perSecond: 20, burst: 20_000 };
 
-/** The budget that was used longest ago is dropped: it is full again, or soon. */
+/** Beyond, the budget that was used longest ago is dropped: it is full soon. */
 const maxBudgets = 10_000;
 
 export class EventBudget {
@@ -24,6 +24,11 @@ export class EventBudget {
   constructor(namespaceLimit = defaultNamespaceLimit, now: () => number = () => performance.now()) {
     this.#namespaceLimit = namespaceLimit;
     this.#now = now;
+  }
+
+  /** The Pods whose budgets are not full, and those that were used last. */
+  get podCount(): number {
+    return this.#pods.size;
   }
 
   /**
@@ -56,7 +61,13 @@ export class EventBudget {
   }
 
   #budgetOf(budgets: Map<string, TokenBucket>, key: string, limit: BucketLimit): TokenBucket {
-    const budget = budgets.get(key) ?? new TokenBucket(limit, this.#now());
+    const now = this.#now();
+    const budget = budgets.get(key) ?? new TokenBucket(limit, now);
+    // A full budget equals a new one. Each Pod that got its addresses would have one for good.
+    for (const [oldest, used] of budgets) {
+      if (used.secondsUntil(limit.burst, now) > 0) break;
+      budgets.delete(oldest);
+    }
     storeNewest(budgets, key, budget, maxBudgets);
     return budget;
   }

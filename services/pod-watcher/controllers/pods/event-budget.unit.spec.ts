@@ -49,4 +49,16 @@ describe('EventBudget', () => {
       if (index % 5_000 === 0) expect(take('shop', 'u-1', 1)).to.be.a('string');
     }
   });
+
+  it('keeps nothing of a Pod whose budget is full again', () => {
+    budget = new EventBudget({ perSecond: 0, burst: 1_000_000 }, () => seconds * 1_000);
+    for (let index = 0; index < 100; index++) take('shop', `u-${index}`, 1);
+    expect(budget.podCount).to.equal(100);
+    seconds = 10;
+    take('shop', 'another', 48);
+    expect(budget.podCount).to.equal(1);
+    take('shop', 'last', 1);
+    expect(budget.podCount).to.equal(2);
+    expect(take('shop', 'another', 1)).to.be.a('string');
+  });
 });
