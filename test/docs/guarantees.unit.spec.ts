@@ -1,4 +1,4 @@
-/** Checks that docs/guarantees.md and docs/threat-model.md name existing test files. */
+/** Checks that the documents about promises, attackers and bugs name existing test files. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -15,17 +15,19 @@ const rows = readFileSync(join(root, 'docs/guarantees.md'), 'utf8')
     suites: suites.split(', ').map((each) => each.replaceAll('`', '')),
   }));
 
-/** The test files that docs/threat-model.md names. */
-const attacks = [
-  ...readFileSync(join(root, 'docs/threat-model.md'), 'utf8').matchAll(/`([\w/.-]+(?:\.spec\.ts|_test\.go))`/g),
-].map(([, suite = '']) => suite);
+/** The test files that a document names. */
+const suitesIn = (file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/`([\w/.-]+(?:\.spec\.ts|_test\.go))`/g)].map(
+    ([, suite = '']) => suite,
+  );
 
-describe('docs/threat-model.md', () => {
-  it('names existing test files', () => {
-    expect(attacks).to.have.length.greaterThan(20);
-    expect(attacks.filter((suite) => !existsSync(join(root, suite)))).to.deep.equal([]);
+for (const file of ['docs/threat-model.md', 'docs/track-record.md'])
+  describe(file, () => {
+    it('names existing test files', () => {
+      expect(suitesIn(file)).to.have.length.greaterThan(15);
+      expect(suitesIn(file).filter((suite) => !existsSync(join(root, suite)))).to.deep.equal([]);
+    });
   });
-});
 
 describe('docs/guarantees.md', () => {
   it('names existing test files for each promise', () => {
