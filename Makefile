@@ -147,17 +147,20 @@ sizing: cni programs ## memory of each program with 100, 1,000 and 10,000 Pods, 
 
 # ---- images and packages -------------------------------------------------------------------------------------------
 
+ARCHITECTURES ?= amd64 arm64
+
 .PHONY: images
-images: build-packages node_modules cni ## the container images, as OCI archives in dist/ (IMAGE_PREFIX=registry/folder, SOURCE_DATE_EPOCH)
-	@node build/images/images.ts
+images: build-packages node_modules $(ARCHITECTURES:%=.cache/dist/%/kube-ovn) ## the container images, as OCI archives in dist/ (ARCHITECTURES=amd64, IMAGE_PREFIX=registry/folder, SOURCE_DATE_EPOCH)
+	@ARCHITECTURES='$(ARCHITECTURES)' node build/images/images.ts
 
 .PHONY: push-images
-push-images: images ## push the images to REGISTRY=registry/folder, with an index of all architectures, and print their digests
+push-images: images ## push the images to REGISTRY=registry/folder, with all their architectures, and print their digests
 	@node test/harness/prepare.ts crane
 	@PATH="$(CURDIR)/.cache/bin:$$PATH" node build/images/push-images.ts
 
 .PHONY: images-check
-images-check: images programs ## build the images again and compare; size, user, SBOM, and each program on a read-only root (root)
+images-check: images programs ## build the images again and compare; size, user, SBOM, ELF headers, and each program on a read-only root (root)
+	@sh test/harness/prerequisites emulation
 	@SPEC='test/images/*.spec.ts' $(specs)
 
 .PHONY: pack
@@ -208,14 +211,21 @@ programs: prerequisites node_modules ## find the real servers and tools, or buil
 .PHONY: cni
 cni: .cache/dist/kube-ovn ## the CNI plugin
 
-.cache/dist/kube-ovn: $(wildcard cni/*.go) cni/go.mod $(wildcard cni/go.sum) | prerequisites
+plugin_sources := $(wildcard cni/*.go) cni/go.mod $(wildcard cni/go.sum)
+build_plugin = cd cni && CGO_ENABLED=0 $(1) go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w' -o ../$@ .
+
+.cache/dist/kube-ovn: $(plugin_sources) | prerequisites
 	@mkdir -p $(@D)
-	cd cni && CGO_ENABLED=0 go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w' -o ../$@ .
+	$(call build_plugin)
+
+.cache/dist/%/kube-ovn: $(plugin_sources) | prerequisites
+	@mkdir -p $(@D)
+	$(call build_plugin,GOARCH=$*)
 
 .PHONY: clean
 clean: ## stop what `up` started and remove what was built (PURGE=1: up's data, too)
 	@if [ -d .cache/up ]; then $(MAKE) --no-print-directory down; fi
-	rm -rf node_modules dist .cache/bin .cache/compiled .cache/dist .cache/demo .cache/ovn
+	rm -rf node_modules dist .cache/bin .cache/compiled .cache/dist .cache/demo .cache/images .cache/ovn
 
 # ---- checks: format, lint, types, import directions, generated code ------------------------------------------------
 

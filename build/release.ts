@@ -11,9 +11,6 @@ export interface Release {
   readonly createdAt: number;
 }
 
-/** This machine's, as OCI and krew name it. */
-export const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-
 export function readRelease(env: NodeJS.ProcessEnv): Release {
   const [revision = '', time = '0'] = git('log', '-1', '--format=%H %ct').split(' ');
   const epoch = env['SOURCE_DATE_EPOCH'] || time;

@@ -2,18 +2,21 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Architecture, architectures } from '../architecture.ts';
 import { root } from '../bundle/bundle-programs.ts';
 import { tarFile, type TarEntry } from '../oci/tar.ts';
 import type { DebianFile } from '../parts/debian-parts.ts';
+import { nodeExecutable } from '../parts/node-parts.ts';
 import type { Part } from '../parts/part.ts';
 
 /** The user of the image `ipledger`, and its group. */
 export const nonRootUid = 65_532;
 
 /** Node without its symbols: 18 MB less. @param folder for the stripped file */
-export function stripNode(folder: string): string {
+export function stripNode(architecture: Architecture, folder: string): string {
   const stripped = join(folder, 'node');
-  execFileSync('strip', ['--strip-unneeded', '-o', stripped, join(root, 'node_modules/node/bin/node')]);
+  const strip = `${architectures[architecture].triplet}-strip`;
+  execFileSync(strip, ['--strip-unneeded', '-o', stripped, nodeExecutable(architecture)]);
   return stripped;
 }
 

@@ -1,15 +1,12 @@
-/** An image as an archive in the OCI image layout (https://github.com/opencontainers/image-spec, image-layout.md). */
+/** An image for several architectures as an archive in the OCI image layout (https://github.com/opencontainers/image-spec, image-layout.md). */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import type { Architecture } from '../architecture.ts';
 import { formatTar, type TarEntry } from './tar.ts';
 
+/** The image of one architecture. */
 export interface Image {
-  /** The reference, as 'localhost/ipledger:0.1.0'. */
-  readonly reference: string;
-  /** 'amd64' or 'arm64'. */
-  readonly architecture: string;
-  /** Seconds since 1970. */
-  readonly createdAt: number;
+  readonly architecture: Architecture;
   /** The `config` object of the image configuration. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly layers: readonly Layer[];
@@ -36,48 +33,71 @@ interface Descriptor {
   readonly size: number;
 }
 
-/** Returns the archive, and the digest of the manifest: the name of the image in registries. */
-export function formatOciArchive(image: Image): { archive: Buffer; digest: string } {
-  const { reference, architecture, createdAt, config, layers } = image;
-  const blobs: TarEntry[] = [];
+/** The name of an image, which its architectures share. */
+export interface ImageName {
+  /** The reference, as 'localhost/ipledger:0.1.0'. */
+  readonly reference: string;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** Returns an archive with an index of the images, one for each architecture, and the digest of the index: the name in registries. */
+export function formatOciArchive(
+  { reference, createdAt }: ImageName,
+  images: readonly Image[],
+): { archive: Buffer; digest: string } {
+  const blobs = new Map<string, TarEntry>();
   const addBlob = (mediaType: string, bytes: Buffer): Descriptor => {
     const descriptor = { mediaType, digest: digest(bytes), size: bytes.length };
-    blobs.push({ path: `blobs/${descriptor.digest.replace(':', '/')}`, mode: 0o644, content: { file: bytes } });
+    const path = `blobs/${descriptor.digest.replace(':', '/')}`;
+    blobs.set(path, { path, mode: 0o644, content: { file: bytes } });
     return descriptor;
   };
-  const addJson = (mediaType: string, value: object): Descriptor =>
-    addBlob(mediaType, Buffer.from(JSON.stringify(value)));
+  const addJson: AddJson = (mediaType, value) => addBlob(mediaType, Buffer.from(JSON.stringify(value)));
 
   const created = new Date(createdAt * 1_000).toISOString();
-  const configDescriptor = addJson('application/vnd.oci.image.config.v1+json', {
-    created,
-    architecture,
-    os: 'linux',
-    config,
-    rootfs: { type: 'layers', diff_ids: layers.map(({ tar }) => digest(tar)) },
-    history: layers.map(({ comment }) => ({ created, created_by: 'make images', comment })),
+  const manifests = images.map((image) => {
+    const layers = image.layers.map(({ compressed }) => addBlob(`${layerType}+gzip`, compressed));
+    return addManifest(image, { created, layers }, addJson);
   });
-  const layerType = 'application/vnd.oci.image.layer.v1.tar+gzip';
-  const manifest = addJson('application/vnd.oci.image.manifest.v1+json', {
-    schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    config: configDescriptor,
-    layers: layers.map(({ compressed }) => addBlob(layerType, compressed)),
-  });
+  const mediaType = 'application/vnd.oci.image.index.v1+json';
+  const index = addJson(mediaType, { schemaVersion: 2, mediaType, manifests });
   // skopeo and podman read the tag, containerd the whole name
   const annotations = {
     'io.containerd.image.name': reference,
     'org.opencontainers.image.ref.name': reference.slice(reference.lastIndexOf(':') + 1),
   };
-  const index = {
-    schemaVersion: 2,
-    manifests: [{ ...manifest, annotations, platform: { architecture, os: 'linux' } }],
+  const layout = {
+    'index.json': { schemaVersion: 2, manifests: [{ ...index, annotations }] },
+    'oci-layout': { imageLayoutVersion: '1.0.0' },
   };
-  const files = { 'index.json': index, 'oci-layout': { imageLayoutVersion: '1.0.0' } };
-  const entries = Object.entries(files).map(([path, value]): TarEntry => ({
+  const entries = Object.entries(layout).map(([path, value]): TarEntry => ({
     path,
     mode: 0o644,
     content: { file: Buffer.from(JSON.stringify(value)) },
   }));
-  return { archive: formatTar([...entries, ...blobs], createdAt), digest: manifest.digest };
+  return { archive: formatTar([...entries, ...blobs.values()], createdAt), digest: index.digest };
+}
+
+type AddJson = (mediaType: string, value: object) => Descriptor;
+
+const layerType = 'application/vnd.oci.image.layer.v1.tar';
+
+/** Adds the configuration and the manifest of one architecture. Returns its entry in the index. */
+function addManifest(
+  { architecture, config, layers }: Image,
+  added: { readonly created: string; readonly layers: readonly Descriptor[] },
+  addJson: AddJson,
+): object {
+  const configuration = addJson('application/vnd.oci.image.config.v1+json', {
+    created: added.created,
+    architecture,
+    os: 'linux',
+    config,
+    rootfs: { type: 'layers', diff_ids: layers.map(({ tar }) => digest(tar)) },
+    history: layers.map(({ comment }) => ({ created: added.created, created_by: 'make images', comment })),
+  });
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const manifest = { schemaVersion: 2, mediaType, config: configuration, layers: added.layers };
+  return { ...addJson(mediaType, manifest), platform: { architecture, os: 'linux' } };
 }

@@ -35,8 +35,8 @@ export async function commandLineFiles(bundle: string, release: Release): Promis
 const printCompletion = (bundle: string, shell: string): string =>
   execFileSync(process.execPath, [join(bundle, 'ipledger.mjs'), 'completion', shell], { encoding: 'utf8' });
 
-async function createManPage({ version, createdAt }: Release): Promise<string> {
-  const program = new Command('ipledger');
+export async function createManPage({ version, createdAt }: Release): Promise<string> {
+  const program = new Command('ipledger').enablePositionalOptions(); // as cli/main.ts
   for (const { usage, description, load } of verbTable) (await load())(program.command(usage).description(description));
   return formatManPage({
     name: 'ipledger',

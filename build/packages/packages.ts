@@ -9,13 +9,14 @@ import { gzipSync } from 'node:zlib';
 import { pathToFileURL } from 'node:url';
 import project from '../../package.json' with { type: 'json' };
 import { bundlePrograms, root } from '../bundle/bundle-programs.ts';
+import { ownArchitecture } from '../architecture.ts';
 import { stripNode } from '../images/root-filesystem.ts';
 import { formatTar, tarFile, type TarEntry } from '../oci/tar.ts';
 import { describeParts } from '../parts/describe-parts.ts';
 import { readNodeParts } from '../parts/node-parts.ts';
 import { readNpmParts } from '../parts/npm-parts.ts';
 import type { Part } from '../parts/part.ts';
-import { architecture, readRelease } from '../release.ts';
+import { readRelease } from '../release.ts';
 import { commandLineFiles } from './command-line-files.ts';
 import { formatKrewManifest } from './krew-manifest.ts';
 
@@ -68,8 +69,8 @@ function packNpm(files: readonly TarEntry[]): void {
 
 /** Needs glibc and libstdc++ of the machine, as each build of Node does. */
 function packArchive(files: readonly TarEntry[]): void {
-  const folder = `${name}-${release.version}-linux-${architecture}`;
-  const node = tarFile('lib/ipledger/node', readFileSync(stripNode(work)), 0o755);
+  const folder = `${name}-${release.version}-linux-${ownArchitecture}`;
+  const node = tarFile('lib/ipledger/node', readFileSync(stripNode(ownArchitecture, work)), 0o755);
   const entries = [...files, node].map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
   const content = gzipSync(formatTar(entries, release.createdAt));
   const archive = `${folder}.tar.gz`;
@@ -78,7 +79,13 @@ function packArchive(files: readonly TarEntry[]): void {
 
   const base = process.env['RELEASE_URL'] || pathToFileURL(dist).href;
   const executable = `${folder}/bin/kubectl-ipledger`;
-  const krew = { os: 'linux', architecture, url: `${base.replace(/\/$/, '')}/${archive}`, content, executable };
+  const krew = {
+    os: 'linux',
+    architecture: ownArchitecture,
+    url: `${base.replace(/\/$/, '')}/${archive}`,
+    content,
+    executable,
+  };
   writeFileSync(join(dist, `${name}.yaml`), formatKrewManifest(name, release.version, [krew]));
   report(join(dist, `${name}.yaml`));
 }

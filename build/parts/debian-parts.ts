@@ -1,12 +1,14 @@
 /** Executables of Debian with the libraries that they load, and the packages that these files belong to. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Architecture, architectures } from '../architecture.ts';
+import { fetchDebianPackages, packagesFolder } from './debian-packages.ts';
 import type { Part } from './part.ts';
 
 /**
- * The packages that an image may contain, with the license of the files that it takes. Another package fails the build: read its
- * copyright file, and add it here.
+ * The packages that an image may contain, with the license of the files that it takes. A library of another package fails the build:
+ * read its copyright file, and add it here. Each release of Debian has some of these names.
  */
 const licenses: Readonly<Record<string, string>> = {
   coreutils: 'GPL-3.0-or-later',
@@ -31,8 +33,16 @@ const licenses: Readonly<Record<string, string>> = {
   zlib1g: 'Zlib',
 };
 
+/** Packages with the copyright files of libraries above, by the version of GCC in each release of Debian. */
+const documents = ['gcc-12-base', 'gcc-14-base'];
+
+/** Downloads the packages of an architecture. Those of an earlier call are replaced. */
+export const fetchDebianParts = (architecture: Architecture): void =>
+  fetchDebianPackages([...Object.keys(licenses), ...documents], architecture);
+
 /** A file of a Debian package. */
 export interface DebianFile {
+  readonly package: string;
   /** Where it is in the image; the dynamic loader searches there. */
   readonly path: string;
   /** Where it is on this machine. */
@@ -40,54 +50,59 @@ export interface DebianFile {
 }
 
 /** The libraries that executables load, with the dynamic loader, sorted by path. */
-export function findLibraries(executables: readonly string[]): DebianFile[] {
-  const paths = executables.flatMap((executable) => parseLdd(execFileSync('ldd', [executable], { encoding: 'utf8' })));
-  return [...new Set(paths)].sort().map((path) => ({ path, source: realpathSync(path) }));
+export function findLibraries(executables: readonly string[], architecture: Architecture): DebianFile[] {
+  const { triplet, loader } = architectures[architecture];
+  const found = new Map<string, DebianFile>();
+  const visit = (file: string): void => {
+    for (const name of [basename(loader), ...neededBy(file)]) {
+      if (found.has(name)) continue;
+      const path = name === basename(loader) ? loader : `/lib/${triplet}/${name}`;
+      const library = { path, ...findFile(`{usr/,}lib/${triplet}/${name}`, architecture) };
+      found.set(name, library);
+      visit(library.source);
+    }
+  };
+  executables.forEach(visit);
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The paths in the output of ldd. @throws Error if it has a library that was not found */
-export function parseLdd(output: string): string[] {
-  const missing = /^\s*(\S+) => not found$/m.exec(output)?.[1];
-  if (missing !== undefined) throw new Error(`the library ${missing} was not found`);
-  return [...output.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm)].map(([, path = '']) => path);
-}
+/** The names of the libraries that an ELF file of any architecture loads. */
+const neededBy = (file: string): string[] =>
+  [...execFileSync('readelf', ['-d', file], { encoding: 'utf8' }).matchAll(/\(NEEDED\).*\[(.+)\]$/gm)].map(
+    ([, name = '']) => name,
+  );
 
-/** The file on PATH, as /usr/bin/ip. */
-export const findExecutable = (name: string): string =>
-  execFileSync('/bin/sh', ['-c', 'PATH=$PATH:/usr/sbin:/sbin command -v "$1"', 'sh', name], {
-    encoding: 'utf8',
-  }).trim();
+/** The program of Debian with this name. */
+export const findExecutable = (name: string, architecture: Architecture): DebianFile => ({
+  path: `/usr/bin/${name}`,
+  ...findFile(`{usr/,}{,s}bin/${name}`, architecture),
+});
+
+/** @throws Error if no package has the file, or if it is a link out of the package */
+function findFile(pattern: string, architecture: Architecture): Pick<DebianFile, 'package' | 'source'> {
+  const packages = packagesFolder(architecture);
+  const [match] = globSync(`*/${pattern}`, { cwd: packages }).sort();
+  if (match === undefined) throw new Error(`no package of debian-parts.ts has ${pattern} for ${architecture}: add it`);
+  const [name = ''] = match.split('/');
+  const source = realpathSync(join(packages, match));
+  if (!source.startsWith(`${realpathSync(join(packages, name))}/`)) throw new Error(`${match} leads to ${source}`);
+  return { package: name, source };
+}
 
 /** The packages that the files belong to. */
-export const readDebianParts = (files: readonly string[]): Part[] =>
-  [...new Set(files.map(findPackage))].sort().map((name): Part => {
-    const format = '${Version} ${Architecture}';
-    const output = execFileSync('dpkg-query', ['-W', '-f', format, name], { encoding: 'utf8' });
-    const [version = '', architecture = ''] = output.split(' ');
+export const readDebianParts = (files: readonly DebianFile[], architecture: Architecture): Part[] =>
+  [...new Set(files.map((file) => file.package))].sort().map((name): Part => {
+    const control = readFileSync(join(packagesFolder(architecture), name, 'DEBIAN/control'), 'utf8');
+    const version = /^Version: (.+)$/m.exec(control)?.[1] ?? '';
     const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`;
     const license = licenses[name];
     if (license === undefined) throw new Error(`no license is listed for Debian's ${name}: add it to debian-parts.ts`);
-    const notice = readFileSync(join('/usr/share/doc', name, 'copyright'), 'utf8').trim();
-    return { kind: 'debian', name, version, license, purl, notice };
+    return { kind: 'debian', name, version, license, purl, notice: readNotice(name, architecture) };
   });
 
-/** The package of a file. The package may list it below /usr or below /. */
-function findPackage(file: string): string {
-  const plain = [file, realpathSync(file)].map((path) => path.replace(/^\/usr(?=\/)/, ''));
-  const paths = plain.flatMap((path) => [path, `/usr${path}`]);
-  const { stdout } = runDpkg(paths);
-  const name = /^([^\s:,]+)(?::\w+)?: \//m.exec(stdout)?.[1];
-  if (name === undefined) throw new Error(`${file} belongs to no Debian package: images are built on Debian`);
-  return name;
-}
-
-/** dpkg exits with 1 when it does not know one of the paths. */
-function runDpkg(paths: readonly string[]): { stdout: string } {
-  try {
-    return {
-      stdout: execFileSync('dpkg-query', ['-S', ...paths], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-    };
-  } catch (error) {
-    return error as { stdout: string };
-  }
+/** Several packages may share the documents of one. */
+function readNotice(name: string, architecture: Architecture): string {
+  const documentsOf = (each: string): string => join(packagesFolder(architecture), each, 'usr/share/doc', each);
+  const owner = lstatSync(documentsOf(name)).isSymbolicLink() ? basename(readlinkSync(documentsOf(name))) : name;
+  return readFileSync(join(documentsOf(owner), 'copyright'), 'utf8').trim();
 }

