@@ -64,6 +64,13 @@ export const alerts: readonly Alert[] = [
     summary: 'The pod-watcher has {{ $value }} problems that need a decision of the operator.',
   },
   {
+    name: 'IpledgerSubnetSuspended',
+    severity: 'critical',
+    expression: 'ipledger_suspended_subnets > 0',
+    for: '1m',
+    summary: '{{ $value }} Subnets give no new address, because Kube-OVN may give the same.',
+  },
+  {
     name: 'IpledgerFencedAddresses',
     severity: 'critical',
     expression: 'ipledger_fenced_addresses > 0',

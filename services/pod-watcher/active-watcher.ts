@@ -38,6 +38,8 @@ export interface WatcherStats {
   /** Pods and Nodes that are missing in a mass deletion, while it halts releases. */
   readonly missing: { readonly pods: number; readonly nodes: number };
   readonly alarms: number;
+  /** Subnets that are in force and give no new address. */
+  readonly suspendedSubnets: number;
 }
 
 type Controllers = ReturnType<typeof wireControllers>;
@@ -97,13 +99,13 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
       return readiness(started, inputs(), alarms.messages);
     },
     get stats() {
-      const missing = { pods: podController.missingPods, nodes: nodeController.missing };
       return {
         inputs: inputs(),
         projectedSeq: projector.view.seq,
         waitingPods: podController.waitingPods,
-        missing,
+        missing: { pods: podController.missingPods, nodes: nodeController.missing },
         alarms: alarms.messages.length,
+        suspendedSubnets: controllers.subnets.suspended,
       };
     },
     handoverState: () =>

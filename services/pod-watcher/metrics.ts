@@ -42,5 +42,10 @@ export function watcherMetrics(stats: () => WatcherStats | undefined): Registry 
     help: 'Active alarms. /readyz shows their messages.',
     read: read(({ alarms }) => alarms),
   });
+  addGauge(registry, {
+    name: 'ipledger_suspended_subnets',
+    help: 'Subnets in force that give no new address, because Kube-OVN may give the same.',
+    read: read(({ suspendedSubnets }) => suspendedSubnets),
+  });
   return registry;
 }

@@ -176,6 +176,21 @@ describe('beside Kube-OVN', function () {
     expect(await annotationsOf('old')).to.include({ 'lan.default.kubernetes.io/ip_address': '172.17.0.2' });
   });
 
+  it('a Subnet in force gives no new address while a later Subnet of Kube-OVN may give the same', async () => {
+    const later = { ...lan, cidrBlock: '172.17.0.128/25', gateway: '172.17.0.129', provider: 'later.default' };
+    await kubernetes.create({ kind: 'Subnet', metadata: { name: 'later' }, spec: later });
+    const offers = (v4availableIPrange: string) =>
+      kubernetes.patch('Subnet', 'later', { status: { v4availableIPrange } }, 'status');
+    await offers('172.17.0.130-172.17.0.254');
+    await waitForEvent({ kubernetes }, 'lan', 'ValidateLogicalSwitchFailed', /^Kube-OVN's Subnet later .* may give/);
+    await makePod('waits');
+    const why =
+      /Subnet lan gives no new address: Kube-OVN's Subnet later .* may give 172\.17\.0\.130\.\.172\.17\.0\.254/;
+    await waitForEvent({ kubernetes }, 'waits', 'PodNetworkUpdateFailed', why);
+    await offers('');
+    expect(await waitForAddress('waits')).to.equal('172.17.0.5');
+  });
+
   it('a Subnet of one of Kube-OVN’s providers is refused', async () => {
     const spec = { ...lan, cidrBlock: '10.99.0.0/24', gateway: '10.99.0.1', provider: 'net.default.ovn' };
     await own.create({ kind: 'Subnet', metadata: { name: 'overlay' }, spec });

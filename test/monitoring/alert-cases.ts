@@ -115,6 +115,13 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'The pod-watcher has 1 problems that need a decision of the operator.',
   },
   {
+    alert: 'IpledgerSubnetSuspended',
+    when: 'Kube-OVN may give the addresses of a Subnet in force',
+    series: [{ series: 'ipledger_suspended_subnets{instance="a"}', before: 0, after: 1 }],
+    labels: { instance: 'a' },
+    summary: '1 Subnets give no new address, because Kube-OVN may give the same.',
+  },
+  {
     alert: 'IpledgerFencedAddresses',
     when: 'an address is fenced',
     series: [{ series: 'ipledger_fenced_addresses{instance="a"}', before: 0, after: 1 }],

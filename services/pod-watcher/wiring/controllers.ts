@@ -10,7 +10,6 @@ import type { ClaimOwner } from '../controllers/claims/claim-creator.ts';
 import { subnetAccessRefusal } from '../controllers/namespaces/namespace-access.ts';
 import { NamespaceController } from '../controllers/namespaces/namespace-controller.ts';
 import { allObjects } from '../controllers/mass-deletion-guard.ts';
-import { networkOf } from '../controllers/networks/network.ts';
 import { NodeController } from '../controllers/nodes/node-controller.ts';
 import { EventBudget } from '../controllers/pods/event-budget.ts';
 import { AllocationCache } from '../controllers/pods/allocation-cache.ts';
@@ -34,7 +33,7 @@ import {
 } from '../controllers/reservations/vip-reservation.ts';
 import { NetworkController } from '../controllers/ovn4nfv/network-controller.ts';
 import { SubnetCache } from '../controllers/subnets/subnet-cache.ts';
-import { type KubeOvnView, kubeOvnConflict } from '../controllers/subnets/kube-ovn-conflict.ts';
+import { KubeOvnSubnets } from '../controllers/subnets/kube-ovn-subnets.ts';
 import { SubnetController } from '../controllers/subnets/subnet-controller.ts';
 import { createLookups, type Lookups } from '../kubernetes/client/lookups.ts';
 import { EventRecorder, type PodEvent } from '../kubernetes/event-recorder.ts';
@@ -149,6 +148,7 @@ export function wireControllers(options: WiringOptions, watched: Informers) {
     alarms,
     recordLeaseEvent,
     subscribers,
+    subnets: caches.subnets,
   };
 }
 
@@ -251,15 +251,7 @@ function createSubnetController(
 ): SubnetController {
   const { api, allocator, log, signal } = options;
   const { kubeOvnSubnets, networks } = informers;
-  const view: KubeOvnView = {
-    subnets: { [Symbol.iterator]: () => (kubeOvnSubnets?.objects ?? new Map()).values() },
-    isOwnNetwork: (provider) => {
-      const [namespace = '', ...names] = provider.split('.').toReversed();
-      const definition = networks.objects.get(`${namespace}/${names.toReversed().join('.')}`);
-      return definition !== undefined && networkOf(definition).kind === 'ipam';
-    },
-  };
-  const controller = new SubnetController({
+  return new SubnetController({
     allocator,
     log,
     signal,
@@ -271,13 +263,9 @@ function createSubnetController(
       nodes: informers.nodes.objects,
     }),
     wakeWaiters: (topic) => podController.wakeWaiters(topic),
-    refusalOf: kubeOvnSubnets && ((object) => kubeOvnConflict(object, view)),
+    kubeOvn: kubeOvnSubnets && new KubeOvnSubnets(kubeOvnSubnets, networks),
     ...objectAccess(api, events, 'Subnet', subnets),
   });
-  // Each address that Kube-OVN gives or takes back changes the status of its Subnet.
-  for (const source of [kubeOvnSubnets, kubeOvnSubnets && networks])
-    source?.subscribe(({ kind }: { readonly kind: string }) => kind !== 'listed' && controller.recheck());
-  return controller;
 }
 
 function createNetworkController({ options, informers, events }: Context, { subnets: cache }: Caches) {
@@ -320,6 +308,7 @@ function createReservationControllers({ options, informers, events }: Context, c
     allocator,
     log,
     signal,
+    suspensionOf: (subnet: string) => caches.subnets.suspensionOf(subnet),
     subnetAccessRefusal: (subnet: string, namespace: string) => subnetAccessRefusal(subnet, namespace, access),
   };
   const ipController = new ReservationController<IpObject>({

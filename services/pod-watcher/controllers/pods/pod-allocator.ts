@@ -30,13 +30,14 @@ import {
 import { ownerOf } from './pod-owner.ts';
 import type { PodReleaser, TransferTarget } from './pod-releaser.ts';
 import { allQueuesOf, quotaQueuesOf } from './wait-queue/wait-queues.ts';
+import { UnservedNetworks } from './wait-queue/unserved-networks.ts';
 import type { Waiters } from './wait-queue/waiters.ts';
 
 export interface PodAllocatorOptions {
   readonly allocator: Pick<WatcherLedgerClient, 'allocate'>;
   readonly allocations: AllocationCache;
   readonly clusterView: ClusterView;
-  readonly queue: Pick<WorkQueue, 'addBefore' | 'tries'>;
+  readonly queue: Pick<WorkQueue, 'add' | 'addBefore' | 'tries'>;
   readonly waiters: Waiters;
   readonly releaser: Pick<PodReleaser, 'releaseDetached'>;
   readonly budget: EventBudget;
@@ -89,6 +90,7 @@ export class PodAllocator {
   readonly #reportedPlans = new Map<string, string>();
   /** The uid of each Pod whose foreign results were removed. It happens once, also if another client adds them again. */
   readonly #cleanedPods = new Map<string, string>();
+  readonly #unserved = new UnservedNetworks();
 
   constructor(options: PodAllocatorOptions) {
     this.#options = options;
@@ -99,6 +101,12 @@ export class PodAllocator {
     this.#options.waiters.remove(key);
     this.#options.claims.request(key, []);
     this.#warnedPods.delete(key);
+    this.#unserved.forget(key);
+  }
+
+  /** Tries the Pods again that name a network of another plugin, which may be served now. */
+  wakeUnserved(topic: string): void {
+    for (const key of this.#unserved.podsOf(topic)) this.#options.queue.add(key);
   }
 
   /** Called when the Pod is deleted: the next Pod of the name is reported again. */
@@ -119,6 +127,7 @@ export class PodAllocator {
     const held = allocations.allocationsOf(key, pod.ledgerUid).sort((one, other) => one.ordinal - other.ordinal);
     const plan = planPod(pod, clusterView, held);
     this.#reportPlan(key, pod, plan);
+    this.#unserved.put(key, pod, plan);
     this.#options.claims.request(key, plan.claims);
     const detachOutcome = await releaser.releaseDetached(pod, plan.detached);
     const conflict = plan.attachments.length > 0 ? findNameConflict(key, pod) : undefined;

@@ -156,9 +156,10 @@ export class PodController implements LedgerSubscriber {
     signal.addEventListener('abort', () => clearInterval(scan), { once: true });
   }
 
-  /** Tries all Pods again that wait for a topic of their plan. */
+  /** Tries all Pods again that wait for a topic of their plan, or were not served because of it. */
   wakeWaiters(topic: string): void {
     this.#waiters.wake(topic);
+    this.#allocation.wakeUnserved(topic);
   }
 
   /** Tries all Pods of a namespace again, whose Subnets or IPPools have changed: a plan without them has no topic for them. */

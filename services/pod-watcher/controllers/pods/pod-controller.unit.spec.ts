@@ -245,6 +245,20 @@ describe('the Pod controller', () => {
     expect(podEvents[0]?.podEvent.message).to.contain('default/empty is not served');
   });
 
+  it('serves a starting Pod once its network has the plugin of ipledger, and a running Pod not', async () => {
+    const { pods, networks, allocator, controller } = world();
+    networks.put({ ...macvlan, config: '{"type":"macvlan","ipam":{"type":"whereabouts"}}' });
+    controller.start();
+    pods.put(podWithNetwork('a'));
+    pods.put(podWithNetwork('b', { status: { phase: 'Running' } }));
+    await waitForIdle();
+    expect(allocator.allocated).to.deep.equal([]);
+    networks.put(macvlan);
+    await until(() => allocator.allocated.length === 1);
+    await waitForIdle();
+    expect(allocator.allocated.map(({ pod }) => pod?.name)).to.deep.equal(['a']);
+  });
+
   it('records one Event if the CNI result will not show a static MAC, and serves the Pod', async () => {
     const { pods, allocator, podEvents, controller } = world();
     controller.start();

@@ -33,6 +33,8 @@ export interface ReservationControllerOptions<T extends CustomResource>
   readonly reasonPrefix: string;
   /** undefined if the object requests nothing. @throws IpledgerError if its spec is invalid. */
   readonly desired: (object: T) => DesiredReservation | undefined;
+  /** Why a Subnet gives no new address for now, as a sentence. */
+  readonly suspensionOf?: (subnet: string) => string | undefined;
   /** Why a namespace may not use a Subnet, as a sentence; undefined if it may. Present reservations stay. */
   readonly subnetAccessRefusal: (subnet: string, namespace: string) => string | undefined;
   /** The fields that an object must show. @param addresses IPv4 first. */
@@ -116,11 +118,13 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
   }
 
   async #apply(object: T): Promise<UntypedJson | undefined> {
-    const { desired, subnetAccessRefusal, appliedFields } = this.#options;
+    const { desired, subnetAccessRefusal, suspensionOf, appliedFields } = this.#options;
     const reservation = desired(object);
     if (!reservation) return undefined;
     const { namespace, isCompleted = false, ...request } = reservation;
     const isNew = !this.#reserved.has(object.name);
+    const suspension = isNew ? suspensionOf?.(request.subnet) : undefined;
+    if (suspension !== undefined) throw new IpledgerError('SUBNET_OVERLAP', suspension);
     const refusal = isNew && namespace !== '' ? subnetAccessRefusal(request.subnet, namespace) : undefined;
     if (refusal !== undefined) throw new IpledgerError('NAMESPACE_NOT_ALLOWED', refusal);
     const named = await this.#reserve(object, request);

@@ -15,20 +15,23 @@ export interface KubeOvnView {
   readonly subnets: Iterable<Pick<SubnetObject, 'name' | 'spec' | 'status' | 'overlay'>>;
   /** Whether the NetworkAttachmentDefinition of a provider names ipledger's plugin. */
   readonly isOwnNetwork: (provider: string) => boolean;
+  /** Whether the networks of two providers are known to be in different broadcast domains. */
+  readonly areApart: (provider: string, other: string) => boolean;
 }
+
+type AddressPlan = Pick<SubnetObject['spec'], 'provider' | 'cidrBlock' | 'excludeIps'>;
 
 /** A sentence with the remedy; undefined if ipledger may serve the Subnet. */
 export function kubeOvnConflict(
-  { spec: { provider, cidrBlock, excludeIps } }: Pick<SubnetObject, 'spec'>,
-  { subnets, isOwnNetwork }: KubeOvnView,
+  { spec: { provider, cidrBlock, excludeIps } }: { readonly spec: AddressPlan },
+  { subnets, isOwnNetwork, areApart }: KubeOvnView,
 ): string | undefined {
   if (isOvnProvider(provider))
     return `Kube-OVN serves provider ${provider || 'ovn'} on this cluster: set spec.provider to NAME.NAMESPACE of a NetworkAttachmentDefinition with "ipam": {"type": "${ownIpamType}"}`;
-  const cidrs = cidrBlock.split(',').map((each) => each.trim());
+  const cidrs = cidrsOf(cidrBlock);
   const excluded = parseRanges(excludeIps);
   for (const { name, spec, status, overlay } of subnets) {
-    // A Subnet of an overlay has a network of its own.
-    if (isOvnProvider(spec.provider) && overlay.vlan === '') continue;
+    if (isOverlay({ spec, overlay }) || areApart(provider, spec.provider)) continue;
     const used = firstUncovered(inside(cidrs, status, 'using'), excluded);
     if (used !== undefined)
       return `Kube-OVN's Subnet ${name} has given ${used}: add ${JSON.stringify(used)} to spec.excludeIps until the Pods with these addresses are deleted`;
@@ -39,6 +42,13 @@ export function kubeOvnConflict(
   }
   return undefined;
 }
+
+/** A Subnet of an overlay has a network of its own. */
+export const isOverlay = ({ spec, overlay }: Pick<SubnetObject, 'spec' | 'overlay'>): boolean =>
+  isOvnProvider(spec.provider) && overlay.vlan === '';
+
+/** The blocks of `spec.cidrBlock`, as texts. */
+export const cidrsOf = (cidrBlock: string): string[] => cidrBlock.split(',').map((each) => each.trim());
 
 /** The ranges of a Subnet's status that have an address of one of the CIDRs. */
 function inside(

@@ -15,8 +15,8 @@ const kubeOvn = subnet(
     v4availableIPrange: '172.17.0.10-172.17.0.19,172.17.0.21-172.17.255.254',
   },
 );
-const conflictOf = (object = own(), { subnets = [kubeOvn], isOwn = true } = {}) =>
-  kubeOvnConflict(object, { subnets, isOwnNetwork: () => isOwn });
+const conflictOf = (object = own(), { subnets = [kubeOvn], isOwn = true, areApart = false } = {}) =>
+  kubeOvnConflict(object, { subnets, isOwnNetwork: () => isOwn, areApart: () => areApart });
 
 describe('beside Kube-OVN a Subnet', () => {
   for (const provider of ['', 'ovn', 'net.default.ovn'])
@@ -47,6 +47,10 @@ describe('beside Kube-OVN a Subnet', () => {
     expect(conflictOf(own([], { cidrBlock: 'fd00::100/120' }), { subnets })).to.contain(
       'has given fd00::1..fd00::ffff',
     );
+  });
+
+  it('may have the addresses of a network in another broadcast domain', () => {
+    expect(conflictOf(own(), { areApart: true })).to.equal(undefined);
   });
 
   it('may have the addresses of an overlay, and not those of an underlay', () => {

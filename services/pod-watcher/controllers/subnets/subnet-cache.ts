@@ -1,6 +1,6 @@
 /**
- * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes object exists and is not being
- * deleted. A subnet that an operator configured over gRPC has no object, and always serves.
+ * The Subnets that serve a provider: those that the ledger has in force, while their Kubernetes object exists, is not being
+ * deleted, and is not suspended. A subnet that an operator configured over gRPC has no object, and always serves.
  */
 import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
@@ -13,6 +13,7 @@ export class SubnetCache implements LedgerSubscriber {
   readonly #objects: ReadonlyMap<string, SubnetObject>;
   readonly #inForce = new Map<string, AppliedSubnet>();
   readonly #refusals = new Map<string, string>();
+  readonly #suspensions = new Map<string, string>();
   #seq = 0;
 
   constructor(objects: ReadonlyMap<string, SubnetObject>) {
@@ -29,7 +30,7 @@ export class SubnetCache implements LedgerSubscriber {
 
   serves(name: string): boolean {
     const subnet = this.#inForce.get(name);
-    if (!subnet) return false;
+    if (!subnet || this.#suspensions.has(name)) return false;
     const object = this.#objects.get(name);
     return object ? !object.deleting : subnet.source === undefined;
   }
@@ -69,6 +70,8 @@ export class SubnetCache implements LedgerSubscriber {
     const object = this.#objects.get(name);
     if (!object) return `there is no Subnet ${name}`;
     if (object.deleting) return `Subnet ${name} is being deleted`;
+    const suspension = this.suspensionOf(name);
+    if (suspension !== undefined) return suspension;
     const refusal = this.#refusals.get(name);
     return refusal === undefined ? `Subnet ${name} is not in force yet` : `Subnet ${name} is not in force: ${refusal}`;
   }
@@ -89,9 +92,27 @@ export class SubnetCache implements LedgerSubscriber {
     this.#refusals.set(name, why);
   }
 
+  /** Another IPAM may give its addresses: while there is a reason, it is in force and serves no new request. */
+  suspend(name: string, why: string | undefined): void {
+    if (why === undefined) this.#suspensions.delete(name);
+    else this.#suspensions.set(name, why);
+  }
+
+  /** Why a Subnet that is in force serves no new request, as a sentence; undefined if it serves. */
+  suspensionOf(name: string): string | undefined {
+    const why = this.#suspensions.get(name);
+    return why === undefined ? undefined : `Subnet ${name} gives no new address: ${why}`;
+  }
+
+  /** The number of suspended Subnets. */
+  get suspended(): number {
+    return this.#suspensions.size;
+  }
+
   /** The object was deleted. */
   forget(name: string): void {
     this.#refusals.delete(name);
+    this.#suspensions.delete(name);
   }
 
   onSnapshot({ seq, subnets }: LedgerSnapshot): void {

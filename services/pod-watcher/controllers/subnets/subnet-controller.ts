@@ -16,6 +16,7 @@ import {
   specConflicts,
   specDifferences,
 } from './subnet-spec.ts';
+import type { KubeOvnSubnets } from './kube-ovn-subnets.ts';
 import type { SubnetCache } from './subnet-cache.ts';
 import { overlapMessage, AddressOverlapDetector } from '../networks/address-overlap-detector.ts';
 
@@ -25,8 +26,8 @@ export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   /** The current addresses of the cluster. */
   readonly clusterAddresses: () => ClusterAddresses;
-  /** Why a Subnet must not be served, as a sentence; absent: each may be. Call `recheck` when the answers change. */
-  readonly refusalOf?: ((object: SubnetObject) => string | undefined) | undefined;
+  /** Beside Kube-OVN: its Subnets. */
+  readonly kubeOvn?: Pick<KubeOvnSubnets, 'conflictOf' | 'subscribe'> | undefined;
   /** Wakes the Pods that wait for a topic: other Subnets may serve it now. */
   readonly wakeWaiters: (topic: string) => void;
 }
@@ -38,14 +39,14 @@ export class SubnetController implements LedgerSubscriber {
 
   constructor(options: SubnetControllerOptions) {
     this.#options = options;
-    const { subnets, objects, networks } = options;
+    const { subnets, objects, networks, kubeOvn } = options;
     this.#overlaps = new AddressOverlapDetector(networks, (name) => {
       if (objects.objects.has(name)) this.#controller.enqueue(name);
     });
     this.#controller = new ObjectController<SubnetObject>({
       ...options,
       apply: (object) => this.#apply(object),
-      isApplied: (name) => subnets.get(name) !== undefined,
+      isApplied: (name) => subnets.get(name) !== undefined && this.#conflictInForce(name) === undefined,
       differences: specDifferences,
       retire: (name) => this.#retire(name),
       appliedNames: () => subnets.names(),
@@ -53,16 +54,15 @@ export class SubnetController implements LedgerSubscriber {
       onVerdict: (object, verdict) => this.#onVerdict(object, verdict),
       reasons: subnetReasons,
     });
+    kubeOvn?.subscribe((mayAlter) => {
+      for (const object of objects.objects.values())
+        if (mayAlter(subnets.get(object.name) ?? object) || mayAlter(object)) this.#controller.enqueue(object.name);
+    });
   }
 
   /** Starts; resolves when every present Subnet has been tried once. */
   start(): Promise<void> {
     return this.#controller.start();
-  }
-
-  /** Tries all Subnets again that were refused. */
-  recheck(): void {
-    this.#controller.retryAll();
   }
 
   onSnapshot(snapshot: LedgerSnapshot): void {
@@ -83,12 +83,15 @@ export class SubnetController implements LedgerSubscriber {
 
   /** @throws IpledgerError */
   async #apply(object: SubnetObject): Promise<UntypedJson> {
-    const { allocator, subnets, clusterAddresses, refusalOf, signal } = this.#options;
+    const { allocator, subnets, clusterAddresses, kubeOvn, signal } = this.#options;
     const { name, uid, generation, spec } = object;
     const conflicts = specConflicts(object, clusterAddresses());
     if (conflicts.length > 0) throw new IpledgerError('SUBNET_INVALID', conflicts.join('; '));
-    const refusal = refusalOf?.(object);
-    if (refusal !== undefined) throw new IpledgerError('SUBNET_OVERLAP', refusal);
+    const conflict = kubeOvn?.conflictOf(object);
+    if (conflict !== undefined) {
+      const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
+      throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
+    }
     const reply = await allocator.applySubnet({ name, spec, source: { uid, generation } }, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
     const inForce: AppliedSubnet = { name, spec: reply.subnet.spec, source: sourceOf(reply.subnet.source) };
@@ -102,10 +105,18 @@ export class SubnetController implements LedgerSubscriber {
 
   #onVerdict({ name }: SubnetObject, { accepted, message }: Verdict): void {
     const { wakeWaiters, subnets } = this.#options;
+    subnets.suspend(name, this.#conflictInForce(name));
     if (!accepted) subnets.refused(name, message);
     wakeWaiters(`subnet:${name}`);
     const provider = subnets.get(name)?.spec.provider;
     if (provider !== undefined) wakeWaiters(`provider:${provider}`);
+  }
+
+  /** The spec in force differs from the object's while an edit is refused. */
+  #conflictInForce(name: string): string | undefined {
+    const { subnets, kubeOvn } = this.#options;
+    const inForce = subnets.get(name);
+    return inForce && kubeOvn?.conflictOf(inForce);
   }
 
   /** @throws IpledgerError */

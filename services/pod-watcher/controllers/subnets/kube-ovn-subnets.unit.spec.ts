@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
+import { toSubnet, type SubnetObject } from '../../kubernetes/objects/subnet.ts';
+import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
+import type { Condition } from '../object-controller/conditions.ts';
+import { KubeOvnSubnets } from './kube-ovn-subnets.ts';
+import { SubnetCache } from './subnet-cache.ts';
+import { SubnetController } from './subnet-controller.ts';
+
+const lan = { cidrBlock: '172.17.0.0/24', gateway: '172.17.0.1', protocol: 'IPv4' };
+const inForce = { ...lan, excludeIps: ['172.17.0.1'], provider: 'lan.default' };
+
+/** Of ipledger, in force. */
+const own = (spec: object = {}, generation = 1) =>
+  toSubnet({
+    metadata: { name: 'lan', uid: 'own', generation, finalizers: ['ipledger.io/ledger'] },
+    spec: { ...inForce, ...spec },
+  });
+const kubeOvn = (name: string, provider: string, status: object, spec: object = {}) =>
+  toSubnet({ metadata: { name, uid: name }, spec: { ...lan, provider, ...spec }, status });
+const network = (name: string, type: string, master = 'eth1'): NetworkDefinition => ({
+  namespace: 'default',
+  name,
+  uid: name,
+  resourceVersion: '1',
+  besideKubeOvn: true,
+  config: JSON.stringify({ type: 'macvlan', master, ipam: { type } }),
+});
+const available = { v4availableIPrange: '172.17.0.2-172.17.0.254' };
+
+describe('beside Kube-OVN a Subnet in force', () => {
+  let stop: AbortController;
+  beforeEach(() => (stop = new AbortController()));
+  afterEach(() => stop.abort());
+
+  async function start(...initial: SubnetObject[]) {
+    const objects = new FakeInformer<SubnetObject>();
+    const theirs = new FakeInformer<SubnetObject>();
+    const networks = new FakeInformer<NetworkDefinition>();
+    const subnets = new SubnetCache(objects.objects);
+    const [woken, events] = [new Set<string>(), new Array<string>()];
+    const ready: string[] = [];
+    const controller = new SubnetController({
+      allocator: {
+        applySubnet: ({ spec }) =>
+          Promise.resolve({
+            position: { epoch: 1, seq: 99, hash: '' },
+            subnet: {
+              name: 'lan',
+              spec: { ...inForce, excludeIps: [...(spec?.excludeIps ?? [])] },
+              source: { uid: 'own', generation: 1 },
+              usage: [],
+              fenced: [],
+            },
+          }),
+        deleteSubnet: () => Promise.reject(new Error('no Subnet is deleted')),
+      },
+      objects,
+      networks,
+      subnets,
+      kubeOvn: new KubeOvnSubnets(theirs, networks),
+      wakeWaiters: (topic) => woken.add(topic),
+      clusterAddresses: () => ({ apiServer: '', nodes: new Map() }),
+      write: () => Promise.resolve(),
+      writeStatus: (object, { conditions }) => {
+        objects.put({ ...object, status: { conditions } });
+        ready.push((conditions as Condition[]).find(({ type }) => type === 'Ready')?.status ?? '');
+        return Promise.resolve();
+      },
+      recordEvent: (_object, { message }) => events.push(message),
+      log: silentLogger,
+      signal: stop.signal,
+    });
+    const snapshot = { seq: 50, allocations: [], pools: [], reservations: [] };
+    const present = [{ name: 'lan', spec: inForce, source: { uid: 'own', generation: 1 } }];
+    for (const subscriber of [subnets, controller]) subscriber.onSnapshot({ ...snapshot, subnets: present });
+    networks.put(network('lan', 'ipledger'));
+    for (const each of initial) theirs.put(each);
+    objects.put(own());
+    await controller.start();
+    return { objects, theirs, networks, subnets, woken, events, ready };
+  }
+
+  it('gives no new address once a Subnet of Kube-OVN may give the same, and again when that is deleted', async () => {
+    const { theirs, networks, subnets, woken, events, ready } = await start();
+    expect(subnets.serves('lan')).to.equal(true);
+    networks.put(network('other', 'kube-ovn'));
+    const late = kubeOvn('late', 'other.default', {});
+    theirs.put(late);
+    theirs.put({ ...late, status: available });
+    await until(() => !subnets.serves('lan'));
+    await until(() => ready.at(-1) === 'False');
+    expect(events.at(-1)).to.match(
+      /^Kube-OVN's Subnet late of provider other\.default may give 172\.17\.0\.2\.\.172\.17\.0\.254: add .*\. Until then Subnet lan gives no new address; Pods keep theirs$/,
+    );
+    expect(subnets.whyNot('lan.default')).to.match(/^Subnet lan gives no new address: Kube-OVN's Subnet late/);
+    expect(subnets.get('lan')).to.not.equal(undefined);
+    expect(subnets.suspended).to.equal(1);
+    woken.clear();
+    theirs.drop(late);
+    await until(() => subnets.serves('lan') && ready.at(-1) === 'True');
+    expect([...woken]).to.deep.equal(['subnet:lan', 'provider:lan.default']);
+    expect(subnets.suspended).to.equal(0);
+  });
+
+  it('gives no new address once Kube-OVN has given one of its addresses, until excludeIps has it', async () => {
+    const moved = kubeOvn('moved', 'lan.default', available);
+    const { objects, theirs, subnets, ready } = await start(moved);
+    expect(subnets.serves('lan')).to.equal(true);
+    theirs.put({ ...moved, status: { ...available, v4usingIPrange: '172.17.0.9' } });
+    await until(() => ready.at(-1) === 'False');
+    expect(subnets.serves('lan')).to.equal(false);
+    objects.put(own({ excludeIps: ['172.17.0.1', '172.17.0.9'] }, 2));
+    await until(() => subnets.serves('lan'));
+  });
+
+  it('follows the plugin and the broadcast domain of the networks', async () => {
+    const { theirs, networks, subnets, woken } = await start();
+    networks.put(network('other', 'kube-ovn', 'eth2'));
+    theirs.put(kubeOvn('other', 'other.default', available));
+    // Its network is on another interface: the next change is the first that matters
+    networks.put(network('other', 'kube-ovn'));
+    await until(() => !subnets.serves('lan'));
+    woken.clear();
+    networks.put(network('other', 'ipledger'));
+    await until(() => subnets.serves('lan'));
+    expect([...woken]).to.deep.equal(['subnet:lan', 'provider:lan.default']);
+  });
+
+  it('that conflicts at the start of the pod-watcher gives no new address', async () => {
+    const { subnets } = await start(kubeOvn('early', 'other.default', available));
+    expect(subnets.serves('lan')).to.equal(false);
+  });
+
+  it('is not compared again when a Subnet of an overlay, of other addresses, or with the same ranges changes', () => {
+    const theirs = new FakeInformer<SubnetObject>();
+    const kubeOvnSubnets = new KubeOvnSubnets(theirs, new FakeInformer<NetworkDefinition>());
+    const affected: boolean[] = [];
+    kubeOvnSubnets.subscribe((mayAlter) => affected.push(mayAlter(own())));
+    theirs.put(kubeOvn('pods', 'ovn', available));
+    const apart = kubeOvn('apart', 'other.default', available, { cidrBlock: '10.0.0.0/24' });
+    theirs.put(apart);
+    theirs.put({ ...apart, status: { ...available, conditions: [] } });
+    expect(affected).to.deep.equal([false]);
+  });
+});
