@@ -2,7 +2,7 @@
  * Applies an import plan. Every step is idempotent, so an interrupted run can be repeated. A Kube-OVN object changes only after the
  * ledger has its address.
  */
-import { IpledgerError } from '../../lib/errors.ts';
+import { type ErrorCode, IpledgerError } from '../../lib/errors.ts';
 import { isProven } from './find-contests.ts';
 import { ipObjectName } from '../../lib/kubernetes/ip-object-name.ts';
 import { allocationAnnotation, finalizer, kubeOvnFinalizers } from '../../lib/kubernetes/kubernetes-metadata.ts';
@@ -17,6 +17,8 @@ import { type KubeOvnObject, type KubeOvnIp, objectPath, preconditions } from '.
 /** Concurrent requests. */
 const concurrency = 16;
 const validMs = 10_000;
+/** Another holder, a reservation or a quarantine keeps the address. */
+const isTaken: ReadonlySet<ErrorCode> = new Set(['ADDRESS_IN_USE', 'ADDRESS_RESERVED', 'ADDRESS_QUARANTINED']);
 
 /** An object that the ledger rejected. Nothing of it was changed. */
 export interface RejectedObject {
@@ -50,10 +52,10 @@ export async function applyPlan(plan: ImportPlan, target: ImportTarget): Promise
   const quarantine = async (address: PlannedQuarantine): Promise<void> => {
     await rejectionOf(() => allocator.call(IpamService.quarantine, address));
   };
-  /** A container may use the addresses of a rejected Pod. One that has another holder is not free. */
+  /** A container may use the addresses of a rejected Pod. One that another holder or owner has is not free. */
   const importOrQuarantine = async (pod: string, attachments: readonly ObservedAttachment[]): Promise<void> => {
     const rejection = await attempt(`Pod ${pod}`, () => importPod(attachments, target));
-    if (!rejection || rejection.code === 'ADDRESS_IN_USE') return;
+    if (!rejection || isTaken.has(rejection.code)) return;
     const reason = `left out of the import, rejected: Pod ${pod}`;
     for (const each of addressesOf(attachments)) await quarantine({ ...each, reason });
   };

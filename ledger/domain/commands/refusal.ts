@@ -2,34 +2,55 @@
 
 import type { Attachment } from '../events/event.ts';
 
-export type RefusalCode =
-  | 'INVALID_REQUEST'
-  | 'DEADLINE_PASSED'
-  | 'ADDRESS_OUT_OF_RANGE'
-  | 'ADDRESS_IN_USE'
-  | 'ADDRESS_ANSWERING'
-  | 'ADDRESS_FENCED'
-  | 'ADDRESS_UNKNOWN'
-  | 'IP_FAMILY_INVALID'
-  | 'MAC_IN_USE'
-  | 'NAMESPACE_NOT_ALLOWED'
-  | 'NAMESPACE_QUOTA_EXCEEDED'
-  | 'NOT_ALLOCATED'
-  | 'PERMISSION_DENIED'
-  | 'POD_SUPERSEDED'
-  | 'POOL_CONFLICT'
-  | 'POOL_INVALID'
-  | 'POOL_UNKNOWN'
-  | 'PROVIDER_UNBOUND'
-  | 'REQUEST_OUTDATED'
-  | 'RESERVATION_UNKNOWN'
-  | 'SEGMENT_SEALED'
-  | 'SUBNET_UNKNOWN'
-  | 'SUBNET_INVALID'
-  | 'SUBNET_FULL'
-  | 'SUBNET_IN_USE'
-  | 'SUBNET_OVERLAP'
-  | 'UNAVAILABLE';
+interface Meaning {
+  /**
+   * What a refused Allocate means to the ADD of its Pod. `final`: only a person can change it, by an edit of the Pod, of an object or
+   * of the ledger, so the ADD fails at once. `passing`: the ADD waits. `none`: no Allocate is refused for this reason.
+   */
+  readonly allocate: 'final' | 'passing' | 'none';
+  /** Whether the message names Pods, owners, containers or nodes of others, which an agent must not learn. */
+  readonly namesOthers: boolean;
+}
+
+const meanings = {
+  INVALID_REQUEST: { allocate: 'final', namesOthers: false },
+  DEADLINE_PASSED: { allocate: 'passing', namesOthers: true },
+  ADDRESS_OUT_OF_RANGE: { allocate: 'final', namesOthers: false },
+  ADDRESS_IN_USE: { allocate: 'passing', namesOthers: true },
+  ADDRESS_QUARANTINED: { allocate: 'final', namesOthers: true },
+  ADDRESS_RESERVED: { allocate: 'final', namesOthers: true },
+  ADDRESS_ANSWERING: { allocate: 'none', namesOthers: true },
+  ADDRESS_FENCED: { allocate: 'final', namesOthers: false },
+  ADDRESS_UNKNOWN: { allocate: 'none', namesOthers: true },
+  IP_FAMILY_INVALID: { allocate: 'final', namesOthers: false },
+  MAC_IN_USE: { allocate: 'passing', namesOthers: true },
+  MAC_RESERVED: { allocate: 'final', namesOthers: true },
+  NAMESPACE_NOT_ALLOWED: { allocate: 'final', namesOthers: false },
+  NAMESPACE_QUOTA_EXCEEDED: { allocate: 'passing', namesOthers: false },
+  NOT_ALLOCATED: { allocate: 'none', namesOthers: true },
+  PERMISSION_DENIED: { allocate: 'none', namesOthers: true },
+  POD_SUPERSEDED: { allocate: 'final', namesOthers: true },
+  POOL_CONFLICT: { allocate: 'none', namesOthers: true },
+  POOL_INVALID: { allocate: 'none', namesOthers: true },
+  // A Subnet, an IPPool or a reservation may be made together with the Pod
+  POOL_UNKNOWN: { allocate: 'passing', namesOthers: false },
+  PROVIDER_UNBOUND: { allocate: 'none', namesOthers: false },
+  REQUEST_OUTDATED: { allocate: 'passing', namesOthers: true },
+  RESERVATION_UNKNOWN: { allocate: 'passing', namesOthers: false },
+  SEGMENT_SEALED: { allocate: 'none', namesOthers: true },
+  SUBNET_UNKNOWN: { allocate: 'passing', namesOthers: false },
+  SUBNET_INVALID: { allocate: 'none', namesOthers: true },
+  SUBNET_FULL: { allocate: 'passing', namesOthers: false },
+  SUBNET_IN_USE: { allocate: 'none', namesOthers: true },
+  SUBNET_OVERLAP: { allocate: 'none', namesOthers: true },
+  UNAVAILABLE: { allocate: 'none', namesOthers: true },
+} as const satisfies Record<string, Meaning>;
+
+export type RefusalCode = keyof typeof meanings;
+
+/** The meaning of a reason in the log, which a newer program may have written: it passes, and names others. */
+export const meaningOf = (reason: string): Meaning =>
+  Object.hasOwn(meanings, reason) ? meanings[reason as RefusalCode] : { allocate: 'passing', namesOthers: true };
 
 /** `message` is for people: what failed, why, and what to do. */
 export interface Refusal {

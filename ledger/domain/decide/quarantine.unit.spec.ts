@@ -53,7 +53,7 @@ describe('Quarantine', () => {
       given(events)
         .when(allocate('a', { ...inSmall, ...request }))
         .thenRefused(
-          'ADDRESS_IN_USE',
+          'ADDRESS_QUARANTINED',
           'AddressConflict: 10.0.0.2 of subnet small is quarantined since 2026-01-31T08:00:02.000Z: 52:54:00:00:00:01 answers on it (seen at node-1)',
         );
   });

@@ -5,7 +5,7 @@ import type { Claim, ClaimName } from '../state/claim.ts';
 import type { Reserve, Unreserve } from '../commands/command.ts';
 import { type Event, familyOf } from '../events/event.ts';
 import { otherClaims } from '../state/claims-on-network.ts';
-import { Refused } from '../commands/refusal.ts';
+import { type RefusalCode, Refused } from '../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, allocationsOfPodName, holderOfMac, type State } from '../state/state.ts';
 import { reservationKeyOf, reservedAddressesFor } from './rules/entitlement.ts';
 import { matchesIpFamily, spacesFor } from './rules/ip-family.ts';
@@ -15,7 +15,7 @@ import { explainSubnetFull, formatInstant, subnetUnknown, addressOutOfRange } fr
 
 /**
  * Skips addresses that are reserved for the owner already. An address that a Pod holds can be reserved for that Pod only.
- * @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, IP_FAMILY_INVALID, ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE, ADDRESS_FENCED, SUBNET_FULL
+ * @throws Refused SUBNET_UNKNOWN, INVALID_REQUEST, IP_FAMILY_INVALID, ADDRESS_OUT_OF_RANGE, ADDRESS_IN_USE, ADDRESS_RESERVED, ADDRESS_QUARANTINED, ADDRESS_FENCED, SUBNET_FULL
  */
 export function reserve(state: State, command: Reserve): Event[] {
   const { subnet, reservedFor, reason } = command;
@@ -92,7 +92,7 @@ function requestedAddresses(
   });
 }
 
-/** @throws Refused ADDRESS_IN_USE if another Pod, or another reservation, has the address on the subnet's network. */
+/** @throws Refused if another Pod, another reservation or a quarantine has the address on the subnet's network. */
 function refuseUsed(
   state: State,
   { subnet: { name, network } }: ConfiguredSubnet,
@@ -101,22 +101,29 @@ function refuseUsed(
 ): void {
   const claims = [{ subnet: name, claim }, ...otherClaims(state, network, address, name)];
   for (const { subnet, claim: each } of claims) {
-    const conflict = conflictWith(each, reservedFor);
+    const [code, conflict] = conflictWith(each, reservedFor) ?? [];
     const where = subnet === name ? '' : `, on the same network ${network},`;
-    if (conflict !== undefined)
-      throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${address} of subnet ${subnet}${where} ${conflict}`);
+    if (code !== undefined)
+      throw new Refused(code, `AddressConflict: ${address} of subnet ${subnet}${where} ${conflict}`);
   }
 }
 
-/** Why a claim prevents the reservation, as a predicate; undefined if it does not. */
-function conflictWith(claim: Claim | undefined, reservedFor: string): string | undefined {
-  if (claim?.reservation)
-    return `is reserved for ${claim.reservation.reservedFor} since ${formatInstant(claim.reservation.at)}`;
-  if (claim?.quarantine)
-    return `is quarantined since ${formatInstant(claim.quarantine.at)}. Run ipledger unquarantine first`;
-  const attachment = claim?.allocation?.attachment;
+/** Why a claim prevents the reservation, as a code and a predicate; undefined if it does not. */
+function conflictWith(
+  claim: Claim | undefined,
+  reservedFor: string,
+): readonly [code: RefusalCode, predicate: string] | undefined {
+  const { reservation, quarantine, allocation } = claim ?? {};
+  if (reservation)
+    return ['ADDRESS_RESERVED', `is reserved for ${reservation.reservedFor} since ${formatInstant(reservation.at)}`];
+  if (quarantine)
+    return [
+      'ADDRESS_QUARANTINED',
+      `is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`,
+    ];
+  const attachment = allocation?.attachment;
   if (attachment && reservationKeyOf(attachment) !== reservedFor)
-    return `is in use by Pod ${attachment.namespace}/${attachment.pod} (${attachment.provider})`;
+    return ['ADDRESS_IN_USE', `is in use by Pod ${attachment.namespace}/${attachment.pod} (${attachment.provider})`];
   return undefined;
 }
 
@@ -171,5 +178,5 @@ function refuseTakenMac(
     claimOf(state, subnet, address)?.reservation?.reservedFor;
   const other = (state.reservedMacs.get(`${network}/${mac}`) ?? []).map(forWhat).find((text) => text !== reservedFor);
   if (other !== undefined)
-    throw new Refused('MAC_IN_USE', `AddressConflict: MAC ${mac} is reserved for ${other} in subnet ${name}`);
+    throw new Refused('MAC_RESERVED', `AddressConflict: MAC ${mac} is reserved for ${other} in subnet ${name}`);
 }

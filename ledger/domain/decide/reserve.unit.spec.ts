@@ -99,13 +99,13 @@ describe('Reserve', () => {
   it('is refused for an address that is reserved for another owner, held by another Pod, or quarantined', () => {
     given([smallSubnet(), reserved('vip/db', ['10.0.0.3'], small)])
       .when(reserve({ addresses: ['10.0.0.3'] }))
-      .thenRefused('ADDRESS_IN_USE', 'AddressConflict: 10.0.0.3 of subnet small is reserved for vip/db since');
+      .thenRefused('ADDRESS_RESERVED', 'AddressConflict: 10.0.0.3 of subnet small is reserved for vip/db since');
     given([smallSubnet(), allocated('b', '10.0.0.3', small)])
       .when(reserve({ addresses: ['10.0.0.3'] }))
       .thenRefused('ADDRESS_IN_USE', 'AddressConflict: 10.0.0.3 of subnet small is in use by Pod default/b');
     given([smallSubnet(), quarantined('10.0.0.3', 'small')])
       .when(reserve({ addresses: ['10.0.0.3'] }))
-      .thenRefused('ADDRESS_IN_USE', '10.0.0.3 of subnet small is quarantined');
+      .thenRefused('ADDRESS_QUARANTINED', '10.0.0.3 of subnet small is quarantined');
   });
 
   it('reserves for a Pod the address that it holds, named or not', () => {
@@ -142,7 +142,7 @@ describe('A reserved address', () => {
     expect(grantOf(kept, allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.3'] });
     given(kept)
       .when(allocate('b', { ...inSmall, candidates: [['10.0.0.2']] }))
-      .thenRefused('ADDRESS_IN_USE', 'AddressConflict: 10.0.0.2 of subnet small is reserved for vip/web since');
+      .thenRefused('ADDRESS_RESERVED', 'AddressConflict: 10.0.0.2 of subnet small is reserved for vip/web since');
   });
 
   it('is allocated first to a request that names its owner, with its MAC', () => {
@@ -203,10 +203,10 @@ describe('A reserved address', () => {
   it('prevents the allocation of its MAC to others', () => {
     given(kept)
       .when(allocate('b', { ...inSmall, mac: '02:00:00:00:00:01' }))
-      .thenRefused('MAC_IN_USE', 'AddressConflict: MAC 02:00:00:00:00:01 is reserved for vip/web in subnet small');
+      .thenRefused('MAC_RESERVED', 'AddressConflict: MAC 02:00:00:00:00:01 is reserved for vip/web in subnet small');
     given(kept)
       .when(reserve({ reservedFor: 'vip/db', mac: '02:00:00:00:00:01' }))
-      .thenRefused('MAC_IN_USE', 'is reserved for vip/web');
+      .thenRefused('MAC_RESERVED', 'is reserved for vip/web');
   });
 
   it('prevents its Subnet from being retired, and from a change that puts it outside or makes it the gateway', () => {

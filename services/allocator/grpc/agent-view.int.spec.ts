@@ -74,6 +74,28 @@ describe('An agent learns nothing of Pods of other nodes', () => {
     expect(message).to.match(/AddressConflict: the requested MAC is not free$/);
   });
 
+  it('from the refusal of a reserved or quarantined address or MAC, which states the remedy', async () => {
+    const [address, mac] = ['172.17.3.1', '02:00:00:00:00:07'];
+    const owner = { subnet: 'macvlan', reservedFor: 'pod/default/holder/macvlan.default', reason: 'IP object holder' };
+    await served.call(IpamService.reserve, { ...owner, addresses: [address], mac });
+    const seen = { seenMac: '52:54:00:00:00:01', seenAt: 'node-2', reason: 'a printer' };
+    await served.call(IpamService.quarantine, { subnet: 'macvlan', address: '172.17.3.2', ...seen });
+    for (const [pod, request, text] of [
+      ['a', fixed, `${address} of subnet macvlan is reserved for another owner: end the reservation, or request`],
+      [
+        'b',
+        { candidates: [{ addresses: ['172.17.3.2'] }] },
+        '172.17.3.2 of subnet macvlan is quarantined: remove the host',
+      ],
+      ['c', { mac }, 'the requested MAC is reserved for another owner, or of a quarantined address: end that'],
+    ] as const) {
+      await served.refusal(IpamService.allocate, allocateRequest(pod, request, { node: 'node-1' }));
+      const { message } = await errorOf(waitOn('node-1', pod));
+      expect(message).to.contain(`: AddressConflict: ${text}`);
+      expect(message).to.not.match(/holder|node-2/);
+    }
+  });
+
   it('and gets the cause of a refusal that names no other Pod', async () => {
     const { message } = await served.refusal(
       IpamService.allocate,

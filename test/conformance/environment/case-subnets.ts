@@ -14,7 +14,10 @@ import { type Fields, textOf, textsOf } from '../json.ts';
 const kubeOvnNames: Partial<Record<ErrorCode, string>> = {
   ADDRESS_OUT_OF_RANGE: 'AddressOutOfRange',
   ADDRESS_IN_USE: 'AddressConflict',
+  ADDRESS_QUARANTINED: 'AddressConflict',
+  ADDRESS_RESERVED: 'AddressConflict',
   MAC_IN_USE: 'AddressConflict',
+  MAC_RESERVED: 'AddressConflict',
   SUBNET_FULL: 'NoAvailableAddress',
   SUBNET_UNKNOWN: 'NoSubnet',
   SUBNET_INVALID: 'CIDRInvalid',

@@ -2,6 +2,7 @@
 import type { CooldownTimes } from '../../addresses/address-part.ts';
 import type { Allocation, Claim } from '../../state/claim.ts';
 import { otherClaims } from '../../state/claims-on-network.ts';
+import { type RefusalCode, Refused } from '../../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
 import { cooldownTimesOf } from './network-rules.ts';
 import { describeUnendedBinding, formatInstant } from './refusal-messages.ts';
@@ -17,13 +18,13 @@ export interface ClaimSearch {
   readonly now: number;
 }
 
-/** Why an address conflicts with a claim on the subnet's network or on the NIC's; undefined if it can be allocated. */
+/** The conflict of an address with a claim on the subnet's network or on the NIC's; undefined if it can be allocated. */
 export function findConflict(
   state: State,
   { subnet }: ConfiguredSubnet,
   address: string,
   search: ClaimSearch,
-): string | undefined {
+): Refused | undefined {
   const { name } = subnet;
   const own = claimOf(state, name, address);
   const ownConflict =
@@ -34,16 +35,16 @@ export function findConflict(
       cooldownTimesOf(state, subnet, { subnet: name, address }, own),
       search,
     );
-  if (ownConflict !== undefined) return ownConflict;
+  if (ownConflict) return ownConflict;
   for (const network of new Set([subnet.network, search.networkIn(name)]))
     for (const { subnet: other, claim } of otherClaims(state, network, address, name)) {
-      const conflict = conflictWith(
+      const found = conflictWith(
         claim,
         `${address} of subnet ${other}, on the same network ${network},`,
         cooldownTimesOf(state, subnet, { subnet: other, address }, claim),
         search,
       );
-      if (conflict !== undefined) return conflict;
+      if (found) return found;
     }
   return undefined;
 }
@@ -53,19 +54,27 @@ function conflictWith(
   what: string,
   { bindingTimeoutMs }: CooldownTimes,
   { now, own, entitlements }: ClaimSearch,
-): string | undefined {
+): Refused | undefined {
   const { allocation, quarantine, reservation } = claim;
   const isOwn = allocation !== undefined && allocation.seq === own?.seq;
   if (quarantine)
-    return `${what} is quarantined since ${formatInstant(quarantine.at)}: ${quarantine.seenMac || 'another host'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}. Remove that host, then run ipledger unquarantine`;
+    return conflict(
+      'ADDRESS_QUARANTINED',
+      `${what} is quarantined since ${formatInstant(quarantine.at)}: ${quarantine.seenMac || 'another host'} answers on it${quarantine.seenAt && ` (seen at ${quarantine.seenAt})`}. Remove that host, then run ipledger unquarantine`,
+    );
   if (reservation && !entitlements.has(reservation.reservedFor))
-    return `${what} is reserved for ${reservation.reservedFor} since ${formatInstant(reservation.at)}${reservation.reason && `: ${reservation.reason}`}`;
+    return conflict(
+      'ADDRESS_RESERVED',
+      `${what} is reserved for ${reservation.reservedFor} since ${formatInstant(reservation.at)}${reservation.reason && `: ${reservation.reason}`}. Delete the object that reserves it; without one, run ipledger unreserve`,
+    );
   if (isOwn) return undefined;
-  if (allocation) return inUseBy(allocation, what, reservation);
+  if (allocation) return conflict('ADDRESS_IN_USE', inUseBy(allocation, what, reservation));
   return claim.bindings.length > 0 && claim.lastAt > now - bindingTimeoutMs
-    ? describeUnendedBinding(what, claim, bindingTimeoutMs)
+    ? conflict('ADDRESS_IN_USE', describeUnendedBinding(what, claim, bindingTimeoutMs))
     : undefined;
 }
+
+const conflict = (code: RefusalCode, text: string): Refused => new Refused(code, `AddressConflict: ${text}`);
 
 function inUseBy({ attachment, uid, at }: Allocation, what: string, reservation: Claim['reservation']): string {
   const pod = `${attachment.namespace}/${attachment.pod}`;

@@ -4,7 +4,7 @@ import type { AttachmentRequest } from '../../commands/command.ts';
 import type { Allocation, Binding } from '../../state/claim.ts';
 import type { AssignedAddress, Attachment } from '../../events/event.ts';
 import { networkOf } from '../../state/network.ts';
-import { Refused } from '../../commands/refusal.ts';
+import { type RefusalCode, Refused } from '../../commands/refusal.ts';
 import { attachmentKey, claimOf, holderOfMac, type State } from '../../state/state.ts';
 import { cooldownTimesOf } from './network-rules.ts';
 import { describeContainer, formatInstant, freeAfterContainer } from './refusal-messages.ts';
@@ -98,7 +98,7 @@ function refuseTaken(state: State, mac: string, search: MacSelection): void {
   const owners = reservedTo(state, mac, search);
   if (owners.length > 0 && !owners.some((text) => entitlements.has(text)))
     throw new Refused(
-      'MAC_IN_USE',
+      'MAC_RESERVED',
       `AddressConflict: MAC ${mac} is reserved for ${owners.join(' and ')} in subnet ${subnet}`,
     );
   const holder = holderOfMac(state, key);
@@ -130,10 +130,11 @@ function coolsDown(state: State, mac: string, search: MacSelection): boolean {
 }
 
 /**
- * Why a MAC is held with an address that was released or passed on, as a predicate: a container may still use it, or the address is
- * quarantined. Undefined if it is not held.
+ * Why a MAC is held with an address that was released or passed on: a container may still use it, or the address is quarantined.
+ * Undefined if it is not held.
  */
-function reasonHeld(state: State, mac: string, search: MacSelection): string | undefined {
+function reasonHeld(state: State, mac: string, search: MacSelection): Refused | undefined {
+  const refusal = (code: RefusalCode, why: string): Refused => new Refused(code, `AddressConflict: MAC ${mac} ${why}`);
   const { subnet, addresses, held, now } = search;
   const allocating = state.subnets.get(subnet)?.subnet;
   const givenUp = held?.mac === mac ? held.addresses.map(({ address }) => ({ subnet: held.subnet, address })) : [];
@@ -152,14 +153,20 @@ function reasonHeld(state: State, mac: string, search: MacSelection): string | u
     const containers = claim.bindings.filter((binding) => binding.mac === mac);
     const container = containers.find((each) => endOf(each) > now);
     if (container)
-      return `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(endOf(container))}`;
+      return refusal(
+        'MAC_IN_USE',
+        `is in use with ${where} by ${describeContainer(container)}: ${freeAfterContainer(endOf(container))}`,
+      );
     if (quarantine && (containers.length > 0 || released?.mac === mac))
-      return `is held with ${where}, which Pod ${released?.pod} had, and which is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`;
+      return refusal(
+        'MAC_RESERVED',
+        `is held with ${where}, which Pod ${released?.pod} had, and which is quarantined since ${formatInstant(quarantine.at)}. Run ipledger unquarantine first`,
+      );
   }
   return undefined;
 }
 
 function refuseHeld(state: State, mac: string, search: MacSelection): void {
-  const reason = reasonHeld(state, mac, search);
-  if (reason !== undefined) throw new Refused('MAC_IN_USE', `AddressConflict: MAC ${mac} ${reason}`);
+  const refused = reasonHeld(state, mac, search);
+  if (refused) throw refused;
 }

@@ -104,7 +104,7 @@ describe('A MAC of a released address', () => {
     const history = [subnet, first, released(first, 2), quarantined('172.17.0.11')];
     given(history)
       .whenAfter(10 * bindingTimeoutMs, requests)
-      .thenRefused('MAC_IN_USE', /172\.17\.0\.11 .*Pod default\/first .*quarantined/);
+      .thenRefused('MAC_RESERVED', /172\.17\.0\.11 .*Pod default\/first .*quarantined/);
     expect(macOf(given(history).whenAfter(10 * bindingTimeoutMs, needsOne).events[0])).to.equal(nextMac);
   });
 
@@ -142,6 +142,6 @@ describe('A MAC of a released address', () => {
     const overlay = subnetConfigured('overlay', { provider: 'ovn', cidrBlock: '10.9.0.0/24', gateway: '10.9.0.1' });
     given([overlay, reserved('vip/web', ['10.9.0.9'], { subnet: 'overlay', mac })])
       .when(allocate('second', { mac, subnets: ['overlay'] }))
-      .thenRefused('MAC_IN_USE', 'reserved for vip/web');
+      .thenRefused('MAC_RESERVED', 'reserved for vip/web');
   });
 });

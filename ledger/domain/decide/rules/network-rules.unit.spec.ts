@@ -116,10 +116,10 @@ describe('An address of one network has one holder:', () => {
     given(left).when(allocateInOverlay('second', '10.0.0.2')).thenRefused('ADDRESS_IN_USE', 'may still answer on it');
     given([lan, overlay, quarantined('10.0.0.2', 'lan')])
       .when(allocateInOverlay('second', '10.0.0.2'))
-      .thenRefused('ADDRESS_IN_USE', 'is quarantined');
+      .thenRefused('ADDRESS_QUARANTINED', 'is quarantined');
     given([lan, overlay, reserved('vip/web', ['10.0.0.2'], { subnet: 'lan' })])
       .when(allocateInOverlay('second', '10.0.0.2'))
-      .thenRefused('ADDRESS_IN_USE', 'is reserved for vip/web');
+      .thenRefused('ADDRESS_RESERVED', 'is reserved for vip/web');
     const cooling = given([lan, overlay, first, released(first, 3)]).when(allocateInOverlay('second'));
     expect(addressesIn(cooling.events)).to.deep.equal(['10.0.0.3']);
   });
@@ -255,7 +255,9 @@ describe('The next subnet of a network', () => {
     it(`applies the cooldown and the quarantine of ${how}`, () => {
       const history = [lan, first, released(first, 2), quarantined('10.0.0.3', 'lan'), change, successor];
       expect(addressesIn(given(history).when(allocateInSuccessor('second')).events)).to.deep.equal(['10.0.0.4']);
-      given(history).when(allocateInSuccessor('second', '10.0.0.3')).thenRefused('ADDRESS_IN_USE', 'is quarantined');
+      given(history)
+        .when(allocateInSuccessor('second', '10.0.0.3'))
+        .thenRefused('ADDRESS_QUARANTINED', 'is quarantined');
     });
   }
 

@@ -6,7 +6,7 @@ import type { IpFamily } from '../../commands/command.ts';
 import { type AssignedAddress, familyOf } from '../../events/event.ts';
 import { effectiveClaim } from '../../state/claims-on-network.ts';
 import { isInPool } from '../../state/pool.ts';
-import { Refused } from '../../commands/refusal.ts';
+import { meaningOf, Refused } from '../../commands/refusal.ts';
 import { claimOf, type ConfiguredSubnet, type State } from '../../state/state.ts';
 import { matchesIpFamily, spacesFor } from './ip-family.ts';
 import { isFenced, refuseFenced } from './fence.ts';
@@ -67,8 +67,8 @@ export function selectAddresses(
 function combineRefusals(refusals: readonly Refused[], named: boolean): Refused {
   const [first] = refusals;
   if (first && refusals.length === 1) return first;
-  const permanent = new Set(['ADDRESS_OUT_OF_RANGE', 'IP_FAMILY_INVALID', 'INVALID_REQUEST']);
-  const code = (refusals.find(({ refusal }) => !permanent.has(refusal.code)) ?? first)?.refusal.code;
+  const passing = refusals.find(({ refusal }) => meaningOf(refusal.code).allocate === 'passing');
+  const code = (passing ?? first)?.refusal.code;
   if (!named) return new Refused(code ?? 'INVALID_REQUEST', refusals.map(({ message }) => message).join('; '));
   const reasons = refusals.slice(0, maxReasons).map(({ message }) => message);
   if (refusals.length > maxReasons) reasons.push(`and ${refusals.length - maxReasons} more`);
@@ -141,7 +141,7 @@ function checkRequested(
   // An address that is reserved for the Pod may be in a pool of another namespace.
   if (!claimOf(state, name, address)?.reservation) refuseAddressOfForeignPool(state, space, value, search.tenant);
   const conflict = findConflict(state, configured, address, search);
-  if (conflict !== undefined) throw new Refused('ADDRESS_IN_USE', `AddressConflict: ${conflict}`);
+  if (conflict) throw conflict;
   return address;
 }
 

@@ -122,10 +122,26 @@ describe('Ipam.Wait', () => {
     expect(message).to.contain(refusal.message);
   });
 
-  it('fails at once after a refusal that only an edit can change, and waits after any other', async () => {
+  it('fails at once after a refusal that only a person can change, and waits after any other', async () => {
+    const [address, mac] = ['172.17.0.70', '02:00:00:00:00:07'];
+    const reservation = { subnet: 'macvlan', reservedFor: 'vip/web', reason: 'Vip object web' };
+    await served.call(IpamService.reserve, { ...reservation, addresses: [address], mac });
+    const seen = { seenMac: '52:54:00:00:00:01', seenAt: '', reason: 'a printer' };
+    await served.call(IpamService.quarantine, { subnet: 'macvlan', address: '172.17.0.71', ...seen });
     for (const [pod, reason, request] of [
       ['out', 'AddressOutOfRange', { candidates: [{ addresses: ['10.9.9.9'] }] }],
       ['family', 'InvalidIPFamily', { ipFamily: 'ipv6' }],
+      [
+        'reserved',
+        `.*${address} .* is reserved for vip/web .* object web.*unreserve`,
+        { candidates: [{ addresses: [address] }] },
+      ],
+      [
+        'printer',
+        '.* is quarantined since .*run ipledger unquarantine',
+        { candidates: [{ addresses: ['172.17.0.71'] }] },
+      ],
+      ['mac', `.*MAC ${mac} is reserved for vip/web`, { mac }],
     ] as const) {
       await served.refusal(IpamService.allocate, allocateRequest(pod, request));
       const { code, message } = await refused(pod, { timeoutMs: 60_000 });

@@ -3,7 +3,7 @@ import { pause } from '../../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { allocationAttributes, podAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
-import type { RefusalCode } from '../../../../ledger/domain/commands/refusal.ts';
+import { meaningOf } from '../../../../ledger/domain/commands/refusal.ts';
 import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
@@ -59,7 +59,7 @@ export async function waitForAllocation(
       }
       if (answer.others.length > 0) throw noAttachmentLeft(sandbox, answer.others);
       const refusal = waiters.lastRefusalOf(sandbox);
-      if (refusal && finalRefusals.has(refusal.reason)) throw refused(refusal, context);
+      if (refusal && meaningOf(refusal.reason).allocate === 'final') throw refused(refusal, context);
       const maxPauseMs = answer.hasSubnet ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
       if (maxPauseMs <= 0 || context.signal.aborted)
         throw explainTimeout(sandbox, answer, { waiters, context, timeoutMs });
@@ -116,15 +116,6 @@ function isServed(state: State, provider: string): boolean {
   for (const { subnet } of state.subnets.values()) if (subnet.spec.provider === provider) return true;
   return false;
 }
-
-/** The request is granted only after an edit of the Pod or the Subnet by a person. The next ADD sees the effect. */
-const finalRefusals: ReadonlySet<string> = new Set([
-  'INVALID_REQUEST',
-  'ADDRESS_OUT_OF_RANGE',
-  'IP_FAMILY_INVALID',
-  'NAMESPACE_NOT_ALLOWED',
-  'POD_SUPERSEDED',
-] satisfies RefusalCode[]);
 
 const refused = (refusal: LastRefusal, context: CallContext): IpledgerError =>
   new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusalVisibleTo(context, refusal)}`);

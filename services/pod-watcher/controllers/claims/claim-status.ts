@@ -12,7 +12,14 @@ export const claimReasons: ConditionReasons = {
   validated: 'SuccessfulAllocation',
   ready: 'SuccessfulAllocation',
   refused: 'AllocationFailed',
-  refusedBy: { ADDRESS_IN_USE: 'IPAddressConflict', MAC_IN_USE: 'MACAddressConflict', SUBNET_FULL: 'SubnetExhausted' },
+  refusedBy: {
+    ADDRESS_IN_USE: 'IPAddressConflict',
+    ADDRESS_QUARANTINED: 'IPAddressConflict',
+    ADDRESS_RESERVED: 'IPAddressConflict',
+    MAC_IN_USE: 'MACAddressConflict',
+    MAC_RESERVED: 'MACAddressConflict',
+    SUBNET_FULL: 'SubnetExhausted',
+  },
   inUse: 'IPAMClaimInUse',
 };
 
