@@ -1,5 +1,4 @@
 /** A pod-watcher with the permissions of deploy/rbac.yaml stores checkpoints in a ConfigMap. */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -9,7 +8,8 @@ import { findFreePort } from '../harness/processes/free-ports.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { startServer } from '../harness/processes/server.ts';
 import { watcherLaunch } from '../harness/services.ts';
-import { runIpledger } from '../harness/ipledger-cli.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
+import { runDocumented } from '../docs/run-documented.ts';
 import { type SigningAllocator, startSigningAllocator } from './signing-allocator.ts';
 
 describe('The checkpoint ConfigMap', function () {
@@ -40,18 +40,11 @@ describe('The checkpoint ConfigMap', function () {
       `{"apiVersion":"kubeovn.io/v1","kind":"Subnet","metadata":{"name":"macvlan"},"spec":{"protocol":"IPv4","cidrBlock":"172.17.0.0/16","gateway":"172.17.0.1","provider":"macvlan.default"}}`,
     );
     await eventually(async () => expect(await notes()).to.have.length.at.least(2));
-    const file = join(run.folder, 'checkpoints');
-    writeFileSync(file, (await notes()).join('\n'));
-    const args = [
-      'verify',
-      '--etcd',
-      cluster.etcd.endpoint,
-      '--checkpoint',
-      file,
-      '--verifier-key',
-      allocator.verifier,
-    ];
-    const { code, stdout, stderr } = await runIpledger(args);
+    const commands = documentedCommands('docs/audit.md', 'checkpoints')
+      .replace('http://127.0.0.1:2379', cluster.etcd.endpoint)
+      .replace('checkpoint.key.pub', allocator.verifier);
+    const { code, stdout, stderr } = await runDocumented(run, commands, { KUBECONFIG: cluster.kubeconfig });
     expect([code, stderr], stdout).to.deep.equal([0, '']);
+    expect(stdout).to.match(/no findings/);
   });
 });

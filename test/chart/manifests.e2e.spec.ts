@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
+import { documentedCommands } from '../docs/documented-commands.ts';
+import { runDocumented } from '../docs/run-documented.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { createKubernetesClient } from '../e2e/support/kubernetes-client.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';
@@ -54,15 +56,11 @@ describe('The chart on a real API server', function () {
     });
   for (const name of renderedFolders)
     it(`accepts kubectl apply -k deploy/${name}`, async () => {
-      const folder = join(root, 'deploy', name);
-      const answer = await cluster.kubectl([
-        'apply',
-        '--server-side',
-        '--force-conflicts',
-        '--dry-run=server',
-        '-k',
-        folder,
-      ]);
+      const commands = documentedCommands('docs/install.md', 'kustomize')
+        .replace('apply', 'apply --force-conflicts --dry-run=server')
+        .replace('deploy/ha', `deploy/${name}`);
+      const env = { KUBECONFIG: cluster.kubeconfig };
+      const { stdout: answer } = await runDocumented(run, commands, env, { folder: root });
       expect(answer).to.contain('daemonset.apps/ipledger-node-agent serverside-applied (server dry run)');
     });
 

@@ -14,6 +14,8 @@ import type { CertificateReloader } from '../../lib/tls/certificate-reloader.ts'
 import { clientCredentials, loadTls, type TlsFiles } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import { namespace } from '../chart/render-chart.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
+import { runDocumented } from '../docs/run-documented.ts';
 import type { Server } from '../harness/processes/server.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';
@@ -180,6 +182,15 @@ describe('Certificates of cert-manager', function () {
     return load;
   };
 
+  it('the Certificate of docs/install.md makes the files of an agent', async () => {
+    await stack.cluster.apply(documentedCommands('docs/install.md', 'agent-certificate'));
+    await eventually(() => {
+      const { ca, cert, key } = stack.secrets.filesOf('agent-worker-1');
+      expect(stack.secrets.certificateOf('agent-worker-1').subjectAltName).to.equal('URI:ipledger://agent/worker-1');
+      for (const file of [ca, cert, key]) expect(pem(file)).to.match(/^-----BEGIN /);
+    });
+  });
+
   it('no call fails while all certificates are renewed after 30 s, and then on request', async () => {
     const { lasting, fresh } = await runUnderLoad(async () => {
       await expectService('before');
@@ -230,11 +241,15 @@ describe('Certificates of cert-manager', function () {
       key: join(run.folder, 'old.key'),
     };
     for (const part of ['ca', 'cert', 'key'] as const) copyFileSync(operator[part], outdated[part]);
+    const lines = documentedCommands('docs/security.md', 'replace-authority').trim().split('\n');
+    const [remove, renew = ''] = [lines.slice(0, 2).join('\n'), lines[2]];
+    const env = { KUBECONFIG: stack.cluster.kubeconfig };
     const { lasting } = await runUnderLoad(async () => {
       await untilRenewed(['ipledger-ca'], async () => {
-        await stack.cluster.kubectl(['delete', 'secret', 'ipledger-ca', '-n', namespace]);
+        expect(await runDocumented(run, remove, env)).to.include({ code: 0, stderr: '' });
       });
       const ofPrograms = stack.issued.filter((name) => !name.includes('etcd'));
+      expect(ofPrograms).to.include.members(/^cmctl renew -n \S+ (.*)$/.exec(renew)?.[1]?.split(' ') ?? []);
       await untilRenewed(ofPrograms, () => requestRenewal(ofPrograms));
       await eventually(() => {
         for (const name of ofPrograms)

@@ -3,7 +3,7 @@
  * forwards it to a real allocator with TLS.
  */
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadTls } from '../../lib/tls/credentials.ts';
 import { call, connect } from '../../lib/grpc/client.ts';
@@ -23,10 +23,10 @@ import { startEtcd } from '../harness/etcd.ts';
 import { type Cluster, startCluster } from '../harness/kubernetes/cluster.ts';
 import { addForwardingNode } from '../harness/kubernetes/port-forward-kubelet.ts';
 import { documentedCommands } from '../docs/documented-commands.ts';
+import { runDocumented } from '../docs/run-documented.ts';
 import { root } from '../harness/paths.ts';
 import { type CommandResult, runCommand } from '../harness/processes/command.ts';
 import { childEnvironment } from '../harness/processes/launch.ts';
-import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { type AllocatorServer, startAllocator, tlsVariables } from '../harness/services.ts';
 
@@ -129,16 +129,32 @@ describe('kubectl ipledger', function () {
   });
 
   it('identifies the user of a client certificate by a ServiceAccount, by the commands of docs/install.md', async () => {
-    const env = childEnvironment({ HOME: '', KUBECONFIG: cluster.kubeconfig });
-    const folders = [join(root, 'cli'), dirname(await findProgram('kubectl')), process.env['PATH']];
     const script = documentedCommands('docs/install.md', 'client-certificate');
-    const options = { env: { ...env, PATH: folders.join(':') }, signal: run.signal };
-    expect(await runCommand('sh', ['-ec', script], options)).to.include({ code: 0, stderr: '' });
+    const env = { KUBECONFIG: cluster.kubeconfig };
+    expect(await runDocumented(run, script, env)).to.include({ code: 0, stderr: '' });
     const account = { KUBECONFIG: cluster.kubeconfig, IPLEDGER_SERVICE_ACCOUNT: 'anna' };
     expect((await kubectlIpledger([...reserve, '10.9.0.30'], account)).stderr).to.equal('');
     expect(await historyOf(cluster.kubeconfig, '10.9.0.30', account)).to.contain(
       `kubernetes:system:serviceaccount:${installed}:anna`,
     );
+  });
+
+  it('lets a person in who has the roles that the commands of docs/install.md bind', async () => {
+    const user = await createPerson(cluster, 'anna', []);
+    const lines = documentedCommands('docs/install.md', 'people').replaceAll('anna@example.org', user).split('\n');
+    const bind = lines.slice(0, 2).join('\n');
+    expect(await runDocumented(run, bind, { KUBECONFIG: cluster.kubeconfig })).to.include({ code: 0, stderr: '' });
+    const KUBECONFIG = kubeconfigOf({ token: await createToken(cluster, 'anna') });
+    expect(await runDocumented(run, lines.slice(2).join('\n'), { KUBECONFIG })).to.include({ code: 0, stderr: '' });
+  });
+
+  it('uses the certificate of an operator, as the commands of docs/install.md fetch it', async () => {
+    const { ca, cert, key } = certificates.operator('test');
+    const files = [`--from-file=ca.crt=${ca}`, `--from-file=tls.crt=${cert}`, `--from-file=tls.key=${key}`];
+    await cluster.kubectl(['create', 'secret', 'generic', 'ipledger-operator-anna', '-n', installed, ...files]);
+    const script = documentedCommands('docs/install.md', 'operator-certificate');
+    const env = { KUBECONFIG: cluster.kubeconfig };
+    expect(await runDocumented(run, script, env)).to.include({ code: 0, stderr: '' });
   });
 
   it('names the permission that a user lacks for tokens of a ServiceAccount', async () => {

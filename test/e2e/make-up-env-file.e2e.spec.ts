@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { documentedCommands } from '../docs/documented-commands.ts';
 import { mustRun } from '../harness/processes/command.ts';
 import {
   probeMacvlan,
@@ -50,10 +51,14 @@ describe('A terminal with the env file of `make up`', function () {
     expect(await runInTerminal('kubectl apply --dry-run=server -o name -f .')).to.contain('pod/custom-routes-attach');
   });
 
-  it('can apply the manifests, and the Pod gets its address', async () => {
-    await runInTerminal('kubectl apply -f 01-nad-macvlan.yaml -f 02-subnet-macvlan.yaml -f 03-pod-random.yaml');
-    const allocated = String.raw`{.metadata.annotations.macvlan\.default\.kubernetes\.io/allocated}`;
-    await runInTerminal(`kubectl wait pod samplepod --for=jsonpath='${allocated}'=true --timeout=30s`);
+  it('can run the commands of the README, and the Pod gets its address', async () => {
+    const commands = documentedCommands('README.md', 'try-it').replace('. .cache/up/env', '');
+    const printed = await runInTerminal(`cd ${quoteForShell(root)}\nset -eu\n${commands}`);
+    expect(printed)
+      .to.match(/^default\/samplepod/m)
+      .and.to.contain(': no disagreement\n')
+      .and.to.match(/ other keys verified, up to .*: no findings$/m)
+      .and.to.contain('"type": "AddressAllocated"');
     const pod = JSON.parse(await runInTerminal('kubectl get pod samplepod -o json')) as {
       metadata: { annotations: object };
     };

@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { Metadata } from '@grpc/grpc-js';
 import { call, connect } from '../../lib/grpc/client.ts';
 import { IpamService } from '../../proto/generated/ipledger.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
+import { runDocumented } from '../docs/run-documented.ts';
 import { startAllocator } from '../harness/services.ts';
 import { type ReceivedSpan, startTraceCollector, type TraceCollector } from '../harness/trace-collector.ts';
 import { eventually } from './support/eventually.ts';
@@ -63,6 +65,9 @@ describe('Traces', function () {
     expect(resultAddresses(await callKubeOvnPlugin(scene, { pod: 'traced', network: 'lan', uid, env }))).to.be.an(
       'array',
     );
+    const commands = documentedCommands('docs/tracing.md', 'trace-id').replace('pod web', 'pod traced');
+    const { stdout } = await runDocumented(scene.run, commands, { KUBECONFIG: scene.stack.cluster.kubeconfig });
+    expect(stdout).to.equal(`${traceIdOf(uid)}\n`);
     const spans = await eventually(() => {
       const found = spansOf(traceIdOf(uid));
       const paths = found.map((span) => `${span.service.replace('ipledger-', '')}: ${pathOf(span, found)}`);

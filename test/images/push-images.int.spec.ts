@@ -98,11 +98,14 @@ describe('push-images', function () {
     expect(stderr).to.contain('push-images:').and.contain('connection refused');
   });
 
-  for (const block of ['mirror', 'carry'])
-    it(`keeps digests and architectures in a mirror, by the commands of docs/install.md (${block})`, async () => {
+  for (const [file, block] of [
+    ['docs/install.md', 'mirror'],
+    ['docs/install.md', 'carry'],
+  ] as const)
+    it(`keeps digests and architectures in a mirror, by the commands of ${file} (${block})`, async () => {
       const source = `${host}/net/ipledger:${version}`;
       await mustRun(crane, ['copy', source, `${host}/coreos/etcd:v3.7.3`], { env: environment() });
-      const script = documentedCommands('docs/install.md', block)
+      const script = documentedCommands(file, block)
         .replaceAll(/registry\.example|quay\.io/g, host)
         .replaceAll('mirror.example', `${host}/${block}`)
         .replaceAll('0.1.0', version);

@@ -30,11 +30,27 @@ export function findRule(alert: string): AlertingRule {
  *
  * @returns the findings of promtool; '' if the alert fires exactly when the case requires it
  */
-export async function runRuleTest(alertCase: AlertCase): Promise<string> {
+export const runRuleTest = (alertCase: AlertCase): Promise<string> => runPromtool(() => ruleTest(alertCase));
+
+/** Runs a test of other rules. @returns the findings of promtool */
+export const testRules = ({
+  rules: tested,
+  test,
+}: {
+  readonly rules: object;
+  readonly test: object;
+}): Promise<string> =>
+  runPromtool((folder) => {
+    const file = join(folder, 'rules.yaml');
+    writeFileSync(file, stringify({ groups: [{ name: 'tested', rules: tested }] }));
+    return { rule_files: [file], evaluation_interval: '1m', tests: [test] };
+  });
+
+async function runPromtool(testFile: (folder: string) => object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'ipledger-rules-'));
   try {
     const file = join(folder, 'test.yaml');
-    writeFileSync(file, stringify(ruleTest(alertCase)));
+    writeFileSync(file, stringify(testFile(folder)));
     const { code, stdout, stderr } = await runCommand('promtool', ['test', 'rules', file], { timeoutMs });
     return code === 0 ? '' : `${stdout}${stderr}`;
   } finally {

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { verbTable } from '../../cli/verb-table.ts';
 import { version } from '../../lib/process/version.ts';
+import { documentedCommands } from '../docs/documented-commands.ts';
 import { startEtcd } from '../harness/etcd.ts';
 import { root } from '../harness/paths.ts';
 import { type CommandResult, mustRun, runCommand } from '../harness/processes/command.ts';
@@ -35,10 +36,14 @@ describe('The packages of the command line', function () {
     run = openRun();
     allocator = await startAllocator(run, { etcd: await startEtcd(run) });
     unpacked = join(run.folder, archiveFolder);
-    await mustRun('tar', ['-xzf', files.archive, '-C', run.folder]);
     const folder = join(run.folder, 'npm');
     mkdirSync(folder);
-    await mustRun('npm', ['install', '--prefix', folder, '--offline', '--no-audit', '--no-fund', files.npm]);
+    const commands = documentedCommands('docs/cli.md', 'packages')
+      .replaceAll('0.1.0', version)
+      .replace('amd64', architecture)
+      .replace('install -g', `install --prefix '${folder}' --offline --no-audit --no-fund`)
+      .replace('/opt', `'${run.folder}'`);
+    await mustRun('sh', ['-euc', commands], { folder: root });
     installed = join(folder, 'node_modules');
   });
   after(() => run.end());

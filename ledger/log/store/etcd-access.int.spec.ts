@@ -17,21 +17,13 @@ import { openRun, type Run } from '../../../test/harness/run.ts';
 import { CertificateReloader } from '../../../lib/tls/certificate-reloader.ts';
 import type { TlsFiles } from '../../../lib/tls/credentials.ts';
 import { accessOptions, type EtcdAccess, etcdAccessFromEnvironment } from './etcd-access.ts';
+import { documentedCommands } from '../../../test/docs/documented-commands.ts';
 import { emptyHead } from '../chain/chain.ts';
 import { campaign } from '../writer/election.ts';
 import { EtcdLedger } from './etcd-ledger.ts';
 import { connectEtcd } from './etcd-client.ts';
 import { batchOf, never, silentLog } from '../testing/running-writer.ts';
 import { verifyLedger } from '../../audit/verification/verify-ledger.ts';
-
-const document = readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
-
-/** Commands of docs/security.md, verbatim. */
-function documentedCommands(name: string): string {
-  const text = new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([^]*?)\`\`\`\\n<!-- /${name} -->`).exec(document)?.[1];
-  if (text === undefined) throw new Error(`docs/security.md has no commands ${name}`);
-  return text;
-}
 
 describe('The etcd access of the allocator', () => {
   const https = ['https://127.0.0.1:1'];
@@ -171,7 +163,7 @@ describe('An etcd with access control', function () {
 
   it('grants each user exactly what the documented commands grant', async () => {
     const etcd = await startSecured();
-    const { code, stderr } = await runAs(etcd, certificates.root, documentedCommands('etcd-users'));
+    const { code, stderr } = await runAs(etcd, certificates.root, documentedCommands('docs/security.md', 'etcd-users'));
     expect(code, stderr).to.equal(0);
     await useAsAllocator(open(etcd, accessWith(certificates.allocator)));
 
@@ -195,7 +187,7 @@ describe('An etcd with access control', function () {
 
   it('reports a missing read permission of the allocator', async () => {
     const etcd = await startSecured();
-    await runAs(etcd, certificates.root, documentedCommands('etcd-users'));
+    await runAs(etcd, certificates.root, documentedCommands('docs/security.md', 'etcd-users'));
     const loaded = new EtcdLedger(open(etcd, accessWith(certificates.server))).load(never);
     const error: unknown = await loaded.catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message').that.contains('permission denied');
@@ -208,10 +200,10 @@ describe('An etcd with access control', function () {
     writeFileSync(auditors, 'third\n');
     const files = { PASSWORD_FILE: file, AUDITOR_PASSWORD_FILE: auditors };
     const variables = { ETCDCTL_ENDPOINTS: etcd.endpoint, ...files };
-    const users = documentedCommands('etcd-users')
+    const users = documentedCommands('docs/security.md', 'etcd-users')
       .replaceAll(/^etcdctl user add (ipledger|ipledger-auditor) --no-password$/gm, '')
       .replace('user add root --no-password', 'user add root:root');
-    const done = await shell(`${documentedCommands('etcd-passwords')}${users}`, variables);
+    const done = await shell(`${documentedCommands('docs/security.md', 'etcd-passwords')}${users}`, variables);
     expect(done.code, done.stderr).to.equal(0);
 
     const client = open(

@@ -127,6 +127,7 @@ async function createOperatorFolder(run: Run, helm: HelmProgram): Promise<string
   symlinkSync(join(root, 'deploy'), join(folder, 'deploy'));
   symlinkSync(await findProgram(helm), join(folder, 'bin', 'helm'));
   symlinkSync(await findProgram('kubectl'), join(folder, 'bin', 'kubectl'));
+  symlinkSync(join(root, 'cli', 'kubectl-ipledger'), join(folder, 'bin', 'kubectl-ipledger'));
   return folder;
 }
 

@@ -9,6 +9,7 @@ import { inNamespace } from '../../harness/network/network-namespaces.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './chart-environment.ts';
 import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } from './chart-checks.ts';
+import { readCommands } from './install-guide.ts';
 import { cutNetwork, restoreNetwork } from './cut-network.ts';
 import { listBackups, wipeMember } from './etcd-volume.ts';
 import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
@@ -205,16 +206,15 @@ describe('make e2e-chart', function () {
     });
 
   it('helm uninstall keeps the ledger and the Pods, and the next installation continues it', async () => {
-    const { cluster, kubernetes, follow, shell, ipledger } = environment;
+    const { kubernetes, follow, shell, ipledger } = environment;
     const before = await residentAddresses();
-    const scale = ['scale', 'deployment', 'ipledger-pod-watcher', '--replicas=0', `--namespace=${namespace}`];
-    await cluster.kubectl(scale);
+    const [scale = '', uninstall = '', remove = ''] = readCommands('install.md', 'Uninstall').trim().split('\n');
+    await shell(scale);
     await eventually(async () => expect(await podsOf(environment, 'pod-watcher')).to.have.length(0), runMs);
     const { stdout: events } = await ipledger(['export']);
     expect(events).to.contain('resident-a');
-    const uninstalled = await ipledger(['uninstall', '--yes', `--namespace=${namespace}`]);
-    expect(uninstalled.code, `${uninstalled.stdout}${uninstalled.stderr}`).to.equal(0);
-    await shell(`helm uninstall ipledger -n ${namespace} --wait`);
+    await shell(`${uninstall} --yes`);
+    await shell(`${remove} --wait`);
     await eventually(async () => {
       for (const component of ['allocator', 'node-agent', 'etcd', 'read-model'])
         expect(await podsOf(environment, component), component).to.have.length(0);

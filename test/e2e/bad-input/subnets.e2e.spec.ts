@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { connect, call } from '../../../lib/grpc/client.ts';
 import { SubnetsService } from '../../../proto/generated/ipledger.ts';
+import { documentedCommands } from '../../docs/documented-commands.ts';
+import { runDocumented } from '../../docs/run-documented.ts';
 import { expectConsistency } from '../support/consistency.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSystemSnapshot } from '../support/system-snapshot.ts';
@@ -181,6 +183,16 @@ describe('bad input: Subnets', function () {
       'True',
       /^Subnet wire-b and Subnet wire-a .* separate the Subnets by cidrBlock or excludeIps$/,
     );
+    const listed = await runDocumented(scene.run, documentedCommands('docs/operations.md', 'address-overlap'), {
+      KUBECONFIG: scene.stack.cluster.kubeconfig,
+    });
+    expect(
+      listed.stdout
+        .trim()
+        .split('\n')
+        .sort()
+        .map((line) => line.slice(0, 13)),
+    ).to.deep.equal(['Subnet wire-a', 'Subnet wire-b']);
     await scene.kubernetes.patch('Subnet', 'wire-b', {
       spec: { cidrBlock: '10.91.7.0/24', gateway: '', excludeIps: [] },
     });

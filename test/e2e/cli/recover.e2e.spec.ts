@@ -1,9 +1,12 @@
 /** etcd is restored from an old backup: the ledger is frozen, compared with the cluster, and recovered. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import { IpamService, LedgerService } from '../../../proto/generated/ipledger.ts';
+import { documentedCommands } from '../../docs/documented-commands.ts';
+import { runDocumented } from '../../docs/run-documented.ts';
 import { executeIpledger, runIpledger } from '../../harness/ipledger-cli.ts';
 import type { CommandResult } from '../../harness/processes/command.ts';
 import { createCountingProxy } from '../../faults/counting-proxy.ts';
@@ -34,6 +37,13 @@ describe('A ledger that was restored from a backup', function () {
   }
   const ipledger = (...args: string[]): Promise<CommandResult> => ipledgerAt(scene.stack.allocator.endpoint, args);
   const recover = (...args: string[]): Promise<CommandResult> => ipledger('recover', ...args);
+
+  /** Runs commands of a document. The last of them is `ipledger recover`. */
+  const follow = (commands: string): Promise<CommandResult> =>
+    runDocumented(scene.run, commands, {
+      IPLEDGER_ENDPOINT: scene.stack.allocator.endpoint,
+      KUBECONFIG: scene.stack.cluster.kubeconfig,
+    });
 
   /** A run whose connection fails after this number of changes. */
   async function recoverUntil(changes: number, ...args: string[]): Promise<CommandResult> {
@@ -175,7 +185,11 @@ describe('A ledger that was restored from a backup', function () {
     });
 
     it('has missing events, which become commands for the operator', async () => {
-      const { code, stdout } = await recover('--from-export', exported);
+      const archive = join(scene.run.folder, 'archive');
+      await mkdir(archive);
+      await writeFile(join(archive, '1-100.events.ndjson.gz'), gzipSync(await readFile(exported)));
+      const commands = documentedCommands('docs/operations.md', 'recover-archive');
+      const { code, stdout } = await follow(commands.replace('ARCHIVE/LEDGER', archive));
       expect(code).to.equal(1);
       expect(stdout).to.match(/^the ledger lacks these events of the export: .*\b1 AddressReserved\b/m);
       expect(stdout).to.match(
@@ -196,7 +210,10 @@ describe('A ledger that was restored from a backup', function () {
         'm',
       );
       expect((await recover()).stdout).to.not.match(imported);
-      const { code, stdout } = await recover('--bindings', `${agent.node}=${agent.bindings}`);
+      const disk = join(scene.run.folder, 'var-lib-ipledger');
+      await cp(agent.bindings, join(disk, 'bindings'), { recursive: true });
+      const commands = documentedCommands('docs/operations.md', 'recover-bindings');
+      const { code, stdout } = await follow(commands.replace('ssh node-1 sudo', '').replace('/var/lib/ipledger', disk));
       expect(code).to.equal(1);
       expect(stdout)
         .to.match(imported)

@@ -1,5 +1,6 @@
 /** IPAMClaims: addresses that stay from one Pod to the next until the claim is deleted. */
 import { expect } from 'chai';
+import { documentedCommands } from '../../docs/documented-commands.ts';
 import { virtualMachineCrds } from '../../harness/kubernetes/kubevirt-crds.ts';
 import { readLastEvent } from '../support/attachments.ts';
 import { eventually } from '../support/eventually.ts';
@@ -80,6 +81,13 @@ describe('an IPAMClaim', function () {
     expect(await waitForAddress(scene, 'thief', 'lan')).to.equal(address);
     await waitForEvent(scene, 'vm1', 'Released', /the claim was deleted/);
     await eventually(async () => expect(await scene.kubernetes.list('IPAMClaim')).to.deep.equal([]));
+  });
+
+  it('serves a Pod that names it as docs/annotations.md does', async () => {
+    await makeClaim('vm1.lan', { network: 'lan', interface: '' });
+    await makePod(scene, 'documented', documentedCommands('docs/annotations.md', 'ipam-claim'));
+    const address = await waitForAddress(scene, 'documented', 'lan');
+    await waitForStatus('vm1.lan', [`${address}/24`], 'documented');
   });
 
   it('gets the addresses of its spec.ipRequests', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { documentedCommands } from '../../docs/documented-commands.ts';
 import { isRunning } from '../processes/background.ts';
 import { startCluster } from '../kubernetes/cluster.ts';
 import { addNodes, multusCrdFile } from '../kubernetes/kubectl.ts';
@@ -128,8 +129,7 @@ describe('`make up` and `make down`', function () {
     expect(await sourced(documentedVerify)).to.match(/ other keys verified, up to .*: no findings$/m);
     expect(await sourced('ipledger subnets')).to.contain('ledger at epoch 1');
     expect(await sourced('etcdctl get --prefix /ipledger/v1/log/ --print-value-only')).to.contain('LedgerCreated');
-    const files = '-cacert "$IPLEDGER_TLS_CA" -cert "$IPLEDGER_TLS_CERT" -key "$IPLEDGER_TLS_KEY"';
-    expect(await sourced(`grpcurl ${files} "$IPLEDGER_ENDPOINT" list`)).to.contain('ipledger.v1.Ipam');
+    expect(await sourced(documentedCommands('docs/security.md', 'grpcurl'))).to.contain('ipledger.v1.Ipam');
     const plain: unknown = await sourced('grpcurl -plaintext "$IPLEDGER_ENDPOINT" list').catch(
       (error: unknown) => error,
     );
