@@ -1,12 +1,14 @@
 /** `make e2e-chart`: the chart on one node with Helm 3, and on two with Helm 4, by the commands of docs/install.md. */
 import { expect } from 'chai';
+import type { Worker } from '../../harness/node/worker.ts';
 import { probeNodeSupport } from '../../harness/node/node-support.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { namespace } from '../render-chart.ts';
 import { expectClean, expectToPing, underLoad, waitForAddress } from './chart-checks.ts';
 import { type ChartEnvironment, type ChartSettings, startChartEnvironment, upgradeTag } from './chart-environment.ts';
+import { cutNetwork, restoreNetwork } from './cut-network.ts';
 import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
-import { podsOf } from './release-pods.ts';
+import { moveActiveWatcher, podsOf } from './release-pods.ts';
 
 const limitMs = 900_000;
 
@@ -49,6 +51,22 @@ for (const settings of stories)
       expect(await listFailedAdds(environment.kubernetes)).to.deep.equal([]);
       await expectClean(environment);
     });
+
+    if (settings.nodes === 2)
+      it('all packets of the node without etcd, with the active pod-watcher, are dropped under load: Pods on the other one get addresses', async () => {
+        const [member] = await podsOf(environment, 'etcd');
+        const isServing = ({ name }: Worker): boolean => name === member?.node;
+        const isolated = environment.workers.find((worker) => !isServing(worker)) as Worker;
+        await moveActiveWatcher(environment, isolated);
+        await underLoad(environment, environment.workers.filter(isServing), async (load) => {
+          await cutNetwork(isolated);
+          await load.waitFor(8);
+          await restoreNetwork(isolated);
+        });
+        await environment.kubernetes.create(ledgerPod('isolated', isolated.name));
+        await waitForAddress(environment, 'isolated');
+        await expectClean(environment);
+      });
 
     it('helm upgrade restarts all programs under load, refuses other members of etcd, and rollback goes back', async () => {
       const { workers, setValues, follow, shell } = environment;

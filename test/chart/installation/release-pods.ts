@@ -1,4 +1,5 @@
 /** The Pods of the release, and the end of their containers. */
+import { eventually } from '../../e2e/support/eventually.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 import { packagedProgram } from '../../harness/node/packaged-programs.ts';
 import { namespace } from '../render-chart.ts';
@@ -53,4 +54,17 @@ export async function killContainer(environment: ChartEnvironment, pod: ReleaseP
   const kill = ['--namespace=k8s.io', 'task', 'kill', '--all', '--signal=SIGKILL', pod.containerId];
   const { code, stderr } = await worker.machine.run([packagedProgram('ctr'), ...kill]);
   if (code !== 0) throw new Error(`kill of ${pod.name}: ${stderr}`);
+}
+
+/** Makes a pod-watcher on this worker the active one: Pods of the active one are deleted until it is. */
+export async function moveActiveWatcher(environment: ChartEnvironment, worker: Worker): Promise<void> {
+  await eventually(async () => {
+    const { spec } = (await environment.cluster.get(['lease', 'ipledger-pod-watcher', `--namespace=${namespace}`])) as {
+      spec: { holderIdentity?: string };
+    };
+    const active = (await podsOf(environment, 'pod-watcher')).find(({ name }) => spec.holderIdentity?.startsWith(name));
+    if (active?.node === worker.name) return;
+    if (active) await environment.cluster.kubectl(['delete', 'pod', active.name, `--namespace=${namespace}`]);
+    throw new Error(`the active pod-watcher ${active?.name} is not on ${worker.name}`);
+  }, 120_000);
 }
