@@ -88,8 +88,10 @@ function describeEvent(event: Event): string {
     const { containerId, interface: name, node } = addressBound;
     return `${addresses} bound to container ${shortContainerId(containerId)} on node ${node} as ${name}`;
   }
-  if (addressUnbound)
-    return `${addresses} unbound from container ${shortContainerId(addressUnbound.containerId)} (${formatCause(addressUnbound.cause)})`;
+  if (addressUnbound) {
+    const { containerId, cause, evidence } = addressUnbound;
+    return `${addresses} unbound from container ${shortContainerId(containerId)} (${joinNonEmpty(': ', formatCause(cause), evidence)})`;
+  }
   if (addressReleased)
     return `${addresses} released: ${joinNonEmpty(': ', formatCause(addressReleased.cause), addressReleased.evidence)}`;
   return event.type;

@@ -44,6 +44,15 @@ describe('ipledger why', () => {
     );
   });
 
+  it('prints the evidence by which the binding of a lost DEL ended', async () => {
+    const evidence = 'its network namespace /run/netns/c1 is deleted';
+    const cause = 'UNBIND_CAUSE_GARBAGE_COLLECTED';
+    const unbound = { attachment, containerId: 'c0ffee'.repeat(4), interface: 'net1', cause, evidence } as const;
+    const events = [event(31, { type: 'AddressUnbound', addressUnbound: unbound })];
+    const { stdout } = await runWithFakeAllocator(why(events), 'why', 'default/web-0');
+    expect(stdout).to.contain(`unbound from container c0ffeec0ffee (garbage-collected: ${evidence})  (event 31)`);
+  });
+
   it('reads the cluster of ~/.kube/config, and prints the history if the cluster does not answer', async () => {
     const home = await mkdtemp(join(tmpdir(), 'ipledger-home-'));
     try {

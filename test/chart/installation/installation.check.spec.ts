@@ -12,6 +12,7 @@ import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } fro
 import { readCommands } from './install-guide.ts';
 import { cutNetwork, restoreNetwork } from './cut-network.ts';
 import { listBackups, wipeMember } from './etcd-volume.ts';
+import { loseDels } from './lost-dels.ts';
 import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
 import { findWriter, killContainer, podsOf } from './release-pods.ts';
 import { namespace } from '../render-chart.ts';
@@ -181,6 +182,31 @@ describe('make e2e-chart', function () {
     expect(await residentAddresses()).to.deep.equal(before);
     await environment.kubernetes.create(ledgerPod('after-restore', nodes[1].name));
     expect([...before, younger]).to.not.include(await waitForAddress(environment, 'after-restore'));
+    await expectResidentsToPing();
+    await expectClean(environment);
+  });
+
+  it('bindings whose DELs were lost end, with the evidence, and those of running Pods stay', async () => {
+    const { kubernetes, ipledger } = environment;
+    const before = await residentAddresses();
+    const pods = ['lost-0', 'lost-1', 'lost-2', 'lost-3'];
+    for (const pod of pods) await kubernetes.create(ledgerPod(pod, nodes[0].name));
+    for (const pod of pods) await waitForAddress(environment, pod);
+    const findDels = await loseDels(nodes[0]);
+    const startedAt = performance.now();
+    await Promise.all(pods.map((pod) => kubernetes.remove('Pod', pod, 1)));
+    for (const pod of pods)
+      await eventually(async () => {
+        const { stdout, stderr } = await ipledger(['history', 'pod', `default/${pod}`]);
+        expect(stdout, stderr).to.match(/AddressUnbound.* garbage-collected: its network namespace \S+ is deleted/);
+        expect(stdout, stderr).to.contain('AddressReleased');
+      }, runMs);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    console.log(`      the bindings of the deleted Pods have ended after ${seconds} s`);
+    await findDels();
+    await kubernetes.create(ledgerPod('after-lost', nodes[0].name));
+    expect(before).to.not.include(await waitForAddress(environment, 'after-lost'));
+    expect(await residentAddresses()).to.deep.equal(before);
     await expectResidentsToPing();
     await expectClean(environment);
   });

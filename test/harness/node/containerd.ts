@@ -76,11 +76,13 @@ function mainNetwork(podRange: string): object {
   return { cniVersion: '1.0.0', name: 'main', plugins: [{ type: 'ptp', ipam }] };
 }
 
+/** The plugins that the runtime calls. */
+export const pluginFolder = '/opt/cni/bin';
 const networkFolder = '/etc/cni/net.d';
 
 /** Links reference plugins into the folder of plugins. Returns the folder. */
 async function installPlugins(state: MachineState, names: readonly string[]): Promise<string> {
-  const folder = diskPath(state, '/opt/cni/bin');
+  const folder = diskPath(state, pluginFolder);
   mkdirSync(folder, { recursive: true });
   for (const name of names) symlinkSync(join(await findPlugins(), name), join(folder, name));
   return folder;

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { Cluster } from '../kubernetes/cluster.ts';
-import { startServer } from '../processes/server.ts';
+import { type Server, startServer } from '../processes/server.ts';
 import { findProgram } from '../programs/find-program.ts';
 import type { Run } from '../run.ts';
 import type { Machine, MachineState } from './machine.ts';
@@ -56,7 +56,7 @@ export async function startMultusDaemon(
     state,
     machine,
   }: { readonly daemon: string; readonly cluster: Cluster; readonly state: MachineState; readonly machine: Machine },
-): Promise<void> {
+): Promise<Server> {
   const config = join(state.folder, 'multus-daemon.json');
   const settings = { cniVersion: '0.3.1', cniConfigDir: '/etc/cni/net.d', socketDir: socketFolder, logToStderr: true };
   // It would copy or generate a configuration for the runtime, which has one
@@ -68,8 +68,8 @@ export async function startMultusDaemon(
   writeFileSync(machine.path(join(accountFolder, 'ca.crt')), authorityOf(cluster));
   const { hostname, port } = new URL(cluster.url);
   const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, MULTUS_NODE_NAME: state.name };
-  const socket = machine.path(join(socketFolder, 'multus.sock'));
-  await startServer(
+  const probe = ['--silent', '--fail', '--unix-socket', join(socketFolder, 'multus.sock'), 'http://daemon/healthz'];
+  return startServer(
     run,
     machine.inside({
       name: `multus-daemon-${state.name}`,
@@ -77,7 +77,8 @@ export async function startMultusDaemon(
       args: ['-config', config],
       env,
       ready: async () => {
-        if (!existsSync(socket)) throw new Error(`there is no ${socket} yet`);
+        const { code } = await machine.run(['curl', ...probe]);
+        if (code !== 0) throw new Error(`the daemon of Multus does not answer: curl ended with ${code}`);
       },
       readyWithinMs: 30_000,
     }),

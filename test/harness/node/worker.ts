@@ -40,6 +40,9 @@ export interface Worker {
   readonly state: MachineState;
   readonly machine: Machine;
   readonly kubelet: Server;
+  readonly multus: Multus;
+  /** Of a thick Multus. */
+  readonly multusDaemon?: Server;
 }
 
 /** Creates and boots a worker. It ends with the run. */
@@ -58,11 +61,12 @@ export async function startWorker(run: Run, settings: WorkerSettings): Promise<W
     startServer(run, await kubeProxyLaunch(state, machine, { kubeconfig: users.proxy, podRange: allPods })),
     startServer(run, await clusterDnsLaunch(state, machine, { kubeconfig: users.dns, address })),
   ]);
-  if (multus.daemon !== undefined) await startMultusDaemon(run, { daemon: multus.daemon, cluster, state, machine });
+  const multusDaemon =
+    multus.daemon && (await startMultusDaemon(run, { daemon: multus.daemon, cluster, state, machine }));
   const kubeconfig = await kubeletUser(cluster, name);
   const kubelet = await startServer(run, await kubeletLaunch(state, machine, { kubeconfig, address }));
   run.onEnd(() => containerd.kill());
-  return { name, address, state, machine, kubelet };
+  return { name, address, state, machine, kubelet, multus, ...(multusDaemon && { multusDaemon }) };
 }
 
 /** Gives the worker its address, its routes, and the port of the Kubernetes API at loopback and at its address. */
