@@ -6,10 +6,8 @@ import { expect } from 'chai';
 import { renderChart } from '../chart/render-chart.ts';
 import { documentedCommands } from '../docs/documented-commands.ts';
 import { type CommandResult, mustRun, runCommand } from '../harness/processes/command.ts';
-import { findFreePort } from '../harness/processes/free-ports.ts';
-import { probeHttp } from '../harness/processes/readiness-probes.ts';
-import { startServer } from '../harness/processes/server.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
+import { startRegistry } from '../harness/registry.ts';
 import { openRun, type Run } from '../harness/run.ts';
 import { root } from '../../build/bundle/bundle-programs.ts';
 import { createLayer, formatOciArchive } from '../../build/oci/oci-archive.ts';
@@ -32,17 +30,7 @@ describe('push-images', function () {
     folder = mkdtempSync(join(tmpdir(), 'ipledger-push-'));
     crane = await findProgram('crane');
     symlinkSync(crane, join(folder, 'crane'));
-    const port = await findFreePort();
-    host = `127.0.0.1:${port}`;
-    const disk = join(folder, 'registry');
-    await mustRun('mkdir', [disk]);
-    await startServer(run, {
-      name: 'registry',
-      program: crane,
-      args: ['registry', 'serve', '--address', host, '--disk', disk],
-      readyWithinMs: 30_000,
-      ready: (signal) => probeHttp(`http://${host}/v2/`, signal),
-    });
+    host = `127.0.0.1:${await startRegistry(run)}`;
   });
   after(async () => {
     await run.end();

@@ -15,10 +15,10 @@ import { childEnvironment } from '../../harness/processes/launch.ts';
 import { findProgram } from '../../harness/programs/find-program.ts';
 import type { Run } from '../../harness/run.ts';
 import { tlsVariables } from '../../harness/services.ts';
-import { version } from '../../../lib/process/version.ts';
 import { type HelmProgram, namespace } from '../render-chart.ts';
 import { buildEtcdImage } from './etcd-image.ts';
 import { type Guide, readCommands } from './install-guide.ts';
+import { pushImages, type PushedImages } from './push-images.ts';
 import { createStorage } from './storage.ts';
 
 /** The operator whose certificate the command line uses. */
@@ -30,7 +30,7 @@ export interface ChartEnvironment {
   readonly cluster: Cluster;
   readonly kubernetes: KubernetesClient;
   readonly workers: readonly Worker[];
-  /** Writes my-values.yaml. Initially it has the names of the imported images, and an operator. */
+  /** Writes my-values.yaml. Initially it has the lines that `make push-images` prints, and an operator. */
   setValues(change: ValuesChange): void;
   /**
    * Runs the commands of a section, with the values for the number of nodes instead of those of deploy/ha/.
@@ -57,7 +57,7 @@ export interface FollowOptions {
 }
 
 export interface ValuesChange {
-  /** Of all images. */
+  /** The tag of all images, instead of their digests. */
   readonly tag?: string;
   /** Further values of etcd.managed. */
   readonly etcd?: object;
@@ -69,31 +69,35 @@ const valuesFolders: Readonly<Record<number, string>> = { 1: 'single', 2: 'two-n
 /** The other tag of the images. */
 export const upgradeTag = 'next';
 
-const valuesWith = ({ tag, etcd }: ValuesChange): object => ({
-  image: { registry: 'localhost', ...(tag !== undefined && { tag }) },
-  nodeImage: { registry: 'localhost', ...(tag !== undefined && { tag }) },
+const valuesWith = ({ image, nodeImage }: PushedImages, { tag, etcd }: ValuesChange): object => ({
+  image: tag === undefined ? image : { registry: image.registry, tag },
+  nodeImage: tag === undefined ? nodeImage : { registry: nodeImage.registry, tag },
   tls: { operators: [operator] },
   etcd: { managed: { ...(tag !== undefined && { image: { tag } }), ...etcd } },
 });
 
 const etcdImage = 'quay.io/coreos/etcd:v3.7.3';
-const images = [`localhost/ipledger:${version}`, `localhost/ipledger-node:${version}`, etcdImage];
 
 /** Starts all of it. The chart is not yet installed. Needs the archives of `make images`. */
 export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSettings): Promise<ChartEnvironment> {
   const etcdArchive = join(run.folder, 'etcd.oci.tar');
   await buildEtcdImage(etcdImage, etcdArchive);
-  const archives = ['ipledger', 'ipledger-node'].map((name) => join(root, 'dist', `${name}.oci.tar`));
   const { cluster, workers } = await startWorkerCluster(run, {
     names: ['node-a', 'node-b', 'node-c'].slice(0, nodes),
-    images: [...archives, etcdArchive],
+    images: [etcdArchive],
   });
-  await Promise.all([startCertManager(run, cluster), ...workers.map((worker) => tagImages(worker, run.signal))]);
+  const [pushed] = await Promise.all([
+    pushImages(run, workers, upgradeTag),
+    startCertManager(run, cluster),
+    ...workers.map(({ machine }) =>
+      tagImage(machine, etcdImage, etcdImage.replace(/:[^:]*$/, `:${upgradeTag}`), run.signal),
+    ),
+  ]);
   const storage = createStorage(workers, volumesPerWorker);
   await cluster.apply(storage.map((object) => `---\n${stringify(object)}`).join(''));
   const folder = await createOperatorFolder(run, helm);
   const setValues = (change: ValuesChange): void =>
-    writeFileSync(join(folder, 'my-values.yaml'), stringify(valuesWith(change)));
+    writeFileSync(join(folder, 'my-values.yaml'), stringify(valuesWith(pushed, change)));
   setValues({});
   const shell = (commands: string): Promise<string> => runCommands(run, { folder, cluster }, commands);
   return {
@@ -104,7 +108,7 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
     shell,
     async follow(section, { guide = 'install.md', replace = {} } = {}) {
       const commands = readCommands(guide, section);
-      // No image is pulled
+      // Only the images of `make push-images` are pulled
       const all = {
         'registry.k8s.io/pause:3.10': podImage,
         'deploy/ha/': `deploy/${valuesFolders[nodes] ?? 'ha'}/`,
@@ -114,10 +118,6 @@ export async function startChartEnvironment(run: Run, { nodes, helm }: ChartSett
     },
     ipledger: (args) => runOnWorker(run, { cluster, worker: workers[0] as Worker }, args),
   };
-}
-
-async function tagImages({ machine }: Worker, signal: AbortSignal): Promise<void> {
-  for (const image of images) await tagImage(machine, image, image.replace(/:[^:]*$/, `:${upgradeTag}`), signal);
 }
 
 /** Creates the folder in which an operator works: with deploy/, and the programs on PATH. */

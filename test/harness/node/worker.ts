@@ -30,7 +30,7 @@ export interface WorkerSettings {
   /** kubeconfig files of kube-proxy and cluster DNS. */
   readonly users: { readonly proxy: string; readonly dns: string };
   readonly multus: Multus;
-  /** OCI archives of the images of Pods. No image is pulled. */
+  /** OCI archives of the images of Pods that are not pulled. */
   readonly images: readonly string[];
 }
 
