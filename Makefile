@@ -154,8 +154,9 @@ images: build-packages node_modules $(ARCHITECTURES:%=.cache/dist/%/kube-ovn) ##
 	@ARCHITECTURES='$(ARCHITECTURES)' node build/images/images.ts
 
 .PHONY: push-images
-push-images: images ## push the images to REGISTRY=registry/folder, with all their architectures, and print their digests
-	@node test/harness/prepare.ts crane
+push-images: ## push the images to REGISTRY=registry/folder, with all their architectures; stdout has the values of the chart
+	@$(MAKE) --no-print-directory images >&2
+	@node test/harness/prepare.ts crane >&2
 	@PATH="$(CURDIR)/.cache/bin:$$PATH" node build/images/push-images.ts
 
 .PHONY: images-check
