@@ -24,7 +24,7 @@ import { createStorage } from './storage.ts';
 /** The operator whose certificate the command line uses. */
 const operator = 'test';
 const commandsTimeoutMs = 700_000;
-const volumesPerWorker = 3;
+const volumesPerWorker = 4;
 
 export interface ChartEnvironment {
   readonly cluster: Cluster;

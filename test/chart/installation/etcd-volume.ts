@@ -1,5 +1,5 @@
 /** The volumes of the release on the workers: those of the members of etcd, and of the backups. */
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from '../../harness/node/worker.ts';
 import { namespace } from '../render-chart.ts';
@@ -13,9 +13,11 @@ export async function volumeOf({ cluster, workers }: ChartEnvironment, claim: st
   return worker.machine.path(volume.local.path);
 }
 
-/** Deletes the data of a member of etcd, also while it runs. */
-export async function wipeMember(environment: ChartEnvironment, member: string): Promise<void> {
-  rmSync(join(await volumeOf(environment, `data-${member}`), 'etcd'), { recursive: true });
+/** Deletes the data of a member of etcd, also while it runs. Returns whether the member has created a folder since then. */
+export async function wipeMember(environment: ChartEnvironment, member: string): Promise<() => boolean> {
+  const folder = join(await volumeOf(environment, `data-${member}`), 'etcd');
+  rmSync(folder, { recursive: true });
+  return () => existsSync(join(folder, 'member', 'wal'));
 }
 
 /** The files of the backups, oldest first. */

@@ -141,10 +141,15 @@ describe('make e2e-chart', function () {
   it('a member of etcd that lost its volume is replaced under load, and a backup needs no particular member', async () => {
     const before = await residentAddresses();
     await underLoad(environment, nodes, async (load) => {
-      await wipeMember(environment, lostMember);
       const member = (await podsOf(environment, 'etcd')).find(({ name }) => name === lostMember);
       if (!member) throw new Error(`there is no ${lostMember}`);
+      const worker = environment.workers.find(({ name }) => name === member.node) as Worker;
+      // Without an answer of the other members etcd starts this one under its old identity
+      await cutNetwork(worker);
+      const hasStarted = await wipeMember(environment, lostMember);
       await killContainer(environment, member);
+      await eventually(() => expect(hasStarted(), 'the member has a new folder').to.equal(true), runMs);
+      await restoreNetwork(worker);
       await load.waitFor(4);
       await environment.shell(
         `kubectl create job --from=cronjob/ipledger-etcd-backup without-a-member -n ${namespace}
