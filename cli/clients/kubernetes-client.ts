@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
-import { isBesideKubeOvn, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { ownGroup, withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { type Api, connectDefaultApi } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { listPages } from '../../lib/kubernetes/client/list-pages.ts';
 import { asRecord, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
@@ -14,6 +14,8 @@ const pageSize = 500;
 
 /** All throw CliError. */
 export interface KubernetesClient {
+  /** Whether Subnets, IPPools, Vips and IP objects are those of ipledger beside Kube-OVN. */
+  readonly besideKubeOvn: boolean;
   /** Reads one object; undefined when it does not exist. */
   get(path: string): Promise<UntypedJson | undefined>;
   /** Reads all objects of a collection, in pages. */
@@ -51,15 +53,29 @@ export const hasKubeconfig = (env: NodeJS.ProcessEnv, { kubeconfig }: ClusterSel
  * @throws CliError when the kubeconfig cannot be read
  */
 export async function connectKubernetes(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {
-  const api = await connectDefaultApi(selection).catch((error: unknown) => {
-    throw new CliError('usage', errorMessage(error), { cause: error });
-  });
-  return createKubernetesClient(api, signal);
+  return createKubernetesClient(await openApi(selection), signal);
 }
 
-/** The client of a connection, with ipledger's own objects beside Kube-OVN. */
-export function createKubernetesClient(clusterApi: Api, signal: AbortSignal): KubernetesClient {
-  const api = isBesideKubeOvn(process.env) ? withOwnObjects(clusterApi) : clusterApi;
+/**
+ * As connectKubernetes, for the objects of ipledger: beside Kube-OVN they have a group of their own, and a cluster that serves the
+ * group is in that mode. IPLEDGER_BESIDE_KUBE_OVN decides for a cluster that has the group no longer in use.
+ * @throws CliError also when the API cannot be read
+ */
+export async function connectOwnObjects(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {
+  const api = await openApi(selection);
+  const kubeOvnObjects = createKubernetesClient(api, signal);
+  const setting = process.env['IPLEDGER_BESIDE_KUBE_OVN'] ?? '';
+  const besideKubeOvn =
+    setting === '' ? (await kubeOvnObjects.get(`/apis/${ownGroup}/v1`)) !== undefined : setting === 'true';
+  return besideKubeOvn ? { ...createKubernetesClient(withOwnObjects(api), signal), besideKubeOvn } : kubeOvnObjects;
+}
+
+const openApi = (selection?: ClusterSelection): Promise<Api> =>
+  connectDefaultApi(selection).catch((error: unknown) => {
+    throw new CliError('usage', errorMessage(error), { cause: error });
+  });
+
+export function createKubernetesClient(api: Api, signal: AbortSignal): KubernetesClient {
   /** Returns undefined when the object does not exist. */
   const send = async (request: Request): Promise<{ readonly object: unknown } | undefined> => {
     try {
@@ -75,6 +91,7 @@ export function createKubernetesClient(clusterApi: Api, signal: AbortSignal): Ku
     return reply.object;
   };
   return {
+    besideKubeOvn: false,
     async get(path) {
       const reply = await send({ method: 'GET', path });
       return reply && asRecord(reply.object);

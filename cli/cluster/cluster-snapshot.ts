@@ -5,13 +5,13 @@ import { canonicalAddress } from '../../ledger/domain/addresses/address.ts';
 import type { Owner } from '../../proto/generated/ipledger.ts';
 import {
   collectionPaths,
+  type KubernetesReader,
   type MachineInstances,
   parsePod,
   readPodsAndNetworks,
   type PodsAndNetworks,
 } from './read-cluster.ts';
 import type { Pod } from './cluster-state.ts';
-import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import { type UntypedJson, asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts';
 
 /** The common fields of Kube-OVN's custom resources. */
@@ -82,9 +82,7 @@ export const objectPath = ({ kind, name }: KubeOvnObject): string =>
 export const preconditions = ({ uid, resourceVersion }: KubeOvnObject) => ({ uid, resourceVersion });
 
 /** @throws CliError when the API cannot be read. */
-export async function readClusterSnapshot(
-  kubernetes: Pick<KubernetesClient, 'get' | 'list'>,
-): Promise<ClusterSnapshot> {
+export async function readClusterSnapshot(kubernetes: KubernetesReader): Promise<ClusterSnapshot> {
   const read = async <T>(kind: KubeOvnObject['kind'], as: (item: UntypedJson) => T): Promise<T[]> =>
     (await kubernetes.list(collectionPaths[kind])).map(as);
   const [subnets, pools, ips, vips] = await Promise.all([

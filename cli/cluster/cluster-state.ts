@@ -1,4 +1,5 @@
 /** The objects of the Kubernetes API that `check` compares with the ledger. */
+import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
 
 export interface Pod {
   readonly namespace: string;
@@ -48,6 +49,10 @@ export interface StatefulSet {
 }
 
 export interface ClusterState {
+  /** The namespace of ipledger: that of the node agents. Without agents in Pods it is the one of docs/install.md. */
+  readonly namespace: string;
+  /** Whether ipledger serves its own networks only, beside Kube-OVN. */
+  readonly besideKubeOvn: boolean;
   readonly pods: readonly Pod[];
   readonly ips: readonly IpObject[];
   readonly subnets: readonly StatusObject[];
@@ -64,3 +69,7 @@ export interface ClusterState {
   /** The CNI configurations of the NetworkAttachmentDefinitions, by "namespace/name". */
   readonly networks: ReadonlyMap<string, string>;
 }
+
+/** A kind of ipledger for kubectl. Short names are those of Kube-OVN on its clusters. */
+export const resourceOf = (plural: 'ips' | 'subnets', { besideKubeOvn }: Pick<ClusterState, 'besideKubeOvn'>): string =>
+  `${plural}.${besideKubeOvn ? ownGroup : 'kubeovn.io'}`;

@@ -1,6 +1,6 @@
 /** Reads the cluster state from the Kubernetes API. */
 import { conditionOf, isReady } from '../../lib/kubernetes/conditions.ts';
-import { isBesideKubeOvn, withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { withoutKubeOvnAnnotations } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { allocationAnnotation } from '../../lib/kubernetes/kubernetes-metadata.ts';
 import {
   controllerOf,
@@ -10,6 +10,7 @@ import {
   machineInstanceOf,
   launcherMismatch,
 } from '../../lib/kubernetes/pod-identity.ts';
+import { chartNamespace } from '../clients/cluster-endpoint.ts';
 import type { KubernetesClient } from '../clients/kubernetes-client.ts';
 import type { ClusterState, IpObject, Pod, StatefulSet, StatusObject, Vip } from './cluster-state.ts';
 import { type UntypedJson, asRecord, asText } from '../../lib/kubernetes/untyped-json.ts';
@@ -42,13 +43,25 @@ export async function readCluster(kubernetes: KubernetesReader): Promise<Cluster
     read('Node', (item) => [nameOf(item), nodeFailureOf(item)] as const),
   ]);
   const nodeFailures = new Map(nodes.flatMap(([name, failure]) => (failure === undefined ? [] : [[name, failure]])));
-  return { ...podsAndNetworks, ips, subnets, pools, vips, nodes: new Set(nodes.map(([name]) => name)), nodeFailures };
+  return {
+    ...podsAndNetworks,
+    ips,
+    subnets,
+    pools,
+    vips,
+    nodes: new Set(nodes.map(([name]) => name)),
+    nodeFailures,
+    namespace: podsAndNetworks.pods.find(({ agent }) => agent !== undefined)?.namespace ?? chartNamespace,
+  };
 }
 
-type KubernetesReader = Pick<KubernetesClient, 'get' | 'list'>;
+export type KubernetesReader = Pick<KubernetesClient, 'get' | 'list' | 'besideKubeOvn'>;
 
 /** Pods, and what decides their attachments and address retention. */
-export type PodsAndNetworks<AnyPod extends Pod> = Pick<ClusterState, 'statefulSets' | 'machines' | 'networks'> & {
+export type PodsAndNetworks<AnyPod extends Pod> = Pick<
+  ClusterState,
+  'statefulSets' | 'machines' | 'networks' | 'besideKubeOvn'
+> & {
   readonly pods: readonly AnyPod[];
 };
 
@@ -64,7 +77,8 @@ export async function readPodsAndNetworks<AnyPod extends Pod>(
     readMachines(kubernetes),
   ]);
   return {
-    pods: pods.map((item) => podAs(isBesideKubeOvn(process.env) ? withoutKubeOvnAnnotations(item) : item, instances)),
+    besideKubeOvn: kubernetes.besideKubeOvn,
+    pods: pods.map((item) => podAs(kubernetes.besideKubeOvn ? withoutKubeOvnAnnotations(item) : item, instances)),
     statefulSets: new Map(statefulSets.map(parseStatefulSet)),
     networks: new Map(networks.map(parseNetwork)),
     machines,

@@ -3,7 +3,7 @@
  * pod-watcher rejects such a Pod with an Event.
  */
 import type { ClusterState, Pod } from './cluster-state.ts';
-import { isBesideKubeOvn, ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { goFields } from '../../lib/go-fields.ts';
 import { ovn4nfvProvider } from '../../lib/ovn4nfv/names.ts';
 import { parseOvn4nfvRequest } from '../../lib/ovn4nfv/request.ts';
@@ -19,20 +19,19 @@ export interface RequestedAttachment {
   readonly interface: string;
 }
 
+type Networks = Pick<ClusterState, 'networks' | 'besideKubeOvn'>;
+
 /** The providers of a Pod's requested attachments, with that of an OVN4NFV request. */
-export function findRequestedProviders(pod: Pod, cluster: Pick<ClusterState, 'networks'>): string[] {
+export function findRequestedProviders(pod: Pod, cluster: Networks): string[] {
   const providers = new Set(findRequestedAttachments(pod, cluster).map(({ provider }) => provider));
   const ovn4nfv = parseOvn4nfvRequest(pod);
   return [...providers, ...(ovn4nfv.ok && ovn4nfv.value ? [ovn4nfvProvider] : [])];
 }
 
 /** In the order of the annotations. */
-export function findRequestedAttachments(
-  pod: Pod,
-  { networks }: Pick<ClusterState, 'networks'>,
-): RequestedAttachment[] {
+export function findRequestedAttachments(pod: Pod, { networks, besideKubeOvn }: Networks): RequestedAttachment[] {
   return findSelections(pod).flatMap(({ network, interface: name }) => {
-    const provider = providerOf(network, networks.get(network) ?? '');
+    const provider = providerOf(network, networks.get(network) ?? '', besideKubeOvn);
     return provider === undefined ? [] : [{ provider, interface: name }];
   });
 }
@@ -79,11 +78,7 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
 }
 
 /** "<name>.<namespace>" for a network with ipledger's IPAM, with ".ovn" for Kube-OVN's own type; undefined for other networks. */
-export function providerOf(
-  key: string,
-  config: string,
-  besideKubeOvn = isBesideKubeOvn(process.env),
-): string | undefined {
+export function providerOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
   const conf = asRecord(tryParseJson(config));
   const chained: readonly unknown[] = Array.isArray(conf['plugins']) ? conf['plugins'] : [];
   const plugins = [conf, ...chained].map((each) => asRecord(configurationFields(each)));

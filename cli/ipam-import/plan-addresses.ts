@@ -1,4 +1,5 @@
 /** Plans the import of addresses that whereabouts or host-local allocated. Pure. */
+import { ownIpamType } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import type { ClusterSnapshot } from '../cluster/cluster-snapshot.ts';
 import { hasEnded } from '../cluster/pod-lifecycle-stage.ts';
 import { providerOf } from '../cluster/requested-attachments.ts';
@@ -243,19 +244,20 @@ function findUnlisted(
 /** Networks whose new Pods would still get addresses of the other plugin. */
 function findNetworksInUse(
   matches: readonly Match[],
-  { networks }: ClusterSnapshot,
+  { networks, besideKubeOvn }: ClusterSnapshot,
   attachmentsOf: (each: readonly Match[]) => ObservedAttachment[],
 ): Conflict[] {
   const byNetwork = Map.groupBy(matches, ({ nic }) => nic.network);
+  const ipamType = besideKubeOvn ? ownIpamType : 'kube-ovn';
   return [...byNetwork].flatMap(([network, each]): Conflict[] => {
     const provider = each[0]?.nic.provider ?? '';
-    if (providerOf(network, networks.get(network) ?? '') === provider) return [];
+    if (providerOf(network, networks.get(network) ?? '', besideKubeOvn) === provider) return [];
     return [
       {
         kind: 'network in use',
         where: `NetworkAttachmentDefinition ${network}`,
-        what: 'its ipam.type is not kube-ovn, so that new Pods get addresses of the other plugin',
-        remedy: `set ipam to {"type": "kube-ovn", "server_socket": …, "provider": "${provider}"}`,
+        what: `its ipam.type is not ${ipamType}, so that new Pods get addresses of the other plugin`,
+        remedy: `set ipam to {"type": "${ipamType}", "server_socket": …, "provider": "${provider}"}`,
         leavesOut: { attachments: attachmentsOf(each) },
       },
     ];

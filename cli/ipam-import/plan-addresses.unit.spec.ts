@@ -54,6 +54,7 @@ const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   pods: [],
   statefulSets: new Map(),
   machines: new Set(),
+  besideKubeOvn: false,
   networks: new Map([['default/lan', ledgerNetwork]]),
   ...parts,
 });

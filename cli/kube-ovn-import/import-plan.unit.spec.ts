@@ -48,6 +48,7 @@ const snapshotOf = (parts: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   pods: [],
   statefulSets: new Map(),
   machines: new Set(),
+  besideKubeOvn: false,
   networks: new Map(['default/lan', 'default/attic'].map((name) => [name, '{"ipam":{"type":"kube-ovn"}}'])),
   ...parts,
 });

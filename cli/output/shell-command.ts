@@ -8,8 +8,15 @@ const quote = (argument: string): string =>
 export const formatShellCommand = (words: readonly string[], comment: string): string =>
   `${words.map(quote).join(' ')}  # ${comment}`;
 
-const restartWatcher = ['kubectl', 'rollout', 'restart', '-n', 'ipledger-system', 'deployment/ipledger-pod-watcher'];
+/** For a difference that a running program of ipledger fixes within two seconds. @param job what the program does about it. */
+const restartCommand = (program: string, namespace: string, job: string): string =>
+  formatShellCommand(
+    ['kubectl', 'rollout', 'restart', '-n', namespace, `deployment/ipledger-${program}`],
+    `${job}: read its log first`,
+  );
 
-/** For a difference that a running pod-watcher fixes within two seconds. @param job what the pod-watcher does about it. */
-export const restartWatcherCommand = (job: string): string =>
-  formatShellCommand(restartWatcher, `${job}: read its log first`);
+export const restartWatcherCommand = (namespace: string, job: string): string =>
+  restartCommand('pod-watcher', namespace, job);
+
+export const restartProjectorCommand = (namespace: string): string =>
+  restartCommand('ovn-projector', namespace, 'it compares all rows at its start');

@@ -3,7 +3,7 @@ import { isOvnProvider } from '../../lib/kubernetes/provider.ts';
 import { logicalPortName } from '../../lib/ovn/names.ts';
 import type { Allocation, Subnet } from '../../proto/generated/ipledger.ts';
 import { formatPodName } from '../output/format.ts';
-import { formatShellCommand } from '../output/shell-command.ts';
+import { formatShellCommand, restartProjectorCommand } from '../output/shell-command.ts';
 import type { LogicalPort, Northbound } from './northbound.ts';
 import type { OvnDrift } from './ovn-drift.ts';
 
@@ -24,19 +24,20 @@ export const portsOfLedger = (allocations: readonly Allocation[]): Map<string, A
   );
 
 /** Every difference: missing switches, then missing and different ports, then ports that the ledger does not have. */
-export function compareNorthbound(ledger: LedgerRows, northbound: Northbound): OvnDrift[] {
+export function compareNorthbound(ledger: LedgerRows, northbound: Northbound, namespace: string): OvnDrift[] {
   const expected = portsOfLedger(ledger.allocations);
   const present = Map.groupBy(northbound.ports, ({ name }) => name);
   return [
     ...ledger.subnets
       .filter(({ spec }) => spec && isOvnProvider(spec.provider))
-      .flatMap(({ name }) => compareSwitch(name, northbound)),
-    ...[...expected].flatMap(([name, allocation]) => comparePort(name, allocation, present.get(name) ?? [])),
+      .flatMap(({ name }) => compareSwitch(name, northbound, namespace)),
+    ...[...expected].flatMap(([name, allocation]) => comparePort(name, allocation, present.get(name) ?? [], namespace)),
     ...northbound.ports
       .filter(({ name, isOurs, type }) => isOurs && type === '' && !expected.has(name))
       .map(({ name, addresses }): OvnDrift => {
         const what = `it has ${addresses.join(', ') || 'no address'}; the ledger has no such allocation`;
-        return { kind: 'OVN port without allocation', where: `port ${name}`, what, remedy: restartProjectorCommand };
+        const remedy = restartProjectorCommand(namespace);
+        return { kind: 'OVN port without allocation', where: `port ${name}`, what, remedy };
       }),
   ];
 }
@@ -44,8 +45,14 @@ export function compareNorthbound(ledger: LedgerRows, northbound: Northbound): O
 /**
  * Compares the logical port of one allocation.
  * @param found the ports of this name
+ * @param namespace that of the ovn-projector
  */
-export function comparePort(name: string, allocation: Allocation, found: readonly LogicalPort[]): OvnDrift[] {
+export function comparePort(
+  name: string,
+  allocation: Allocation,
+  found: readonly LogicalPort[],
+  namespace: string,
+): OvnDrift[] {
   const where = `port ${name}`;
   const pod = `Pod ${formatPodName(allocation.attachment)}`;
   const own = found.find(({ isOurs }) => isOurs);
@@ -60,23 +67,23 @@ export function comparePort(name: string, allocation: Allocation, found: readonl
   }
   if (!own) {
     const what = `it does not exist; the ledger has ${addressesOf(allocation)} of subnet ${allocation.subnet} for ${pod}`;
-    return [{ kind: 'OVN port missing', where, what, remedy: restartProjectorCommand }];
+    return [{ kind: 'OVN port missing', where, what, remedy: restartProjectorCommand(namespace) }];
   }
   return differences(own, allocation).map((what) => ({
     kind: 'OVN port differs',
     where,
     what,
-    remedy: restartProjectorCommand,
+    remedy: restartProjectorCommand(namespace),
   }));
 }
 
-function compareSwitch(name: string, { switches }: Northbound): OvnDrift[] {
+function compareSwitch(name: string, { switches }: Northbound, namespace: string): OvnDrift[] {
   const found = switches.filter((each) => each.name === name);
   if (found.some(({ isOurs }) => isOurs)) return [];
   const where = `switch ${name}`;
   if (found.length === 0) {
     const what = `it does not exist; the ledger has subnet ${name}`;
-    return [{ kind: 'OVN switch missing', where, what, remedy: restartProjectorCommand }];
+    return [{ kind: 'OVN switch missing', where, what, remedy: restartProjectorCommand(namespace) }];
   }
   const what = `another program owns it; the ledger has subnet ${name}`;
   const remedy = formatShellCommand(
@@ -113,8 +120,3 @@ const sortedWords = (text: string): string => text.split(/\s+/).toSorted().join(
 
 const sortedNodes = (nodes: readonly string[]): string =>
   [...new Set(nodes.filter((node) => node !== ''))].toSorted().join(',');
-
-const restartProjectorCommand = formatShellCommand(
-  ['kubectl', 'rollout', 'restart', '-n', 'ipledger-system', 'deployment/ipledger-ovn-projector'],
-  'it compares all rows at its start: read its log first',
-);

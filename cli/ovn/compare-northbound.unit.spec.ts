@@ -6,7 +6,9 @@ import { allocation, northboundWith, portName, portWith, subnetOf } from './test
 const subnets = [subnetOf('net', 'net.default.ovn'), subnetOf('lan', 'lan.default')];
 
 const describeDrift = (northbound: Northbound, allocations = [allocation]): string[] =>
-  compareNorthbound({ allocations, subnets }, northbound).map(({ kind, where, what }) => `${kind}: ${where}: ${what}`);
+  compareNorthbound({ allocations, subnets }, northbound, 'ipledger-system').map(
+    ({ kind, where, what }) => `${kind}: ${where}: ${what}`,
+  );
 
 describe('OVN', () => {
   it('agrees with the ledger if it has the switch of each OVN Subnet and the port of each allocation', () => {
@@ -78,7 +80,11 @@ describe('OVN', () => {
   });
 
   it('has a command for each difference', () => {
-    for (const { remedy } of compareNorthbound({ allocations: [allocation], subnets }, { switches: [], ports: [] }))
-      expect(remedy).to.match(/^kubectl rollout restart -n ipledger-system deployment\/ipledger-ovn-projector {2}# /);
+    for (const { remedy } of compareNorthbound(
+      { allocations: [allocation], subnets },
+      { switches: [], ports: [] },
+      'ipam',
+    ))
+      expect(remedy).to.match(/^kubectl rollout restart -n ipam deployment\/ipledger-ovn-projector {2}# /);
   });
 });

@@ -5,7 +5,7 @@ import { asRecord, asText, asTexts } from '../../lib/kubernetes/untyped-json.ts'
 import { assertControllerStopped } from '../cluster/controller-check.ts';
 import { podWatcherLease, podWatcherLeasePath } from '../cluster/pod-watcher-lease.ts';
 import { podLifecycleStage } from '../cluster/pod-lifecycle-stage.ts';
-import { connectKubernetes, type KubernetesClient } from '../clients/kubernetes-client.ts';
+import { connectOwnObjects, type KubernetesClient } from '../clients/kubernetes-client.ts';
 import { confirm } from '../program/confirm.ts';
 import { type Answer, formatCount } from '../output/answer.ts';
 import {
@@ -39,7 +39,7 @@ IPPools, Vips, IPAMClaims, Networks and reserved IPs stay, and can be deleted. P
 
 async function uninstall(options: UninstallOptions, signal: AbortSignal): Promise<Answer> {
   const { namespace, yes } = options;
-  const kubernetes = await connectKubernetes(signal, options);
+  const kubernetes = await connectOwnObjects(signal, options);
   const lease = podWatcherLeasePath(namespace);
   await assertControllerStopped(kubernetes, { lease, describeHolder: describeWatcher(namespace) }, signal);
   const snapshot = await readClusterSnapshot(kubernetes);

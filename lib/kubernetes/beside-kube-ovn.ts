@@ -15,9 +15,6 @@ export const ownGroup = 'ipam.ipledger.io';
 /** The name of ipledger's plugin in `ipam.type`. Kube-OVN's own is `kube-ovn`. */
 export const ownIpamType = 'ipledger';
 
-/** Whether the environment of a program sets the mode. */
-export const isBesideKubeOvn = (env: NodeJS.ProcessEnv): boolean => env['IPLEDGER_BESIDE_KUBE_OVN'] === 'true';
-
 const kubeOvnVersion = 'kubeovn.io/v1';
 const ownVersion = `${ownGroup}/v1`;
 const objectPath = /^\/apis\/kubeovn\.io\/v1\/(?=(?:subnets|ippools|vips|ips)(?:[/?]|$))/;

@@ -152,8 +152,7 @@ describe('beside Kube-OVN', function () {
       ]);
     });
     await eventually(async () => {
-      const env = { IPLEDGER_BESIDE_KUBE_OVN: 'true' };
-      const { code, stdout, stderr } = await runIpledger(['check'], { allocator: { endpoint }, kubeconfig, env });
+      const { code, stdout, stderr } = await runIpledger(['check'], { allocator: { endpoint }, kubeconfig });
       expect(code, stdout + stderr).to.equal(0);
     });
   });

@@ -102,7 +102,7 @@ describe('ipledger check', function () {
       const { pathname, searchParams } = new URL(url, 'http://api');
       const [plural = ''] = pathname.split('/').slice(-1);
       requests.push(`${method} ${pathname}`);
-      const items = listed[plural]?.() ?? 404;
+      const items = (listed[pathname] ?? listed[plural])?.() ?? 404;
       if (typeof items === 'number') {
         response.writeHead(items).end(JSON.stringify({ kind: 'Status', message: 'not today' }));
         return;
@@ -133,7 +133,9 @@ describe('ipledger check', function () {
     done(null, request.pageToken === '' ? { nextPageToken: 'more' } : { allocations });
   }
 
-  async function check(...args: string[]): Promise<CliResult> {
+  const check = (...args: string[]): Promise<CliResult> => checkWith({}, ...args);
+
+  async function checkWith(env: Record<string, string>, ...args: string[]): Promise<CliResult> {
     const kubeconfig = join(folder, 'kubeconfig');
     const cluster = {
       server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
@@ -146,7 +148,7 @@ describe('ipledger check', function () {
       'current-context': 'x',
     };
     await writeFile(kubeconfig, JSON.stringify(config));
-    return runProgram(['check', ...args], { IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: kubeconfig });
+    return runProgram(['check', ...args], { IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: kubeconfig, ...env });
   }
 
   it('exits with 0 after one read without disagreements', async () => {
@@ -157,6 +159,8 @@ describe('ipledger check', function () {
       stderr: '',
     });
     expect(requests).to.have.members([
+      // ipledger does not run beside Kube-OVN here
+      'GET /apis/ipam.ipledger.io/v1',
       'GET /api/v1/pods',
       'GET /apis/kubeovn.io/v1/ips',
       'GET /apis/kubeovn.io/v1/subnets',
@@ -168,6 +172,18 @@ describe('ipledger check', function () {
       'GET /api/v1/nodes',
       'GET /apis/apps/v1/statefulsets',
     ]);
+  });
+
+  it('reads the objects of ipledger’s own group on a cluster that serves it, unless the environment forbids that', async () => {
+    listed['/apis/ipam.ipledger.io/v1'] = () => [];
+    const groupsWith = async (env: Record<string, string>): Promise<ReadonlySet<string>> => {
+      requests = [];
+      expect(await checkWith(env)).to.have.property('status', 0);
+      const ofSubnets = requests.filter((request) => request.endsWith('/subnets'));
+      return new Set(ofSubnets.map((request) => request.split('/')[2] ?? ''));
+    };
+    expect([...(await groupsWith({}))]).to.deep.equal(['ipam.ipledger.io']);
+    expect([...(await groupsWith({ IPLEDGER_BESIDE_KUBE_OVN: 'false' }))]).to.deep.equal(['kubeovn.io']);
   });
 
   it('exits with 2 for a ledger without an event, with which nothing can be compared', async () => {

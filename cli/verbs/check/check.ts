@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { SandboxBinding } from '../../../proto/generated/ipledger.ts';
-import { connectKubernetes, type KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { connectOwnObjects, type KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { readCluster } from '../../cluster/read-cluster.ts';
 import {
   addNodeSwitchOption,
@@ -79,7 +79,7 @@ interface Sources extends LedgerEndpoints {
 
 /** Ledger and API cannot be read at one instant: a difference counts only if two reads show it. */
 async function compareTwice(ledger: Sources): Promise<Comparison> {
-  const kubernetes = await connectKubernetes(ledger.signal, ledger.options);
+  const kubernetes = await connectOwnObjects(ledger.signal, ledger.options);
   const firstInput = await readInput(ledger, kubernetes);
   const first = findDisagreements(firstInput);
   if (first.length === 0) return { input: firstInput, disagreements: first, transient: 0 };

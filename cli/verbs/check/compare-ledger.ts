@@ -205,7 +205,7 @@ export function compareNodes({ ledger, cluster }: CheckInput): Disagreement[] {
     const { containerId = '', node = '' } = binding ?? {};
     if (cluster.nodes.has(node)) return [];
     const what = `held for container ${containerId} of Pod ${formatPodName(attachment)} on node ${node}, and there is no such Node`;
-    const remedy = restartWatcherCommand('it ends the bindings of a deleted Node');
+    const remedy = restartWatcherCommand(cluster.namespace, 'it ends the bindings of a deleted Node');
     return [{ kind: 'Node deleted', where: `${addresses.join(',')} of subnet ${subnet}`, what, remedy }];
   });
 }

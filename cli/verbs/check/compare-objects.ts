@@ -10,15 +10,18 @@ import { ipv4First } from '../../../lib/net/ip.ts';
 import type { CheckInput } from './check-input.ts';
 import { formatAddresses, formatPodName, formatAllocation } from '../../output/format.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
-import type { IpObject, StatusObject } from '../../cluster/cluster-state.ts';
+import { type ClusterState, type IpObject, resourceOf, type StatusObject } from '../../cluster/cluster-state.ts';
 import { formatShellCommand, restartWatcherCommand } from '../../output/shell-command.ts';
 
 /** The largest integer of the Kubernetes API. */
 const maxCount = 2n ** 63n - 1n;
 
-const correctIpObject = restartWatcherCommand('it creates and corrects IP objects');
-const showIpObjects = (names: readonly string[], comment: string): string =>
-  formatShellCommand(['kubectl', 'get', 'ip', ...names, '-o', 'yaml'], comment);
+type Installation = Pick<ClusterState, 'namespace' | 'besideKubeOvn'>;
+
+const correctIpObject = ({ namespace }: Installation): string =>
+  restartWatcherCommand(namespace, 'it creates and corrects IP objects');
+const showIpObjects = (installation: Installation, names: readonly string[], comment: string): string =>
+  formatShellCommand(['kubectl', 'get', resourceOf('ips', installation), ...names, '-o', 'yaml'], comment);
 
 /** Each allocation has its IP object, each IP object its allocation, and no address is in two IP objects. */
 export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[] {
@@ -36,13 +39,16 @@ export function compareIpObjects({ ledger, cluster }: CheckInput): Disagreement[
   return [
     ...ledger.allocations.flatMap((allocation, index) => {
       const name = objectNames[index] ?? '';
-      return compareIpObject(allocation, { name, object: objects.get(name), reserved: reservedNames.get(name) });
+      const reserved = reservedNames.get(name);
+      return compareIpObject(allocation, { name, object: objects.get(name), reserved, cluster });
     }),
-    ...[...reservedNames].flatMap(([name, reserved]) => compareReservedObject(name, reserved, objects.get(name))),
-    ...cluster.ips.flatMap((object) =>
-      names.has(object.name) || isReservation(object) ? [] : findMissingAllocation(object, subnets),
+    ...[...reservedNames].flatMap(([name, reserved]) =>
+      compareReservedObject(name, reserved, objects.get(name), cluster),
     ),
-    ...findDuplicates(cluster.ips, subnets),
+    ...cluster.ips.flatMap((object) =>
+      names.has(object.name) || isReservation(object) ? [] : findMissingAllocation(object, subnets, cluster),
+    ),
+    ...findDuplicates(cluster, subnets),
   ];
 }
 
@@ -75,6 +81,7 @@ function compareReservedObject(
   name: string,
   { attachment, subnet, addresses }: ReservedObject,
   object: IpObject | undefined,
+  cluster: Installation,
 ): Disagreement[] {
   const where = `IP ${name}`;
   if (!object) {
@@ -95,7 +102,7 @@ function compareReservedObject(
     kind: 'IP object differs',
     where,
     what,
-    remedy: correctIpObject,
+    remedy: correctIpObject(cluster),
   }));
 }
 
@@ -105,13 +112,19 @@ function compareIpObject(
     name,
     object,
     reserved,
-  }: { readonly name: string; readonly object: IpObject | undefined; readonly reserved: ReservedObject | undefined },
+    cluster,
+  }: {
+    readonly name: string;
+    readonly object: IpObject | undefined;
+    readonly reserved: ReservedObject | undefined;
+    readonly cluster: Installation;
+  },
 ): Disagreement[] {
   const create = (kind: DisagreementKind, what: string): Disagreement => ({
     kind,
     where: `IP ${name}`,
     what,
-    remedy: correctIpObject,
+    remedy: correctIpObject(cluster),
   });
   // Reported with the reservation
   if (!object && reserved) return [];
@@ -151,19 +164,23 @@ function findDifferences({ spec }: IpObject, expected: Readonly<Record<string, s
 }
 
 /** An IP object that ipledger did not create counts only if its address is of one of ipledger's subnets. */
-function findMissingAllocation({ name, allocation, spec }: IpObject, subnets: ReadonlySet<unknown>): Disagreement[] {
+function findMissingAllocation(
+  { name, allocation, spec }: IpObject,
+  subnets: ReadonlySet<unknown>,
+  cluster: Installation,
+): Disagreement[] {
   if (allocation === '' && !subnets.has(spec['subnet'])) return [];
   const what = `it has ${String(spec['ipAddress'])} of subnet ${String(spec['subnet'])}, and no allocation has this name`;
   const remedy =
     allocation === ''
-      ? showIpObjects([name], 'ipledger did not create it, and has no reservation for it: its Events show why')
-      : restartWatcherCommand('it deletes the object');
+      ? showIpObjects(cluster, [name], 'ipledger did not create it, and has no reservation for it: its Events show why')
+      : restartWatcherCommand(cluster.namespace, 'it deletes the object');
   return [{ kind: 'IP object without allocation', where: `IP ${name}`, what, remedy }];
 }
 
-function findDuplicates(ips: readonly IpObject[], subnets: ReadonlySet<unknown>): Disagreement[] {
+function findDuplicates(cluster: ClusterState, subnets: ReadonlySet<unknown>): Disagreement[] {
   const first = new Map<string, string>();
-  return ips.flatMap(({ name, spec }) => {
+  return cluster.ips.flatMap(({ name, spec }) => {
     if (!subnets.has(spec['subnet'])) return [];
     return addressesIn(spec).flatMap((address): Disagreement[] => {
       const key = `${address} of subnet ${String(spec['subnet'])}`;
@@ -171,9 +188,8 @@ function findDuplicates(ips: readonly IpObject[], subnets: ReadonlySet<unknown>)
       first.set(key, name);
       if (other === undefined) return [];
       const what = `IP ${other} and IP ${name} both have it`;
-      return [
-        { kind: 'address in two IP objects', where: key, what, remedy: showIpObjects([other, name], duplicateHint) },
-      ];
+      const remedy = showIpObjects(cluster, [other, name], duplicateHint);
+      return [{ kind: 'address in two IP objects', where: key, what, remedy }];
     });
   });
 }
@@ -209,7 +225,7 @@ export function compareStatus({ ledger, cluster }: CheckInput): Disagreement[] {
     const byName = new Map(objects.map((object) => [object.name, object]));
     return configured.flatMap(({ name, usage }) => {
       const object = byName.get(name);
-      return object ? usage.flatMap((family) => compareFields(kind, object, family)) : [];
+      return object ? usage.flatMap((family) => compareFields(kind, object, family, cluster)) : [];
     });
   };
   return [
@@ -223,7 +239,12 @@ interface Configured {
   readonly usage: readonly Usage[];
 }
 
-function compareFields(kind: keyof typeof spellings, { name, status }: StatusObject, usage: Usage): Disagreement[] {
+function compareFields(
+  kind: keyof typeof spellings,
+  { name, status }: StatusObject,
+  usage: Usage,
+  { namespace }: Installation,
+): Disagreement[] {
   const prefix = `v${usage.family}`;
   const spelling = spellings[kind];
   const expected = {
@@ -232,7 +253,7 @@ function compareFields(kind: keyof typeof spellings, { name, status }: StatusObj
     [prefix + spelling.availableRange]: usage.availableRange,
     [prefix + spelling.inUseRange]: usage.inUseRange,
   };
-  const remedy = restartWatcherCommand('it writes the status a second after a change');
+  const remedy = restartWatcherCommand(namespace, 'it writes the status a second after a change');
   return Object.entries(expected).flatMap(([field, value]) => {
     const shown = status[field] ?? '';
     const what = `status.${field} is ${abbreviate(shown)}; the ledger has ${abbreviate(value)}`;

@@ -24,6 +24,7 @@ export type DisagreementKind =
   | 'address in two IP objects'
   | 'reservation'
   | 'Vip'
+  | 'Subnet refused'
   | 'Subnet status'
   | 'IPPool status'
   | 'count'

@@ -11,14 +11,15 @@ import {
 } from './compare-ledger.ts';
 import { compareAgents } from './compare-agents.ts';
 import { compareIpObjects, compareStatus } from './compare-objects.ts';
+import { compareSubnets } from './compare-subnets.ts';
 import type { CheckInput } from './check-input.ts';
 import { comparePods } from './compare-pods.ts';
 import { compareReservations } from './compare-reservations.ts';
 import { compareInterfaces } from './compare-interfaces.ts';
 import type { Disagreement } from './disagreement.ts';
 
-const compareOvn = ({ ledger, northbound }: CheckInput): Disagreement[] =>
-  northbound ? compareNorthbound(ledger, northbound) : [];
+const compareOvn = ({ ledger, cluster, northbound }: CheckInput): Disagreement[] =>
+  northbound ? compareNorthbound(ledger, northbound, cluster.namespace) : [];
 
 const compareOvs = ({ ledger, nodeSwitch }: CheckInput): Disagreement[] =>
   nodeSwitch ? compareNodeSwitch(ledger, nodeSwitch) : [];
@@ -35,6 +36,7 @@ const comparisons = [
   compareOvn,
   compareOvs,
   compareReservations,
+  compareSubnets,
   compareIpObjects,
   compareStatus,
   compareCounts,

@@ -88,6 +88,13 @@ const inputs: Partial<Record<DisagreementKind, readonly CheckInputParts[]>> = {
     { reservations: [recordOf('pod/default/soon/lan.default', 'IP object soon.default.lan.default')] },
   ],
   Vip: [{ vips: [{ name: 'front', subnet: 'lan', addresses: ['10.0.0.50'] }] }],
+  'Subnet refused': [
+    {
+      status: {
+        conditions: [{ type: 'Ready', status: 'False', reason: 'ValidateLogicalSwitchFailed', message: 'it overlaps' }],
+      },
+    },
+  ],
   'Subnet status': [{ status: { v4usingIPs: 9 } }],
   'IPPool status': [{ pools: [pool], poolStatus: { v4UsingIPs: 9 } }],
   count: [{ subnets: [{ ...subnet, usage: subnet.usage.map((each) => ({ ...each, inUse: '5' })) }] }],
@@ -139,12 +146,17 @@ describe('A remedy of check', () => {
   it('gives no address away, for OVN and the switch of a node', () => {
     const subnets = [subnetOf('net', 'net.default.ovn')];
     const found: Pick<Disagreement, 'kind' | 'remedy'>[] = [
-      ...compareNorthbound({ allocations: [ovnAllocation], subnets }, { switches: [], ports: [] }),
-      ...compareNorthbound({ allocations: [], subnets }, northboundWith(portWith())),
-      ...compareNorthbound({ allocations: [ovnAllocation], subnets }, northboundWith(portWith({ switch: 'other' }))),
+      ...compareNorthbound({ allocations: [ovnAllocation], subnets }, { switches: [], ports: [] }, 'ipam'),
+      ...compareNorthbound({ allocations: [], subnets }, northboundWith(portWith()), 'ipam'),
+      ...compareNorthbound(
+        { allocations: [ovnAllocation], subnets },
+        northboundWith(portWith({ switch: 'other' })),
+        'ipam',
+      ),
       ...compareNorthbound(
         { allocations: [ovnAllocation], subnets },
         { switches: [{ name: 'net', isOurs: false }], ports: [portWith({ isOurs: false })] },
+        'ipam',
       ),
       ...compareNodeSwitch({ allocations: [ovnAllocation], bindings: [sandboxBinding] }, nodeSwitchWith()),
       ...compareNodeSwitch({ allocations: [ovnAllocation], bindings: [] }, nodeSwitchWith(nodeInterface)),
@@ -154,12 +166,26 @@ describe('A remedy of check', () => {
   });
 
   it('names the Deployment of the manifests and of the chart', () => {
-    const command = restartWatcherCommand('it does that');
+    const command = restartWatcherCommand('ipledger-system', 'it does that');
     const [, namespace = '', name = ''] = /^kubectl rollout restart -n (\S+) deployment\/(\S+) /.exec(command) ?? [];
     for (const manifests of ['single', 'ha']) {
       const text = readFileSync(join(root, 'deploy', manifests, 'ipledger.yaml'), 'utf8');
       expect(text).to.match(new RegExp(`kind: Deployment\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\n`));
     }
+  });
+
+  it('names the namespace and the API group of the installation', () => {
+    const parts = { besideKubeOvn: true, namespace: 'ipam' };
+    const kinds = ['Subnet refused', 'address in two IP objects', 'IP object missing'] as const;
+    const remedies = kinds.map((kind) => {
+      const found = findDisagreements(createCheckInput({ ...inputs[kind]?.[0], ...parts }));
+      return found.find((each) => each.kind === kind)?.remedy;
+    });
+    expect(remedies.map((remedy = '') => commandOf(remedy))).to.deep.equal([
+      'kubectl describe subnets.ipam.ipledger.io lan',
+      'kubectl get ips.ipam.ipledger.io web.default.lan.default y -o yaml',
+      'kubectl rollout restart -n ipam deployment/ipledger-pod-watcher',
+    ]);
   });
 
   it('never deletes a freeze or an event, and deletes only keys that the log does not imply', () => {

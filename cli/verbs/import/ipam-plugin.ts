@@ -3,7 +3,7 @@
  * Both only read the source. They import the addresses of one network, of several, or of all.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { connectKubernetes, type KubernetesClient } from '../../clients/kubernetes-client.ts';
+import { connectOwnObjects, type KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { assertControllerStopped } from '../../cluster/controller-check.ts';
 import { podWatcherLease, podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
 import { type NodeFolder, readHostLocal } from '../../ipam-import/host-local-folders.ts';
@@ -84,7 +84,7 @@ const importAddresses = (
   read: (kubernetes: KubernetesClient, isSelected: IsSelected) => Promise<SourceAddresses>,
 ): Promise<void> =>
   runAndPrint(options, async (allocator, signal) => {
-    const kubernetes = await connectKubernetes(signal, options);
+    const kubernetes = await connectOwnObjects(signal, options);
     const { apply, network, namespace } = options;
     if (apply) await assertWatcherStopped(kubernetes, namespace, signal);
     const isSelected: IsSelected = (name) => network.length === 0 || network.includes(name);

@@ -5,7 +5,7 @@ import { listAllocations } from '../../clients/list-allocations.ts';
 import { listBindings } from '../../clients/list-bindings.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
 import { CliError } from '../../program/cli-error.ts';
-import { connectKubernetes } from '../../clients/kubernetes-client.ts';
+import { connectOwnObjects } from '../../clients/kubernetes-client.ts';
 import type { Answer } from '../../output/answer.ts';
 import { type BindingFolder, parseBindingFolder, readBindingFolders } from './binding-folders.ts';
 import { applyRecovery } from './apply-recovery.ts';
@@ -68,7 +68,7 @@ async function recover(allocator: LedgerClient, options: RecoverOptions, signal:
   if (options.apply && reason.trim() === '')
     throw new CliError('usage', '--apply needs --reason: the event records it');
   const bound = await readBindingFolders(options.bindings);
-  const kubernetes = await connectKubernetes(signal, options);
+  const kubernetes = await connectOwnObjects(signal, options);
   const status = await allocator.call(LedgerService.getStatus, {});
   const missingEvents =
     options.fromExport === undefined ? undefined : await findMissingEvents(options.fromExport, allocator);

@@ -118,7 +118,7 @@ function plan(
   ledger: Partial<LedgerContents> = {},
   { exported = [], bound = [] }: Partial<Evidence> = {},
 ) {
-  const none = { pools: [], ips: [], vips: [], pods: [], networks };
+  const none = { pools: [], ips: [], vips: [], pods: [], networks, besideKubeOvn: false };
   const retention = { statefulSets: new Map<string, never>(), machines: new Set<string>() };
   const snapshot: ClusterSnapshot = { subnets: [lan], ...none, ...retention, ...cluster };
   const { subnets, pools, releases, staleBindings, imports, conflicts, quarantines } = planRecovery(

@@ -3,11 +3,19 @@ import { comparePort, portsOfLedger } from '../../ovn/compare-northbound.ts';
 import type { LogicalPort, Northbound } from '../../ovn/northbound.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 
-/** One sentence for each logical port and each difference. @param allocations the current ones of one Pod */
-export function describeLogicalPorts(allocations: readonly Allocation[], { ports }: Northbound): string[] {
+/**
+ * One sentence for each logical port and each difference.
+ * @param allocations the current ones of one Pod
+ * @param namespace that of ipledger
+ */
+export function describeLogicalPorts(
+  allocations: readonly Allocation[],
+  { ports }: Northbound,
+  namespace: string,
+): string[] {
   return [...portsOfLedger(allocations)].flatMap(([name, allocation]) => {
     const found = ports.filter((port) => port.name === name);
-    const drifts = comparePort(name, allocation, found);
+    const drifts = comparePort(name, allocation, found, namespace);
     const own = found.find(({ isOurs }) => isOurs);
     return [
       ...drifts.map(({ kind, where, what, remedy }) => `${kind}: ${where}: ${what}. Run: ${remedy}`),

@@ -4,7 +4,7 @@ import { describeLogicalPorts } from './logical-ports.ts';
 
 describe('The report about logical ports', () => {
   const describePort = (...[port, held = allocation]: [Parameters<typeof portWith>[0], typeof allocation?]): string[] =>
-    describeLogicalPorts([held], northboundWith(portWith(port)));
+    describeLogicalPorts([held], northboundWith(portWith(port)), 'ipam');
 
   it('names the node on which a port is up', () => {
     expect(describePort({})).to.deep.equal([`port ${portName} is up on node-1`]);
@@ -20,9 +20,9 @@ describe('The report about logical ports', () => {
   });
 
   it('has each difference with its command', () => {
-    const sentences = describeLogicalPorts([allocation], northboundWith());
+    const sentences = describeLogicalPorts([allocation], northboundWith(), 'ipam');
     expect(sentences).to.have.lengthOf(1);
-    expect(sentences[0]).to.match(/^OVN port missing: .* Run: kubectl rollout restart /);
+    expect(sentences[0]).to.match(/^OVN port missing: .* Run: kubectl rollout restart -n ipam /);
     expect(describePort({ addresses: [] })).to.have.lengthOf(2);
   });
 

@@ -4,15 +4,16 @@ import type { KubernetesClient } from '../../clients/kubernetes-client.ts';
 import { podWatcherLeasePath } from '../../cluster/pod-watcher-lease.ts';
 import { CliError } from '../../program/cli-error.ts';
 
-/** The namespaces of the Lease: the chart's, and the default of the pod-watcher. */
-const leaseNamespaces = ['ipledger-system', 'kube-system'];
+/** The default of the pod-watcher. */
+const watcherNamespace = 'kube-system';
 
-/** A clause with the remedy; undefined if releases are not halted. Without the permission to read the Lease the report goes without it. */
+/** A clause with the remedy; undefined if releases are not halted. Without the permission to read the Lease the report goes without it. @param installation the namespace of ipledger */
 export async function readReleaseHalt(
   kubernetes: Pick<KubernetesClient, 'get'>,
   namespace: string,
+  installation: string,
 ): Promise<string | undefined> {
-  for (const leaseNamespace of leaseNamespaces) {
+  for (const leaseNamespace of [installation, watcherNamespace]) {
     const lease = await kubernetes.get(podWatcherLeasePath(leaseNamespace)).catch((error: unknown) => {
       if (error instanceof CliError) return undefined;
       throw error;

@@ -13,11 +13,12 @@ describe('The halt of releases that `ipledger why` reports', () => {
             : Promise.reject(new CliError('refused', 'may not be read')),
       },
       namespace,
+      'ipam',
     );
 
   it('names the missing Pods and the namespace of the Lease', async () => {
     for (const [place, memory] of [
-      ['ipledger-system', { haltedNamespaces: { noisy: 30 } }],
+      ['ipam', { haltedNamespaces: { noisy: 30 } }],
       ['kube-system', { vanishedPods: 30 }],
     ] as const)
       expect(await readAt(place, memory))

@@ -15,6 +15,7 @@ import { addNorthboundOption, type NorthboundOptions, readNorthbound } from '../
 import { CliError } from '../../program/cli-error.ts';
 import type { ClusterSelection } from '../../../lib/kubernetes/client/cluster-access.ts';
 import { connectKubernetes, hasKubeconfig } from '../../clients/kubernetes-client.ts';
+import { chartNamespace, namespaceOf } from '../../clients/cluster-endpoint.ts';
 import { createSlowSearchHint } from '../../output/slow-search-hint.ts';
 import { printAnswer } from '../../output/answer.ts';
 import { formatTime } from '../../time/times.ts';
@@ -53,7 +54,9 @@ Exit status:
         ]);
         const pods = buildPodHistories(ledger.events);
         const { allocations } = ledger;
-        const logicalPorts = ovn.northbound ? describeLogicalPorts(allocations, ovn.northbound) : [];
+        const logicalPorts = ovn.northbound
+          ? describeLogicalPorts(allocations, ovn.northbound, installationOf(options))
+          : [];
         const notes = [
           cluster.note,
           ovn.note,
@@ -79,6 +82,10 @@ Exit status:
       });
     });
 }
+
+/** The namespace of ipledger. */
+const installationOf = ({ allocator }: Pick<ReadModelOptions, 'allocator'>): string =>
+  namespaceOf(allocator) ?? chartNamespace;
 
 interface LedgerPart {
   readonly position: Position | undefined;
@@ -128,7 +135,7 @@ async function readGrant(allocator: LedgerClient, name: PodName, seq: number): P
 async function readCluster(
   namespace: string,
   name: string,
-  selection: ClusterSelection,
+  selection: ClusterSelection & Pick<ReadModelOptions, 'allocator'>,
   signal: AbortSignal,
 ): Promise<{
   readonly pod: PodInCluster | null | undefined;
@@ -140,7 +147,7 @@ async function readCluster(
   try {
     const kubernetes = await connectKubernetes(signal, selection);
     const pod = await readPodInCluster(kubernetes, namespace, name);
-    return pod ? { pod } : { pod: null, halt: await readReleaseHalt(kubernetes, namespace) };
+    return pod ? { pod } : { pod: null, halt: await readReleaseHalt(kubernetes, namespace, installationOf(selection)) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { pod: undefined, note: error.message };

@@ -81,6 +81,8 @@ export const binding = {
 
 /** Replacements. Names without a prefix are the ledger's; those of the cluster differ where both have one. */
 export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id' | 'position'>> {
+  readonly namespace?: string;
+  readonly besideKubeOvn?: boolean;
   readonly pods?: readonly Pod[];
   readonly ips?: CheckInput['cluster']['ips'];
   readonly status?: object;
@@ -115,6 +117,8 @@ export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
       reservations,
     },
     cluster: {
+      namespace: parts.namespace ?? 'ipledger-system',
+      besideKubeOvn: parts.besideKubeOvn ?? false,
       pods,
       ips,
       subnets: [{ name: 'lan', status: { ...status, ...parts.status } }],
