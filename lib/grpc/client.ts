@@ -37,15 +37,9 @@ export const connect = (endpoints: string, tls: ClientTls, server: ServerKind = 
     createChannel(new Client(endpoint, clientCredentials(tls, server), channelOptions)),
   );
 
-/** A channel whose client has the calls that `Channel` has not: streams of requests. */
-export interface GrpcJsChannel extends Channel {
-  readonly client: Client;
-}
-
 /** Makes a channel of a client of grpc-js, and closes it with the channel. */
-export function createChannel(client: Client): GrpcJsChannel {
+export function createChannel(client: Client): Channel {
   return {
-    client,
     unary: ({ path, requestSerialize, responseDeserialize }, request, { timeoutMs, signal, headers }) =>
       new Promise((resolve, reject) => {
         const metadata = new Metadata();
