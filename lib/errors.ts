@@ -60,6 +60,7 @@ const meanings = {
   POSITION_GONE: { kind: 'invalid', grpc: status.OUT_OF_RANGE, http: 500 },
   NO_CHECKPOINT_KEY: { kind: 'conflict', grpc: status.FAILED_PRECONDITION, http: 500 },
   NOT_WRITER: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
+  LEDGER_NOT_WRITABLE: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
   UNAVAILABLE: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },
   RATE_LIMITED: { kind: 'transient', grpc: status.RESOURCE_EXHAUSTED, http: 500 },
   OVERLOADED: { kind: 'transient', grpc: status.UNAVAILABLE, http: 500 },

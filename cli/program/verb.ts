@@ -54,15 +54,24 @@ export async function withReadModel(
   await run(readModel, signal);
 }
 
+/** Calls `run` with connections to the allocator and to the read model, if there is one. */
+export const withIndex = (
+  options: ReadModelOptions,
+  run: (allocator: LedgerClient, readModel: LedgerClient | undefined, signal: AbortSignal) => Promise<void>,
+): Promise<void> =>
+  withAllocator(options, async (allocator, signal) => {
+    using readModel = options.readModel ? openReadModelClient(options.readModel, signal) : undefined;
+    await run(allocator, readModel, signal);
+  });
+
 /** Requests an answer from the allocator, and from the read model if there is one, and prints it. */
 export const runWithIndex = (
   options: ReadModelOptions,
   request: (allocator: LedgerClient, readModel: LedgerClient | undefined) => Promise<Answer>,
 ): Promise<void> =>
-  withAllocator(options, async (allocator, signal) => {
-    using readModel = options.readModel ? openReadModelClient(options.readModel, signal) : undefined;
-    await printAnswer(outputStyle(options), await request(allocator, readModel));
-  });
+  withIndex(options, async (allocator, readModel) =>
+    printAnswer(outputStyle(options), await request(allocator, readModel)),
+  );
 
 /** Requests an answer from the allocator and prints it. */
 export const runAndPrint = (

@@ -43,6 +43,15 @@ describe('ipledger status', () => {
     );
   });
 
+  it('prints first why nothing can be written, since when, and the remedy', async () => {
+    const cannotWrite = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: at(9) };
+    const replies = { getStatus: () => ({ ...reply, cannotWrite }) };
+    expect((await runWithFakeAllocator(replies, 'status')).stdout).to.match(
+      /^cannot write: {2}since 2026-11-17 14:09:00: etcd is full\. Run: etcdctl alarm disarm\nledger: /,
+    );
+    expect((await runWithFakeAllocator(replies, 'status', '-o', 'csv')).stdout).to.match(/,etcd-full\r\n$/);
+  });
+
   it('prints ledger time, and how far it is from the clock of this machine', async () => {
     const printed = async (aheadMs: number): Promise<string> => {
       const ledgerTime = new Date(Date.now() + aheadMs).toISOString();
@@ -56,8 +65,8 @@ describe('ipledger status', () => {
     const { status, stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'csv');
     expect(status).to.equal(0);
     expect(stdout).to.equal(
-      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,log_start_seq,frozen_at,by\r\n' +
-        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,\r\n`,
+      'ledger,epoch,seq,at,hash,oldest_seq,oldest_at,log_start_seq,frozen_at,by,cannot_write\r\n' +
+        `01KG9AG8M00000000000000001,2,4711,${at(7)},${position.hash},1001,${at(1)},1001,,,\r\n`,
     );
   });
 

@@ -1,7 +1,8 @@
-/** `ipledger status`: prints the position of the ledger, its oldest event, whether it is frozen, and ledger time. */
+/** `ipledger status`: prints why nothing can be written, the position of the ledger, its oldest event, a freeze, and ledger time. */
 import type { Command } from 'commander';
 import { type GetStatusReply, LedgerService } from '../../proto/generated/ipledger.ts';
 import { textColumns, type Listing } from '../output/table.ts';
+import { describeObstacle } from '../output/write-obstacle.ts';
 import { describeDifference } from '../time/ledger-time.ts';
 import { formatTime } from '../time/times.ts';
 import { addVerbOptions, runAndPrint, type VerbOptions } from '../program/verb.ts';
@@ -30,9 +31,19 @@ const columns = textColumns(
   'LOG START SEQ',
   'FROZEN AT',
   'BY',
+  'CANNOT WRITE',
 );
 
-function createListing({ position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze }: GetStatusReply): Listing {
+function createListing({
+  position,
+  ledger,
+  at,
+  oldestSeq,
+  oldestAt,
+  logStartSeq,
+  freeze,
+  cannotWrite,
+}: GetStatusReply): Listing {
   const { epoch = 0, seq = 0, hash = '' } = position ?? {};
   const row = [
     ledger,
@@ -45,17 +56,19 @@ function createListing({ position, ledger, at, oldestSeq, oldestAt, logStartSeq,
     logStartSeq,
     freeze?.reportedAt ?? '',
     freeze?.reportedBy ?? '',
+    cannotWrite?.reason ?? '',
   ];
   return { columns, rows: [row.map(String)] };
 }
 
 /** One fact per line, so that `grep` finds it. */
 function formatStatus(
-  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime }: GetStatusReply,
+  { position, ledger, at, oldestSeq, oldestAt, logStartSeq, freeze, ledgerTime, cannotWrite }: GetStatusReply,
   formatInstant: (instant: string) => string,
 ): string {
   const formatEvent = (seq: number, instant: string): string => `event ${seq}, ${formatInstant(instant)}`;
   const facts = [
+    ...(cannotWrite ? [['cannot write', describeObstacle(cannotWrite, formatInstant)] as const] : []),
     ['ledger', `${ledger}, epoch ${position?.epoch ?? 0}`],
     ['last', `${formatEvent(position?.seq ?? 0, at)}, hash ${position?.hash.slice(0, 12)}`],
     ['history since', oldestSeq === 0 ? 'no event yet' : formatEvent(oldestSeq, oldestAt)],

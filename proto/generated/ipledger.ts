@@ -1068,6 +1068,18 @@ export interface GetStatusReply {
   freeze?: Freeze;
   /** The time that the next event would get; RFC 3339. */
   ledgerTime: string;
+  /** Present while no address can be allocated or released, on every replica. */
+  cannotWrite?: WriteObstacle;
+}
+
+/** Why nothing can be written to the ledger. */
+export interface WriteObstacle {
+  /** "etcd-full", "no-writer", "frozen". */
+  reason: string;
+  /** What is wrong, and what to do. */
+  message: string;
+  /** When it began, as far as this replica knows; RFC 3339. */
+  since: string;
 }
 
 /** The position that a client has seen, and that the ledger lacks. */

@@ -8,7 +8,7 @@ import type { Leadership } from './leadership.ts';
 /** A standby that lags behind the log for longer is unhealthy. */
 const maxLagMs = 5_000;
 /** Longer than a takeover. During a takeover, calls that need the writer wait for it. */
-const maxWithoutWriterMs = 10_000;
+export const maxWithoutWriterMs = 10_000;
 const updateIntervalMs = 100;
 
 /** Whether a replica answers all calls; undefined in the milliseconds between standby and writer. */

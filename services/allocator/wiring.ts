@@ -40,6 +40,7 @@ import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
 import { type Reference, ReferenceClocks, referencesOf } from './reference-clocks.ts';
 import { logStartupWarnings } from './startup-warnings.ts';
+import { WriteObstacles } from './write-obstacles.ts';
 import { openTokenReview } from './token-review/token-review.ts';
 
 const freezeTimeoutMs = 10_000;
@@ -107,6 +108,11 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   const loaded = await loadLedger(joined, metrics);
   const { replica, live, checkpoints } = loaded;
   const health = new HealthImplementation({ '': 'NOT_SERVING', writer: 'NOT_SERVING' });
+  const obstacles = new WriteObstacles({
+    readAlarms: async () => (await etcd.maintenance.status()).errors,
+    freezeStore: live,
+    sinceWriterSeenMs,
+  });
   const allocator = {
     replica,
     writer: () => leadership.writer,
@@ -114,6 +120,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     writerAddress: () => forwarder.writerAddress,
     positionWaits: new PositionWaits(replica),
     freezeStore: live,
+    findWriteObstacle: () => obstacles.find(),
     signer: () => checkpoints?.signer,
     rateLimiter: new RateLimiter(options, log),
   };

@@ -1,6 +1,6 @@
 /** The active watcher: starts the controllers when their inputs are known, and reports its state. */
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import type { Position } from '../../proto/generated/ipledger.ts';
+import type { GetStatusReply, Position } from '../../proto/generated/ipledger.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { allObjects } from './controllers/mass-deletion-guard.ts';
 import { HandoverStateWriter } from './handover-state.ts';
@@ -23,6 +23,8 @@ export interface ActiveWatcher {
   readonly ready: true | string;
   /** Reads the annotations of the Lease: an operator may have accepted a mass deletion. Call it after each renewal. */
   onLeaseAnnotations(annotations: UntypedJson): void;
+  /** Raises an alarm while nothing can be written to the ledger. */
+  onLedgerStatus(status: Pick<GetStatusReply, 'cannotWrite'>): void;
   /** What the next active watcher needs, as JSON. */
   handoverState(): string;
   readonly stats: WatcherStats;
@@ -49,7 +51,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   const { allocator, handoverState, storeHandoverState, log, signal, fail } = options;
   const informers = createInformers(options);
   const controllers = wireControllers(options, informers);
-  const { podController, nodeController, projector, alarms, subscribers } = controllers;
+  const { nodeController, alarms, subscribers } = controllers;
   const ledger = createLedgerStatus();
 
   let started = false;
@@ -95,18 +97,12 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   const accepted = new AcceptedDeletions({ ...controllers, usedBefore: handoverState.usedAcceptance, log });
   return {
     onLeaseAnnotations: (annotations) => void (started && accepted.read(annotations)),
+    onLedgerStatus: ({ cannotWrite }) => alarms.setterFor('LedgerNotWritable')(cannotWrite?.message),
     get ready() {
       return readiness(started, inputs(), alarms.messages);
     },
     get stats() {
-      return {
-        inputs: inputs(),
-        projectedSeq: projector.view.seq,
-        waitingPods: podController.waitingPods,
-        missing: { pods: podController.missingPods, nodes: nodeController.missing },
-        alarms: alarms.messages.length,
-        suspendedSubnets: controllers.subnets.suspended,
-      };
+      return statsOf(controllers, inputs());
     },
     handoverState: () =>
       handover.write({
@@ -116,6 +112,17 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
         usedAcceptance: accepted.used,
         ledger: position,
       }),
+  };
+}
+
+function statsOf({ alarms, nodeController, podController, projector, subnets }: Controllers, inputs: InputStatus[]) {
+  return {
+    inputs,
+    projectedSeq: projector.view.seq,
+    waitingPods: podController.waitingPods,
+    missing: { pods: podController.missingPods, nodes: nodeController.missing },
+    alarms: alarms.messages.length,
+    suspendedSubnets: subnets.suspended,
   };
 }
 

@@ -150,14 +150,15 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
 
   let lease: HeldLease | undefined;
   life.onStop(() => lease?.release());
-  const probe = createReachProbe(client);
+  let watching: ActiveWatcher | undefined;
+  const probe = createReachProbe(client, (status) => watching?.onLedgerStatus(status));
   while (!signal.aborted) {
     await waitUntilReachable(probe, { log, signal }, () => (ready = () => 'no allocator answers'));
     if (!besideKubeOvn) await refuseKubeOvn(api, signal);
     // A standby is always ready. The active watcher is ready when its inputs are current.
     const onStandby = (): void => void (ready = () => true);
     const checkKubeOvn = besideKubeOvn ? () => undefined : kubeOvnAlarm(api, life);
-    let watching: ActiveWatcher | undefined;
+    watching = undefined;
     const onRenewed = (seen: UntypedJson): void => (checkKubeOvn(), watching?.onLeaseAnnotations(seen));
     const held = await acquireLease({
       api,

@@ -1,7 +1,8 @@
 /** Explains what a Pod waits for, from the ledger and the cluster. */
 import type { AllocationPeriod } from '../../allocation-periods/allocation-periods.ts';
 import { formatPodName, shortContainerId } from '../../output/format.ts';
-import type { Allocation } from '../../../proto/generated/ipledger.ts';
+import type { Allocation, WriteObstacle } from '../../../proto/generated/ipledger.ts';
+import { describeObstacle } from '../../output/write-obstacle.ts';
 import { describeContainer, endOfBinding, lostNodeRemedy } from '../../output/lost-container.ts';
 import { virtualMachineKind } from '../../../lib/kubernetes/pod-identity.ts';
 import { isFromWatcher, type KubernetesEvent, type PodInCluster } from './pod-in-cluster.ts';
@@ -17,10 +18,17 @@ export interface DiagnosisInput {
   readonly allocations?: readonly Allocation[];
   /** Why releases are halted in its namespace, and the remedy; undefined if they are not. */
   readonly halt?: string | undefined;
+  /** Why nothing can be written to the ledger. */
+  readonly obstacle?: WriteObstacle | undefined;
 }
 
 /** Sentences, the most important one first. */
-export function diagnosePod({ history, pod, allocations = [], halt }: DiagnosisInput): string[] {
+export function diagnosePod({ obstacle, ...input }: DiagnosisInput): string[] {
+  const blocked = obstacle ? [`nothing can be written to the ledger ${describeObstacle(obstacle, String)}`] : [];
+  return [...blocked, ...diagnose(input)];
+}
+
+function diagnose({ history, pod, allocations = [], halt }: DiagnosisInput): string[] {
   if (pod && pod.uid !== history?.uid)
     return [...diagnoseUnknownPod(pod), ...(history ? ['the history below is of earlier Pods with this name'] : [])];
   if (!history) return ['no Pod with this name is in the ledger or in the cluster'];

@@ -1,5 +1,5 @@
 /** Formats the report about a Pod: diagnosis, state in the cluster and in OVN, then the history of each Pod with that name, newest first. */
-import type { Allocation, Event } from '../../../proto/generated/ipledger.ts';
+import type { Allocation, Event, WriteObstacle } from '../../../proto/generated/ipledger.ts';
 import { formatCause } from '../../output/cause.ts';
 import { escapeControlCharacters } from '../../output/control-characters.ts';
 import { joinNonEmpty, shortContainerId } from '../../output/format.ts';
@@ -16,6 +16,8 @@ export interface PodReport {
   readonly allocations: readonly Allocation[];
   /** Why releases are halted in its namespace. */
   readonly halt?: string | undefined;
+  /** Why nothing can be written to the ledger. */
+  readonly obstacle?: WriteObstacle | undefined;
   /** Sentences about its logical ports. Empty: it has none, or OVN was not read. */
   readonly logicalPorts: readonly string[];
 }
@@ -24,16 +26,11 @@ export interface PodReport {
 type Format = (instant: string) => string;
 
 /** The report, ending in a newline. */
-export function formatPodReport(
-  { name, pods, pod, allocations, halt, logicalPorts }: PodReport,
-  format: Format,
-): string {
+export function formatPodReport({ name, pods, logicalPorts, ...found }: PodReport, format: Format): string {
   const [history] = pods;
+  const { pod } = found;
   const blocks = [
-    [
-      name,
-      ...diagnosePod({ history, pod, allocations, halt }).map((sentence) => `  ${escapeControlCharacters(sentence)}`),
-    ],
+    [name, ...diagnosePod({ history, ...found }).map((sentence) => `  ${escapeControlCharacters(sentence)}`)],
     ...(pod ? [formatPodInCluster(pod, format)] : []),
     ...(logicalPorts.length > 0
       ? [['in OVN', ...logicalPorts.map((sentence) => `  ${escapeControlCharacters(sentence)}`)]]

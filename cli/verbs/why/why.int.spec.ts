@@ -72,6 +72,17 @@ describe('ipledger why', () => {
     }
   });
 
+  it('begins with the reason why nothing can be written', async () => {
+    const cannotWrite = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: at(9) };
+    const getStatus = () => ({ position, cannotWrite });
+    const { stdout } = await runWithFakeAllocator({ ...why(addressEvents), getStatus }, 'why', 'default/web-0');
+    const [, first, second] = stdout.split('\n');
+    expect(first).to.equal(
+      `  nothing can be written to the ledger since ${at(9)}: etcd is full. Run: etcdctl alarm disarm`,
+    );
+    expect(second).to.match(/^ {2}it has 172\.17\.0\.100 /);
+  });
+
   it('explains what a Pod with a refusal waits for', async () => {
     const allocationRefused = {
       attachment,

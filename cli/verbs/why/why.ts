@@ -6,6 +6,7 @@ import {
   LedgerService,
   type Position,
   type WhyReply,
+  type WriteObstacle,
 } from '../../../proto/generated/ipledger.ts';
 import { undefinedIfGone } from '../../../lib/errors.ts';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
@@ -19,7 +20,7 @@ import { chartNamespace, namespaceOf } from '../../clients/cluster-endpoint.ts';
 import { createSlowSearchHint } from '../../output/slow-search-hint.ts';
 import { printAnswer } from '../../output/answer.ts';
 import { formatTime } from '../../time/times.ts';
-import { addReadModelOptions, type ReadModelOptions, outputStyle, withReadModel } from '../../program/verb.ts';
+import { addReadModelOptions, type ReadModelOptions, outputStyle, withIndex } from '../../program/verb.ts';
 import { type PodInCluster, readPodInCluster } from './pod-in-cluster.ts';
 import { readReleaseHalt } from './release-halt.ts';
 import { buildPodHistories } from './pod-history.ts';
@@ -46,14 +47,16 @@ Exit status:
       const [namespace, pod, ...rest] = name.split('/');
       if (!namespace || !pod || rest.length > 0)
         throw new CliError('usage', `${name} is not the name of a Pod: use NAMESPACE/NAME`);
-      return withReadModel(options, async (allocator, signal) => {
-        const [ledger, cluster, ovn] = await Promise.all([
-          readLedger(allocator, { namespace, pod }, createSlowSearchHint(options)),
+      return withIndex(options, async (allocator, readModel, signal) => {
+        const [ledger, cluster, ovn, obstacle] = await Promise.all([
+          readLedger(readModel ?? allocator, { namespace, pod }, createSlowSearchHint(options)),
           readCluster(namespace, pod, options, signal),
           readOvn(options, signal),
+          readObstacle(allocator),
         ]);
         const pods = buildPodHistories(ledger.events);
         const { allocations } = ledger;
+        const found = { pod: cluster.pod, allocations, halt: cluster.halt, obstacle };
         const logicalPorts = ovn.northbound
           ? describeLogicalPorts(allocations, ovn.northbound, installationOf(options))
           : [];
@@ -67,14 +70,13 @@ Exit status:
           content: {
             ...ledger,
             pod: cluster.pod,
-            diagnosis: diagnosePod({ history: pods[0], pod: cluster.pod, allocations, halt: cluster.halt }),
+            diagnosis: diagnosePod({ history: pods[0], ...found }),
             pods,
             ...(ovn.northbound && { logicalPorts }),
           },
           table: (zone, width) =>
-            formatPodReport(
-              { name, pods, pod: cluster.pod, allocations, halt: cluster.halt, logicalPorts },
-              (instant) => formatTime(instant, zone, width === 'wide'),
+            formatPodReport({ name, pods, logicalPorts, ...found }, (instant) =>
+              formatTime(instant, zone, width === 'wide'),
             ),
           listing: () => ({ columns: eventColumns, rows: ledger.events.map(formatEventRow) }),
           note: notes.filter(Boolean).join('\n'),
@@ -130,6 +132,13 @@ async function readGrant(allocator: LedgerClient, name: PodName, seq: number): P
   const reply = await allocator.call(LedgerService.history, { ...name, pageToken: String(seq), pageSize: 1 });
   return reply.events.filter((event) => event.seq === seq);
 }
+
+/** Why nothing can be written to the ledger. Without an answer, the report goes without it. */
+const readObstacle = (allocator: LedgerClient): Promise<WriteObstacle | undefined> =>
+  allocator.call(LedgerService.getStatus, {}).then(
+    ({ cannotWrite }) => cannotWrite,
+    () => undefined,
+  );
 
 /** The Pod in the cluster. Without a kubeconfig, or an answer, the report goes without it. */
 async function readCluster(

@@ -32,10 +32,10 @@ export function etcdErrorMessage(error: unknown): string {
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
     (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
   );
-  return message.endsWith('database space exceeded') ? `${message}. ${fullRemedy}` : message;
+  return message.endsWith('database space exceeded') ? `${message}. ${etcdFullMessage}` : message;
 }
 
-const fullRemedy =
+export const etcdFullMessage =
   'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm';
 
 /** The transaction of an append. */

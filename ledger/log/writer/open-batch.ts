@@ -46,7 +46,7 @@ export class OpenBatch {
       if (!queued) return;
       const { request, reject } = queued;
       if (request.signal.aborted) {
-        reject(new IpledgerError('CANCELLED', 'the caller has disconnected, or its deadline has passed'));
+        reject(callerLeft);
         continue;
       }
       if (this.decided.length === 0) this.#firstDecidedAt = performance.now();
@@ -76,3 +76,5 @@ export class OpenBatch {
     return this.decided.splice(0).map(({ queued }) => queued);
   }
 }
+
+export const callerLeft = new IpledgerError('CANCELLED', 'the caller has disconnected, or its deadline has passed');

@@ -19,6 +19,8 @@ export interface PendingRequest<Answer> {
   readonly actor: string;
   /** Aborted when the caller has disconnected or its deadline has passed: the request is no longer decided. */
   readonly signal: Pick<AbortSignal, 'aborted'>;
+  /** The deadline of the caller, on the clock of performance.now(). Absent: it has none. */
+  readonly expiresAt?: number | undefined;
   /** The span of the call, if it is traced: the writer adds spans of decision and append. */
   readonly span?: Span | undefined;
 }

@@ -50,9 +50,16 @@ export class RequestQueue {
     this.#keep((each) => !requests.has(each));
   }
 
-  /** Rejects the requests whose caller has left. */
-  rejectExpired(error: () => IpledgerError): void {
-    for (const { reject } of this.#keep(({ request }) => !request.signal.aborted)) reject(error());
+  /** Rejects the requests whose caller has left, or leaves before `until`. */
+  rejectExpired(until: number, error: () => IpledgerError): void {
+    const isWaiting = ({ request: { signal, expiresAt = Infinity } }: QueuedRequest): boolean =>
+      !signal.aborted && expiresAt > until;
+    for (const { reject } of this.#keep(isWaiting)) reject(error());
+  }
+
+  /** Removes the queries, and returns them. */
+  takeQueries(): readonly QueuedRequest[] {
+    return this.#keep(({ request }) => request.command !== undefined);
   }
 
   rejectAll(errorFor: (request: QueuedRequest) => IpledgerError): void {

@@ -67,7 +67,7 @@ describe('The queue of requests', () => {
     push('a-1', 'a-2');
     queue.push(requestOf('b-1', true));
     push('c-1');
-    queue.rejectExpired(() => new IpledgerError('UNAVAILABLE', 'etcd is down'));
+    queue.rejectExpired(0, () => new IpledgerError('UNAVAILABLE', 'etcd is down'));
     expect(rejected).to.deep.equal(['b-1']);
     expect(queue.length).to.equal(3);
     expect(taken()).to.deep.equal(['a-1', 'c-1', 'a-2']);

@@ -17,6 +17,7 @@ import {
   smallAttachment,
   logOf,
   macvlan,
+  never,
   release,
   small,
   startUnreliableWriter,
@@ -105,6 +106,29 @@ describe('An append of unknown outcome', () => {
       });
     });
 
+  it('delays no query while every append fails', async () => {
+    ledger.faults.push(...Array.from({ length: 100 }, () => ledger.lostRequest));
+    const allocated = submit(allocate('a'));
+    while (ledger.tried.length < 5) await waitForRetries();
+    const queries = Array.from({ length: 200 }, () =>
+      working.writer.submit({ answer: (state) => state.subnets.size, actor: 'anonymous', signal: never }),
+    );
+    for (const { answer, head } of await Promise.all(queries))
+      expect([answer, head.seq]).to.deep.equal([2, working.replica.head.seq]);
+    expect(ledger.faults, 'the queries were answered during the failures').to.not.have.length(0);
+    ledger.faults.length = 0;
+    expect((await allocated).answer.events).to.equal(1);
+  });
+
+  it('is reported to its caller before the deadline of the call, with the answer of etcd', async () => {
+    const full: Fault = () => Promise.resolve({ kind: 'unknown', reason: 'etcd is full' });
+    ledger.faults.push(...Array.from({ length: 90 }, () => full));
+    const expiresAt = performance.now() + 100;
+    const error = await failureOf(working.writer.submit({ ...requestFor(allocate('a')), expiresAt }));
+    expect([error.code, error.message]).to.deep.equal(['UNAVAILABLE', 'etcd accepts no writes: etcd is full']);
+    ledger.faults.length = 0;
+  });
+
   it('is resolved correctly 100 times of 100', async () => {
     for (let round = 0; round < 100; round++) {
       ledger.faults.push(ledger.lostReply);
@@ -170,7 +194,10 @@ describe('An append of unknown outcome', () => {
       failureOf(submit(allocate('b'), leaving.signal)),
     ]).finally(() => (performance.now = now));
     expect(answered.answer.addresses).to.deep.equal(['172.17.0.11']);
-    expect(rejected).to.deep.include({ code: 'UNAVAILABLE', message: 'etcd accepts no writes: connection lost' });
+    expect(rejected).to.deep.include({
+      code: 'UNAVAILABLE',
+      message: 'etcd accepts no writes: etcd does not reply: connection lost',
+    });
     expect(ledger.failingReads).to.equal(0);
   });
 });

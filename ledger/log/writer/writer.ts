@@ -9,16 +9,17 @@
  * committed. Every answer waits for step 4, also a refusal or the answer to a repeated request. When the head has moved, or an
  * append has an unknown outcome, the writer undoes both batches and reads the tail of the log. It never sends an append again. If
  * the log has its events, the append happened, and its requests are answered. All other requests are decided again. Of two appends
- * after one head only one can happen.
+ * after one head only one can happen. Queries are answered from that read of the log: a full etcd rejects every append, for hours.
  */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { backoffMs, pause } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { claimKey } from '../../domain/state/claim.ts';
 import { endAppendSpans, startAppendSpans } from './append-spans.ts';
 import type { PendingRequest, DecidedRequest, ProvenAnswer, QueuedRequest } from './pending-request.ts';
-import type { BatchBuilder } from './batch.ts';
-import type { DecisionContext } from './decide-request.ts';
-import { OpenBatch } from './open-batch.ts';
+import { BatchBuilder } from './batch.ts';
+import { type DecisionContext, decideRequest } from './decide-request.ts';
+import { callerLeft, OpenBatch } from './open-batch.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { AppendOutcome, Revision } from '../store/ledger.ts';
 import { TurnBudget } from '../../../lib/process/turn-budget.ts';
@@ -29,6 +30,8 @@ const maxQueued = 20_000;
 const maxUnknownOutcomes = 100;
 /** The backoff after an append of unknown outcome. */
 const defaultRetry = { firstMs: 50, maxMs: 1_000 };
+/** An error sent this long before the deadline of its call reaches the caller in time. */
+const replyMs = 100;
 
 /** One append, for metrics. */
 export interface AppendStats {
@@ -101,8 +104,11 @@ export class Writer {
         const outcome = await this.#processBatch(signal);
         if (outcome === 'deposed') break;
         failures = outcome === 'retry' ? failures + 1 : 0;
+        if (failures === 0) continue;
         const { firstMs, maxMs } = this.#options.retry ?? defaultRetry;
-        if (failures > 0) await pause(backoffMs(failures - 1, firstMs, maxMs), signal);
+        const pauseMs = backoffMs(failures - 1, firstMs, maxMs);
+        this.#rejectExpired(pauseMs);
+        await pause(pauseMs, signal);
       }
     } finally {
       this.#answerProven();
@@ -289,14 +295,14 @@ export class Writer {
     if (appended.kind === 'unknown') {
       this.#lastFailure = appended.reason;
       log.warn({ reason: appended.reason }, 'an append has an unknown outcome: reading the log to find it');
-      this.#rejectExpired();
     }
     return this.#catchUp(signal);
   }
 
-  /** Reads the new events of the log, and answers the requests whose append they show. */
+  /** Reads the new events of the log, and answers the requests whose append they show, and the queries that waited before it. */
   async #catchUp(signal: AbortSignal): Promise<'done' | 'retry'> {
     const { replica, log } = this.#options;
+    const queries = this.#queue.takeQueries();
     try {
       const seqBefore = replica.head.seq;
       await replica.catchUp(signal);
@@ -304,21 +310,40 @@ export class Writer {
       const done = new Set(happened.map(({ queued }) => queued));
       this.#queue.remove(done);
       for (const { settle } of happened) settle();
+      await this.#answerQueries(queries);
       return replica.head.seq > seqBefore ? 'done' : 'retry';
     } catch (error) {
+      this.#queue.putBack(queries);
       const reason = IpledgerError.from(error);
       if (reason.kind === 'damaged' || reason.code === 'POSITION_GONE') throw reason;
       this.#lastFailure = reason.message;
       log.warn({ reason: reason.message }, 'reading the log failed; retrying');
-      this.#rejectExpired();
       return 'retry';
     }
   }
 
-  /** Rejects requests whose caller has left while etcd is unavailable. */
-  #rejectExpired(): void {
+  /** Answers queries from the state, which has no uncommitted events here. Each turn of the event loop has a part of them. */
+  async #answerQueries(queries: readonly QueuedRequest[]): Promise<void> {
+    const builder = new BatchBuilder(this.#options.replica);
+    const turn = new TurnBudget();
+    for (const queued of queries) {
+      if (turn.isSpent) {
+        await turnOfLoop();
+        turn.restart();
+      }
+      const decided = queued.request.signal.aborted ? undefined : decideRequest(builder, queued, this.#options);
+      if (!decided || decided === 'full') queued.reject(callerLeft);
+      else {
+        decided.settle();
+        turn.add(decided.readMs ?? 0);
+      }
+    }
+  }
+
+  /** Rejects requests whose caller leaves before the next attempt, so that the caller learns the cause. */
+  #rejectExpired(pauseMs: number): void {
     const message = `etcd accepts no writes: ${this.#lastFailure}`;
-    this.#queue.rejectExpired(() => new IpledgerError('UNAVAILABLE', message));
+    this.#queue.rejectExpired(performance.now() + pauseMs + replyMs, () => new IpledgerError('UNAVAILABLE', message));
   }
 }
 

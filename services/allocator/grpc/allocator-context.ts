@@ -5,6 +5,7 @@ import type { Follower } from '../../../ledger/log/reader/follower.ts';
 import type { Replica } from '../../../ledger/log/reader/replica.ts';
 import type { FreezeStore } from '../../../ledger/log/store/ledger.ts';
 import type { Writer } from '../../../ledger/log/writer/writer.ts';
+import { notWritable, type WriteObstacle } from '../write-obstacles.ts';
 import type { PositionWaits } from './position-waits.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -18,6 +19,8 @@ export interface AllocatorContext {
   readonly writerAddress: () => string | undefined;
   readonly positionWaits: PositionWaits;
   readonly freezeStore: FreezeStore;
+  /** Why nothing can be written to the ledger; undefined if it can, or the reason is not known. Does not reject. */
+  readonly findWriteObstacle: () => Promise<WriteObstacle | undefined>;
   /** The key that signs checkpoints, if this replica has one. */
   readonly signer: () => SignerKey | undefined;
   /** Absent: no limits. */
@@ -40,4 +43,10 @@ export function notWriter({ writerAddress }: AllocatorContext): IpledgerError {
       ? 'no allocator is the writer at this moment: try again'
       : `this allocator is a standby; the writer is at ${remote}`,
   );
+}
+
+/** The error of a call that was not executed, because there is no writer; with the reason if it is known. */
+export async function explainNoWriter({ findWriteObstacle }: AllocatorContext, thrown: unknown): Promise<unknown> {
+  const obstacle = IpledgerError.from(thrown).code === 'NOT_WRITER' ? await findWriteObstacle() : undefined;
+  return obstacle ? notWritable(obstacle) : thrown;
 }

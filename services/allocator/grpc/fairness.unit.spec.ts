@@ -65,6 +65,7 @@ describe('With 4,000 claims, and 5 µs for each visit of one', () => {
       writerAddress: () => undefined,
       positionWaits: new PositionWaits(replica),
       freezeStore: working.replica.ledger as MemoryLedger,
+      findWriteObstacle: () => Promise.resolve(undefined),
       signer: () => undefined,
       rateLimiter: new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => 0),
     };

@@ -45,8 +45,15 @@ export function submitCommand<Answer>(
     written = events.length;
     return answer(state, events, now);
   };
-  const submit = () => writer.submit({ command: build, answer: counted, actor, signal, span });
+  const expiresAt = deadlineOf(context);
+  const submit = () => writer.submit({ command: build, answer: counted, actor, signal, expiresAt, span });
   return withinRate(allocator, context, { kind: 'command', costOf: () => written }, submit);
+}
+
+/** On the clock of performance.now(); undefined without a deadline. */
+function deadlineOf(context: CallContext): number | undefined {
+  const remainingMs = context.remainingMs?.();
+  return remainingMs === undefined ? undefined : performance.now() + remainingMs;
 }
 
 interface Charge<Answer> {

@@ -74,8 +74,11 @@ async function attachInTwoCalls(
   return client.bind(request, { ...options, timeoutMs: until - performance.now() });
 }
 
-/** Whether the allocator may have executed a call that failed: it was sent, and no answer of the allocator arrived. */
-export const mayBeExecuted = (error: IpledgerError): boolean => callOutcome(error) === 'unknown';
+/** Whether a failed call may have been executed: no answer of the allocator arrived, or the allocator got none of etcd. */
+export function mayBeExecuted(error: IpledgerError): boolean {
+  const outcome = callOutcome(error);
+  return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');
+}
 
 const bindResult = (reply: AttachReply | BindReply): BindResult => ({
   allocation: requireAllocation(reply),

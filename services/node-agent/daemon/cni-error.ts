@@ -62,6 +62,7 @@ const hasKnownCause = ({ code }: IpledgerError, podWarning: string): boolean =>
   code !== 'NOT_REQUESTED' || podWarning !== '';
 
 function causeOf({ kind, code, message }: IpledgerError, podWarning: string): string {
+  if (code === 'LEDGER_NOT_WRITABLE') return message;
   if (code === 'UNAVAILABLE' || code === 'DEADLINE_PASSED') return `the allocator did not answer: ${message}`;
   if (kind === 'transient') return `the allocator rejected the request for now: ${message}`;
   const isNotRequested = code === 'NOT_REQUESTED' || code === 'PROVIDER_UNBOUND';

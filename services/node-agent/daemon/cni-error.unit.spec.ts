@@ -87,6 +87,40 @@ describe('CNI error of an ADD without an address', () => {
     expect(Buffer.byteLength(asPrinted(error))).to.be.at.most(512);
   });
 
+  it('keeps each reason why nothing can be written, and its remedy, when names are long', () => {
+    const long = request({
+      podNamespace: 'n'.repeat(63),
+      podName: 'p'.repeat(253),
+      provider: `${'w'.repeat(253)}.default`,
+    });
+    for (const message of [
+      'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm',
+      'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter',
+      'the ledger is frozen: no address can be allocated or released. Run: ipledger recover',
+    ]) {
+      expect(text('LEDGER_NOT_WRITABLE', message, 'stage=acquireAddress error=old')).to.equal(
+        `${start}: ${message}${run}`,
+      );
+      const error = notAllocatedError(long, new IpledgerError('LEDGER_NOT_WRITABLE', message), '');
+      expect(error.message).to.contain(`: ${message}. Run: `);
+      expect(Buffer.byteLength(asPrinted(error))).to.be.at.most(512);
+    }
+  });
+
+  it('keeps the remedy of a full etcd that the writer reports', () => {
+    const etcd = 'etcdserver: mvcc: database space exceeded';
+    const remedy = 'Compact and defragment it, then run: etcdctl alarm disarm';
+    const message = `etcd accepts no writes: ${etcd}. etcd is full: no address can be allocated or released. ${remedy}`;
+    const long = request({
+      podNamespace: 'n'.repeat(63),
+      podName: 'p'.repeat(253),
+      provider: `${'w'.repeat(253)}.default`,
+    });
+    expect(notAllocatedError(long, new IpledgerError('UNAVAILABLE', message), '').message).to.contain(
+      `${remedy}. Run: `,
+    );
+  });
+
   it('is truncated for errors of other kinds, too', () => {
     const printed = asPrinted(new IpledgerError('SANDBOX_FAILED', `${'y'.repeat(2_000)}. Run: modprobe macvlan`));
     expect(Buffer.byteLength(printed)).to.equal(512);

@@ -10,6 +10,7 @@ import {
   fakeBindingFiles,
   fakeDataPath,
   lingeringBindings,
+  lostAppend,
   lostReply,
   neverAborted,
   rejectionOf,
@@ -352,17 +353,21 @@ describe('ADD', () => {
     expect(allocator.unbinds).to.deep.equal([]);
   });
 
-  it('ends a possible binding when an Attach has no reply and its retry is rejected', async () => {
-    const outcomes = [lostReply(), new IpledgerError('NOT_ALLOCATED', 'released just now')];
-    const allocator = new FakeBindingClient({
-      attach: () => {
-        throw outcomes.shift() ?? new Error('more than two calls');
-      },
+  for (const [what, first] of Object.entries({
+    'an Attach has no reply': lostReply(),
+    'the allocator reports an unknown outcome of an Attach': lostAppend(),
+  }))
+    it(`ends a possible binding when ${what} and its retry is rejected`, async () => {
+      const outcomes = [first, new IpledgerError('NOT_ALLOCATED', 'released just now')];
+      const allocator = new FakeBindingClient({
+        attach: () => {
+          throw outcomes.shift() ?? new Error('more than two calls');
+        },
+      });
+      const error = await rejectionOf(add(setUp(allocator).deps, request(), neverAborted()));
+      expect(error.message).to.contain('released just now');
+      expect(allocator.unbinds).to.deep.equal(unbound);
     });
-    const error = await rejectionOf(add(setUp(allocator).deps, request(), neverAborted()));
-    expect(error.message).to.contain('released just now');
-    expect(allocator.unbinds).to.deep.equal(unbound);
-  });
 
   it('ends no binding when no call reached the allocator', async () => {
     const caller = new AbortController();

@@ -1,7 +1,7 @@
 /** Fakes for specs: the allocator, binding files, and requests to the agent. */
 import { Metadata, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import { IpledgerError } from '../../../lib/errors.ts';
+import { errorCodeMetadata, IpledgerError } from '../../../lib/errors.ts';
 import type { MessageInput } from '../../../proto/codec.ts';
 import type {
   Allocation,
@@ -187,11 +187,18 @@ export function failTimes(error: IpledgerError, times = Infinity): () => void {
   };
 }
 
-/** The error of a call that was sent, and whose reply was lost. */
-export function lostReply(): IpledgerError {
+/** The error of a call that was sent, and whose reply was lost. @param metadata of a reply that reports this */
+export function lostReply(metadata = new Metadata()): IpledgerError {
   const details = 'connection lost';
-  const cause = Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata: new Metadata() });
+  const cause = Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata });
   return new IpledgerError('UNAVAILABLE', details, { cause });
+}
+
+/** The same, reported by the allocator: its own connection to etcd was lost. */
+export function lostAppend(): IpledgerError {
+  const metadata = new Metadata();
+  metadata.set(errorCodeMetadata, 'UNAVAILABLE');
+  return lostReply(metadata);
 }
 
 /** A data path that records what it is called with. */

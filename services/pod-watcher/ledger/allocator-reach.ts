@@ -6,7 +6,7 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import { call, type Connection } from '../../../lib/grpc/client.ts';
 import { pause } from '../../../lib/process/abortable.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import { LedgerService } from '../../../proto/generated/ipledger.ts';
+import { type GetStatusReply, LedgerService } from '../../../proto/generated/ipledger.ts';
 
 const timeoutMs = 5_000;
 const probeEveryMs = 5_000;
@@ -14,11 +14,12 @@ const probeEveryMs = 5_000;
 /** Resolves to whether an allocator answers; an error of its own is an answer. */
 export type ReachProbe = (signal: AbortSignal) => Promise<boolean>;
 
+/** @param onStatus called with each answer */
 export const createReachProbe =
-  (connection: Connection): ReachProbe =>
+  (connection: Connection, onStatus: (status: GetStatusReply) => void): ReachProbe =>
   async (signal) => {
     try {
-      await call(connection, LedgerService.getStatus, {}, { timeoutMs, signal });
+      onStatus(await call(connection, LedgerService.getStatus, {}, { timeoutMs, signal }));
       return true;
     } catch (error) {
       return IpledgerError.from(error).kind !== 'transient';

@@ -120,12 +120,13 @@ describe('A standby forwards calls that need the writer', () => {
     });
   });
 
-  it('and returns NOT_WRITER when no writer appears in time', async () => {
+  it('and returns that there is none when no writer appears in time', async () => {
     await standby.stepDown(undefined);
     expect(await standby.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
-      code: 'NOT_WRITER',
-      message: 'no allocator is the writer at this moment: try again',
+      code: 'LEDGER_NOT_WRITABLE',
+      message:
+        'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter',
     });
   });
 

@@ -101,6 +101,31 @@ describe('Ipam.Wait', () => {
     });
   });
 
+  it('fails with the reason why nothing can be written, before any other', async () => {
+    await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
+    await served.refusal(IpamService.allocate, allocateRequest('b', { candidates: [{ addresses: ['172.17.0.100'] }] }));
+    const reason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
+    await served.memory.freeze(reason, await served.memory.head(never), never);
+    const frozen = {
+      status: 'UNAVAILABLE',
+      code: 'LEDGER_NOT_WRITABLE',
+      message: 'the ledger is frozen: no address can be allocated or released. Run: ipledger recover',
+    };
+    expect(await refused('a')).to.deep.equal(frozen);
+    expect(await refused('b'), 'refused earlier').to.deep.equal(frozen);
+    expect((await wait('holder')).allocation?.podUid, 'it has its address').to.equal('uid-holder');
+    await served.stepDown(undefined);
+    const noWriter =
+      'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter';
+    expect([
+      await refused('a'),
+      await served.refusal(IpamService.bind, { ...sandboxOf('holder'), node: 'node-1' }),
+    ]).to.deep.equal([
+      { ...frozen, message: noWriter },
+      { ...frozen, message: noWriter },
+    ]);
+  });
+
   it('does not blame pod-watcher if the Pod has another attachment', async () => {
     await allocate(served, 'a');
     const { code, message } = await refused('a', { provider: 'ovn', interface: 'eth0' });

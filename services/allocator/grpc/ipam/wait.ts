@@ -8,6 +8,7 @@ import type { Sandbox } from '../../../../ledger/domain/commands/command.ts';
 import { allocationForSandbox, refuseOtherNode } from '../../../../ledger/domain/decide/bind.ts';
 import { type BoundAllocation, withBindings } from '../../../../ledger/domain/queries/queries.ts';
 import { allocationsOfPodName, type State } from '../../../../ledger/domain/state/state.ts';
+import { notWritable } from '../../write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { refusalVisibleTo, visibleTo } from '../agent-view.ts';
 import { runQuery } from '../run-query.ts';
@@ -25,7 +26,7 @@ const unboundGraceMs = 2_000;
 /**
  * The messages do not repeat the Pod and the provider of the request.
  * @throws IpledgerError PROVIDER_UNBOUND; NOT_REQUESTED when the allocator has received no Allocate for it; NOT_ALLOCATED with the
- *   reason, if the ledger contains one, at once if no wait can end it; PERMISSION_DENIED for a Pod of another node
+ *   reason, if the ledger contains one, at once if no wait can end it; LEDGER_NOT_WRITABLE; PERMISSION_DENIED for a Pod of another node
  */
 export async function waitForAllocation(
   allocator: AllocatorContext,
@@ -62,7 +63,7 @@ export async function waitForAllocation(
       if (refusal && meaningOf(refusal.reason).allocate === 'final') throw refused(refusal, context);
       const maxPauseMs = answer.hasSubnet ? leftMs : Math.min(leftMs, startedAt + unboundGraceMs - performance.now());
       if (maxPauseMs <= 0 || context.signal.aborted)
-        throw explainTimeout(sandbox, answer, { waiters, context, timeoutMs });
+        throw await explainTimeout(sandbox, answer, { allocator, waiters, context, timeoutMs });
       await Promise.race([nextEvent, pause(maxPauseMs, round.signal)]);
     } finally {
       round.abort();
@@ -121,17 +122,21 @@ const refused = (refusal: LastRefusal, context: CallContext): IpledgerError =>
   new IpledgerError('NOT_ALLOCATED', `refused at ${refusal.at}: ${refusalVisibleTo(context, refusal)}`);
 
 interface WaitCircumstances {
+  readonly allocator: AllocatorContext;
   readonly waiters: PodWaiters;
   readonly context: CallContext;
   readonly timeoutMs: number;
 }
 
-function explainTimeout(
+/** While nothing can be written, that is the cause: an earlier refusal may be outdated, and pod-watcher is not to blame. */
+async function explainTimeout(
   sandbox: Sandbox,
   { hasSubnet, otherUid, hasOtherProviders }: SandboxView,
-  { waiters, context, timeoutMs }: WaitCircumstances,
-): IpledgerError {
+  { allocator, waiters, context, timeoutMs }: WaitCircumstances,
+): Promise<IpledgerError> {
   const { uid, provider } = sandbox;
+  const obstacle = await allocator.findWriteObstacle();
+  if (obstacle) return notWritable(obstacle);
   const refusal = waiters.lastRefusalOf(sandbox);
   if (refusal) return refused(refusal, context);
   if (!hasSubnet) return new IpledgerError('PROVIDER_UNBOUND', `provider ${provider} is not bound to any subnet`);

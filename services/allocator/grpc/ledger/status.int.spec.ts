@@ -70,4 +70,20 @@ describe('Ledger.GetStatus', () => {
       headAt: '',
     });
   });
+
+  it('returns why nothing can be written: a freeze, or that there is no writer', async () => {
+    await using served = await serveAllocator(past.memory);
+    expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('cannotWrite');
+    const freezeReason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
+    await past.memory.freeze(freezeReason, await past.memory.head(never), never);
+    expect((await served.call(LedgerService.getStatus, {})).cannotWrite).to.deep.equal({
+      reason: 'frozen',
+      message: 'the ledger is frozen: no address can be allocated or released. Run: ipledger recover',
+      since: '2026-11-17T14:05:00.000Z',
+    });
+    await served.stepDown('127.0.0.1:1');
+    expect((await served.call(LedgerService.getStatus, {})).cannotWrite?.reason).to.equal('frozen');
+    await served.stepDown(undefined);
+    expect((await served.call(LedgerService.getStatus, {})).cannotWrite?.reason).to.equal('no-writer');
+  });
 });

@@ -1,4 +1,4 @@
-/** Ledger.GetStatus: the head, the oldest readable event, and the freeze if there is one. */
+/** Ledger.GetStatus: the head, the oldest readable event, the freeze if there is one, and why nothing can be written. */
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -17,6 +17,7 @@ export async function getStatus(
   context: CallContext,
 ): Promise<MessageInput<api.GetStatusReply>> {
   const { answer: sealed, head } = await runQuery(allocator, context, lastSealedSeq);
+  const obstacle = await allocator.findWriteObstacle();
   const oldest = await readOldestEnvelope(allocator.replica.ledger, sealed + 1, context.signal);
   return {
     position: positionMessage(head),
@@ -26,6 +27,7 @@ export async function getStatus(
     logStartSeq: sealed + 1,
     ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
     ...(await freezeMessage(allocator, context.signal)),
+    ...(obstacle && { cannotWrite: obstacle }),
   };
 }
 

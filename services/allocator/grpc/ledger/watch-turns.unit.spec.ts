@@ -58,6 +58,7 @@ describe('With 1,000 events, 32 streams from the first one, and 0.1 ms to encode
       writerAddress: () => undefined,
       positionWaits: new PositionWaits(replica),
       freezeStore: replica.ledger as MemoryLedger,
+      findWriteObstacle: () => Promise.resolve(undefined),
       signer: () => undefined,
       rateLimiter: new RateLimiter({ agentRate: 20, agentBurst: 2_000 }, silentLog, () => 0),
     };

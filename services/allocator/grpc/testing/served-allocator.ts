@@ -20,6 +20,7 @@ import {
 } from '../../../../ledger/log/testing/running-writer.ts';
 import { UnreliableLedger } from '../../../../ledger/log/testing/unreliable-ledger.ts';
 import type { Writer } from '../../../../ledger/log/writer/writer.ts';
+import { WriteObstacles } from '../../write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';
@@ -74,6 +75,13 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     formerWriterGraceMs: 500,
   });
   const server = new Server();
+  const obstacles = new WriteObstacles({
+    readAlarms: () => Promise.resolve([]),
+    freezeStore: memory,
+    sinceWriterSeenMs: () => (roles.writer || forwarder.writerAddress !== undefined ? 0 : Infinity),
+    startedAt: performance.now() - 60_000,
+    maxAgeMs: 0,
+  });
   const allocator: AllocatorContext = {
     replica,
     writer: () => roles.writer,
@@ -81,6 +89,7 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
     writerAddress: () => forwarder.writerAddress,
     positionWaits: new PositionWaits(replica),
     freezeStore: memory,
+    findWriteObstacle: () => obstacles.find(),
     signer: () => signer,
   };
   addServices(server, allocator, {

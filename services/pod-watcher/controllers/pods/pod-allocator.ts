@@ -253,7 +253,8 @@ export class PodAllocator {
       { pod: key, uid, code: error.code, reason: error.message },
       isDecided ? 'pods: the allocator refused the request' : 'pods: the request has no answer yet',
     );
-    const isReported = error.kind !== 'transient' || tries >= triesBeforeEvent;
+    const hasCause = error.kind !== 'transient' || error.code === 'LEDGER_NOT_WRITABLE';
+    const isReported = hasCause || tries >= triesBeforeEvent;
     const waitTopics =
       error.code === 'NAMESPACE_QUOTA_EXCEEDED'
         ? quotaQueuesOf(plan, pod.namespace)
