@@ -1,8 +1,16 @@
 /** Three members of etcd, of which one loses its packets or is frozen while Pods get addresses. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { exitStatus } from '../../cli/program/exit-status.ts';
 import { IpledgerError } from '../../lib/errors.ts';
 import { call, connect, type Connection } from '../../lib/grpc/client.ts';
+import {
+  kubeConfigFor,
+  listReply,
+  ScriptedApiServer,
+} from '../../lib/kubernetes/client/testing/scripted-api-server.ts';
 import { IpamService } from '../../proto/generated/ipledger.ts';
 import { configureSubnet } from '../e2e/support/allocator-workload.ts';
 import { runIpledger } from '../harness/ipledger-cli.ts';
@@ -20,14 +28,21 @@ describe('faults: a member of etcd', function () {
   this.timeout(testSize.timeoutMs);
   let cluster: MemberCluster;
   let connection: Connection;
+  let kubeconfig: string;
+  const emptyApi = new ScriptedApiServer();
   before(async () => {
     cluster = await startMemberCluster();
+    emptyApi.replies.push(listReply('1'));
+    await emptyApi.start();
+    kubeconfig = join(cluster.run.folder, 'kubeconfig');
+    writeFileSync(kubeconfig, kubeConfigFor(emptyApi.url).exportConfig());
     const [first] = cluster.allocators;
     if (first) await configureSubnet(first);
     connection = connect(cluster.allocators.map(({ endpoint }) => endpoint).join(), undefined);
   });
   after(async () => {
     connection?.close();
+    await emptyApi.stop();
     await cluster?.run.end();
   });
 
@@ -121,11 +136,19 @@ describe('faults: a member of etcd', function () {
       });
 
   async function expectAnswers(): Promise<void> {
-    for (const allocator of cluster.allocators)
-      for (const args of [['status'], ['subnets']]) {
-        const { code, stderr } = await runIpledger(args, { allocator });
-        expect(code, `${args.join(' ')}: ${stderr}`).to.equal(0);
-      }
+    const commands = [
+      { args: ['status'], status: 0, answer: /ledger:/ },
+      { args: ['subnets'], status: 0, answer: /macvlan/ },
+      { args: ['why', 'default/pod-1'], status: 0, answer: /allocated for macvlan\.default/ },
+      // The cluster has no Pods
+      { args: ['check'], status: exitStatus.disagreement, answer: /default\/pod-1 / },
+    ];
+    const allocator = { endpoint: cluster.allocators.map(({ endpoint }) => endpoint).join() };
+    for (const { args, status, answer } of commands) {
+      const { code, stdout, stderr } = await runIpledger(args, { allocator, kubeconfig });
+      expect(code, `${args.join(' ')}: ${stderr}`).to.equal(status);
+      expect(stdout).to.match(answer);
+    }
   }
 });
 

@@ -2,6 +2,9 @@
  * Which members of etcd's cluster answer. Each is probed at an interval, with a read that needs the quorum. A member whose packets
  * are lost refuses nothing: its calls would wait for their deadlines. So a member is silent when its probe is late and a later
  * probe of another member was answered. If all members are slow, none is silent.
+ *
+ * A member that follows forwards a write to the leader. If the leader is lost, so is the write, and the member waits for it in vain
+ * although it answers probes. So calls in flight end with an election, which a later term in the answers shows.
  */
 import { GRPCUnavailableError } from 'etcd3';
 
@@ -23,6 +26,12 @@ interface Member {
 /** The health of the members, by their index. `now` is on the clock of performance.now(). */
 export class ClusterHealth {
   readonly #members: readonly Member[];
+  /** The latest term of etcd in an answer; 0 before the first one. */
+  #term = 0;
+  /** Aborted at an election in etcd. */
+  #elected = new AbortController();
+  /** Aborted when a member that was lost answers. */
+  #returned = new AbortController();
 
   constructor(endpoints: readonly string[]) {
     this.#members = endpoints.map((endpoint) => ({
@@ -43,19 +52,41 @@ export class ClusterHealth {
     return this.#at(index).lost.signal;
   }
 
+  /**
+   * The signals that end a call which begins now. A member that is lost is called only while no member answers, so that call ends
+   * when one does.
+   */
+  callEnds(index: number): readonly AbortSignal[] {
+    const lost = this.lost(index);
+    return [this.#elected.signal, lost.aborted ? this.#returned.signal : lost];
+  }
+
   onSent(index: number, now: number): void {
     this.#at(index).sentAt = now;
   }
 
-  /** The probe was answered. A member whose earlier probe is late is silent. */
-  onAnswered(index: number, now: number): void {
+  /** The probe was answered, in this term of etcd. A member whose earlier probe is late is silent. */
+  onAnswered(index: number, now: number, term: number): void {
     const member = this.#at(index);
     const { sentAt = now } = member;
     [member.answerMs, member.sentAt] = [now - sentAt, undefined];
-    if (member.lost.signal.aborted) member.lost = new AbortController();
+    if (member.lost.signal.aborted) {
+      member.lost = new AbortController();
+      this.#returned.abort(new GRPCUnavailableError('a member of etcd answers again'));
+      this.#returned = new AbortController();
+    }
     for (const { endpoint, sentAt: waitsSince, lost } of this.#members)
       if (waitsSince !== undefined && now - waitsSince >= lateMs && sentAt - waitsSince >= lateMs / 2)
         lose(lost, new GRPCUnavailableError(`${endpoint} is silent, and other members of etcd answer`));
+    this.#seeTerm(term);
+  }
+
+  #seeTerm(term: number): void {
+    const isElection = this.#term > 0 && term > this.#term;
+    this.#term = Math.max(this.#term, term);
+    if (!isElection) return;
+    this.#elected.abort(new GRPCUnavailableError('etcd has elected a leader since, and may have lost the request'));
+    this.#elected = new AbortController();
   }
 
   /** The probe failed: the member is unreachable, or has no quorum. */

@@ -8,7 +8,7 @@ describe('ClusterHealth', () => {
   /** Probes each member at a time; those with a delay answer after it. */
   function probe(health: ClusterHealth, at: number, delays: readonly (number | undefined)[]): void {
     for (const index of delays.keys()) health.onSent(index, at);
-    for (const [index, ms] of delays.entries()) if (ms !== undefined) health.onAnswered(index, at + ms);
+    for (const [index, ms] of delays.entries()) if (ms !== undefined) health.onAnswered(index, at + ms, 1);
   }
 
   it('counts each member as answering before the first probe', () => {
@@ -25,7 +25,7 @@ describe('ClusterHealth', () => {
     expect(answers(health)).to.deep.equal([true, true, false]);
     expect(signal.reason).to.have.property('message', 'three is silent, and other members of etcd answer');
     expect(health.order(700).at(-1)).to.equal(2);
-    health.onAnswered(2, 900);
+    health.onAnswered(2, 900, 1);
     expect(health.lost(2).aborted).to.equal(false);
   });
 
@@ -47,9 +47,39 @@ describe('ClusterHealth', () => {
     const health = new ClusterHealth(endpoints);
     probe(health, 0, [1, 300, 2]);
     expect(health.order(400)[2]).to.equal(1);
-    health.onAnswered(1, 401);
+    health.onAnswered(1, 401, 1);
     probe(health, 600, [1, undefined, 2]);
     expect(health.order(700)[2]).to.equal(1);
+  });
+
+  const ended = (ends: readonly AbortSignal[]): string[] =>
+    ends.flatMap(({ aborted, reason }) => (aborted ? [(reason as Error).message] : []));
+
+  it('ends calls at all members when one answers with a later term, once', () => {
+    const health = new ClusterHealth(endpoints);
+    const calls = endpoints.flatMap((_, index) => health.callEnds(index));
+    health.onAnswered(0, 1, 7);
+    health.onAnswered(1, 2, 7);
+    expect(ended(calls), 'the first answer').to.deep.equal([]);
+    health.onAnswered(0, 3, 8);
+    const reason = 'etcd has elected a leader since, and may have lost the request';
+    expect(ended(calls)).to.deep.equal([reason, reason, reason]);
+    const later = health.callEnds(2);
+    health.onAnswered(1, 4, 8);
+    health.onAnswered(2, 5, 7);
+    expect(ended(later), 'answers of the same and of an earlier term').to.deep.equal([]);
+  });
+
+  it('ends a call at a lost member when a member answers again, and no other call', () => {
+    const health = new ClusterHealth(endpoints);
+    const before = health.callEnds(2);
+    for (const index of [0, 1]) health.onFailed(index, new Error('refused'));
+    const toLost = health.callEnds(0);
+    health.onAnswered(2, 1, 1);
+    expect(ended(toLost), 'a member that was not lost').to.deep.equal([]);
+    health.onAnswered(1, 2, 1);
+    expect(ended(toLost)).to.deep.equal(['a member of etcd answers again']);
+    expect(ended(before)).to.deep.equal([]);
   });
 
   it('orders all members when none answers', () => {

@@ -2,6 +2,7 @@
 import type { ChannelCredentials, ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
 import { EtcdInvalidAuthTokenError, type Etcd3, type IOptions } from 'etcd3';
 import { rejectWhenAborted } from '../../../lib/process/abortable.ts';
+import type { ClusterHealth } from './cluster-health.ts';
 
 type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 type Service = 'KV' | 'Lease' | 'Watch';
@@ -42,24 +43,24 @@ interface ConnectionPool {
 
 export const poolOf = (client: Etcd3): ConnectionPool => (client as unknown as { readonly pool: ConnectionPool }).pool;
 
-/** Calls a member once, and waits no longer than the member answers. `execute` is the only method that the client package uses. */
+/** Calls a member once, and waits no longer than its health allows. `execute` is the only method that the client package uses. */
 export class CallOnce implements Pick<FaultPolicy, 'execute'> {
-  readonly #lost: () => AbortSignal;
+  readonly #health: ClusterHealth | undefined;
+  readonly #index: number;
 
-  constructor(lost: () => AbortSignal) {
-    this.#lost = lost;
+  constructor(health?: ClusterHealth, index = 0) {
+    this.#health = health;
+    this.#index = index;
   }
 
   /** Aborted while the member does not answer. */
   get lost(): AbortSignal {
-    return this.#lost();
+    return this.#health?.lost(this.#index) ?? never;
   }
 
   execute: FaultPolicy['execute'] = async (call, signal = never) => {
-    const { lost } = this;
-    const calling = Promise.resolve(call({ signal }));
-    // A member that is lost already is called only if no member answers.
-    return lost.aborted ? calling : rejectWhenAborted(calling, lost);
+    const ends = this.#health?.callEnds(this.#index) ?? [];
+    return ends.reduce(rejectWhenAborted, Promise.resolve(call({ signal })));
   };
 
   asPolicy(): FaultPolicy {

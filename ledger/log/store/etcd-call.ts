@@ -20,6 +20,9 @@ export interface KvCall<Request, Reply, Result> {
   readonly decode: (bytes: Buffer, generated: GeneratedMethod<Request, Reply>) => Result;
 }
 
+/** One silent member and one election must not end a read. */
+const readsPerMember = 2;
+
 /**
  * Sends a transaction once, and a read to the next members while one cannot be reached. A token that etcd no longer accepts is
  * replaced, and the request sent again: etcd has not executed it.
@@ -32,7 +35,7 @@ export async function callKv<Request, Reply, Result>(
   const pool = poolOf(client);
   const order = pool.shuffledHosts();
   const deadline = Date.now() + callTimeoutMs;
-  for (let attempts = call.method === 'Txn' ? 1 : pool.hosts.length; ; attempts--)
+  for (let attempts = call.method === 'Txn' ? 1 : readsPerMember * pool.hosts.length; ; attempts--)
     try {
       return await withValidToken(client, () =>
         pool.withConnection('KV', (connection) => sendOnce(connection, call, deadline), order),

@@ -40,12 +40,13 @@ export class EtcdClient extends Etcd3 {
 export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {}): EtcdClient {
   const hosts = [...new Set(endpoints)];
   const health = hosts.length > 1 ? new ClusterHealth(hosts) : undefined;
-  const once = new CallOnce(() => never).asPolicy();
-  const policyOf = (index: number) => (health ? new CallOnce(() => health.lost(index)).asPolicy() : once);
   const options: IOptions = {
     hosts,
     ...accessOptions(endpoints, access),
-    faultHandling: { global: once, host: (host) => policyOf(hosts.indexOf(host)) },
+    faultHandling: {
+      global: new CallOnce().asPolicy(),
+      host: (host) => new CallOnce(health, hosts.indexOf(host)).asPolicy(),
+    },
     grpcOptions: {
       'grpc.max_receive_message_length': 32 << 20,
       'grpc.keepalive_time_ms': 6_000,
@@ -70,5 +71,3 @@ export function connectEtcd(endpoints: readonly string[], access: EtcdAccess = {
   if (access.certificates) useCertificates(client, access.certificates);
   return client;
 }
-
-const never = new AbortController().signal;

@@ -91,7 +91,11 @@ async function renew(client: Etcd3, id: string, deadline: number): Promise<boole
   const hosts = new Set([order.next().value, order.next().value]);
   const metadata = await pool.authenticator.getMetadata();
   try {
-    return await Promise.any([...hosts].map((host) => renewAt(host, id, { metadata, deadline })));
+    // A member that follows forwards the renewal to the leader, and waits for a lost one.
+    const renewals = [...hosts].map((host) =>
+      host.faultHandling.execute(() => renewAt(host, id, { metadata, deadline })),
+    );
+    return await Promise.any(renewals);
   } catch (error) {
     const [first] = (error as AggregateError).errors as [Error];
     if (first instanceof EtcdInvalidAuthTokenError) pool.authenticator.invalidateMetadata();

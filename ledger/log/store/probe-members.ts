@@ -1,7 +1,7 @@
 /** Probes the members of etcd's cluster, so that calls go to members that answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
-import type { Etcd3, IRangeRequest } from 'etcd3';
+import type { Etcd3, IRangeRequest, IRangeResponse } from 'etcd3';
 import { status } from '../../../lib/grpc/status.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import { type EtcdHost, poolOf } from './connection-pool.ts';
@@ -37,8 +37,9 @@ async function probeForever({ client, health, index, host, signal }: ProbedMembe
       const lost = health.lost(index);
       const deadline = Date.now() + (lost.aborted ? lostTimeoutMs : timeoutMs);
       health.onSent(index, performance.now());
-      await probe(host, { metadata, deadline, signal: lost.aborted ? signal : AbortSignal.any([signal, lost]) });
-      health.onAnswered(index, performance.now());
+      const ends = lost.aborted ? signal : AbortSignal.any([signal, lost]);
+      const term = await probe(host, { metadata, deadline, signal: ends });
+      health.onAnswered(index, performance.now(), term);
     } catch (error) {
       if (signal.aborted) return;
       health.onFailed(index, error);
@@ -58,7 +59,7 @@ type RangeMethod = (
   request: IRangeRequest,
   metadata: Metadata,
   options: CallOptions,
-  onReply: (error: ServiceError | null) => void,
+  onReply: (error: ServiceError | null, reply?: IRangeResponse) => void,
 ) => ClientUnaryCall;
 
 /** Statuses of a member that is unreachable, has no quorum, or did not answer in time. Any other one is an answer. */
@@ -70,15 +71,23 @@ const failures: readonly number[] = [
   status.INTERNAL,
 ];
 
-/** Reads one key with the quorum. @throws ServiceError if the member does not serve it */
-function probe(host: EtcdHost, { metadata, deadline, signal }: ProbeOptions): Promise<void> {
+/** The answer of a healthy member to a read during an election. */
+const leaderChanged = 'etcdserver: leader changed';
+
+/**
+ * Reads one key with the quorum. Returns the term of etcd, or 0 if etcd refuses the read.
+ * @throws ServiceError if the member does not serve it
+ */
+function probe(host: EtcdHost, options: ProbeOptions): Promise<number> {
+  const { metadata, deadline, signal } = options;
   const kv = host.getServiceClient('KV') as unknown as { range: RangeMethod };
   return new Promise((resolve, reject) => {
     const request = { key: Buffer.from(headKey), count_only: true };
-    const call = kv.range(request, metadata, { deadline }, (error) => {
+    const call = kv.range(request, metadata, { deadline }, (error, reply) => {
       signal.removeEventListener('abort', cancel);
-      if (error && failures.includes(error.code)) reject(error);
-      else resolve();
+      if (error?.details === leaderChanged && !signal.aborted) resolve(probe(host, options));
+      else if (error && failures.includes(error.code)) reject(error);
+      else resolve(Number(reply?.header.raft_term ?? 0));
     });
     const cancel = (): void => call.cancel();
     signal.addEventListener('abort', cancel, { once: true });

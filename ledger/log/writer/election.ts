@@ -11,7 +11,7 @@ import { writerKey } from '../store/keys.ts';
 import { acquireLease } from '../store/etcd-lease.ts';
 import type { Revision } from '../store/ledger.ts';
 
-const leaseSettings = { ttlSeconds: 5, renewMs: 1_500, name: 'the writer lease' };
+const leaseSettings = { ttlSeconds: 5, renewMs: 1_000, name: 'the writer lease' };
 /** The wait after a failed attempt. */
 const campaignRetryMs = 500;
 
