@@ -24,7 +24,7 @@ export function defineExport(verb: Command): void {
       'after',
       `
 ${etcdHelp}
-The field "prev" of each line is the SHA-256 of the line before. \`ipledger verify --export\` verifies an export, and
+The field "prev" of each line is the SHA-256 of the line before. \`ipledger verify --export FILE\` verifies an export, and
 \`ipledger replay\` restores a ledger from it.`,
     )
     .action(async (options: ExportOptions) => {

@@ -240,7 +240,7 @@ export class ArchivedLedger implements Ledger, SealedLog {
 const notSealed = (seq: Seq): IpledgerError =>
   new IpledgerError(
     'LEDGER_DAMAGED',
-    `event ${seq} is before the log start, but in no segment. Another program deleted a segment key or changed the log start. Run: ipledger verify --etcd`,
+    `event ${seq} is before the log start, but in no segment. Another program deleted a segment key or changed the log start. Run: ipledger verify --etcd URLS`,
   );
 
 const archivedLine = (seq: Seq, text: string): StoredLine => ({ key: logKey(seq), text, revision: 0n });

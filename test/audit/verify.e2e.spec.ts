@@ -136,7 +136,7 @@ describe('ipledger verify', function () {
     for (const key of keys) {
       await client.put(key).value('garbage');
       const started: unknown = await startAllocator(run, { etcd, name: 'refusing' }).catch((error: unknown) => error);
-      const expected = `the value of ${key} is not a valid \\w+: garbage. Another program wrote it. Run: ipledger verify --etcd`;
+      const expected = `the value of ${key} is not a valid \\w+: garbage. Another program wrote it. Run: ipledger verify --etcd URLS`;
       expect(started).to.have.property('message').that.matches(new RegExp(expected));
       const { code, stdout } = await runIpledger(['verify', '--etcd', etcd.endpoint]);
       expect(code).to.equal(1);

@@ -14,6 +14,7 @@ import {
   subnetOf,
 } from '../../ovn/testing/ovn-rows.fixture.ts';
 import { restartWatcherCommand } from '../../output/shell-command.ts';
+import { type CommandCheck, createCommandCheck, shellWords } from '../../testing/verb-parser.ts';
 import { formatRepairCommand } from '../../output/repair-command.ts';
 import type { Disagreement, DisagreementKind } from './disagreement.ts';
 import { findDisagreements } from './find-disagreements.ts';
@@ -122,8 +123,11 @@ const harmless = [
   /^ovs-vsctl list /,
 ];
 const commandOf = (remedy: string): string => remedy.split('  # ', 1)[0] ?? '';
+let check: CommandCheck;
 function expectHarmless(remedy: string): void {
   const command = commandOf(remedy);
+  const [program, ...words] = shellWords(command);
+  if (program === 'ipledger') expect(check(words), command).to.equal(undefined);
   expect(
     harmless.some((pattern) => pattern.test(command)),
     command,
@@ -134,6 +138,10 @@ function expectHarmless(remedy: string): void {
 }
 
 describe('A remedy of check', () => {
+  before(async () => {
+    check = await createCommandCheck({ prose: false });
+  });
+
   for (const [kind, all] of Object.entries(inputs))
     it(`gives no address away, for: ${kind}`, () => {
       for (const parts of all) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { LedgerClient } from '../../clients/ledger-client.ts';
+import { createCommandCheck, shellWords } from '../../testing/verb-parser.ts';
 import { findMissingEvents } from './missing-events.ts';
 
 interface Event {
@@ -82,6 +83,11 @@ describe('The missing events of a restored ledger', () => {
       `ipledger quarantine 10.0.0.6 --seen-on 'rack 7' --subnet lan --reason 'odd ARP'${event(4)}`,
       `ipledger unquarantine 10.0.0.6 --yes --subnet lan --reason found${event(5)}`,
     ]);
+    const check = await createCommandCheck({ prose: false });
+    for (const command of commands) {
+      const [, ...words] = shellWords(command.split('  # ', 1)[0] ?? '');
+      expect(check(words), command).to.equal(undefined);
+    }
   });
 
   it('leave the allocations that they made, except for released ones', async () => {

@@ -157,7 +157,7 @@ export class Replica {
     if (this.#head.seq < found.seq)
       throw new IpledgerError(
         'LEDGER_DAMAGED',
-        `the log has no complete command after event ${this.#head.seq}, but etcd's head is ${headText(found)}. Another program deleted or wrote a key. Run: ipledger verify --etcd`,
+        `the log has no complete command after event ${this.#head.seq}, but etcd's head is ${headText(found)}. Another program deleted or wrote a key. Run: ipledger verify --etcd URLS`,
       );
   }
 

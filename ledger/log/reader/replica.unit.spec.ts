@@ -178,7 +178,7 @@ describe('Replica', () => {
         const { code, message } = await failureOf(standby.catchUp(never));
         expect([code, message]).to.deep.equal([
           'LEDGER_DAMAGED',
-          `/ipledger/v1/log/${key}: ${reason}. Another program wrote this key. Run: ipledger verify --etcd`,
+          `/ipledger/v1/log/${key}: ${reason}. Another program wrote this key. Run: ipledger verify --etcd URLS`,
         ]);
         if (before === undefined) memory.remove(`${logPrefix}${key}`);
         else memory.put(`${logPrefix}${key}`, before);

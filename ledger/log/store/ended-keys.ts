@@ -47,5 +47,5 @@ function podsOf(text: string): readonly string[] | undefined {
 const damaged = (key: string, what: string): IpledgerError =>
   new IpledgerError(
     'LEDGER_DAMAGED',
-    `${key} ${what}: another program changed the keys of the ended Pods. Run: ipledger verify --etcd`,
+    `${key} ${what}: another program changed the keys of the ended Pods. Run: ipledger verify --etcd URLS`,
   );

@@ -22,4 +22,7 @@ function parseNamed(key: string, text: string): StoredEvent {
 }
 
 const damaged = (key: string, reason: string): IpledgerError =>
-  new IpledgerError('LEDGER_DAMAGED', `${key}: ${reason}. Another program wrote this key. Run: ipledger verify --etcd`);
+  new IpledgerError(
+    'LEDGER_DAMAGED',
+    `${key}: ${reason}. Another program wrote this key. Run: ipledger verify --etcd URLS`,
+  );

@@ -145,7 +145,7 @@ function parseOrReject<Value>(key: string, text: string, what: string, parse: ()
     return parse();
   } catch (error) {
     const found = `the value of ${key} is not a valid ${what}: ${text.slice(0, 200)}`;
-    const message = `${found}. Another program wrote it. Run: ipledger verify --etcd`;
+    const message = `${found}. Another program wrote it. Run: ipledger verify --etcd URLS`;
     throw new IpledgerError('LEDGER_DAMAGED', message, { cause: error });
   }
 }

@@ -138,7 +138,7 @@ describe('The value of a claim key', () => {
       `{"last":9,${at},"bindings":[{"at":""}]}`,
     ])
       expect(damageMessage(() => parseClaim(name, text))).to.equal(
-        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is not a valid claim: ${text}. Another program wrote it. Run: ipledger verify --etcd`,
+        `the value of /ipledger/v1/addr/macvlan/172.17.0.11 is not a valid claim: ${text}. Another program wrote it. Run: ipledger verify --etcd URLS`,
       );
   });
 });

@@ -215,12 +215,12 @@ describe('Ledger.History', () => {
     expect(await served.refusal(LedgerService.history, { address })).to.deep.equal({
       status: 'DATA_LOSS',
       code: 'LEDGER_DAMAGED',
-      message: `${logKey(8)}: a line of the log is not JSON: oops. Another program wrote this key. Run: ipledger verify --etcd`,
+      message: `${logKey(8)}: a line of the log is not JSON: oops. Another program wrote this key. Run: ipledger verify --etcd URLS`,
     });
     served.memory.put(logKey(8), served.memory.get(logKey(7)) ?? '');
     expect(await served.refusal(LedgerService.history, { address })).to.include({
       code: 'LEDGER_DAMAGED',
-      message: `${logKey(8)}: its value is event 7, whose key is ${logKey(7)}. Another program wrote this key. Run: ipledger verify --etcd`,
+      message: `${logKey(8)}: its value is event 7, whose key is ${logKey(7)}. Another program wrote this key. Run: ipledger verify --etcd URLS`,
     });
     served.memory.put(logKey(8), (served.memory.get(logKey(7)) ?? '').replace('"seq":7,', '"seq":8,'));
     expect(await served.refusal(LedgerService.history, { address })).to.include({
