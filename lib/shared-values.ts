@@ -20,11 +20,22 @@ export class SharedValues<Value> {
     this.#values.set(key, value);
     return value;
   }
+
+  clear(): void {
+    this.#values.clear();
+  }
 }
 
 /** Longer texts are not kept beyond their object. */
 const maxLength = 256;
-const texts = new SharedValues<string>();
+const texts = new SharedValues<string>(16_384);
+const recentTexts = new SharedValues<string>(65_536);
 
 /** Returns an equal text. Use it for texts that many objects have, as the name of a Subnet. */
 export const sharedText = (text: string): string => (text.length > maxLength ? text : texts.share(text, text));
+
+/** As sharedText, for a text of a few objects that arrive at about the same time: a Pod and its allocation, also at a start. */
+export const recentText = (text: string): string => (text.length > maxLength ? text : recentTexts.share(text, text));
+
+/** Call it when a program becomes idle. */
+export const forgetRecentTexts = (): void => recentTexts.clear();

@@ -11,6 +11,14 @@ describe('Shared values', () => {
     expect(values.share('b', { of: 2 })).to.deep.equal({ of: 2 });
   });
 
+  it('are forgotten when they are cleared', () => {
+    const values = new SharedValues<{ readonly of: number }>();
+    values.share('a', { of: 1 });
+    values.clear();
+    const second = { of: 1 };
+    expect(values.share('a', second)).to.equal(second);
+  });
+
   it('are forgotten beyond a number of keys', () => {
     const values = new SharedValues<{ readonly of: number }>();
     const first = values.share('0', { of: 0 });

@@ -10,9 +10,8 @@ export class SharedFields {
   readonly reader = new ByteReader();
   readonly #texts: ValuePool<string>;
   readonly #lists: ValuePool<readonly string[]>;
-  /** The text of the last list if it had exactly one, its pool and its number: successive records usually have the same. */
+  /** The text of the last list if it had exactly one, and its number: successive records usually have the same. */
   #lastSingleText: string | undefined;
-  #lastPool: ValuePool<readonly string[]> | undefined;
   #lastNumber: number | undefined;
 
   /** @param maxShared the number of shared texts, and of shared lists. */
@@ -22,26 +21,25 @@ export class SharedFields {
   }
 
   /** A text that many records have: its number + 1, or 0 and the text. @throws TypeError for a value that is not a text */
-  writeShared(text: string, pool = this.#texts): void {
+  writeShared(text: string): void {
     const isShared = typeof text === 'string' && text.length <= maxSharedLength;
-    const number = isShared ? pool.numberOf(text, text) : undefined;
+    const number = isShared ? this.#texts.numberOf(text, text) : undefined;
     this.writer.number(number === undefined ? 0 : number + 1);
     if (number === undefined) this.writer.text(text);
   }
 
-  readShared(pool = this.#texts): string {
+  readShared(): string {
     const number = this.reader.number();
-    return number === 0 ? this.reader.text() : pool.value(number - 1);
+    return number === 0 ? this.reader.text() : this.#texts.value(number - 1);
   }
 
   /** A list that many records have, as `writeShared`. */
-  writeList(texts: readonly string[], pool = this.#lists): void {
+  writeList(texts: readonly string[]): void {
     const [only = ''] = texts;
     const isSingle = texts.length === 1;
-    if (!isSingle || only !== this.#lastSingleText || pool !== this.#lastPool) {
-      this.#lastNumber = pool.numberOf(isSingle ? `1 ${only}` : JSON.stringify(texts), texts);
+    if (!isSingle || only !== this.#lastSingleText) {
+      this.#lastNumber = this.#lists.numberOf(isSingle ? `1 ${only}` : JSON.stringify(texts), texts);
       this.#lastSingleText = isSingle ? only : undefined;
-      this.#lastPool = pool;
     }
     const number = this.#lastNumber;
     this.writer.number(number === undefined ? 0 : number + 1);
@@ -49,9 +47,9 @@ export class SharedFields {
   }
 
   /** A list that was written: the same object each time, if it is shared. */
-  readList(pool = this.#lists): readonly string[] {
+  readList(): readonly string[] {
     const number = this.reader.number();
-    return number === 0 ? (this.readJson() as readonly string[]) : pool.value(number - 1);
+    return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
   }
 
   /** A value that is rare, or of any shape. */

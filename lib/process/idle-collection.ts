@@ -8,6 +8,8 @@ import type { Logger } from './log.ts';
 export interface IdleCollectionOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Called at each check while the program is idle. It may drop what is only of use during work. */
+  readonly onIdle?: () => void;
   /** How long a program must do almost nothing; also the interval of the checks. */
   readonly idleMs?: number;
 }
@@ -60,7 +62,7 @@ export function collectGarbage(): void {
 }
 
 /** Starts the checks, until the signal is aborted. Without `--expose-gc` it does nothing. */
-export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCollectionOptions): void {
+export function collectWhenIdle({ onIdle, log, signal, idleMs = defaultIdleMs }: IdleCollectionOptions): void {
   if (!globalThis.gc) return;
   const collection = new IdleCollection(process.memoryUsage.rss());
   let before: EventLoopUtilization = performance.eventLoopUtilization();
@@ -68,6 +70,7 @@ export function collectWhenIdle({ log, signal, idleMs = defaultIdleMs }: IdleCol
     const current = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(current, before);
     before = current;
+    if (utilization <= maxUtilization) onIdle?.();
     const residentBytes = process.memoryUsage.rss();
     const now = performance.now();
     if (!collection.isDue({ utilization, residentBytes }, now)) return;

@@ -11,6 +11,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { pause, timeoutSignal } from '../../lib/process/abortable.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { collectWhenIdle } from '../../lib/process/idle-collection.ts';
+import { forgetRecentTexts } from '../../lib/shared-values.ts';
 import { withOwnObjects } from '../../lib/kubernetes/beside-kube-ovn.ts';
 import { kubeOvnRunningMessage } from '../../lib/kubernetes/kube-ovn.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
@@ -134,7 +135,7 @@ function wholeNumber(value: string): number {
 async function start(life: Lifecycle, options: Options): Promise<void> {
   const { allocator, healthListen, namespace, garbageInterval, namespaceRate, namespaceBurst, besideKubeOvn } = options;
   const { signal } = life;
-  collectWhenIdle({ log, signal });
+  collectWhenIdle({ onIdle: forgetRecentTexts, log, signal });
   let stats = (): WatcherStats | undefined => undefined;
   const metrics = watcherMetrics(() => stats());
   const traced = { settings: options, metrics, service: 'ipledger-pod-watcher', instance: hostname() };

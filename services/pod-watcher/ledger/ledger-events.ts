@@ -1,5 +1,6 @@
 /** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { recentText, sharedText, SharedValues } from '../../../lib/shared-values.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
   AddressRecord,
@@ -12,7 +13,6 @@ import type {
   SourceObject,
   SubnetSpec,
 } from '../../../proto/generated/ipledger.ts';
-import { encodedAllocation } from './allocation-bytes.ts';
 import type { HeldAllocation } from './held-allocation.ts';
 
 export type { HeldAllocation } from './held-allocation.ts';
@@ -92,7 +92,7 @@ export type LedgerEvent =
 export function heldAllocationOf(allocation: Allocation): HeldAllocation {
   // An older binding is of the previous Pod, from which the address was transferred.
   const bound = allocation.bindings.findLast(({ at }) => Date.parse(at) >= Date.parse(allocation.at));
-  return encodedAllocation({
+  return shareTexts({
     seq: allocation.seq,
     ...attachmentOf(allocation.attachment),
     uid: allocation.podUid,
@@ -183,7 +183,7 @@ interface AllocationData {
 
 function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocation {
   const { uid, owner, node, addresses, mac, interface: name } = data;
-  return encodedAllocation({
+  return shareTexts({
     seq,
     ...attachmentOf(data.attachment),
     uid,
@@ -194,6 +194,29 @@ function allocationOf({ seq, subnet }: Event, data: AllocationData): HeldAllocat
     node,
     owner,
   });
+}
+
+const owners = new SharedValues<Owner>();
+
+/** Returns the allocation with the texts that its Pod and other allocations have. */
+function shareTexts(allocation: HeldAllocation): HeldAllocation {
+  const { seq, namespace, pod, uid, provider, ordinal, subnet, addresses, mac, node, owner } = allocation;
+  return {
+    seq,
+    namespace: sharedText(namespace),
+    pod: recentText(pod),
+    uid: recentText(uid),
+    provider: sharedText(provider),
+    ordinal,
+    subnet: sharedText(subnet),
+    addresses: addresses.map(({ address, cidr, gateway }) => {
+      return { address: recentText(address), cidr: sharedText(cidr), gateway: sharedText(gateway) };
+    }),
+    mac: recentText(mac),
+    interface: sharedText(allocation.interface),
+    node: sharedText(node),
+    owner: owner && owners.share(JSON.stringify(owner), owner),
+  };
 }
 
 function releasedEvent(

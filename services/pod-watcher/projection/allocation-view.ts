@@ -36,11 +36,11 @@ export interface AffectedObjects {
 
 export class AllocationView implements LedgerSubscriber {
   readonly #onAffected: (affected: AffectedObjects) => void;
-  readonly #byPod = new AllocationIndex(podKeyOf);
+  readonly #byPod = new AllocationIndex(podNameOf);
   /** The few allocations whose IP object has a shortened name. The Pod of all others follows from the name. */
-  readonly #byShortName = new AllocationIndex(ipObjectName);
+  readonly #byShortName = new AllocationIndex((each) => ({ namespace: '', name: ipObjectName(each) }));
   /** The few allocations whose distinct name does not begin with their full name. */
-  readonly #byDistinctName = new AllocationIndex(distinctIpObjectName);
+  readonly #byDistinctName = new AllocationIndex((each) => ({ namespace: '', name: distinctIpObjectName(each) }));
   /** The attachments that IP objects of users reserve an address for, by the names of these objects. */
   readonly #reserved = new Map<string, AttachmentName>();
   readonly #subnets = new Map<string, AppliedSubnet>();
@@ -222,9 +222,8 @@ export class AllocationView implements LedgerSubscriber {
   }
 }
 
-function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
-  return keyOf({ namespace, name: pod });
-}
+const podNameOf = ({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>) => ({ namespace, name: pod });
+const podKeyOf = (of: Pick<HeldAllocation, 'namespace' | 'pod'>): string => keyOf(podNameOf(of));
 
 function subnetOf(event: LedgerEvent): string | undefined {
   switch (event.kind) {

@@ -10,11 +10,11 @@ import type { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
 import { kindsBesideKubeOvn, kindsInPlaceOfKubeOvn } from '../kubernetes/objects/beside-kube-ovn.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { ipamClaims } from '../kubernetes/objects/ipam-claim.ts';
-import { ipBytes } from '../kubernetes/objects/ip-bytes.ts';
+import { ipRecords } from '../kubernetes/objects/ip-record.ts';
 import { ips } from '../kubernetes/objects/ip.ts';
 import { nodes } from '../kubernetes/objects/node.ts';
 import { ovn4nfvNetworks } from '../kubernetes/objects/ovn4nfv-network.ts';
-import { podBytes } from '../kubernetes/objects/pod-bytes.ts';
+import { podRecords } from '../kubernetes/objects/pod-record.ts';
 import { statefulSets } from '../kubernetes/objects/stateful-set.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
 import { virtualMachineInstances, virtualMachines } from '../kubernetes/objects/virtual-machine.ts';
@@ -52,14 +52,14 @@ export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'a
   const { pods, networkDefinitions, namespaces } = kubeOvnApi ? kindsBesideKubeOvn : kindsInPlaceOfKubeOvn;
   return {
     ...(kubeOvnApi && { kubeOvnSubnets: new Informer(kubeOvnApi, subnets, log) }),
-    pods: new Informer(api, { ...pods, createStore: () => new CompactObjects(podBytes) }, log),
+    pods: new Informer(api, { ...pods, createStore: () => new CompactObjects(podRecords) }, log),
     networks: new Informer(api, networkDefinitions, log),
     subnets: new Informer(api, subnets, log),
     statefulSets: new Informer(api, statefulSets, log),
     machines: new Informer(api, virtualMachines, log),
     machineInstances: new Informer(api, virtualMachineInstances, log),
     namespaces: new Informer(api, namespaces, log),
-    ips: new Informer(api, { ...ips, createStore: () => new CompactObjects(ipBytes) }, log),
+    ips: new Informer(api, { ...ips, createStore: () => new CompactObjects(ipRecords) }, log),
     pools: new Informer(api, ipPools, log),
     vips: new Informer(api, vips, log),
     vlans: new Informer(api, vlans, log),

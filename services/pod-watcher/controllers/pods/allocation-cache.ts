@@ -25,7 +25,7 @@ const initialState: Omit<UidState, 'uid'> = { isUncertain: false, releasedAt: 0,
 
 export class AllocationCache implements LedgerSubscriber {
   /** By the Pod's "namespace/name": those of several uids while a new Pod of the same name replaces an earlier one. */
-  readonly #held = new AllocationIndex(podKeyOf);
+  readonly #held = new AllocationIndex(podNameOf);
   /** By the same key. A uid that is not uncertain and has no allocations has none. */
   readonly #states = new Map<string, readonly UidState[]>();
   /** Names of Pods that a StatefulSet controlled at their allocation: "web-0" under "namespace/web". */
@@ -258,9 +258,8 @@ export class AllocationCache implements LedgerSubscriber {
   }
 }
 
-function podKeyOf({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>): string {
-  return keyOf({ namespace, name: pod });
-}
+const podNameOf = ({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>) => ({ namespace, name: pod });
+const podKeyOf = (of: Pick<HeldAllocation, 'namespace' | 'pod'>): string => keyOf(podNameOf(of));
 
 const isInitial = ({ isUncertain, releasedAt, lastOwner }: UidState): boolean =>
   !isUncertain && releasedAt === 0 && lastOwner === undefined;

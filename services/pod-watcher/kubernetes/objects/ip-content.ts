@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 
 const labelMaxLength = 63;
-/** Bytes. */
-const digestLength = 20;
+/** Bytes of a digest. */
+export const digestLength = 20;
 
 /** What labels and spec follow from. */
 export interface ShownAllocation {

@@ -7,7 +7,7 @@ import {
   podIdentityOf,
 } from '../../../../lib/kubernetes/pod-identity.ts';
 import { waitingAnnotation } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
-import { sharedText, SharedValues } from '../../../../lib/shared-values.ts';
+import { recentText, sharedText, SharedValues } from '../../../../lib/shared-values.ts';
 import { asNumber, asRecord, asText, type UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
 import { limitExceeded, podLimits, textLimits, tooLong, tooMany } from '../../limits.ts';
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
@@ -75,12 +75,13 @@ export const pods: ResourceKind<Pod> = { path: '/api/v1/pods', parse: toPod };
 export function toPod(raw: unknown): Pod {
   const object = asRecord(raw);
   const [metadata, spec, status] = [asRecord(object['metadata']), asRecord(object['spec']), asRecord(object['status'])];
-  const meta = objectMetaOf(metadata);
+  const { namespace, name, uid, resourceVersion } = objectMetaOf(metadata);
+  const meta = { namespace: sharedText(namespace), name: recentText(name), uid: recentText(uid), resourceVersion };
   const annotations = asRecord(metadata['annotations']);
   const attachments = readAttachmentAnnotations(annotations);
   const owner = readController(metadata['ownerReferences']);
   const { controller } = owner;
-  const { name: ledgerName, uid } = podIdentityOf({ ...meta, annotations });
+  const { name: ledgerName, uid: ledgerUid } = podIdentityOf({ ...meta, annotations });
   const createdAt = asText(metadata['creationTimestamp']);
   // A Pod without a request has no use for a problem with its owner.
   const ownerProblems = Object.keys(attachments.annotations).length === 0 ? [] : [owner.problem];
@@ -88,13 +89,13 @@ export function toPod(raw: unknown): Pod {
   return {
     ...meta,
     ledgerName,
-    ledgerUid: uid,
+    ledgerUid,
     claimedMachine: claimedMachineOf({ ...meta, controller }),
     claimRefusal: '',
     createdAt: creationTimes.share(createdAt, createdAt),
     node: sharedText(asText(spec['nodeName'])),
     hostNetwork: spec['hostNetwork'] === true,
-    restartPolicy: asText(spec['restartPolicy']),
+    restartPolicy: sharedText(asText(spec['restartPolicy'])),
     phase: asText(status['phase']),
     reason: asText(status['reason']),
     deletionTimestamp: asText(metadata['deletionTimestamp']),
@@ -151,7 +152,7 @@ function readAttachmentAnnotations(all: UntypedJson): Pick<Pod, 'annotations' | 
   for (const [key, value] of entries) {
     if (typeof value !== 'string') continue;
     const long = tooLong(`annotation ${key}`, value, maxLengthOf(key));
-    if (long === undefined) annotations[key] = isUniquePerPod(key) ? value : sharedText(value);
+    if (long === undefined) annotations[key] = isUniquePerPod(key) ? recentText(value) : sharedText(value);
     else if (problems.length < maxProblems) problems.push(long);
   }
   return { annotations, problems };
@@ -189,8 +190,9 @@ function countEntries(value: string): number {
   return count;
 }
 
-/** Whether no other Pod has the value of this annotation: addresses. */
-export const isUniquePerPod = (key: string): boolean => key.includes('/ip_address') || key.includes('/mac_address');
+/** Whether no other Pod has the value of this annotation: addresses, and answers with addresses. */
+export const isUniquePerPod = (key: string): boolean =>
+  key.includes('/ip_address') || key.includes('/mac_address') || ovn4nfvAnnotations.includes(key);
 
 function maxLengthOf(key: string): number {
   if (networkKeys.has(key)) return podLimits.networksLength;

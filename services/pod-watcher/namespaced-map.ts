@@ -1,0 +1,58 @@
+/** Values by namespace and name. A key "namespace/name" for each of them would take as much memory as many of the values. */
+import { keyOf } from '../../lib/kubernetes/client/informer.ts';
+
+/** The name of a value; the namespace is "" for what is in none. */
+export interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class NamespacedMap<Value> {
+  readonly #namespaces = new Map<string, Map<string, Value>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#namespaces.get(namespaceOf(key))?.get(nameOf(key));
+  }
+
+  has(key: string): boolean {
+    return this.#namespaces.get(namespaceOf(key))?.has(nameOf(key)) === true;
+  }
+
+  /** It keeps both texts: pass those that the value has itself. */
+  set({ namespace, name }: NamespacedName, value: Value): void {
+    const values = this.#namespaces.get(namespace) ?? new Map<string, Value>();
+    if (!values.has(name)) this.#size++;
+    this.#namespaces.set(namespace, values.set(name, value));
+  }
+
+  delete(key: string): boolean {
+    const namespace = namespaceOf(key);
+    const values = this.#namespaces.get(namespace);
+    if (values?.delete(nameOf(key)) !== true) return false;
+    if (values.size === 0) this.#namespaces.delete(namespace);
+    this.#size--;
+    return true;
+  }
+
+  clear(): void {
+    this.#namespaces.clear();
+    this.#size = 0;
+  }
+
+  *entries(): Generator<[key: string, value: Value], undefined> {
+    for (const [namespace, values] of this.#namespaces)
+      for (const [name, value] of values) yield [keyOf({ namespace, name }), value];
+  }
+
+  *keysOf(namespace: string): Generator<string, undefined> {
+    for (const name of this.#namespaces.get(namespace)?.keys() ?? []) yield keyOf({ namespace, name });
+  }
+}
+
+const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
+const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
