@@ -168,6 +168,15 @@ export const alerts: readonly Alert[] = [
       'The database of etcd ({{ $labels.kind }}) has {{ $value | humanize1024 }}B, more than three quarters of its quota.',
   },
   {
+    name: 'IpledgerBackupFailed',
+    severity: 'warning',
+    // Series of kube-state-metrics. The chart schedules a backup each hour: the next one may still succeed
+    expression:
+      'max by (namespace) (kube_cronjob_status_last_schedule_time{cronjob="ipledger-etcd-backup"} unless kube_cronjob_status_last_successful_time >= kube_cronjob_status_last_schedule_time)',
+    for: '90m',
+    summary: 'The last scheduled backup of etcd in namespace {{ $labels.namespace }} has not succeeded.',
+  },
+  {
     name: 'IpledgerSealingStopped',
     severity: 'warning',
     expression: 'ipledger_live_events > ipledger_live_events_limit',

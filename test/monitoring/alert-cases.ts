@@ -259,6 +259,24 @@ export const alertCases: readonly AlertCase[] = [
     summary: 'The database of etcd (allocated) has 3.5kiB, more than three quarters of its quota.',
   },
   {
+    alert: 'IpledgerBackupFailed',
+    when: 'a scheduled backup of etcd has not succeeded since the one before it',
+    series: [
+      {
+        series: 'kube_cronjob_status_last_schedule_time{namespace="ipledger-system",cronjob="ipledger-etcd-backup"}',
+        before: 3_600,
+        after: 7_200,
+      },
+      steady(
+        'kube_cronjob_status_last_successful_time{namespace="ipledger-system",cronjob="ipledger-etcd-backup"}',
+        3_620,
+      ),
+      steady('kube_cronjob_status_last_schedule_time{namespace="default",cronjob="another"}', 7_200),
+    ],
+    labels: { namespace: 'ipledger-system' },
+    summary: 'The last scheduled backup of etcd in namespace ipledger-system has not succeeded.',
+  },
+  {
     alert: 'IpledgerSealingStopped',
     when: 'there are more unsealed events than the limit',
     series: [
