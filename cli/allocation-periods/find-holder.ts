@@ -3,6 +3,7 @@ import { IpledgerError, isPositionGone } from '../../lib/errors.ts';
 import { type Event, LedgerService, type Position } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
 import { readHistoryPage } from '../clients/read-history.ts';
+import { clockTimeOf } from '../time/ledger-time.ts';
 import { addressAtInstant, type AddressAtInstant, buildAddressPeriods } from './allocation-periods.ts';
 import { isDecisive, isStartAfter } from './decisive-events.ts';
 
@@ -12,6 +13,8 @@ export interface HolderQuery {
   readonly subnet: string | undefined;
   /** RFC 3339 in UTC with milliseconds. Undefined: now. */
   readonly instant: string | undefined;
+  /** Ledger time now, if the instant is of a clock. Events have the times of that clock then. */
+  readonly ledgerTime?: string;
 }
 
 /** The servers of the query. The read model is an index into the log; all events are read from the allocator. */
@@ -48,7 +51,7 @@ const [firstPageSize, pageGrowth, maxPageSize] = [16, 4, 1_000];
  */
 export async function findHolder(
   sources: HolderSources,
-  { address, subnet, instant: requested }: HolderQuery,
+  { address, subnet, instant: requested, ledgerTime = '' }: HolderQuery,
   onProgress?: HistoryProgress,
 ): Promise<HolderReport> {
   const {
@@ -61,7 +64,7 @@ export async function findHolder(
   const instant = requested ?? laterOf(new Date().toISOString(), newest);
   const subnets: SubnetHolder[] = [];
   for (const name of names) {
-    const place = { address, subnet: name, instant };
+    const place = { address, subnet: name, instant, ledgerTime };
     const indexed = newest > instant ? await findByIndex(sources, place, onProgress) : undefined;
     subnets.push(indexed ?? (await findFrom(sources.allocator, place, 0, onProgress)));
   }
@@ -74,6 +77,7 @@ interface AddressInstant {
   readonly address: string;
   readonly subnet: string;
   readonly instant: string;
+  readonly ledgerTime: string;
 }
 
 /**
@@ -125,7 +129,7 @@ interface AddressHistory {
 
 async function readDecisiveEvents(
   allocator: LedgerClient,
-  { address, subnet, instant }: AddressInstant,
+  { address, subnet, instant, ledgerTime }: AddressInstant,
   newestSeq: number,
   onProgress: HistoryProgress | undefined,
 ): Promise<AddressHistory> {
@@ -136,7 +140,7 @@ async function readDecisiveEvents(
     do {
       const page = await readHistoryPage(allocator, { address, subnet, newestSeq, pageSize, pageToken });
       // The stored line takes half of an event's memory
-      for (const event of page.events) events.push({ ...event, stored: '' });
+      for (const event of page.events) events.push({ ...event, at: clockTimeOf(event, ledgerTime), stored: '' });
       onProgress?.(events.length, events.at(-1)?.at ?? '');
       pageToken = page.nextPageToken;
       pageSize = Math.min(pageGrowth * pageSize, maxPageSize);

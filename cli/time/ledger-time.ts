@@ -1,4 +1,7 @@
 /** Compares ledger time with the clock of this machine, by which people give times. */
+import { asRecord, asText, tryParseJson } from '../../lib/kubernetes/untyped-json.ts';
+import { type Event, LedgerService } from '../../proto/generated/ipledger.ts';
+import type { LedgerClient } from '../clients/ledger-client.ts';
 
 /** An answer takes time, and clocks of machines differ a little. */
 const toleranceMs = 60_000;
@@ -11,4 +14,24 @@ export function describeDifference(ledgerTime: string, now: number = Date.now())
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   const text = [hours > 0 ? `${hours} h` : '', rest > 0 ? `${rest} min` : ''].filter((part) => part !== '').join(' ');
   return `${text} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+}
+
+/** Ledger time now; "" if it cannot be read, and from an allocator that does not state it. */
+export const readLedgerTime = async (allocator: LedgerClient): Promise<string> =>
+  (await allocator.call(LedgerService.getStatus, {}).catch(() => undefined))?.ledgerTime ?? '';
+
+/**
+ * The time of an event for people: that of the machine's clock, which the event has beside its ledger time, if ledger time was then as
+ * far ahead as it is now. After another difference the clock of that machine was wrong, and not ledger time.
+ * @param ledgerTime ledger time now
+ */
+export function clockTimeOf(
+  { at, stored }: Pick<Event, 'at' | 'stored'>,
+  ledgerTime: string,
+  now: number = Date.now(),
+): string {
+  if (describeDifference(ledgerTime, now) === undefined || !stored.includes('"clock":')) return at;
+  const clock = asText(asRecord(tryParseJson(stored))['clock']);
+  const differenceMs = Date.parse(at) - Date.parse(clock) - (Date.parse(ledgerTime) - now);
+  return Math.abs(differenceMs) <= toleranceMs ? clock : at;
 }

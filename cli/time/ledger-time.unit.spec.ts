@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeDifference } from './ledger-time.ts';
+import { clockTimeOf, describeDifference } from './ledger-time.ts';
 
 describe('Ledger time beside the clock of this machine', () => {
   const now = Date.parse('2026-11-17T14:00:00Z');
@@ -13,5 +13,22 @@ describe('Ledger time beside the clock of this machine', () => {
   for (const [what, ledgerTime, difference] of cases)
     it(what, () => {
       expect(describeDifference(ledgerTime, now)).to.equal(difference);
+    });
+});
+
+describe('The time of an event for people', () => {
+  const now = Date.parse('2026-11-17T14:00:00Z');
+  const [at, clock, old] = ['2026-11-17T15:30:00.000Z', '2026-11-17T13:30:00.000Z', '1970-01-01T00:00:05.000Z'];
+  const stored = (more: object): string => JSON.stringify({ at, ...more });
+  const cases: [string, string, string, string][] = [
+    ['is of the clock while ledger time is as far ahead', stored({ clock }), '2026-11-17T16:00:10Z', clock],
+    ['is ledger time if the clock was wrong, and not ledger time', stored({ clock: old }), '2026-11-17T16:00:00Z', at],
+    ['is ledger time if it agrees with the clock now', stored({ clock }), '2026-11-17T14:00:10Z', at],
+    ['is ledger time without a clock', stored({ data: { clock } }), '2026-11-17T16:00:00Z', at],
+    ['is ledger time for an unreadable line', '{"clock":', '2026-11-17T16:00:00Z', at],
+  ];
+  for (const [what, line, ledgerTime, time] of cases)
+    it(what, () => {
+      expect(clockTimeOf({ at, stored: line }, ledgerTime, now)).to.equal(time);
     });
 });

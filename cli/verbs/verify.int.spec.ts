@@ -63,6 +63,15 @@ describe('ipledger verify, with checkpoints', () => {
     expect(stdout).to.match(/it contains no checkpoint/);
   });
 
+  it('states how far ledger time is from the clock here', async () => {
+    const verified = { position: { epoch: 1, seq: 2, hash: 'ab' }, done: true, comparedKeys: 3, findings: [] };
+    const ledgerTime = new Date(Date.now() + 7_200_000).toISOString();
+    await using server = await startFakeAllocator({ verify: () => [verified], getStatus: () => ({ ledgerTime }) });
+    const { status, stderr } = await runProgram(['verify'], { IPLEDGER_ENDPOINT: server.endpoint });
+    expect(status).to.equal(0);
+    expect(stderr).to.contain('ledger time is 2 h ahead of the clock here: see the runbook IpledgerLedgerTimeAhead\n');
+  });
+
   it('fails for a trusted key that is not used: no checkpoint is named', async () => {
     const { status, stderr } = await verify();
     expect(status).to.equal(2);

@@ -18,6 +18,7 @@ import type { Ledger } from '../../ledger/log/store/ledger.ts';
 import { openAllocatorClient } from '../clients/ledger-client.ts';
 import { CliError } from '../program/cli-error.ts';
 import { targetOf } from '../program/allocator-options.ts';
+import { describeDifference, readLedgerTime } from '../time/ledger-time.ts';
 import { createInterruptSignal } from '../program/interrupt.ts';
 import { isRepairable, formatRepairCommand } from '../output/repair-command.ts';
 import { type Answer, formatCount, type OutputFormat, outputFormats, printAnswer } from '../output/answer.ts';
@@ -44,6 +45,8 @@ const minEventsForThread = 20_000;
 /** An allocator returns only the position of the head. */
 type Verdict = Omit<VerificationResult, 'head'> & {
   readonly head: Pick<VerificationResult['head'], 'epoch' | 'seq' | 'hash'>;
+  /** Ledger time, if an allocator verified. */
+  readonly ledgerTime?: string;
 };
 
 const columns = textColumns('KEY', 'FINDING');
@@ -127,7 +130,7 @@ async function verifyByAllocator(
   for await (const reply of allocator.stream(LedgerService.verify, request)) {
     const { position = { epoch: 1, seq: 0, hash: '' }, done, comparedKeys, findings } = reply;
     showProgress(position);
-    if (done) return { head: position, comparedKeys, findings };
+    if (done) return { head: position, comparedKeys, findings, ledgerTime: await readLedgerTime(allocator) };
   }
   throw new IpledgerError('CANCELLED', 'the verification was cancelled before it was complete');
 }
@@ -193,7 +196,7 @@ function assertNotEmpty({ head, findings }: Verdict, { export: file, etcd, alloc
 }
 
 function createAnswer(
-  { head, comparedKeys, findings: found }: Verdict,
+  { head, comparedKeys, findings: found, ledgerTime = '' }: Verdict,
   { checkpoints, findings: ofFiles }: TrustedCheckpoints,
   { export: file }: Options,
 ): Answer {
@@ -215,12 +218,20 @@ function createAnswer(
     table: (zone) =>
       `${findings.length > 0 ? formatTable(listing, zone) : ''}${repair}${verified} verified, up to ${head.hash || 'no event'}: ${result}\n`,
     listing: () => listing,
-    note: explainSkippedKeys(findings.length > 0 && comparedKeys === undefined && file === undefined),
+    note: [
+      explainSkippedKeys(findings.length > 0 && comparedKeys === undefined && file === undefined),
+      explainDifference(describeDifference(ledgerTime)),
+    ]
+      .flatMap((note) => note ?? [])
+      .join('\n'),
   };
 }
 
 const explainSkippedKeys = (isSkipped: boolean): string | undefined =>
   isSkipped ? 'the keys beside the log were not compared, because the log or the head has a finding' : undefined;
+
+const explainDifference = (difference: string | undefined): string | undefined =>
+  difference && `ledger time is ${difference} the clock here: see the runbook IpledgerLedgerTimeAhead`;
 
 /** Exit status 1 means findings, so that a failed verification needs its own status. */
 function verificationFailed(thrown: unknown): unknown {

@@ -47,6 +47,24 @@ describe('ipledger who-had', () => {
     expect((await whoHad('2026-11-17 14:02')).stdout).to.match(/before +no Pod\n +after +default\/web-0 \(uid one\)/);
   });
 
+  it('takes --at as a time of the clock here where ledger time is ahead, and states that', async () => {
+    const later = (time: string): string => new Date(Date.parse(time) + 7_200_000).toISOString();
+    const events = addressEvents.map((each) => {
+      const clock = each.at ?? '';
+      return { ...each, at: later(clock), stored: JSON.stringify({ at: later(clock), clock }) };
+    });
+    const ahead = {
+      history: () => ({ position, events, subnets: ['macvlan'] }),
+      getStatus: () => ({ ...getStatus(), ledgerTime: later(new Date().toISOString()) }),
+    };
+    const args = ['who-had', '172.17.0.100', '--at', '2026-11-17 14:20'];
+    const { status, stdout, stderr } = await runWithFakeAllocator(ahead, ...args);
+    expect([status, stdout]).to.deep.equal([0, (await whoHad('2026-11-17 14:20')).stdout]);
+    expect(stderr).to.equal(
+      'ledger time is 2 h ahead of the clock here: --at and the times of this answer are of the clock, and other verbs show ledger time\n',
+    );
+  });
+
   it('rejects a time before the first event', async () => {
     expect(await whoHad('2020-01-01')).to.deep.equal({
       status: 1,

@@ -8,14 +8,13 @@ import {
   type HolderSources,
   type SubnetHolder,
 } from '../../allocation-periods/find-holder.ts';
-import { LedgerService } from '../../../proto/generated/ipledger.ts';
 import type { Answer } from '../../output/answer.ts';
 import { formatNeverUsed, formatPodName, joinNonEmpty } from '../../output/format.ts';
 import { textColumns } from '../../output/table.ts';
 import { CliError } from '../../program/cli-error.ts';
 import { exitStatus } from '../../program/exit-status.ts';
 import { addReadModelOptions, outputStyle, type ReadModelOptions, runWithIndex } from '../../program/verb.ts';
-import { describeDifference } from '../../time/ledger-time.ts';
+import { describeDifference, readLedgerTime } from '../../time/ledger-time.ts';
 import { ledgerStartAfter } from '../../time/ledger-start.ts';
 import { findLostPeriod, formatLostPeriod } from '../../time/lost-events.ts';
 import { formatTime, parseTime, timeFormats, type TimeZone } from '../../time/times.ts';
@@ -58,7 +57,8 @@ Exit status:
 /** @throws CliError for a time before the first event; errors of findHolder. */
 async function whoHad(sources: HolderSources, query: HolderQuery, zone: TimeZone): Promise<Answer> {
   const { allocator } = sources;
-  const { position, at, subnets } = await findHolder(sources, query, createProgress(zone));
+  const ledgerTime = query.instant === undefined ? '' : await readLedgerTime(allocator);
+  const { position, at, subnets } = await findHolder(sources, { ...query, ledgerTime }, createProgress(zone));
   const { address } = query;
   const hasNoHolder = subnets.every(({ holder }) => !holder);
   const start = hasNoHolder ? await ledgerStartAfter(allocator, at) : undefined;
@@ -68,7 +68,7 @@ async function whoHad(sources: HolderSources, query: HolderQuery, zone: TimeZone
       `the ledger starts at ${formatTime(start, zone)} and has no data about ${address} at ${formatTime(at, zone)}: use a later --at`,
     );
   const lostPeriod = await findLostPeriod(allocator, position, at);
-  const clockNote = query.instant === undefined ? undefined : await noteOfClock(allocator);
+  const difference = describeDifference(ledgerTime);
   if (hasNoHolder) process.exitCode = exitStatus.empty;
   return {
     content: { position, address, at, subnets, lostPeriod },
@@ -83,21 +83,14 @@ async function whoHad(sources: HolderSources, query: HolderQuery, zone: TimeZone
       joinNonEmpty(
         '\n',
         lostPeriod ? `${formatLostPeriod(lostPeriod, zone)}; another Pod may have had the address` : '',
-        clockNote ?? '',
+        difference === undefined ? '' : noteOfClock(difference),
       ) || undefined,
   };
 }
 
 /** People give times of their clock, and events have ledger time. */
-async function noteOfClock(allocator: HolderSources['allocator']): Promise<string | undefined> {
-  // Only a note: the answer is known
-  const status = await allocator.call(LedgerService.getStatus, {}).catch(() => undefined);
-  const difference = status && describeDifference(status.ledgerTime);
-  return (
-    difference &&
-    `ledger time is ${difference} the clock here, and --at was compared with the times of events. For recent times add that difference`
-  );
-}
+const noteOfClock = (difference: string): string =>
+  `ledger time is ${difference} the clock here: --at and the times of this answer are of the clock, and other verbs show ledger time`;
 
 /** Writes an address as the ledger does: "FD00:0::1" becomes "fd00::1". */
 const canonicalAddress = (address: string): string =>
