@@ -30,8 +30,8 @@ const maxQueued = 20_000;
 const maxUnknownOutcomes = 100;
 /** The backoff after an append of unknown outcome. */
 const defaultRetry = { firstMs: 50, maxMs: 1_000 };
-/** An error sent this long before the deadline of its call reaches the caller in time. */
-const replyMs = 100;
+/** An attempt that fails, and the reply that reports it, take less than this unless etcd is slow. */
+const attemptMs = 500;
 
 /** One append, for metrics. */
 export interface AppendStats {
@@ -343,7 +343,7 @@ export class Writer {
   /** Rejects requests whose caller leaves before the next attempt, so that the caller learns the cause. */
   #rejectExpired(pauseMs: number): void {
     const message = `etcd accepts no writes: ${this.#lastFailure}`;
-    this.#queue.rejectExpired(performance.now() + pauseMs + replyMs, () => new IpledgerError('UNAVAILABLE', message));
+    this.#queue.rejectExpired(performance.now() + pauseMs + attemptMs, () => new IpledgerError('UNAVAILABLE', message));
   }
 }
 
