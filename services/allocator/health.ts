@@ -1,6 +1,6 @@
 /**
- * gRPC health of a replica. The server ('') is SERVING while it answers all calls; the service "writer" is SERVING while this
- * replica is the writer.
+ * gRPC health of a replica. The server ('') is SERVING while it answers reads; the service "writer" is SERVING while this replica is
+ * the writer.
  */
 import { pause } from '../../lib/process/abortable.ts';
 import type { Leadership } from './leadership.ts';
@@ -11,26 +11,29 @@ const maxLagMs = 5_000;
 export const maxWithoutWriterMs = 10_000;
 const updateIntervalMs = 100;
 
-/** Whether a replica answers all calls; undefined in the milliseconds between standby and writer. */
-export function isReplicaHealthy({ writer, follower }: Leadership, sinceWriterSeenMs: number): boolean | undefined {
+/**
+ * Whether a replica answers; undefined in the milliseconds between standby and writer. Without a writer it answers reads, and reports
+ * why nothing can be written: a Service without a replica would hide both. In its first seconds a replica waits for a writer.
+ */
+export function isReplicaHealthy({ writer, follower }: Leadership, hasStarted: boolean): boolean | undefined {
   if (writer) return true;
-  return follower && follower.lagMs < maxLagMs && sinceWriterSeenMs < maxWithoutWriterMs;
+  return follower && follower.lagMs < maxLagMs && hasStarted;
 }
 
 export interface ReplicaHealthOptions {
   readonly leadership: Leadership;
-  /** Milliseconds since a writer existed. */
-  readonly sinceWriterSeenMs: () => number;
+  /** Whether the replica has seen a writer since its start, or waited for one longer than a takeover takes. */
+  readonly hasStarted: () => boolean;
   readonly setStatus: (service: '' | 'writer', status: 'SERVING' | 'NOT_SERVING') => void;
 }
 
 /** Updates both statuses until the signal is aborted. */
 export async function runHealthUpdates(
-  { leadership, sinceWriterSeenMs, setStatus }: ReplicaHealthOptions,
+  { leadership, hasStarted, setStatus }: ReplicaHealthOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const isHealthy = isReplicaHealthy(leadership, sinceWriterSeenMs());
+    const isHealthy = isReplicaHealthy(leadership, hasStarted());
     if (isHealthy !== undefined) setStatus('', isHealthy ? 'SERVING' : 'NOT_SERVING');
     setStatus('writer', leadership.writer ? 'SERVING' : 'NOT_SERVING');
     await pause(updateIntervalMs, signal);

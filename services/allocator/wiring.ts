@@ -33,7 +33,7 @@ import { watchEtcdSize } from './etcd-size.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
-import { isReplicaHealthy, runHealthUpdates } from './health.ts';
+import { isReplicaHealthy, maxWithoutWriterMs, runHealthUpdates } from './health.ts';
 import { type Leadership, runLeadership } from './leadership.ts';
 import { loadReplica } from './load-replica.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
@@ -57,7 +57,7 @@ interface JoinedReplica {
   readonly forwarder: Forwarder;
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
-  /** Milliseconds since a writer existed. */
+  /** Milliseconds since a writer existed; Infinity before the first one. */
   readonly sinceWriterSeenMs: () => number;
 }
 
@@ -93,6 +93,9 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     referencesOf(options.etcd, access, process.env),
   );
   const { sinceWriterSeenMs } = joined;
+  const startedAt = performance.now();
+  const hasStarted = (): boolean =>
+    sinceWriterSeenMs() < Infinity || performance.now() - startedAt >= maxWithoutWriterMs;
   const { onReviewed } = metrics;
   const tokens = await openTokenReview({
     settings: options,
@@ -132,10 +135,10 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   startLeadership(joined, loaded, metrics);
   startMaintenance(joined, loaded, metrics);
   const setStatus: HealthImplementation['setStatus'] = (service, status) => health.setStatus(service, status);
-  joined.tasks.start((signal) => runHealthUpdates({ leadership, sinceWriterSeenMs, setStatus }, signal));
+  joined.tasks.start((signal) => runHealthUpdates({ leadership, hasStarted, setStatus }, signal));
   ready = () =>
-    (clockFault(joined) ?? isReplicaHealthy(leadership, sinceWriterSeenMs()) === true) ||
-    'this replica is behind the ledger, or no replica is the writer';
+    (clockFault(joined) ?? isReplicaHealthy(leadership, hasStarted()) === true) ||
+    'this replica is behind the ledger, or has just started and has seen no writer';
 }
 
 /** commander takes any value of a variable as true. */

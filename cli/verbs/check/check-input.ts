@@ -7,6 +7,7 @@ import type {
   Position,
   SandboxBinding,
   Subnet,
+  WriteObstacle,
 } from '../../../proto/generated/ipledger.ts';
 import type { ClusterState } from '../../cluster/cluster-state.ts';
 import type { NodeSwitch } from '../../ovn/node-switch.ts';
@@ -18,6 +19,8 @@ export interface LedgerState {
   readonly position: Position | undefined;
   /** Present while it is frozen. */
   readonly freeze?: Freeze | undefined;
+  /** Why nothing can be written to it. */
+  readonly obstacle?: WriteObstacle | undefined;
   readonly allocations: readonly Allocation[];
   /** Current subnets. */
   readonly subnets: readonly Subnet[];

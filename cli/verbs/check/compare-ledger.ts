@@ -20,6 +20,13 @@ export function compareFreeze({ ledger: { freeze } }: CheckInput): Disagreement[
   return [{ kind: 'frozen', where: 'the ledger', what, remedy }];
 }
 
+/** The ledger can be written. */
+export function findObstacle({ ledger: { obstacle } }: CheckInput): Disagreement[] {
+  if (!obstacle) return [];
+  const remedy = formatShellCommand(['ipledger', 'status'], 'it shows since when; repair that first');
+  return [{ kind: 'not writable', where: 'the ledger', what: obstacle.message, remedy }];
+}
+
 /** No address, MAC or attachment has two allocations. On one network that holds across subnets. */
 export function compareHolders({ ledger }: CheckInput): Disagreement[] {
   const holders = new Map<string, Allocation>();

@@ -13,6 +13,7 @@ export interface Disagreement {
 
 export type DisagreementKind =
   | 'frozen'
+  | 'not writable'
   | 'allocated twice'
   | 'Pod ended'
   | 'no address'

@@ -8,6 +8,7 @@ import {
   compareFreeze,
   compareHolders,
   compareNodes,
+  findObstacle,
 } from './compare-ledger.ts';
 import { compareAgents } from './compare-agents.ts';
 import { compareIpObjects, compareStatus } from './compare-objects.ts';
@@ -44,11 +45,11 @@ const comparisons = [
 
 /**
  * Every disagreement. For a frozen ledger, only that it is frozen: other remedies would destroy the cluster state that `recover`
- * needs.
+ * needs. If nothing can be written for another reason, only that: no other remedy works before.
  */
 export function findDisagreements(input: CheckInput): Disagreement[] {
-  const frozen = compareFreeze(input);
-  return frozen.length > 0 ? frozen : comparisons.flatMap((each) => each(input));
+  const [first] = [...compareFreeze(input), ...findObstacle(input)];
+  return first ? [first] : comparisons.flatMap((each) => each(input));
 }
 
 /** The disagreements that both reads show. */

@@ -19,6 +19,13 @@ describe('The disagreements of a check input', () => {
     ]);
   });
 
+  it('are only the reason why nothing can be written, as a full etcd', () => {
+    const obstacle = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: '' };
+    expect(describeDisagreements({ obstacle, allocations: [] })).to.deep.equal([
+      'not writable: the ledger: etcd is full. Run: etcdctl alarm disarm',
+    ]);
+  });
+
   it('last if two reads show them alike', () => {
     const [first, second, third] = findDisagreements(
       createCheckInput({ pods: [], ips: [], status: { v4usingIPs: 3 } }),

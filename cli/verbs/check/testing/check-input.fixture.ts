@@ -97,7 +97,7 @@ export interface CheckInputParts extends Partial<Omit<CheckInput['ledger'], 'id'
 /** The check input without disagreements, with some parts replaced. */
 export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
   const { allocations = [allocation], subnets = [subnet], bindings = [], pools = [], reservations = [] } = parts;
-  const { freeze } = parts;
+  const { freeze, obstacle } = parts;
   const { pods = [web], ips = [ip], vips = [], nodes = ['node-1'] } = parts;
   const set = { uid: 'uid-db', deleting: false, replicas: 2, firstOrdinal: 0, ...parts.set };
   const networks = new Map([
@@ -110,6 +110,7 @@ export function createCheckInput(parts: CheckInputParts = {}): CheckInput {
       id: 'ledger-1',
       position: { epoch: 1, seq: 42, hash: '' },
       freeze,
+      obstacle,
       allocations,
       subnets,
       bindings,
