@@ -20,9 +20,12 @@ export function describeDifference(ledgerTime: string, now: number = Date.now())
 export const readLedgerTime = async (allocator: LedgerClient): Promise<string> =>
   (await allocator.call(LedgerService.getStatus, {}).catch(() => undefined))?.ledgerTime ?? '';
 
+const dayMs = 86_400_000;
+
 /**
- * The time of an event for people: that of the machine's clock, which the event has beside its ledger time, if ledger time was then as
- * far ahead as it is now. After another difference the clock of that machine was wrong, and not ledger time.
+ * The time of an event for people: that of the machine's clock, which the event has beside its ledger time, if ledger time differs now
+ * and differed then. A difference shrinks with each restart of an allocator. After a much larger one, or none now, the clock of that
+ * machine was wrong, and not ledger time.
  * @param ledgerTime ledger time now
  */
 export function clockTimeOf(
@@ -32,6 +35,8 @@ export function clockTimeOf(
 ): string {
   if (describeDifference(ledgerTime, now) === undefined || !stored.includes('"clock":')) return at;
   const clock = asText(asRecord(tryParseJson(stored))['clock']);
-  const differenceMs = Date.parse(at) - Date.parse(clock) - (Date.parse(ledgerTime) - now);
-  return Math.abs(differenceMs) <= toleranceMs ? clock : at;
+  const [aheadNowMs, aheadMs] = [Date.parse(ledgerTime) - now, Date.parse(at) - Date.parse(clock)];
+  const growthMs = Math.abs(aheadMs) - Math.abs(aheadNowMs);
+  const isSame = Math.sign(aheadMs) === Math.sign(aheadNowMs) && growthMs >= -toleranceMs && growthMs <= dayMs;
+  return isSame ? clock : at;
 }

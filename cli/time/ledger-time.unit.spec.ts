@@ -22,6 +22,9 @@ describe('The time of an event for people', () => {
   const stored = (more: object): string => JSON.stringify({ at, ...more });
   const cases: [string, string, string, string][] = [
     ['is of the clock while ledger time is as far ahead', stored({ clock }), '2026-11-17T16:00:10Z', clock],
+    ['is of the clock while ledger time is still ahead', stored({ clock }), '2026-11-17T14:10:00Z', clock],
+    ['is ledger time from before ledger time was so far ahead', stored({ clock }), '2026-11-17T17:00:00Z', at],
+    ['is ledger time if it is behind now', stored({ clock }), '2026-11-17T12:00:00Z', at],
     ['is ledger time if the clock was wrong, and not ledger time', stored({ clock: old }), '2026-11-17T16:00:00Z', at],
     ['is ledger time if it agrees with the clock now', stored({ clock }), '2026-11-17T14:00:10Z', at],
     ['is ledger time without a clock', stored({ data: { clock } }), '2026-11-17T16:00:00Z', at],
