@@ -14,7 +14,7 @@ import {
   openWorkload,
   type Workload,
 } from '../support/allocator-workload.ts';
-import { connectReplicas, isWriter } from '../support/replica-client.ts';
+import { connectReplicas, listAllocations, isWriter } from '../support/replica-client.ts';
 import { eventually } from '../support/eventually.ts';
 
 const pods = 200;
@@ -78,7 +78,7 @@ describe('Three allocators on one ledger, called at random', function () {
     const held = [...work.acknowledged.values()].flatMap(({ allocation, released }) => (released ? [] : allocation));
     for (const replica of replicas.filter(({ isAlive }) => isAlive)) {
       const client = connectReplicas([replica]);
-      const { allocations } = await client.call(IpamService.listAllocations, { pageSize: 1_000 });
+      const allocations = await listAllocations(client);
       client.close();
       expect(allocations, `the allocations that ${replica.name} lists`).to.have.deep.members(held);
     }

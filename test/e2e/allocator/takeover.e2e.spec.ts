@@ -5,7 +5,7 @@ import { type Allocation, IpamService, SubnetsService } from '../../../proto/gen
 import { type Etcd, startEtcd } from '../../harness/etcd.ts';
 import { openRun, type Run } from '../../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../../harness/services.ts';
-import { connectReplicas, type ReplicaClient, isWriter } from '../support/replica-client.ts';
+import { connectReplicas, listAllocations, type ReplicaClient, isWriter } from '../support/replica-client.ts';
 
 const pod = (name: string, address?: string) => ({
   pod: { namespace: 'default', name, uid: `uid-${name}` },
@@ -53,7 +53,7 @@ describe('Two allocator processes', function () {
     const addresses = [...acknowledged.values()].map(({ addresses: [assigned] }) => assigned?.address);
     expect(new Set(addresses).size).to.equal(acknowledged.size);
     for (const [name, allocation] of acknowledged) expect(await allocate(name)).to.deep.equal(allocation);
-    const { allocations } = await client.call(IpamService.listAllocations, { pageSize: 1_000 });
+    const allocations = await listAllocations(client);
     expect(allocations).to.have.deep.members([...acknowledged.values()]);
   }
 

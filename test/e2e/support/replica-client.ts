@@ -2,6 +2,7 @@
 import { IpledgerError } from '../../../lib/errors.ts';
 import { call, connect } from '../../../lib/grpc/client.ts';
 import type { MessageInput, Method } from '../../../proto/codec.ts';
+import { type Allocation, IpamService } from '../../../proto/generated/ipledger.ts';
 import { probeGrpcHealth } from '../../harness/processes/readiness-probes.ts';
 import type { AllocatorServer } from '../../harness/services.ts';
 
@@ -34,4 +35,15 @@ export function connectReplicas(allocators: readonly Pick<AllocatorServer, 'endp
     },
     close: () => connection.close(),
   };
+}
+
+/** All allocations, page by page. */
+export async function listAllocations(client: Pick<ReplicaClient, 'call'>): Promise<Allocation[]> {
+  const all: Allocation[] = [];
+  for (let pageToken = ''; ;) {
+    const page = await client.call(IpamService.listAllocations, { pageSize: 1_000, pageToken });
+    all.push(...page.allocations);
+    if (page.nextPageToken === '') return all;
+    pageToken = page.nextPageToken;
+  }
 }
