@@ -2,6 +2,8 @@
 export const projectorLimits = {
   /** Names of objects, and other texts in their specs. Limit of Kubernetes. */
   nameLength: 253,
+  /** The options of DHCP and of router advertisements, each field. */
+  optionsLength: 1_024,
   /** NICs of one Pod whose port security is read; also the limit of attachments of a Pod. */
   securedProviders: 24,
   /** "<network>.<namespace>.ovn"; also the allocator's limit. */

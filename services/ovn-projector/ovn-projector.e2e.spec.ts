@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
+import { documentedCommands } from '../../test/docs/documented-commands.ts';
 import { root } from '../../test/harness/paths.ts';
 import { startLedger } from '../../test/harness/stack.ts';
 import { borrowCluster } from '../../test/harness/kubernetes/shared-cluster.ts';
@@ -97,6 +99,43 @@ describe('ovn-projector', function () {
     await eventually(async () => expect(await readPort('first', 'options')).to.equal('requested-chassis=node-2'));
     await ledger.release('first');
     await eventually(async () => expect(await readPort('first')).to.equal(''));
+  });
+
+  it('gives guests their address by DHCP, and the prefix by router advertisements, where the Subnet enables them', async () => {
+    const { mac, addresses } = await ledger.allocate('guest');
+    const spec = {
+      cidrBlock: '10.8.0.0/24,fd00:8::/64',
+      mtu: 1_400,
+      ...(parse(documentedCommands('docs/ovn.md', 'dhcp')) as { readonly spec: object }).spec,
+    };
+    const subnet = (changed: object): string =>
+      JSON.stringify({
+        apiVersion: 'kubeovn.io/v1',
+        kind: 'Subnet',
+        metadata: { name: 'lan' },
+        spec: { ...spec, ...changed },
+      });
+    await cluster.apply(subnet({}));
+    const discover = `inport=="${portOf('guest')}" && eth.src==${mac} && eth.dst==ff:ff:ff:ff:ff:ff && ip4.src==0.0.0.0 && ip4.dst==255.255.255.255 && ip.ttl==64 && udp.src==68 && udp.dst==67`;
+    const solicit = `inport=="${portOf('guest')}" && eth.src==${mac} && eth.dst==33:33:00:01:00:02 && ip6.src==fe80::1 && ip6.dst==ff02::1:2 && ip.ttl==64 && udp.src==546 && udp.dst==547`;
+    const trace = (flow: string): Promise<string> =>
+      runOvn(run.folder, 'ovn-trace', [`--db=${central.southbound.unix}`, 'lan', flow]);
+    const [v4 = '', v6 = ''] = addresses.map(({ address }) => address);
+    await eventually(async () => {
+      const offer = await trace(discover);
+      expect(offer).to.contain(`put_dhcp_opts(offerip = ${v4}`);
+      expect(offer).to.contain('router = 10.8.0.1').and.contain('lease_time = 3600').and.contain('mtu = 1400');
+      expect(offer).to.contain('dns_server = {10.8.0.3, 10.8.0.4}').and.contain('domain_name = "lan.example"');
+      expect(await trace(solicit)).to.contain(`put_dhcpv6_opts(ia_addr = ${v6}`);
+    });
+    expect(await read('Logical_Router_Port', 'ovn-cluster-lan', 'ipv6_ra_configs')).to.contain(
+      'address_mode=dhcpv6_stateful',
+    );
+    await cluster.apply(subnet({ enableDHCP: false, enableIPv6RA: false }));
+    await eventually(async () => expect(await trace(discover)).not.to.contain('put_dhcp_opts'));
+    expect(await central.nbctl(['--bare', '--columns=_uuid', 'list', 'DHCP_Options'])).to.equal('');
+    expect(await read('Logical_Router_Port', 'ovn-cluster-lan', 'ipv6_ra_configs')).to.equal('');
+    await ledger.release('guest');
   });
 
   it('connects an underlay Subnet when its Vlan and its ProviderNetwork exist', async () => {

@@ -1,17 +1,21 @@
 /** The columns of a row that differ from what they should be. Pure. */
-import { areEqual, type NewRow, type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
-import type { DesiredPort } from '../rows/desired-row.ts';
+import { areEqual, type NewRow, type NewValue, type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
+
+export interface RowContent {
+  readonly columns: NewRow;
+  readonly externalIds: ReadonlyMap<string, string>;
+}
+
+/** Whether a value refers to a row that the same transaction inserts. */
+const isNew = (value: NewValue): boolean => typeof value === 'object' && 'uuidName' in value;
 
 /**
  * Returns the columns to write; undefined if there is none. An entry of `external_ids` that the projector does not set stays: tools of
  * operators mark rows with it.
  */
-export function changedColumns(
-  present: Row,
-  { columns, externalIds }: Pick<DesiredPort, 'columns' | 'externalIds'>,
-): NewRow | undefined {
-  const changed: [string, Value][] = Object.entries(columns).filter(
-    ([column, value]) => !areEqual(present[column], value),
+export function changedColumns(present: Row, { columns, externalIds }: RowContent): NewRow | undefined {
+  const changed: [string, NewValue][] = Object.entries(columns).filter(
+    ([column, value]) => isNew(value) || !areEqual(present[column], value as Value),
   );
   const ids = present['external_ids'];
   const merged = new Map([...textMap(ids), ...externalIds]);

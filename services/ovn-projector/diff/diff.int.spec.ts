@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
-import { NorthboundView } from '../northbound/northbound-view.ts';
+import type { Row } from '../../../lib/ovsdb/values.ts';
+import { nameOf, NorthboundView } from '../northbound/northbound-view.ts';
 import { type OwnedTable, ownedTables, parentTables } from '../rows/desired-row.ts';
 import { DesiredRows } from '../rows/desired-rows.ts';
 import {
@@ -20,7 +21,8 @@ import { diffRows } from './diff.ts';
 function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<readonly [string, object]>): string[] {
   const all = ownedTables.flatMap((table) =>
     [...rows(table)].map(([uuid, row]) => {
-      const { ports: _, up: __, ...columns } = row as Record<string, unknown>;
+      const { ports: _, up: __, dhcpv4_options: v4, dhcpv6_options: v6, ...columns } = row as Record<string, unknown>;
+      const options = [v4, v6].map((each) => view.row('DHCP_Options', String(each))?.row['external_ids']);
       const parents = [...view.parentsOf(uuid)].map((parent) =>
         Object.values(parentTables).map((container) => view.row(container, parent)?.row['name'] ?? ''),
       );
@@ -28,6 +30,7 @@ function contentOf(view: NorthboundView, rows: (table: OwnedTable) => Iterable<r
         table,
         listOf(Object.entries(columns).map(([name, value]) => [name, listOf(value)])),
         listOf(parents),
+        options.map(listOf),
       ]);
     }),
   );
@@ -40,13 +43,13 @@ const listOf = (value: unknown): unknown =>
     ? [...(value as Iterable<unknown>)].map((each) => JSON.stringify(each)).sort()
     : value;
 
-/** Whether two switches or routers have one name: their UUIDs, which differ here, decide which one stays. */
+/** Whether two switches, routers or DHCP options have one name: their UUIDs, which differ here, decide which one stays. */
 function hasTwins(contents: readonly Operation[]): boolean {
-  const keys = contents.flatMap((operation) =>
-    operation.op === 'insert' && 'ports' in operation.row
-      ? [JSON.stringify([operation.table, operation.row['name']])]
-      : [],
-  );
+  const keys = contents.flatMap((operation) => {
+    if (operation.op !== 'insert') return [];
+    if (operation.table === 'DHCP_Options') return [nameOf(operation.row as Row)];
+    return 'ports' in operation.row ? [JSON.stringify([operation.table, operation.row['name']])] : [];
+  });
   return new Set(keys).size < keys.length;
 }
 
@@ -66,7 +69,7 @@ describe('The difference on a real database', function () {
   });
 
   const clear = async (): Promise<void> => {
-    const tables = ['Logical_Switch', 'Logical_Router'] as const;
+    const tables = ['Logical_Switch', 'Logical_Router', 'DHCP_Options'] as const;
     await connected.client.transact(tables.map((table): Operation => ({ op: 'delete', table, where: [] })));
   };
   const realRows = (table: OwnedTable) => connected.client.replica.rows(table);

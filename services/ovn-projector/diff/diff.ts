@@ -6,18 +6,21 @@
  * a deletion is that of the reference.
  */
 import type { Mutation, Operation } from '../../../lib/ovsdb/transaction.ts';
-import type { NamedUuid } from '../../../lib/ovsdb/values.ts';
+import type { NamedUuid, NewRow } from '../../../lib/ovsdb/values.ts';
 import { nameOf, type NorthboundView, type StoredRow } from '../northbound/northbound-view.ts';
 import {
   type ContainerTable,
   type DesiredContainer,
+  type DesiredOptions,
   type DesiredPort,
+  optionsName,
+  type OwnedTable,
   parentTables,
   type PortTable,
   rowKey,
 } from '../rows/desired-row.ts';
 import type { DesiredRows } from '../rows/desired-rows.ts';
-import { changedColumns } from './changed-columns.ts';
+import { changedColumns, type RowContent } from './changed-columns.ts';
 
 export interface DiffOptions {
   /** 'all', or the names of the switch ports to compare. */
@@ -45,7 +48,7 @@ export interface Diff {
 }
 
 type Target = string | NamedUuid;
-type DesiredView = Pick<DesiredRows, 'containers' | 'connections' | 'ports'>;
+type DesiredView = Pick<DesiredRows, 'containers' | 'connections' | 'ports' | 'dhcpOptions'>;
 
 /** Compares the desired rows with the present ones. */
 export function diffRows(desired: DesiredView, view: NorthboundView, options: DiffOptions): Diff {
@@ -64,6 +67,8 @@ class DiffRun {
   readonly #references = new Map<Target, { table: ContainerTable; inserted: Set<Target>; deleted: Set<string> }>();
   /** The rows of switches and routers, by key. undefined: there is none, and none is inserted. */
   readonly #targets = new Map<string, Target | undefined>();
+  /** The rows of DHCP options, by name. undefined: there is none, and none is inserted. */
+  readonly #optionTargets = new Map<string, Target | undefined>();
   /** Keys of switches and routers that a later transaction inserts. */
   readonly #postponed = new Set<string>();
   #isComplete = true;
@@ -76,12 +81,14 @@ class DiffRun {
 
   compareAll(): Diff {
     for (const container of this.#desired.containers.values()) this.#targetOf(container);
-    const { connections, ports } = this.#desired;
+    const { connections, dhcpOptions, ports } = this.#desired;
+    for (const options of dhcpOptions.values()) this.#optionsTarget(options);
     for (const port of connections.values()) this.#comparePort(port.table, port.name, port);
     for (const [name, port] of ports) this.#comparePort('Logical_Switch_Port', name, port);
     for (const table of Object.keys(parentTables) as PortTable[])
       for (const name of this.#view.ownedNames(table))
         if (!this.#desiredPort(table, name)) this.#comparePort(table, name, undefined);
+    for (const row of this.#surplus('DHCP_Options')) this.#deleteRow('DHCP_Options', row);
     // A switch takes its ports with it, so those that move leave first
     if (this.#isComplete)
       for (const table of Object.values(parentTables)) for (const row of this.#surplus(table)) this.#delete(table, row);
@@ -155,6 +162,37 @@ class DiffRun {
     return { uuidName };
   }
 
+  #optionsTarget(desired: DesiredOptions): Target | undefined {
+    const { name } = desired;
+    if (!this.#optionTargets.has(name)) this.#optionTargets.set(name, this.#compareOptions(desired));
+    return this.#optionTargets.get(name);
+  }
+
+  /** Options of another owner are in no way: their names are not unique. */
+  #compareOptions(desired: DesiredOptions): Target | undefined {
+    const { table, name, columns, externalIds } = desired;
+    const key = rowKey(desired);
+    const own = this.#view.named(table, name).find((row) => this.#view.owns(row));
+    if (own) {
+      this.#update({ table, key, row: own }, desired);
+      return own.uuid;
+    }
+    if (!this.#take(key)) return undefined;
+    const uuidName = `row${this.#operations.length}`;
+    this.#operations.push({ op: 'insert', table, uuidName, row: { ...columns, external_ids: externalIds } });
+    return { uuidName };
+  }
+
+  /** The columns of a port, with its references to the DHCP options of its Subnet. */
+  #columnsOf({ columns, hasDhcp, parent }: DesiredPort): NewRow {
+    if (!hasDhcp) return columns;
+    const target = (family: string): Target | undefined => {
+      const options = this.#desired.dhcpOptions.get(optionsName(parent, family));
+      return options && this.#optionsTarget(options);
+    };
+    return { ...columns, dhcpv4_options: target('IPv4'), dhcpv6_options: target('IPv6') };
+  }
+
   #comparePort(table: PortTable, name: string, desired: DesiredPort | undefined): void {
     const key = rowKey({ table, name });
     const [row] = this.#view.named(table, name);
@@ -188,7 +226,9 @@ class DiffRun {
     return container && this.#targetOf(container);
   }
 
-  #insert({ table, name, columns, externalIds }: DesiredPort, key: string, parent: Target): void {
+  #insert(desired: DesiredPort, key: string, parent: Target): void {
+    const { table, name, externalIds } = desired;
+    const columns = this.#columnsOf(desired);
     if (!this.#take(key)) return;
     const uuidName = `row${this.#operations.length}`;
     const row = { ...columns, name, external_ids: externalIds };
@@ -197,13 +237,14 @@ class DiffRun {
   }
 
   /** Corrects the columns of a port, and moves it to its switch. */
-  #correct({ table, key, row }: Place, desired: DesiredPort, parent: Target): void {
+  #correct({ table, key, row }: Place & { readonly table: PortTable }, desired: DesiredPort, parent: Target): void {
     const present = this.#view.parentsOf(row.uuid);
     const foreign = this.#foreignParent(table, present);
     if (foreign !== undefined) {
       this.#conflict(key, `${table} ${desired.name} is a port of ${foreign}, which has another owner. Remove it there`);
       return;
     }
+    const columns = this.#columnsOf(desired);
     const isPlaced = present.size === 1 && typeof parent === 'string' && present.has(parent);
     if (!isPlaced) {
       if (!this.#take(key)) return;
@@ -212,7 +253,7 @@ class DiffRun {
         this.#referencesOf(container, parent).inserted.add(row.uuid);
       for (const other of present) if (other !== parent) this.#referencesOf(container, other).deleted.add(row.uuid);
     }
-    this.#update({ table, key, row }, desired);
+    this.#update({ table, key, row }, { ...desired, columns });
   }
 
   #remove(table: PortTable, key: string, row: StoredRow): void {
@@ -224,7 +265,7 @@ class DiffRun {
       for (const parent of present) this.#referencesOf(parentTables[table], parent).deleted.add(row.uuid);
   }
 
-  #update({ table, key, row }: Place | (Omit<Place, 'table'> & { table: ContainerTable }), desired: RowContent): void {
+  #update({ table, key, row }: Place, desired: RowContent): void {
     const changed = changedColumns(row.row, desired);
     if (changed && (this.#keys.at(-1) === key || this.#take(key)))
       this.#operations.push({ op: 'update', table, where: [['_uuid', '==', row.uuid]], row: changed });
@@ -247,26 +288,31 @@ class DiffRun {
   }
 
   /** Own rows of a name that no desired row has, and further ones of a name that has one. */
-  #surplus(table: ContainerTable): StoredRow[] {
+  #surplus(table: 'DHCP_Options' | ContainerTable): StoredRow[] {
     return [...new Set(this.#view.ownedNames(table))].flatMap((name) => {
       const own = this.#view.named(table, name).filter((row) => this.#view.owns(row));
-      return this.#desired.containers.has(rowKey({ table, name })) ? own.slice(1) : own;
+      const { containers, dhcpOptions } = this.#desired;
+      const isDesired = table === 'DHCP_Options' ? dhcpOptions.has(name) : containers.has(rowKey({ table, name }));
+      return isDesired ? own.slice(1) : own;
     });
   }
 
-  #delete(table: ContainerTable, { uuid, row }: StoredRow): void {
-    const key = rowKey({ table, name: nameOf(row) });
-    const foreign = this.#view.foreignPortOf(table, uuid);
+  #delete(table: ContainerTable, row: StoredRow): void {
+    const key = rowKey({ table, name: nameOf(row.row) });
+    const foreign = this.#view.foreignPortOf(table, row.uuid);
     if (foreign !== undefined)
       this.#conflict(key, `${key} is not used any more, but has port ${foreign} of another owner. Remove the port`);
-    else if (this.#take(key)) this.#operations.push({ op: 'delete', table, where: [['_uuid', '==', uuid]] });
+    else this.#deleteRow(table, row);
+  }
+
+  #deleteRow(table: OwnedTable, { uuid, row }: StoredRow): void {
+    if (this.#take(rowKey({ table, name: nameOf(row) })))
+      this.#operations.push({ op: 'delete', table, where: [['_uuid', '==', uuid]] });
   }
 }
 
 interface Place {
-  readonly table: PortTable;
+  readonly table: OwnedTable;
   readonly key: string;
   readonly row: StoredRow;
 }
-
-type RowContent = Pick<DesiredPort, 'columns' | 'externalIds'>;

@@ -4,8 +4,10 @@ import { areEqual, type Row } from '../../../lib/ovsdb/values.ts';
 import { nameOf, NorthboundView } from '../northbound/northbound-view.ts';
 import {
   type DesiredContainer,
+  type DesiredOptions,
   type DesiredPort,
   isOwned,
+  optionsName,
   ownedTables,
   ownerIds,
   parentTables,
@@ -45,7 +47,8 @@ class Fixture {
 
 /** The desired rows that are missing or differ, and own rows that are not desired. */
 function defects({ database, view }: Fixture, desired: DesiredRows): string[] {
-  const expected: (DesiredContainer | DesiredPort)[] = [
+  const expected: (DesiredContainer | DesiredOptions | DesiredPort)[] = [
+    ...desired.dhcpOptions.values(),
     ...desired.containers.values(),
     ...desired.connections.values(),
     ...desired.ports.values(),
@@ -55,9 +58,16 @@ function defects({ database, view }: Fixture, desired: DesiredRows): string[] {
     if (!found) return [rowKey(row)];
     if (!('columns' in row)) return [];
     const isSame = Object.entries(row.columns).every(([column, value]) => areEqual(found.row[column], value));
+    if (row.table === 'DHCP_Options') return isSame ? [] : [rowKey(row)];
+    const references = row.hasDhcp === true ? ['IPv4', 'IPv6'] : [];
+    const isReferred = references.every((family) => {
+      const options = desired.dhcpOptions.has(optionsName(row.parent, family));
+      const [own] = view.named('DHCP_Options', optionsName(row.parent, family)).filter((each) => view.owns(each));
+      return found.row[family === 'IPv4' ? 'dhcpv4_options' : 'dhcpv6_options'] === (options ? own?.uuid : undefined);
+    });
     const parents = [...view.parentsOf(found.uuid)].map((uuid) => view.row(parentTables[row.table], uuid));
     const isPlaced = parents.length === 1 && parents[0] && nameOf(parents[0].row) === row.parent;
-    return isSame && isPlaced ? [] : [rowKey(row)];
+    return isSame && isReferred && isPlaced ? [] : [rowKey(row)];
   });
   const keys = new Set(expected.map(rowKey));
   const surplus = ownedTables.flatMap((table) =>

@@ -23,14 +23,12 @@ describe('The settings of a Subnet', () => {
     const spec = {
       natOutgoing: true,
       enableLb: true,
-      enableDHCP: true,
       private: true,
       acls: [{ action: 'drop' }],
       gatewayType: 'centralized',
     };
     expect(subnetSettings.parse(object(spec)).unsupported).to.deep.equal([
       'spec.acls',
-      'spec.enableDHCP',
       'spec.enableLb',
       'spec.natOutgoing',
       'spec.private',
@@ -38,6 +36,25 @@ describe('The settings of a Subnet', () => {
     ]);
     const off = { natOutgoing: false, enableLb: null, acls: [], vips: [], routeTable: '', gatewayType: 'distributed' };
     expect(subnetSettings.parse(object(off)).unsupported).to.deep.equal([]);
+  });
+
+  it('have what the Subnet advertises, whose problems are apart, because they need not cut its connection', () => {
+    const { guests, problems } = subnetSettings.parse(
+      object({ enableDHCP: true, dhcpV4Options: 'a=b', dhcpV6Options: 'x'.repeat(1_025), enableIPv6RA: 1, mtu: 1_400 }),
+    );
+    expect(problems).to.deep.equal([]);
+    expect(guests).to.deep.equal({
+      enableDHCP: true,
+      dhcpV4Options: 'a=b',
+      dhcpV6Options: '',
+      enableIPv6RA: false,
+      ipv6RAConfigs: '',
+      mtu: 1_400,
+      problems: [
+        'spec.dhcpV6Options must be a text of at most 1024 characters',
+        'spec.enableIPv6RA must be true or false',
+      ],
+    });
   });
 
   for (const [what, spec, problem] of [

@@ -13,10 +13,14 @@ export class SpecFields {
 
   /** A name; "" if absent. */
   name(key: string): string {
+    return this.text(key, projectorLimits.nameLength);
+  }
+
+  /** A text; "" if absent. */
+  text(key: string, max: number): string {
     const value = this.#spec[key] ?? '';
-    const { nameLength } = projectorLimits;
-    if (typeof value === 'string' && value.length <= nameLength && !hasControlCharacter(value)) return value;
-    this.problems.push(`spec.${key} must be a text of at most ${nameLength} characters`);
+    if (typeof value === 'string' && value.length <= max && !hasControlCharacter(value)) return value;
+    this.problems.push(`spec.${key} must be a text of at most ${max} characters`);
     return '';
   }
 

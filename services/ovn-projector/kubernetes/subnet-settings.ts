@@ -2,8 +2,11 @@
 import type { ObjectMeta, ResourceKind } from '../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../lib/kubernetes/object-meta.ts';
 import { asRecord } from '../../../lib/kubernetes/untyped-json.ts';
+import { projectorLimits } from '../limits.ts';
 import type { SubnetSettings } from '../rows/subnet-rows.ts';
 import { SpecFields } from './spec-fields.ts';
+
+const { optionsLength } = projectorLimits;
 
 export type SubnetObject = ObjectMeta & SubnetSettings;
 
@@ -11,12 +14,8 @@ export type SubnetObject = ObjectMeta & SubnetSettings;
 const unsupportedFields = [
   'acls',
   'allowSubnets',
-  'dhcpV4Options',
-  'dhcpV6Options',
-  'enableDHCP',
   'enableEcmp',
   'enableExternalLBAddress',
-  'enableIPv6RA',
   'enableLb',
   'enableMulticastSnoop',
   'externalEgressGateway',
@@ -37,11 +36,21 @@ export const subnetSettings: ResourceKind<SubnetObject> = {
     const { metadata, spec } = asRecord(raw);
     const rawSpec = asRecord(spec);
     const fields = new SpecFields(rawSpec);
+    const guests = new SpecFields(rawSpec);
     return {
       ...objectMetaOf(asRecord(metadata)),
       vlan: fields.name('vlan'),
       vpc: fields.name('vpc'),
       hasLogicalGateway: fields.flag('logicalGateway'),
+      guests: {
+        enableDHCP: guests.flag('enableDHCP'),
+        dhcpV4Options: guests.text('dhcpV4Options', optionsLength),
+        dhcpV6Options: guests.text('dhcpV6Options', optionsLength),
+        enableIPv6RA: guests.flag('enableIPv6RA'),
+        ipv6RAConfigs: guests.text('ipv6RAConfigs', optionsLength),
+        mtu: guests.wholeNumber('mtu', 65_535),
+        problems: guests.problems,
+      },
       unsupported: [
         ...unsupportedFields.filter((key) => fields.isSet(key)).map((key) => `spec.${key}`),
         ...(rawSpec['gatewayType'] === 'centralized' ? ['spec.gatewayType: centralized'] : []),

@@ -1,7 +1,14 @@
 /** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
 import type { Batch, RowChange } from '../../../lib/ovsdb/replica.ts';
-import { type Row, textOf, textSet } from '../../../lib/ovsdb/values.ts';
-import { type ContainerTable, isOwned, type OwnedTable, ownedTables, type PortTable } from '../rows/desired-row.ts';
+import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
+import {
+  type ContainerTable,
+  isOwned,
+  optionsName,
+  type OwnedTable,
+  ownedTables,
+  type PortTable,
+} from '../rows/desired-row.ts';
 
 export interface StoredRow {
   readonly uuid: string;
@@ -10,14 +17,18 @@ export interface StoredRow {
 
 /** What a batch changed, as far as a comparison must look at it again. */
 export interface Touched {
-  /** Whether a switch, a router or a router port changed, or a port of a switch that is no NIC. */
+  /** Whether DHCP options, a switch, a router or a router port changed, or a port of a switch that is no NIC. */
   readonly hasStructure: boolean;
   /** Names of switch ports. */
   readonly ports: ReadonlySet<string>;
 }
 
-/** The name of a row. All rows of these tables have one. */
-export const nameOf = (row: Row): string => textOf(row['name']);
+/** The name of a row. DHCP options have it in `external_ids`. */
+export function nameOf(row: Row): string {
+  if ('name' in row) return textOf(row['name']);
+  const ids = textMap(row['external_ids']);
+  return optionsName(ids.get('ls') ?? '', ids.get('protocol') ?? '');
+}
 
 /** The port tables by the table whose `ports` refers to them. */
 const portTables: Readonly<Record<ContainerTable, PortTable>> = {

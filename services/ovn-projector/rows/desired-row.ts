@@ -3,7 +3,13 @@ import { vendor } from '../../../lib/ovn/names.ts';
 import { type Row, textMap, type Value } from '../../../lib/ovsdb/values.ts';
 
 /** The tables in which ipledger owns rows. */
-export const ownedTables = ['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port', 'Logical_Router_Port'] as const;
+export const ownedTables = [
+  'Logical_Switch',
+  'Logical_Router',
+  'Logical_Switch_Port',
+  'Logical_Router_Port',
+  'DHCP_Options',
+] as const;
 export type OwnedTable = (typeof ownedTables)[number];
 
 /** The table whose `ports` refer to the rows of a table. A row without a reference is deleted by the server. */
@@ -29,10 +35,23 @@ export interface DesiredPort {
   readonly parent: string;
   /** Name of the router on the other side, without which the port is not made. */
   readonly router?: string;
-  /** All columns that the projector sets, except `name` and `external_ids`. */
+  /** Whether it has the DHCP options of its Subnet. */
+  readonly hasDhcp?: boolean;
+  /** All columns that the projector sets, except `name`, `external_ids` and the references to DHCP options. */
   readonly columns: Row;
   readonly externalIds: ReadonlyMap<string, string>;
 }
+
+/** The DHCP options of one family of a Subnet. */
+export interface DesiredOptions {
+  readonly table: 'DHCP_Options';
+  readonly name: string;
+  readonly columns: Row;
+  readonly externalIds: ReadonlyMap<string, string>;
+}
+
+/** The name of DHCP options, which have no column of that name: their entries `ls` and `protocol` of `external_ids`. */
+export const optionsName = (subnet: string, family: string): string => `${subnet}/${family}`;
 
 /** The key of a row among the rows of all tables. */
 export const rowKey = ({ table, name }: { readonly table: OwnedTable; readonly name: string }): string =>

@@ -3,7 +3,7 @@
  * of allocations one by one.
  */
 import { logicalPortName } from '../../../lib/ovn/names.ts';
-import { type DesiredContainer, type DesiredPort, rowKey } from './desired-row.ts';
+import { type DesiredContainer, type DesiredOptions, type DesiredPort, rowKey } from './desired-row.ts';
 import type { LedgerSubnet, PortAllocation } from './row-sources.ts';
 import { portRow } from './port-row.ts';
 import type { Problem } from './problem.ts';
@@ -29,6 +29,7 @@ export class DesiredRows {
   /** Ports of routers, and ports of switches that are no NICs. */
   #connections: ReadonlyMap<string, DesiredPort> = new Map();
   readonly #ports = new Map<string, DesiredPort>();
+  #dhcpOptions: ReadonlyMap<string, DesiredOptions> = new Map();
   #subnetProblems: readonly Problem[] = [];
   readonly #portProblems = new Map<string, Problem>();
 
@@ -45,6 +46,11 @@ export class DesiredRows {
   /** All ports of routers, and the ports of switches that are no NICs, by `rowKey`. */
   get connections(): ReadonlyMap<string, DesiredPort> {
     return this.#connections;
+  }
+
+  /** The DHCP options of Subnets, by name. */
+  get dhcpOptions(): ReadonlyMap<string, DesiredOptions> {
+    return this.#dhcpOptions;
   }
 
   /** The ports of NICs, by name. */
@@ -66,18 +72,21 @@ export class DesiredRows {
     const before = this.#subnetKeys();
     const containers = new Map<string, DesiredContainer>();
     const connections = new Map<string, DesiredPort>();
+    const dhcpOptions = new Map<string, DesiredOptions>();
     const problems: Problem[] = [];
     for (const subnet of [...subnets.values()].sort(byName)) {
       const { settings, ...context } = this.#inputs;
       const rows = subnetRows(subnet, { ...context, settings: settings.get(subnet.name) ?? overlayDefaults });
       problems.push(...rows.problems);
       for (const container of rows.containers) containers.set(rowKey(container), container);
+      for (const options of rows.dhcp) dhcpOptions.set(options.name, options);
       const taken = rows.ports.find((port) => connections.has(rowKey(port)));
       if (taken) problems.push(nameInUse(`Subnet ${subnet.name}`, taken.name));
       else for (const port of rows.ports) connections.set(rowKey(port), port);
     }
     this.#containers = containers;
     this.#connections = connections;
+    this.#dhcpOptions = dhcpOptions;
     this.#subnetProblems = problems;
     const after = this.#subnetKeys();
     const changed = new Set([...before, ...after].filter((key) => !before.has(key) || !after.has(key)));

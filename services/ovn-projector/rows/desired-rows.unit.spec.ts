@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { randomInputs } from '../testing/random-database.ts';
-import { allocationOf, rowInputs, subnetNamed, testLedger } from '../testing/row-inputs.ts';
+import { allocationOf, rowInputs, settingsOf, subnetNamed, testLedger } from '../testing/row-inputs.ts';
 import { DesiredRows } from './desired-rows.ts';
 
 const subnets = [subnetNamed('lan')];
@@ -107,8 +107,8 @@ describe('Desired rows', () => {
 
   it('give a name that two Subnets lead to to the first, and report the second', () => {
     const settings = {
-      c: { vlan: '', vpc: 'a-b', hasLogicalGateway: false, unsupported: [], problems: [] },
-      'b-c': { vlan: '', vpc: 'a', hasLogicalGateway: false, unsupported: [], problems: [] },
+      c: settingsOf({ vpc: 'a-b' }),
+      'b-c': settingsOf({ vpc: 'a' }),
     };
     const rows = new DesiredRows(rowInputs({ subnets: [subnetNamed('c'), subnetNamed('b-c')], settings }));
     expect(rows.connections.get('Logical_Router_Port/a-b-c')?.parent).to.equal('a');
@@ -120,7 +120,7 @@ describe('Desired rows', () => {
     const rows = new DesiredRows(
       rowInputs({
         subnets: [subnetNamed('lan'), subnetNamed(wire)],
-        settings: { [wire]: { vlan: 'v', vpc: '', hasLogicalGateway: false, unsupported: [], problems: [] } },
+        settings: { [wire]: settingsOf({ vlan: 'v' }) },
         vlans: { v: { id: 0, provider: 'physnet', problems: [] } },
         providerNetworks: ['physnet'],
         allocations: [allocationOf('localnet')],

@@ -21,6 +21,7 @@ export function portRow(allocation: PortAllocation, { ledger, isSecured }: PortC
     table: 'Logical_Switch_Port',
     name: logicalPortName(allocation),
     parent: subnet,
+    hasDhcp: true,
     columns: {
       type: '',
       addresses: new Set([lanAddress]),

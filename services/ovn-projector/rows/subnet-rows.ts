@@ -1,7 +1,8 @@
 /** The rows of a Subnet: its switch, and its connection to a router or to a physical network. Pure. */
 import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
 import { isIPv4 } from 'node:net';
-import { type DesiredContainer, type DesiredPort, ownerIds } from './desired-row.ts';
+import { type DesiredContainer, type DesiredOptions, type DesiredPort, ownerIds } from './desired-row.ts';
+import { type GuestOptions, guestOptions, type GuestSettings, noGuestSettings } from './dhcp-options.ts';
 import type { LedgerSubnet } from './row-sources.ts';
 import type { Problem } from './problem.ts';
 import { routerMac } from './router-mac.ts';
@@ -14,6 +15,8 @@ export interface SubnetSettings {
   readonly vpc: string;
   /** Whether OVN is the gateway of an underlay Subnet. */
   readonly hasLogicalGateway: boolean;
+  /** DHCP and router advertisements. */
+  readonly guests: GuestSettings;
   /** Fields that request what the projector does not do, as "spec.natOutgoing". */
   readonly unsupported: readonly string[];
   /** Fields that are unreadable. The Subnet then gets a switch, and no connection. */
@@ -40,6 +43,7 @@ export interface SubnetContext {
 export interface SubnetRows {
   readonly containers: readonly DesiredContainer[];
   readonly ports: readonly DesiredPort[];
+  readonly dhcp: readonly DesiredOptions[];
   readonly problems: readonly Problem[];
 }
 
@@ -50,6 +54,7 @@ export const overlayDefaults: SubnetSettings = {
   vlan: '',
   vpc: '',
   hasLogicalGateway: false,
+  guests: noGuestSettings,
   unsupported: [],
   problems: [],
 };
@@ -62,6 +67,15 @@ export function subnetRows(subnet: LedgerSubnet, context: SubnetContext): Subnet
   const problems = settings.unsupported.map((field) =>
     problem('unsupported', `${field} has no effect: the data path of ipledger does not have it. Remove the field`),
   );
+  const guests = guestOptions(subnet, settings.guests, ledger);
+  const hasRouter = settings.vlan === '' || settings.hasLogicalGateway;
+  problems.push(
+    ...guests.problems.map((each) => problem('invalid', `${each}. Guests learn no address. Correct the field`)),
+  );
+  if (guests.ra.size > 0 && !hasRouter)
+    problems.push(
+      problem('unsupported', 'spec.enableIPv6RA has no effect: the Subnet has no router. Set spec.logicalGateway'),
+    );
   const parts: Pick<SubnetRows, 'containers' | 'ports'>[] = [
     { containers: [{ table: 'Logical_Switch', name, externalIds: ownerIds(ledger) }], ports: [] },
   ];
@@ -71,11 +85,12 @@ export function subnetRows(subnet: LedgerSubnet, context: SubnetContext): Subnet
     const localnet = settings.vlan === '' ? undefined : localnetPort(name, context);
     if (localnet && 'reason' in localnet) problems.push(problem(localnet.kind, localnet.reason));
     else if (localnet) parts.push({ containers: [], ports: [localnet] });
-    if (settings.vlan === '' || settings.hasLogicalGateway) parts.push(routerRows(subnet, context));
+    if (hasRouter) parts.push(routerRows(subnet, context, guests));
   }
   return {
     containers: parts.flatMap(({ containers }) => containers),
     ports: parts.flatMap(({ ports }) => ports),
+    dhcp: guests.dhcp,
     problems,
   };
 }
@@ -123,6 +138,7 @@ function localnetPort(
 function routerRows(
   { name, cidrs, gateways }: LedgerSubnet,
   { ledger, settings }: SubnetContext,
+  { ra }: GuestOptions,
 ): Pick<SubnetRows, 'containers' | 'ports'> {
   const router = settings.vpc || defaultRouter;
   const networks = gateways.flatMap((gateway) => {
@@ -136,7 +152,7 @@ function routerRows(
     table: 'Logical_Router_Port',
     name: routerPortName(router, name),
     parent: router,
-    columns: { mac: routerMac(ledger, router, name), networks: new Set(networks) },
+    columns: { mac: routerMac(ledger, router, name), networks: new Set(networks), ipv6_ra_configs: ra },
     externalIds,
   };
   const switchPort: DesiredPort = {

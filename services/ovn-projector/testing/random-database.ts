@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Operation } from '../../../lib/ovsdb/transaction.ts';
 import type { NewRow } from '../../../lib/ovsdb/values.ts';
 import { ownerIds, parentTables, type PortTable } from '../rows/desired-row.ts';
+import { noGuestSettings } from '../rows/dhcp-options.ts';
 import { DesiredRows } from '../rows/desired-rows.ts';
 import { allocationOf, rowInputs, settingsOf, subnetNamed, testLedger } from './row-inputs.ts';
 
@@ -25,6 +26,9 @@ export const randomInputs = fc
     subnets: fc.subarray(subnetNames),
     vlan: fc.constantFrom('', '', 'vlan7', 'missing'),
     vpc: fc.constantFrom('', 'vpc1'),
+    enableDHCP: fc.boolean(),
+    dhcpV4Options: fc.constantFrom('', 'lease_time=60'),
+    cidrs: fc.constantFrom(['10.8.0.0/24'], ['10.8.0.0/24', 'fd00:8::/64']),
     hasLogicalGateway: fc.boolean(),
     pods: fc.uniqueArray(
       fc.record({
@@ -36,10 +40,13 @@ export const randomInputs = fc
       { selector: ({ pod, ordinal }) => `${pod}.${ordinal}` },
     ),
   })
-  .map(({ subnets, vlan, vpc, hasLogicalGateway, pods }) =>
+  .map(({ subnets, vlan, vpc, hasLogicalGateway, pods, cidrs, ...guests }) =>
     rowInputs({
-      subnets: subnets.map((name) => subnetNamed(name)),
-      settings: { lan: settingsOf({ vlan, hasLogicalGateway }), wan: settingsOf({ vpc }) },
+      subnets: subnets.map((name) => subnetNamed(name, { cidrs })),
+      settings: {
+        lan: settingsOf({ vlan, hasLogicalGateway, guests: { ...noGuestSettings, ...guests } }),
+        wan: settingsOf({ vpc, guests: { ...noGuestSettings, enableDHCP: true } }),
+      },
       vlans: { vlan7: { id: 7, provider: 'physnet', problems: [] } },
       providerNetworks: ['physnet'],
       allocations: pods.map(({ pod, ...parts }) => allocationOf(pod, parts)),
@@ -70,6 +77,15 @@ const ports = (table: PortTable, names: readonly string[]) =>
     { selector: ({ name }) => name, maxLength: 12 },
   );
 
+const dhcpOptions = fc.array(
+  fc.record({
+    ls: fc.constantFrom(...subnetNames),
+    protocol: fc.constantFrom('IPv4', 'IPv6'),
+    owner: owners,
+  }),
+  { maxLength: 3 },
+);
+
 /** The operations that fill an empty database. */
 export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
   .tuple(
@@ -77,12 +93,15 @@ export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
     containers('Logical_Router', routers),
     ports('Logical_Switch_Port', portNames),
     ports('Logical_Router_Port', routerPortNames),
+    dhcpOptions,
   )
-  .map(([switches, routersOf, switchPorts, routerPorts]) => {
+  .map(([switches, routersOf, switchPorts, routerPorts, options]) => {
     const parents = [...switches, ...routersOf];
     const all = [...switchPorts, ...routerPorts];
     const portOps = all.map(({ table, name, owner, columns }, index): Operation => {
-      return { op: 'insert', table, uuidName: `port${index}`, row: { ...columns, name, external_ids: owner } };
+      const isOwn = table === 'Logical_Switch_Port' && owner.get('ipledger') === testLedger;
+      const dhcp = isOwn && options.length > 0 && { dhcpv4_options: { uuidName: 'options0' } };
+      return { op: 'insert', table, uuidName: `port${index}`, row: { ...columns, ...dhcp, name, external_ids: owner } };
     });
     const parentOps = parents.map(({ table, name, owner }, at): Operation => {
       const ofTable = parents.slice(0, at).filter((each) => each.table === table).length;
@@ -91,7 +110,11 @@ export const randomContents: fc.Arbitrary<readonly Operation[]> = fc
       );
       return { op: 'insert', table, row: { name, external_ids: owner, ports: new Set(own) } };
     });
-    return [...portOps, ...parentOps];
+    const optionOps = options.map(({ ls, protocol, owner }, index): Operation => {
+      const row = { cidr: '10.9.0.0/24', external_ids: new Map([...owner, ['ls', ls], ['protocol', protocol]]) };
+      return { op: 'insert', table: 'DHCP_Options', uuidName: `options${index}`, row };
+    });
+    return [...optionOps, ...portOps, ...parentOps];
   });
 
 /** Desired rows of random inputs. */

@@ -22,8 +22,17 @@ const defaults: Readonly<Record<OwnedTable, Row>> = {
     tag: undefined,
     up: undefined,
     external_ids: new Map(),
+    dhcpv4_options: undefined,
+    dhcpv6_options: undefined,
   },
-  Logical_Router_Port: { name: '', mac: '', networks: new Set(['']), external_ids: new Map() },
+  Logical_Router_Port: {
+    name: '',
+    mac: '',
+    networks: new Set(['']),
+    ipv6_ra_configs: new Map(),
+    external_ids: new Map(),
+  },
+  DHCP_Options: { cidr: '', options: new Map(), external_ids: new Map() },
 };
 
 export class SimulatedDatabase {
@@ -42,6 +51,7 @@ export class SimulatedDatabase {
       if (operation.op === 'insert' && operation.uuidName !== undefined) named.set(operation.uuidName, randomUUID());
     for (const operation of operations) apply(tables, operation, named);
     collectGarbage(tables);
+    dropWeakReferences(tables);
     assertValid(tables);
     const before = this.#tables;
     this.#tables = tables;
@@ -112,6 +122,18 @@ function collectGarbage(tables: Tables): void {
   for (const table of Object.keys(parentTables) as PortTable[]) {
     const used = new Set(portsIn(tables, table));
     for (const uuid of tables.get(table)?.keys() ?? []) if (!used.has(uuid)) tables.get(table)?.delete(uuid);
+  }
+}
+
+/** Unsets the references to DHCP options that do not exist any more. */
+function dropWeakReferences(tables: Tables): void {
+  const ports = tables.get('Logical_Switch_Port') ?? new Map<string, Row>();
+  const kept = (reference: Value): Value =>
+    typeof reference === 'string' && tables.get('DHCP_Options')?.has(reference) ? reference : undefined;
+  for (const [uuid, row] of ports) {
+    const [v4, v6] = [kept(row['dhcpv4_options']), kept(row['dhcpv6_options'])];
+    if (v4 !== row['dhcpv4_options'] || v6 !== row['dhcpv6_options'])
+      ports.set(uuid, { ...row, dhcpv4_options: v4, dhcpv6_options: v6 });
   }
 }
 

@@ -15,6 +15,7 @@ const programs = {
   'ovn-nbctl': 'usr/bin/ovn-nbctl',
   'ovn-northd': 'usr/bin/ovn-northd',
   'ovn-sbctl': 'usr/bin/ovn-sbctl',
+  'ovn-trace': 'usr/bin/ovn-trace',
   'ovs-appctl': 'usr/bin/ovs-appctl',
   'ovs-vsctl': 'usr/bin/ovs-vsctl',
   'ovs-vswitchd': 'usr/lib/openvswitch-switch/ovs-vswitchd',
