@@ -11,7 +11,12 @@ import { type Channel, isCallFailure, noConnection } from './channel.ts';
 import { status } from './status.ts';
 
 /** After these errors another replica may succeed. */
-const failoverCodes: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'NOT_WRITER', 'DEADLINE_PASSED']);
+const failoverCodes: ReadonlySet<ErrorCode> = new Set([
+  'UNAVAILABLE',
+  'NOT_WRITER',
+  'LEDGER_NOT_WRITABLE',
+  'DEADLINE_PASSED',
+]);
 
 /** The replicas of a server. Calls go to one replica at a time. */
 export class Connection {

@@ -263,7 +263,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    for (const code of ['NOT_WRITER', 'UNAVAILABLE'] as const)
+    for (const code of ['NOT_WRITER', 'LEDGER_NOT_WRITABLE', 'UNAVAILABLE'] as const)
       it(`uses another replica after the error ${code}`, async () => {
         const list = (_call: ListCall, answer: sendUnaryData<object>) =>
           answer(toServiceError(new IpledgerError(code, 'not me')));
