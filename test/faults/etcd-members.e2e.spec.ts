@@ -23,6 +23,8 @@ import { roundSuffix, testSize } from './test-size.ts';
 const [podsPerFault, podsEveryMs] = [200, 30];
 const podsInQuiet = 50;
 const maxRepeats = 5;
+/** The writer keeps its lease of 5 s without a leader of etcd for this long: a renewal may have been due, and one may fail. */
+const outlastedMs = 2_500;
 
 describe('faults: a member of etcd', function () {
   this.timeout(testSize.timeoutMs);
@@ -102,11 +104,16 @@ describe('faults: a member of etcd', function () {
 
   const faults: Readonly<Record<string, { cause(member: Member): unknown; end(member: Member): unknown }>> = {
     'drops all packets': { cause: ({ node }) => dropPackets(node), end: ({ node }) => passPackets(node) },
+    'receives no packets': {
+      cause: ({ node }) => dropPackets(node, 'eth0', ['input']),
+      end: ({ node }) => passPackets(node),
+    },
     'is frozen': { cause: ({ server }) => server.freeze(), end: ({ server }) => server.resume() },
   };
   const cases = [
     ['that follows', 'drops all packets'],
     ['that leads', 'drops all packets'],
+    ['that leads', 'receives no packets'],
     ['that leads', 'is frozen'],
   ] as const;
   for (let round = 1; round <= testSize.rounds; round++)
@@ -118,19 +125,20 @@ describe('faults: a member of etcd', function () {
         const writer = await cluster.readElection();
         const quiet = await allocateSteadily(podsInQuiet);
         await faults[fault]?.cause(member);
-        const since = performance.now();
+        const [since, causedAt] = [performance.now(), Date.now()];
         const during = await allocateUntil(untilSeen(member, false).then(expectAnswers)).finally(() =>
           faults[fault]?.end(member),
         );
         const [after] = await Promise.all([allocateSteadily(podsInQuiet), untilSeen(member, true)]);
         const elections = (await cluster.readTerm()) - term;
-        // Without a leader etcd renews no lease. One election is shorter than the lease, several may not be.
-        if (elections <= 1) expect(await cluster.readElection()).to.deep.equal(writer);
+        // Without a leader etcd renews no lease. On a slow machine an election may outlast the lease.
+        const leaderless = (cluster.firstElectionAfter(causedAt) ?? causedAt) - causedAt;
+        if (elections <= 1 && leaderless < outlastedMs) expect(await cluster.readElection()).to.deep.equal(writer);
         const later = during.filter(({ sentAt }) => sentAt > since + 1_000);
         printProgress(
           [
             `a member of etcd ${which} ${fault}: quiet ${percentiles(quiet)}, fault ${percentiles(during)}`,
-            `after its first second ${percentiles(later)}, healed ${percentiles(after)}; ${repeatsOf(during)} repeats, ${elections} elections in etcd`,
+            `after its first second ${percentiles(later)}, healed ${percentiles(after)}; ${repeatsOf(during)} repeats, ${elections} elections in etcd, ${leaderless} ms without a leader`,
           ].join('; '),
         );
       });

@@ -1,4 +1,5 @@
 /** Three members of etcd and two allocators. Each member has a network of its own, which can drop its packets. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exposePort } from '../harness/node/port-exposure.ts';
 import { findFreePort } from '../harness/processes/free-ports.ts';
@@ -30,6 +31,8 @@ export interface MemberCluster {
   readMembers(): Promise<readonly [Member, ...Member[]]>;
   /** The term of etcd: each of its elections increases it. */
   readTerm(): Promise<number>;
+  /** When a member first saw a new leader after this time, by the clock; undefined while none has. */
+  firstElectionAfter(time: number): number | undefined;
   /** The writer's key: the name of the replica, and the revision of its election. */
   readElection(): Promise<{ readonly replica: string; readonly since: number }>;
 }
@@ -74,6 +77,12 @@ export async function startMemberCluster(): Promise<MemberCluster> {
       return [first, ...members.filter((each) => each !== first)];
     },
     readTerm: async () => Math.max(...(await readStatus()).map(({ Status }) => Status.raftTerm)),
+    firstElectionAfter: (time) =>
+      members
+        .flatMap(({ server }) => readFileSync(server.log, 'utf8').split('\n'))
+        .flatMap((line) => (/ elected leader /.test(line) ? Date.parse((JSON.parse(line) as { ts: string }).ts) : []))
+        .toSorted((one, other) => one - other)
+        .find((at) => at > time),
     async readElection() {
       const { kvs } = (await etcdctl('get', '/ipledger/v1/writer')) as {
         kvs: [{ readonly value: string; readonly create_revision: number }];
@@ -120,7 +129,8 @@ async function startMembers(run: Run): Promise<Member[]> {
           `--listen-peer-urls=http://${address}:2380`,
           `--initial-advertise-peer-urls=http://${address}:2380`,
           `--initial-cluster=${names.map((each, at) => `${each}=http://${addressOf(at)}:2380`).join()}`,
-          '--log-level=error',
+          // The elections are in the log
+          '--log-level=info',
           '--unsafe-no-fsync',
         ],
         ready: async (signal) => {

@@ -104,11 +104,17 @@ export function launchInside({ path }: Namespace, launch: Launch): Launch {
   return { ...launch, program: 'nsenter', args: [`--net=${path}`, launch.program, ...launch.args] };
 }
 
-/** Drops all packets at the NIC of a node. They are not refused. */
-export async function dropPackets(node: Namespace, nic = 'eth0'): Promise<void> {
-  const chain = (hook: string, match: string): string =>
-    `chain ${hook} { type filter hook ${hook} priority -300; ${match} "${nic}" drop; };`;
-  await nft(node, `table inet cut { ${chain('input', 'iifname')} ${chain('output', 'oifname')} }`);
+/** Drops the packets at the NIC of a node: all, or those of one direction. They are not refused. */
+export async function dropPackets(
+  node: Namespace,
+  nic = 'eth0',
+  directions: readonly ('input' | 'output')[] = ['input', 'output'],
+): Promise<void> {
+  const chains = directions.map((hook) => {
+    const match = hook === 'input' ? 'iifname' : 'oifname';
+    return `chain ${hook} { type filter hook ${hook} priority -300; ${match} "${nic}" drop; };`;
+  });
+  await nft(node, `table inet cut { ${chains.join(' ')} }`);
 }
 
 /** Ends `dropPackets`. */
