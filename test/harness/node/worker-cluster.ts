@@ -33,10 +33,14 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
   ]);
   await applyCrds(cluster.kubectl, [multusCrdFile]);
   await cluster.apply(
-    clusterObjects(names.length, Number(new URL(cluster.url).port))
+    clusterObjects(names, Number(new URL(cluster.url).port))
       .map(toDocument)
       .join(''),
   );
+  // Each worker reaches the API through itself, also while the packets between the workers are dropped
+  const local = JSON.stringify({ spec: { internalTrafficPolicy: 'Local' } });
+  await cluster.kubectl(['wait', '--for=create', '--timeout=60s', 'service/kubernetes', '--namespace=default']);
+  await cluster.kubectl(['patch', 'service/kubernetes', '--namespace=default', `--patch=${local}`]);
   const users = {
     proxy: await cluster.kubeconfigFor('system:kube-proxy'),
     dns: await cluster.kubeconfigFor('cluster-dns', ['system:masters']),
@@ -54,8 +58,7 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
 const toDocument = (object: object): string => `---\n${stringify(object)}`;
 
 /** The endpoints of the Kubernetes API for Pods, and the account of Multus. */
-function clusterObjects(workers: number, port: number): object[] {
-  const addresses = Array.from({ length: workers }, (_, index) => workerAddress(index + 1));
+function clusterObjects(workers: readonly string[], port: number): object[] {
   const labels = { 'kubernetes.io/service-name': 'kubernetes' };
   return [
     {
@@ -64,7 +67,11 @@ function clusterObjects(workers: number, port: number): object[] {
       metadata: { name: 'kubernetes', namespace: 'default', labels },
       addressType: 'IPv4',
       ports: [{ name: 'https', port, protocol: 'TCP' }],
-      endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+      endpoints: workers.map((nodeName, index) => ({
+        addresses: [workerAddress(index + 1)],
+        nodeName,
+        conditions: { ready: true },
+      })),
     },
     ...multusAccount,
   ];
