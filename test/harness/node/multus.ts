@@ -58,10 +58,18 @@ export async function startMultusDaemon(
   }: { readonly daemon: string; readonly cluster: Cluster; readonly state: MachineState; readonly machine: Machine },
 ): Promise<Server> {
   const config = join(state.folder, 'multus-daemon.json');
-  const settings = { cniVersion: '0.3.1', cniConfigDir: '/etc/cni/net.d', socketDir: socketFolder, logToStderr: true };
-  // It would copy or generate a configuration for the runtime, which has one
-  const without = { multusConfigFile: join(state.folder, 'none.conf') };
-  writeFileSync(config, JSON.stringify({ ...settings, ...without }));
+  const generated = join(state.folder, 'multus-generated');
+  mkdirSync(generated);
+  const settings = {
+    cniVersion: '1.0.0',
+    socketDir: socketFolder,
+    logToStderr: true,
+    // Without a configuration to generate the daemon ends at once. The runtime has one, and does not read this folder
+    multusConfigFile: 'auto',
+    multusAutoconfigDir: '/etc/cni/net.d',
+    cniConfigDir: generated,
+  };
+  writeFileSync(config, JSON.stringify(settings));
   mkdirSync(machine.path(accountFolder), { recursive: true });
   const token = await cluster.kubectl(['create', 'token', 'multus', '--namespace=kube-system', '--duration=24h']);
   writeFileSync(machine.path(join(accountFolder, 'token')), token.trim());
