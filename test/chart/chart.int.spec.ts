@@ -220,10 +220,11 @@ describe('The Helm chart', function () {
     for (const command of agents) expect(command).to.deep.equal([...agentFlags, '/app/node-agent.mjs']);
   });
 
-  it('gives each container requests, a memory limit, a read-only root and no privilege escalation', () => {
+  it('gives each container requests, a memory limit, a read-only root, no more privileges, and its last lines as message', () => {
     const open = podSpecs()
       .flatMap(containersOf)
-      .filter(({ securityContext: security, resources }) => {
+      .filter(({ securityContext: security, resources, terminationMessagePolicy }) => {
+        if (terminationMessagePolicy !== 'FallbackToLogsOnError') return true;
         const isClosed =
           security?.readOnlyRootFilesystem === true &&
           security.allowPrivilegeEscalation === false &&

@@ -54,6 +54,7 @@ export interface Container {
   readonly name: string;
   readonly command: readonly string[];
   readonly args?: readonly string[];
+  readonly terminationMessagePolicy?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly securityContext?: {
     readonly readOnlyRootFilesystem?: boolean;

@@ -10,6 +10,7 @@ spec:
   containers:
     - name: etcd-users
       image: {{ $image }}
+      terminationMessagePolicy: FallbackToLogsOnError
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       command: [/usr/local/bin/node, /scripts/etcd-users.mjs]
       env:
@@ -43,6 +44,7 @@ spec:
   initContainers:
     - name: snapshot
       image: {{ $etcdImage }}
+      terminationMessagePolicy: FallbackToLogsOnError
       imagePullPolicy: {{ $v.image.pullPolicy }}
       command: [etcdctl, snapshot, save, /backup/$(POD_NAME).db, --command-timeout=300s]
       env:
@@ -63,6 +65,7 @@ spec:
   containers:
     - name: delete-old-backups
       image: {{ $image }}
+      terminationMessagePolicy: FallbackToLogsOnError
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       command: [/usr/local/bin/node, /scripts/delete-old-backups.mjs, /backup, {{ int $v.backup.keep | quote }}]
       resources:
