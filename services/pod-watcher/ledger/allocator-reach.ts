@@ -50,18 +50,21 @@ export async function waitUntilReachable(
   }
 }
 
-/** Resolves to true when the allocator has not answered for a time, to false when the signal is aborted. */
+/**
+ * Resolves to true when all probes of a time were silent, to false when the signal is aborted. A process that was suspended for that time
+ * sends more than one probe before it decides.
+ */
 export async function isUnreachableFor(
   silentMs: number,
   probe: ReachProbe,
   { signal, everyMs = probeEveryMs }: Omit<ReachOptions, 'log'>,
 ): Promise<boolean> {
-  let answeredAt = performance.now();
+  let firstSilentAt: number | undefined;
   while (!signal.aborted) {
     await pause(Math.min(everyMs, silentMs), signal);
     const sentAt = performance.now();
-    if (await probe(signal)) answeredAt = sentAt;
-    else if (!signal.aborted && performance.now() - answeredAt >= silentMs) return true;
+    if (await probe(signal)) firstSilentAt = undefined;
+    else if (sentAt - (firstSilentAt ??= sentAt) >= silentMs) return !signal.aborted;
   }
   return false;
 }

@@ -126,9 +126,11 @@ describe('The ledger', () => {
       expect(verifierKey).to.equal(signer.verifier.text);
     });
 
-    it('fails at a standby', async () => {
-      await served.stepDown(undefined);
+    it('fails at a standby, and without a writer with the reason', async () => {
+      await served.stepDown('127.0.0.1:1');
       expect((await failureOf(checkpoint())).code).to.equal('NOT_WRITER');
+      await served.stepDown(undefined);
+      expect((await failureOf(checkpoint())).code).to.equal('LEDGER_NOT_WRITABLE');
     });
   });
 });

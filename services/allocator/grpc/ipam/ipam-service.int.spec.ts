@@ -331,7 +331,7 @@ describe('The Ipam service', () => {
     });
   });
 
-  it('returns the address of the writer when a standby cannot reach it', async () => {
+  it('names the writer that a standby cannot reach, and the reason without a writer', async () => {
     await served.stepDown('127.0.0.1:1');
     expect(await served.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
@@ -341,8 +341,9 @@ describe('The Ipam service', () => {
     await served.stepDown(undefined);
     expect(await served.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',
-      code: 'NOT_WRITER',
-      message: 'no allocator is the writer at this moment: try again',
+      code: 'LEDGER_NOT_WRITABLE',
+      message:
+        'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter',
     });
   });
 });
