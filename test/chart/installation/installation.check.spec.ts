@@ -11,7 +11,7 @@ import { type ChartEnvironment, startChartEnvironment, upgradeTag } from './char
 import { expectClean, expectToPing, findSandbox, underLoad, waitForAddress } from './chart-checks.ts';
 import { readCommands } from './install-guide.ts';
 import { cutNetwork, restoreNetwork } from './cut-network.ts';
-import { listBackups, wipeMember } from './etcd-volume.ts';
+import { listBackups, loseVolume } from './etcd-volume.ts';
 import { loseDels } from './lost-dels.ts';
 import { ledgerPod, listFailedAdds, networkObjects } from './ledger-pods.ts';
 import { findWriter, killContainer, podsOf } from './release-pods.ts';
@@ -141,15 +141,7 @@ describe('make e2e-chart', function () {
   it('a member of etcd that lost its volume is replaced under load, and a backup needs no particular member', async () => {
     const before = await residentAddresses();
     await underLoad(environment, nodes, async (load) => {
-      const member = (await podsOf(environment, 'etcd')).find(({ name }) => name === lostMember);
-      if (!member) throw new Error(`there is no ${lostMember}`);
-      const worker = environment.workers.find(({ name }) => name === member.node) as Worker;
-      // Without an answer of the other members etcd starts this one under its old identity
-      await cutNetwork(worker);
-      const hasStarted = await wipeMember(environment, lostMember);
-      await killContainer(environment, member);
-      await eventually(() => expect(hasStarted(), 'the member has a new folder').to.equal(true), runMs);
-      await restoreNetwork(worker);
+      await loseVolume(environment, lostMember);
       await load.waitFor(4);
       await environment.shell(
         `kubectl create job --from=cronjob/ipledger-etcd-backup without-a-member -n ${namespace}
