@@ -29,7 +29,7 @@ export interface BuiltImage {
   readonly name: string;
   /** The OCI archive, which has all architectures. */
   readonly archive: string;
-  /** Of the index. */
+  /** The digest of the index. */
   readonly digest: string;
   readonly unpackedBytes: Readonly<Record<string, number>>;
 }

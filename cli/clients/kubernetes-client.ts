@@ -57,8 +57,8 @@ export async function connectKubernetes(signal: AbortSignal, selection?: Cluster
 }
 
 /**
- * As connectKubernetes, for the objects of ipledger: beside Kube-OVN they have a group of their own, and a cluster that serves the
- * group is in that mode. IPLEDGER_BESIDE_KUBE_OVN decides for a cluster that has the group no longer in use.
+ * Connects as connectKubernetes does, for the objects of ipledger: beside Kube-OVN they have a group of their own, and a cluster
+ * that serves the group is in that mode. IPLEDGER_BESIDE_KUBE_OVN decides for a cluster that has the group no longer in use.
  * @throws CliError also when the API cannot be read
  */
 export async function connectOwnObjects(signal: AbortSignal, selection?: ClusterSelection): Promise<KubernetesClient> {

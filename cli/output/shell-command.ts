@@ -8,7 +8,7 @@ const quote = (argument: string): string =>
 export const formatShellCommand = (words: readonly string[], comment: string): string =>
   `${words.map(quote).join(' ')}  # ${comment}`;
 
-/** For a difference that a running program of ipledger fixes within two seconds. @param job what the program does about it. */
+/** The command for a difference that a running program of ipledger fixes within two seconds. @param job what the program does about it. */
 const restartCommand = (program: string, namespace: string, job: string): string =>
   formatShellCommand(
     ['kubectl', 'rollout', 'restart', '-n', namespace, `deployment/ipledger-${program}`],

@@ -55,4 +55,5 @@ export class NamespacedMap<Value> {
 }
 
 const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
-const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
+/** The name in a key (`keyOf`). */
+export const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);

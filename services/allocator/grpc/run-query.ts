@@ -50,7 +50,7 @@ export function submitCommand<Answer>(
   return withinRate(allocator, context, { kind: 'command', costOf: () => written }, submit);
 }
 
-/** On the clock of performance.now(); undefined without a deadline. */
+/** The deadline of a call on the clock of performance.now(); undefined without one. */
 function deadlineOf(context: CallContext): number | undefined {
   const remainingMs = context.remainingMs?.();
   return remainingMs === undefined ? undefined : performance.now() + remainingMs;

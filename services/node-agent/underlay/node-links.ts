@@ -1,7 +1,7 @@
 /** The links of the node, by `ip -json address`. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { asRecord, asText, asTexts, asRecords } from '../../../lib/kubernetes/untyped-json.ts';
+import { asRecords, asText, asTexts } from '../../../lib/kubernetes/untyped-json.ts';
 
 export interface NodeLink {
   readonly name: string;
@@ -34,8 +34,7 @@ export function parseNodeLinks(output: string): NodeLink[] {
   const links: unknown = JSON.parse(output);
   return asRecords(links).map((link) => ({
     name: asText(link['ifname']),
-    addresses: (Array.isArray(link['addr_info']) ? link['addr_info'] : [])
-      .map(asRecord)
+    addresses: asRecords(link['addr_info'])
       .filter(({ scope }) => scope !== 'link')
       .map(({ local }) => asText(local)),
     master: asText(link['master']),

@@ -65,10 +65,8 @@ class DiffRun {
   readonly #conflicts: Conflict[] = [];
   /** Changes of the column `ports`, by the switch or router. */
   readonly #references = new Map<Target, { table: ContainerTable; inserted: Set<Target>; deleted: Set<string> }>();
-  /** The rows of switches and routers, by key. undefined: there is none, and none is inserted. */
+  /** The rows of switches, routers and DHCP options, by key. undefined: there is none, and none is inserted. */
   readonly #targets = new Map<string, Target | undefined>();
-  /** The rows of DHCP options, by name. undefined: there is none, and none is inserted. */
-  readonly #optionTargets = new Map<string, Target | undefined>();
   /** Keys of switches and routers that a later transaction inserts. */
   readonly #postponed = new Set<string>();
   #isComplete = true;
@@ -82,7 +80,7 @@ class DiffRun {
   compareAll(): Diff {
     for (const container of this.#desired.containers.values()) this.#targetOf(container);
     const { connections, dhcpOptions, ports } = this.#desired;
-    for (const options of dhcpOptions.values()) this.#optionsTarget(options);
+    for (const options of dhcpOptions.values()) this.#targetOf(options);
     for (const port of connections.values()) this.#comparePort(port.table, port.name, port);
     for (const [name, port] of ports) this.#comparePort('Logical_Switch_Port', name, port);
     for (const table of Object.keys(parentTables) as PortTable[])
@@ -136,10 +134,14 @@ class DiffRun {
     this.#conflicts.push({ key, message });
   }
 
-  /** The row of a switch or router, which is inserted or corrected the first time. */
-  #targetOf(container: DesiredContainer): Target | undefined {
-    const key = rowKey(container);
-    if (!this.#targets.has(key)) this.#targets.set(key, this.#compareContainer(container, key));
+  /** The row of a switch, a router or DHCP options, which is inserted or corrected the first time. */
+  #targetOf(desired: DesiredContainer | DesiredOptions): Target | undefined {
+    const key = rowKey(desired);
+    if (!this.#targets.has(key))
+      this.#targets.set(
+        key,
+        desired.table === 'DHCP_Options' ? this.#compareOptions(desired, key) : this.#compareContainer(desired, key),
+      );
     return this.#targets.get(key);
   }
 
@@ -157,29 +159,24 @@ class DiffRun {
       this.#postponed.add(key);
       return undefined;
     }
-    const uuidName = `row${this.#operations.length}`;
-    this.#operations.push({ op: 'insert', table, uuidName, row: { name, external_ids: externalIds } });
-    return { uuidName };
-  }
-
-  #optionsTarget(desired: DesiredOptions): Target | undefined {
-    const { name } = desired;
-    if (!this.#optionTargets.has(name)) this.#optionTargets.set(name, this.#compareOptions(desired));
-    return this.#optionTargets.get(name);
+    return this.#insertRow(table, { name, external_ids: externalIds });
   }
 
   /** Options of another owner are in no way: their names are not unique. */
-  #compareOptions(desired: DesiredOptions): Target | undefined {
+  #compareOptions(desired: DesiredOptions, key: string): Target | undefined {
     const { table, name, columns, externalIds } = desired;
-    const key = rowKey(desired);
     const own = this.#view.named(table, name).find((row) => this.#view.owns(row));
     if (own) {
       this.#update({ table, key, row: own }, desired);
       return own.uuid;
     }
     if (!this.#take(key)) return undefined;
+    return this.#insertRow(table, { ...columns, external_ids: externalIds });
+  }
+
+  #insertRow(table: OwnedTable, row: NewRow): NamedUuid {
     const uuidName = `row${this.#operations.length}`;
-    this.#operations.push({ op: 'insert', table, uuidName, row: { ...columns, external_ids: externalIds } });
+    this.#operations.push({ op: 'insert', table, uuidName, row });
     return { uuidName };
   }
 
@@ -188,7 +185,7 @@ class DiffRun {
     if (!hasDhcp) return columns;
     const target = (family: string): Target | undefined => {
       const options = this.#desired.dhcpOptions.get(optionsName(parent, family));
-      return options && this.#optionsTarget(options);
+      return options && this.#targetOf(options);
     };
     return { ...columns, dhcpv4_options: target('IPv4'), dhcpv6_options: target('IPv6') };
   }
@@ -230,10 +227,8 @@ class DiffRun {
     const { table, name, externalIds } = desired;
     const columns = this.#columnsOf(desired);
     if (!this.#take(key)) return;
-    const uuidName = `row${this.#operations.length}`;
-    const row = { ...columns, name, external_ids: externalIds };
-    this.#operations.push({ op: 'insert', table, uuidName, row });
-    this.#referencesOf(parentTables[table], parent).inserted.add({ uuidName });
+    const row = this.#insertRow(table, { ...columns, name, external_ids: externalIds });
+    this.#referencesOf(parentTables[table], parent).inserted.add(row);
   }
 
   /** Corrects the columns of a port, and moves it to its switch. */

@@ -4,7 +4,7 @@
  */
 import type { ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
-import { NamespacedMap } from '../namespaced-map.ts';
+import { nameOf, NamespacedMap } from '../namespaced-map.ts';
 
 /** What an object is stored as: without its name, which the store has. */
 export interface RecordFormat<T, Stored> {
@@ -69,6 +69,6 @@ export class CompactObjects<T extends ObjectMeta, Stored> implements ObjectStore
   }
 
   #restore(key: string, stored: Stored): T {
-    return this.#format.restore(stored, key.slice(key.indexOf('/') + 1));
+    return this.#format.restore(stored, nameOf(key));
   }
 }

@@ -1,5 +1,7 @@
 /** An allocation of the ledger, reduced to the fields that pod-watcher uses. */
+import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import type { AssignedAddress, Owner } from '../../../proto/generated/ipledger.ts';
+import type { NamespacedName } from '../namespaced-map.ts';
 
 /** An allocation that a Pod holds. */
 export interface HeldAllocation {
@@ -22,3 +24,11 @@ export interface HeldAllocation {
   /** The controller of the Pod at allocation; undefined without one. */
   readonly owner: Owner | undefined;
 }
+
+type PodOfAllocation = Pick<HeldAllocation, 'namespace' | 'pod'>;
+
+/** The name of the Pod of an allocation. */
+export const podNameOf = ({ namespace, pod }: PodOfAllocation): NamespacedName => ({ namespace, name: pod });
+
+/** The key of that name (`keyOf`). */
+export const podKeyOf = (allocation: PodOfAllocation): string => keyOf(podNameOf(allocation));

@@ -12,8 +12,8 @@ import {
   isFirstInNameOrder,
   podsOfFullName,
 } from '../../../lib/kubernetes/ip-object-name.ts';
-import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../ledger/allocation-index.ts';
+import { podKeyOf, podNameOf } from '../ledger/held-allocation.ts';
 import type {
   LedgerEvent,
   HeldAllocation,
@@ -221,9 +221,6 @@ export class AllocationView implements LedgerSubscriber {
     return allocation && this.#put({ ...allocation, node, interface: name });
   }
 }
-
-const podNameOf = ({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>) => ({ namespace, name: pod });
-const podKeyOf = (of: Pick<HeldAllocation, 'namespace' | 'pod'>): string => keyOf(podNameOf(of));
 
 function subnetOf(event: LedgerEvent): string | undefined {
   switch (event.kind) {

@@ -16,7 +16,7 @@ import { EncodedEvents } from './encoded-events.ts';
 import { streamEvents } from './watch.ts';
 import { explainPod } from '../history/why.ts';
 
-/** Of all streams of events. */
+/** The share of a turn that all streams of events together have. */
 const streamMsPerTurn = 3;
 
 export function ledgerHandlers(allocator: AllocatorContext): Handlers<typeof LedgerService> {

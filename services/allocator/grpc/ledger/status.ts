@@ -17,8 +17,11 @@ export async function getStatus(
   context: CallContext,
 ): Promise<MessageInput<api.GetStatusReply>> {
   const { answer: sealed, head } = await runQuery(allocator, context, lastSealedSeq);
-  const obstacle = await allocator.findWriteObstacle();
-  const oldest = await readOldestEnvelope(allocator.replica.ledger, sealed + 1, context.signal);
+  const [oldest, freeze, obstacle] = await Promise.all([
+    readOldestEnvelope(allocator.replica.ledger, sealed + 1, context.signal),
+    freezeMessage(allocator, context.signal),
+    allocator.findWriteObstacle(),
+  ]);
   return {
     position: positionMessage(head),
     ledger: head.ledger,
@@ -26,7 +29,7 @@ export async function getStatus(
     ...(oldest && { oldestSeq: oldest.seq, oldestAt: oldest.at }),
     logStartSeq: sealed + 1,
     ledgerTime: new Date(allocator.replica.clock.read().at).toISOString(),
-    ...(await freezeMessage(allocator, context.signal)),
+    ...freeze,
     ...(obstacle && { cannotWrite: obstacle }),
   };
 }

@@ -29,7 +29,7 @@ const eventsPerPiece = 50;
 export interface Watched {
   readonly allocator: AllocatorContext;
   readonly encoded: EncodedEvents;
-  /** In which events are parsed and encoded, so that streams do not delay the writer, however many there are. */
+  /** Events are parsed and encoded in these, so that streams do not delay the writer, however many there are. */
   readonly turns: SharedTurns;
 }
 

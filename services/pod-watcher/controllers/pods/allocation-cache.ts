@@ -7,6 +7,7 @@
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
+import { podKeyOf, podNameOf } from '../../ledger/held-allocation.ts';
 import type { LedgerEvent, HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
 
@@ -257,9 +258,6 @@ export class AllocationCache implements LedgerSubscriber {
     else this.#states.delete(pod);
   }
 }
-
-const podNameOf = ({ namespace, pod }: Pick<HeldAllocation, 'namespace' | 'pod'>) => ({ namespace, name: pod });
-const podKeyOf = (of: Pick<HeldAllocation, 'namespace' | 'pod'>): string => keyOf(podNameOf(of));
 
 const isInitial = ({ isUncertain, releasedAt, lastOwner }: UidState): boolean =>
   !isUncertain && releasedAt === 0 && lastOwner === undefined;

@@ -11,7 +11,7 @@ const podLimit: BucketLimit = { perSecond: 0.1, burst: 48 };
 /** A namespace may start 20,000 Pods at once. */
 export const defaultNamespaceLimit: BucketLimit = { perSecond: 20, burst: 20_000 };
 
-/** Beyond, the budget that was used longest ago is dropped: it is full soon. */
+/** The budget that was used longest ago is dropped beyond this number: it is full soon. */
 const maxBudgets = 10_000;
 
 export class EventBudget {

@@ -19,7 +19,8 @@ export interface KubeOvnView {
   readonly areApart: (provider: string, other: string) => boolean;
 }
 
-type AddressPlan = Pick<SubnetObject['spec'], 'provider' | 'cidrBlock' | 'excludeIps'>;
+/** What of a Subnet decides which addresses it may give. */
+export type AddressPlan = Pick<SubnetObject['spec'], 'provider' | 'cidrBlock' | 'excludeIps'>;
 
 /** A sentence with the remedy; undefined if ipledger may serve the Subnet. */
 export function kubeOvnConflict(

@@ -1,13 +1,13 @@
-/** Beside Kube-OVN: compares the Subnets of ipledger with those of Kube-OVN, and reports which to compare again after a change. */
+/** Compares the Subnets of ipledger with those of Kube-OVN beside it, and reports which to compare again after a change. */
 import { cidrsOverlap, parseCidr } from '../../../../ledger/domain/addresses/address.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import { broadcastDomainOf } from '../networks/broadcast-domain.ts';
 import { isSameNetwork, networkOf } from '../networks/network.ts';
-import { cidrsOf, isOverlay, kubeOvnConflict } from './kube-ovn-conflict.ts';
+import { type AddressPlan, cidrsOf, isOverlay, kubeOvnConflict } from './kube-ovn-conflict.ts';
 
-type Plan = { readonly spec: Parameters<typeof kubeOvnConflict>[0]['spec'] };
+type Plan = { readonly spec: AddressPlan };
 
 export class KubeOvnSubnets {
   readonly #subnets: Pick<Informer<SubnetObject>, 'objects' | 'subscribe'>;

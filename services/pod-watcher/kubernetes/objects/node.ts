@@ -1,5 +1,5 @@
 /** Node: its internal addresses, and whether it is out of service. */
-import { asRecord, asText } from '../../../../lib/kubernetes/untyped-json.ts';
+import { asRecord, asRecords, asText } from '../../../../lib/kubernetes/untyped-json.ts';
 import { nodeLimits } from '../../limits.ts';
 import type { ObjectMeta, ResourceKind } from '../../../../lib/kubernetes/client/informer.ts';
 import { objectMetaOf } from '../../../../lib/kubernetes/object-meta.ts';
@@ -17,10 +17,7 @@ export const nodes: ResourceKind<NodeObject> = {
   path: '/api/v1/nodes',
   parse: (raw) => {
     const { metadata, spec, status } = asRecord(raw);
-    const addresses: unknown = asRecord(status)['addresses'];
-    const internal = (Array.isArray(addresses) ? addresses : [])
-      .map(asRecord)
-      .filter(({ type }) => type === 'InternalIP');
+    const internal = asRecords(asRecord(status)['addresses']).filter(({ type }) => type === 'InternalIP');
     return {
       ...objectMetaOf(asRecord(metadata)),
       addresses: internal.slice(0, nodeLimits.addresses).map(({ address }) => asText(address)),
@@ -30,7 +27,7 @@ export const nodes: ResourceKind<NodeObject> = {
 };
 
 function isOutOfService(taints: unknown): boolean {
-  return (Array.isArray(taints) ? taints : [])
-    .map(asRecord)
-    .some(({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'));
+  return asRecords(taints).some(
+    ({ key, effect }) => key === outOfServiceTaint && (effect === 'NoExecute' || effect === 'NoSchedule'),
+  );
 }
