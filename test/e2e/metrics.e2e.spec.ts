@@ -50,16 +50,22 @@ describe('Metrics', function () {
   const statusOf = async (subnet: string) =>
     (await scene.kubernetes.get('Subnet', subnet)).status as Record<string, number> | undefined;
 
+  /** Waits until the metrics have these values: they are collected at most twice a second, the status follows the events. */
+  const waitForSamples = (health: string, expected: Readonly<Record<string, number>>): Promise<void> =>
+    eventually(async () => {
+      const series = Object.keys(expected);
+      const values = await Promise.all(series.map((each) => readSample(health, each)));
+      expect(Object.fromEntries(series.map((each, index) => [each, values[index]]))).to.deep.equal(expected);
+    });
+
   it('WB-52 equal the counts in Subnet status, under Kube-OVN’s names', async () => {
     const labels = '{subnet_name="counted",protocol="IPv4",subnet_cidr="10.4.0.0/28"}';
     const { health } = scene.stack.allocator;
     await eventually(async () => expect(await statusOf('counted')).to.include({ v4usingIPs: 2, v4availableIPs: 11 }));
-    expect(await readSample(health, `subnet_used_ip_count${labels}`)).to.equal(2);
-    expect(await readSample(health, `subnet_available_ip_count${labels}`)).to.equal(11);
+    await waitForSamples(health, { [`subnet_used_ip_count${labels}`]: 2, [`subnet_available_ip_count${labels}`]: 11 });
     await scene.kubernetes.remove('Pod', 'one');
     await eventually(async () => expect(await statusOf('counted')).to.include({ v4usingIPs: 1, v4availableIPs: 12 }));
-    expect(await readSample(health, `subnet_used_ip_count${labels}`)).to.equal(1);
-    expect(await readSample(health, `subnet_available_ip_count${labels}`)).to.equal(12);
+    await waitForSamples(health, { [`subnet_used_ip_count${labels}`]: 1, [`subnet_available_ip_count${labels}`]: 12 });
   });
 
   it('CA-5430 count each family separately, and under Kube-OVN’s names the family with fewer available addresses', async () => {
@@ -67,20 +73,21 @@ describe('Metrics', function () {
     await eventually(async () =>
       expect(await statusOf('twofold')).to.include({ v4usingIPs: 1, v4availableIPs: 4, v6availableIPs: 12 }),
     );
-    const ofFamily = (family: string, state: string) =>
-      readSample(health, `ipledger_addresses{subnet="twofold",family="${family}",state="${state}"}`);
-    expect(await ofFamily('IPv4', 'available')).to.equal(4);
-    expect(await ofFamily('IPv6', 'available')).to.equal(12);
-    expect(await ofFamily('IPv4', 'in_use')).to.equal(1);
+    const ofTwofold = (family: string, state: string): string =>
+      `ipledger_addresses{subnet="twofold",family="${family}",state="${state}"}`;
     const labels = '{subnet_name="twofold",protocol="Dual",subnet_cidr="10.5.0.0/28,fd00:5::/124"}';
-    expect(await readSample(health, `subnet_available_ip_count${labels}`)).to.equal(4);
+    await waitForSamples(health, {
+      [ofTwofold('IPv4', 'available')]: 4,
+      [ofTwofold('IPv6', 'available')]: 12,
+      [ofTwofold('IPv4', 'in_use')]: 1,
+      [`subnet_available_ip_count${labels}`]: 4,
+    });
   });
 
   it('count appends, refusals and waiting Pods', async () => {
     const { allocator, watcher } = scene.stack;
     await makePod(scene, 'unlucky', 'counted', { 'counted.default.kubernetes.io/ip_address': usedAddress });
     await waitForEvent(scene, 'unlucky', 'AcquireAddressFailed', /in use|conflict/i);
-    // The metrics are collected at most twice a second.
     const refusals = 'ipledger_calls_total{method="Allocate",code="ADDRESS_IN_USE"}';
     await eventually(async () => expect(await readSample(allocator.health, refusals)).to.be.greaterThan(0));
     expect(await readSample(allocator.health, 'ipledger_appends_total{outcome="appended"}')).to.be.greaterThan(0);

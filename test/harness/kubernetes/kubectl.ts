@@ -46,3 +46,18 @@ export async function addNodes(kubectl: Kubectl, names: readonly string[]): Prom
   const nodes = names.map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
   await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: nodes }));
 }
+
+/**
+ * Waits until kubelets have registered their nodes and report them Ready. It runs one command for each node: with two
+ * missing objects `kubectl wait --for=create` fails at once, in place of waiting.
+ */
+export async function waitForNodes(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+  const waitFor = (condition: string, name: string): Promise<string> =>
+    kubectl(['wait', `--for=${condition}`, '--timeout=120s', `node/${name}`]);
+  await Promise.all(
+    names.map(async (name) => {
+      await waitFor('create', name);
+      await waitFor('condition=Ready', name);
+    }),
+  );
+}

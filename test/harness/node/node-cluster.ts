@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
+import { waitForNodes } from '../kubernetes/kubectl.ts';
 import type { Etcd } from '../etcd.ts';
 import { root } from '../paths.ts';
 import type { Run } from '../run.ts';
@@ -46,7 +47,9 @@ export async function startNodeCluster(run: Run): Promise<NodeCluster> {
     startNode(run, { ...settings, name: 'node-a', number: 1 }),
     startNode(run, { ...settings, name: 'node-b', number: 2 }),
   ]);
-  for (const state of ['create', 'condition=Ready'])
-    await cluster.kubectl(['wait', `--for=${state}`, '--timeout=120s', ...nodes.map(({ name }) => `node/${name}`)]);
+  await waitForNodes(
+    cluster.kubectl,
+    nodes.map(({ name }) => name),
+  );
   return { etcd, cluster, allocator, watcher, scheduler, nodes };
 }

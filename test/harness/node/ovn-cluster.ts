@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
+import { waitForNodes } from '../kubernetes/kubectl.ts';
 import type { Etcd } from '../etcd.ts';
 import { type OvnCentral, startOvnCentral } from '../ovn/ovn-central.ts';
 import { root } from '../paths.ts';
@@ -68,7 +69,6 @@ export async function startOvnCluster(run: Run): Promise<OvnCluster> {
     start('node-b', 2),
     startScheduler(run, cluster),
   ]);
-  for (const state of ['create', 'condition=Ready'])
-    await cluster.kubectl(['wait', `--for=${state}`, '--timeout=120s', `node/${a.name}`, `node/${b.name}`]);
+  await waitForNodes(cluster.kubectl, [a.name, b.name]);
   return { etcd, cluster, allocator, watcher, central, projector, nodes: [a, b] };
 }

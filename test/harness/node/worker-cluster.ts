@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Cluster, startCluster } from '../kubernetes/cluster.ts';
-import { applyCrds, multusCrdFile } from '../kubernetes/kubectl.ts';
+import { applyCrds, multusCrdFile, waitForNodes } from '../kubernetes/kubectl.ts';
 import type { Run } from '../run.ts';
 import { findMultus, multusAccount } from './multus.ts';
 import { buildPodImage } from './pod-image.ts';
@@ -50,8 +50,7 @@ export async function startWorkerCluster(run: Run, settings: WorkerClusterSettin
     return startWorker(run, { ...place, cluster, users, multus, images: [podImage, ...images] });
   };
   const [, ...workers] = await Promise.all([startScheduler(run, cluster), ...names.map(start)]);
-  for (const state of ['create', 'condition=Ready'])
-    await cluster.kubectl(['wait', `--for=${state}`, '--timeout=120s', ...names.map((name) => `node/${name}`)]);
+  await waitForNodes(cluster.kubectl, names);
   return { cluster, workers };
 }
 
