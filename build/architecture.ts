@@ -1,4 +1,5 @@
 /** The processor architectures of images, by the names of OCI and Debian. */
+import { join } from 'node:path';
 
 interface Platform {
   /** Its folder of libraries in Debian, and the prefix of its binutils. */
@@ -21,6 +22,10 @@ export function parseArchitecture(name: string): Architecture {
   if (Object.hasOwn(architectures, name)) return name as Architecture;
   throw new Error(`images are not built for ${name}: they are built for ${Object.keys(architectures).join(' and ')}`);
 }
+
+/** Has what is downloaded for the images of an architecture. */
+export const cacheFolder = (architecture: Architecture): string =>
+  join(import.meta.dirname, '../.cache/images', architecture);
 
 /** This machine's. */
 export const ownArchitecture = parseArchitecture(process.arch === 'x64' ? 'amd64' : process.arch);

@@ -5,10 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Architecture } from '../architecture.ts';
-import { root } from '../bundle/bundle-programs.ts';
-
-const cacheFolder = (architecture: Architecture): string => join(root, '.cache/images', architecture);
+import { type Architecture, cacheFolder } from '../architecture.ts';
 
 /** Has a folder for each package, with its files and its folder DEBIAN. */
 export const packagesFolder = (architecture: Architecture): string => join(cacheFolder(architecture), 'packages');

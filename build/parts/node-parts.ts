@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Architecture, architectures, ownArchitecture } from '../architecture.ts';
+import { type Architecture, architectures, cacheFolder, ownArchitecture } from '../architecture.ts';
 import { root } from '../bundle/bundle-programs.ts';
 import type { Part } from './part.ts';
 
 const nodeFolder = (architecture: Architecture): string =>
-  join(root, '.cache/images', architecture, `node-${process.versions.node}`);
+  join(cacheFolder(architecture), `node-${process.versions.node}`);
 
 /** The executable of Node for an architecture. Another one than the machine's is there after `fetchNode`. */
 export const nodeExecutable = (architecture: Architecture): string =>

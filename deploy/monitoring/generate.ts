@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { grafanaJson } from './dashboards/dashboard.ts';
 import { dashboards } from './dashboards/dashboards.ts';
-import { podMonitor } from './pod-monitor.ts';
-import { prometheusRule, ruleFile } from './rule-files.ts';
+import { podMonitor, prometheusRule, ruleFile } from './prometheus.ts';
 
 const folder = join(import.meta.dirname, '..', 'chart', 'files', 'monitoring');
 

@@ -4,9 +4,27 @@ import { isDnsSubdomain } from '../kubernetes/ip-object-name.ts';
 import { tooLong, truncate } from '../kubernetes/limit-messages.ts';
 import type { UntypedJson } from '../kubernetes/untyped-json.ts';
 import { isAddress } from '../net/ip.ts';
-import { ovn4nfvLimits } from './limits.ts';
 import { defaultOvn4nfvNetwork } from './names.ts';
-import { failed, type Parsed, parsed } from './parsed.ts';
+
+/** Limits of an OVN4NFV request. The pod-watcher limits the length of the annotations. Lengths count characters. */
+export const ovn4nfvLimits = {
+  interfaces: 10,
+  /** Also the allocator's limit of one attachment. */
+  routes: 64,
+  /** Limit of Kubernetes. */
+  nameLength: 253,
+  /** The name of the link on the node, of at most 15 characters, contains it. */
+  interfaceLength: 11,
+  /** An address with an optional prefix length, or a MAC. */
+  addressLength: 64,
+} as const;
+
+/** The result of parsing a request: a value, or the reason why there is none. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value });
+
+export const failed = (problem: string): Parsed<never> => ({ ok: false, problem });
 
 export interface Ovn4nfvInterface {
   /** The name of the Subnet. `defaultOvn4nfvNetwork`, if the request names none. */

@@ -7,13 +7,18 @@ import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import type { Lifecycle } from '../../lib/process/lifecycle.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { Tls } from '../../lib/tls/credentials.ts';
-import { IpamService } from '../../proto/generated/ipledger.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../proto/generated/ipledger.ts';
 import type { Tracer } from '../../lib/tracing/tracer.ts';
-import type { AllocatorContext } from './grpc/allocator-context.ts';
+import { type AllocatorContext, explainNoWriter } from './grpc/allocator-context.ts';
 import type { Forwarder } from './grpc/forwarding/forwarder.ts';
-import { addServices } from './grpc/services.ts';
 import type { CallKind } from './grpc/rate-limiter.ts';
 import type { AllocatorMetrics } from './metrics.ts';
+import type { Server } from '@grpc/grpc-js';
+import { ipamHandlers } from './grpc/ipam/ipam-service.ts';
+import { ledgerHandlers } from './grpc/ledger/ledger-service.ts';
+import { addGrpcService, type ServeOptions } from '../../lib/grpc/server/serve.ts';
+import { subnetsHandlers } from './grpc/subnets/subnets-service.ts';
+import { PodWaiters } from './grpc/ipam/pod-waiters.ts';
 
 export interface ApiServerOptions {
   /** "host:port" */
@@ -60,4 +65,26 @@ export function startApiServer(options: ApiServerOptions, life: Lifecycle): Prom
   health.addToServer(server);
   addReflection(server);
   return listen(server, { listen: options.listen, tls, acceptTokens: tokens !== undefined }, life);
+}
+
+/** Registers the services of the API. */
+export function addServices(server: Server, allocator: AllocatorContext, options: ServeOptions): void {
+  const explained = { ...options, ...explainedForward(allocator, options) };
+  addGrpcService(server, IpamService, ipamHandlers(allocator, new PodWaiters(allocator.replica)), explained);
+  addGrpcService(server, SubnetsService, subnetsHandlers(allocator), explained);
+  addGrpcService(server, LedgerService, ledgerHandlers(allocator), explained);
+}
+
+/** A call that finds no writer fails with the reason, if it is known. */
+function explainedForward(allocator: AllocatorContext, { forward }: ServeOptions): Pick<ServeOptions, 'forward'> {
+  if (!forward) return {};
+  return {
+    forward: async (call, here) => {
+      try {
+        return await forward(call, here);
+      } catch (error) {
+        throw await explainNoWriter(allocator, error);
+      }
+    },
+  };
 }

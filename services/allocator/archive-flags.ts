@@ -1,7 +1,7 @@
 /** The archive flags of the allocator. */
 import { Option } from 'commander';
 import type { Retention } from '../../ledger/archive/retention.ts';
-import { parseWholeNumber } from '../../lib/process/options.ts';
+import { parseWholeNumber } from './whole-number.ts';
 
 /** The values of `archiveOptions`. */
 export interface ArchiveSettings {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { insecureOption } from '../../lib/grpc/server/insecure.ts';
-import { parseWholeNumber } from '../../lib/process/options.ts';
+import { parseWholeNumber } from './whole-number.ts';
 import { tracingOptions, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
 import { version } from '../../lib/process/version.ts';
 import { archiveOptions, type ArchiveSettings } from './archive-flags.ts';

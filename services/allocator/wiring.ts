@@ -17,7 +17,7 @@ import { runRetention } from '../../ledger/archive/retention.ts';
 import { BackgroundVerifier } from '../../ledger/audit/verification/background-verifier.ts';
 import { createUlidSource } from '../../ledger/log/chain/ulid-source.ts';
 import { eventVersions } from '../../ledger/domain/events/schema-version.ts';
-import type { Replica } from '../../ledger/log/reader/replica.ts';
+import { Replica } from '../../ledger/log/reader/replica.ts';
 import { freezeIfRewound } from '../../ledger/log/reader/rollback-detection.ts';
 import { etcdAccessFromEnvironment } from '../../ledger/log/store/etcd-access.ts';
 import { connectEtcd } from '../../ledger/log/store/etcd-client.ts';
@@ -35,13 +35,14 @@ import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
 import { isReplicaHealthy, maxWithoutWriterMs, runHealthUpdates } from './health.ts';
 import { type Leadership, runLeadership } from './leadership.ts';
-import { loadReplica } from './load-replica.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
 import { type Reference, ReferenceClocks, referencesOf } from './reference-clocks.ts';
 import { logStartupWarnings } from './startup-warnings.ts';
 import { WriteObstacles } from './write-obstacles.ts';
 import { openTokenReview } from './token-review/token-review.ts';
+import { retryUntil } from '../../lib/process/retry.ts';
+import type { Ledger } from '../../ledger/log/store/ledger.ts';
 
 const freezeTimeoutMs = 10_000;
 
@@ -267,4 +268,13 @@ function startMaintenance(joined: JoinedReplica, { archived, replica }: LoadedLe
   const retention = retentionOf(options);
   log.info({ archive: archived.archive.location, ...retention }, 'old events are sealed into the archive');
   tasks.start((signal) => runRetention({ ...writing, ...archived, retention, onOutcome }, signal));
+}
+
+/** Retries until etcd is available. @throws what Replica.load throws, except for outages; AbortError with the signal. */
+function loadReplica(ledger: Ledger, log: Logger, signal: AbortSignal): Promise<Replica> {
+  return retryUntil({ until: Infinity, signal }, () => Replica.load(ledger, signal, undefined, log), {
+    firstBackoffMs: 100,
+    maxBackoffMs: 2_000,
+    onRetry: ({ message }) => log.warn({ reason: message }, 'the ledger cannot be loaded yet'),
+  });
 }

@@ -16,12 +16,16 @@ import { LedgerEpoch } from './bindings/ledger-epoch.ts';
 import { createEarlierBoots } from './bindings/earlier-boots.ts';
 import { LingeringBindings } from './bindings/lingering-bindings.ts';
 import { restoreBindingsForever } from './bindings/restored-bindings.ts';
-import { createKeyedMutex } from './concurrency/keyed-mutex.ts';
+import { createKeyedMutex, type KeyedMutex } from './concurrency/keyed-mutex.ts';
 import { createDaemonServer, type RequestHandler } from './daemon/daemon-server.ts';
 import { type PublishedSocket, publishSocket } from './daemon/unix-socket.ts';
+import { DataPath, type DataPathDeps } from './data-path/data-path.ts';
 import { createDataPathMetrics } from './data-path/data-path-metrics.ts';
-import { openDataPath } from './data-path/open-data-path.ts';
+import { readAddressMtu } from './data-path/nic-mtu.ts';
 import { ownedPorts } from './data-path/ovs-port.ts';
+import { createPodLinks } from './data-path/pod-links.ts';
+import { sweepPorts, sweepPortsForever } from './data-path/port-sweep.ts';
+import { readSouthbound } from './data-path/southbound.ts';
 import { createPodWarningReader } from './kubernetes/pod-warning.ts';
 import { createKubernetesGet } from './kubernetes/kubernetes-get.ts';
 import { createObjectReader } from './kubernetes/object-reader.ts';
@@ -181,4 +185,22 @@ function openSockets(
       return published;
     }),
   );
+}
+
+interface NicParts extends Omit<DataPathDeps, 'links' | 'mtuOf' | 'readSouthbound'> {
+  /** The node's /proc/sys/net; flag `--sysctls`. */
+  readonly sysctls: string;
+  readonly runExclusive: KeyedMutex;
+}
+
+/** Makes the data path of the node. `sweep` removes the ports of deleted containers once, `sweepForever` until the signal is aborted. */
+function openDataPath(parts: NicParts) {
+  const links = createPodLinks(parts.sysctls);
+  const dataPath = new DataPath({ ...parts, links, mtuOf: readAddressMtu, readSouthbound });
+  const deps = { ...parts, dataPath };
+  return {
+    dataPath,
+    sweep: (signal: AbortSignal) => sweepPorts(deps, signal),
+    sweepForever: (signal: AbortSignal) => sweepPortsForever(deps, signal),
+  };
 }

@@ -4,7 +4,7 @@ import { IpledgerError } from '../../lib/errors.ts';
 import {
   type HistorySubject,
   type PageRequest,
-  resolvePageSize,
+  readHistoryPage,
   type Period,
   readHistory,
   readInstant,
@@ -112,7 +112,7 @@ async function why(
 ): Promise<MessageInput<WhyReply>> {
   const namespace = requireField('namespace', request.namespace);
   const pod = requireField('pod', request.pod);
-  const page = { token: request.pageToken, size: resolvePageSize(request.pageSize, 100, 1_000) };
+  const page = readHistoryPage(request);
   const { allocations, position } = await listPodAllocations({ namespace, pod }, signal);
   await waitForPosition(model, position, maxWaitMs, signal);
   const { store } = model;

@@ -1,14 +1,13 @@
 /** The Helm chart as text: lint, values, flags of the programs, and the rendered manifests. */
-import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
-import { ownDefinitions } from '../harness/kubernetes/own-definitions.ts';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { ownGroup } from '../../lib/kubernetes/beside-kube-ovn.ts';
+import { ownDefinitions } from '../harness/kubernetes/own-definitions.ts';
 import { expect } from 'chai';
 import { parseDocument } from 'yaml';
 import { grafanaJson } from '../../deploy/monitoring/dashboards/dashboard.ts';
 import { dashboards } from '../../deploy/monitoring/dashboards/dashboards.ts';
-import { podMonitor } from '../../deploy/monitoring/pod-monitor.ts';
-import { ruleFile } from '../../deploy/monitoring/rule-files.ts';
+import { podMonitor, ruleFile } from '../../deploy/monitoring/prometheus.ts';
 import { crdFiles } from '../harness/kubernetes/kubectl.ts';
 import { crdFolder, root } from '../harness/paths.ts';
 import { agentFlags } from '../../build/bundle/bundle-programs.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { alerts } from '../../deploy/monitoring/alerts.ts';
 import { dashboards } from '../../deploy/monitoring/dashboards/dashboards.ts';
-import { rules } from '../../deploy/monitoring/rule-files.ts';
+import { rules } from '../../deploy/monitoring/prometheus.ts';
 import { root } from '../harness/paths.ts';
 import { alertCases } from './alert-cases.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { alerts } from '../../deploy/monitoring/alerts.ts';
 import { dashboards } from '../../deploy/monitoring/dashboards/dashboards.ts';
-import { jobOf } from '../../deploy/monitoring/pod-monitor.ts';
+import { jobOf } from '../../deploy/monitoring/prometheus.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { callKubeOvnPlugin } from '../e2e/support/plugin-call.ts';
 import {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { rules, type AlertingRule } from '../../deploy/monitoring/rule-files.ts';
+import { rules, type AlertingRule } from '../../deploy/monitoring/prometheus.ts';
 import { root } from '../harness/paths.ts';
 import { runCommand } from '../harness/processes/command.ts';
 import type { AlertCase, AlertSeries } from './alert-cases.ts';

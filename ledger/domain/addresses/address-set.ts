@@ -5,7 +5,6 @@
  * A page covers 32,768 addresses (value >> 15) and exists while it has a member. It is a sorted array for a few members, and
  * a bitmap for more. So scattered addresses cost little memory each.
  */
-import { bitsFrom, lowestBit } from './bits.ts';
 import type { Interval } from './interval.ts';
 import type { Undo } from '../state/undo-log.ts';
 import { flipSlot, hasSlot, maxSparseSlots } from './slots.ts';
@@ -126,3 +125,9 @@ function nextSlot(words: Uint32Array, from: number, set: boolean): number {
   }
   return pageSize;
 }
+
+/** The index of the lowest set bit. The word must not be 0. */
+export const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
+
+/** A mask of the bits from `bit` (0 to 32) upwards. */
+export const bitsFrom = (bit: number): number => (bit >= 32 ? 0 : (-1 << bit) >>> 0);

@@ -3,8 +3,7 @@
  * bigint takes 90.
  */
 import { NumberIndex } from '../state/compact/number-index.ts';
-import { enlarged, grownCapacity } from '../../../lib/compact/growth.ts';
-import { Slots } from '../../../lib/compact/slots.ts';
+import { enlarged, grownCapacity, Slots } from '../compact/slots.ts';
 import type { Family } from './address.ts';
 
 export interface AddressSlots {

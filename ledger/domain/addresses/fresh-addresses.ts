@@ -9,7 +9,7 @@
  *   └──────────────────┘                                  A set bit is a free address. A bit of `top` or `middle`
  *                                                         is set while any bit below it is.
  */
-import { bitsFrom, lowestBit } from './bits.ts';
+import { bitsFrom, lowestBit } from './address-set.ts';
 import { contains, indexAtOrAfter, type Interval } from './interval.ts';
 import type { Undo } from '../state/undo-log.ts';
 import { flipSlot, hasSlot, maxSparseSlots, slotIndex } from './slots.ts';

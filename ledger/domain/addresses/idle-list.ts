@@ -5,7 +5,7 @@
  *
  * Each address has a slot. The list is two arrays of slots, 8 bytes for an address, because a Subnet can have 65,536 released addresses.
  */
-import { emptyList, SlotOrder } from '../../../lib/compact/slot-order.ts';
+import { emptyList, SlotOrder } from '../compact/slot-order.ts';
 import type { Undo } from '../state/undo-log.ts';
 import type { Family } from './address.ts';
 import { type AddressSlots, addressSlots } from './address-slots.ts';

@@ -5,8 +5,8 @@
  * They are stored in chunks, in the order of their ends. Each chunk is one key in etcd, and only the last one changes. A new chunk
  * replaces the oldest one when there are too many.
  */
-import { enlarged, grownCapacity } from '../../../lib/compact/growth.ts';
-import { SlotIndex } from '../../../lib/compact/slot-index.ts';
+import { enlarged, grownCapacity } from '../compact/slots.ts';
+import { SlotIndex } from '../compact/slot-index.ts';
 import { stableHash } from '../../../lib/text-hash.ts';
 import type { Undo } from './undo-log.ts';
 

@@ -5,8 +5,7 @@
 import { parseAddress } from '../../domain/addresses/address.ts';
 import type { ClaimName } from '../../domain/state/claim.ts';
 import { NumberIndex } from '../../domain/state/compact/number-index.ts';
-import { enlarged, grownCapacity } from '../../../lib/compact/growth.ts';
-import { Slots } from '../../../lib/compact/slots.ts';
+import { enlarged, grownCapacity, Slots } from '../../domain/compact/slots.ts';
 import type { Revision } from '../store/ledger.ts';
 
 export class ClaimRevisions {

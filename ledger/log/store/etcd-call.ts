@@ -3,9 +3,10 @@
  * other calls. Only the encoding and decoding differ.
  */
 import type { Client, Metadata } from '@grpc/grpc-js';
-import { castGrpcError, type Etcd3, GRPCUnavailableError } from 'etcd3';
+import { castGrpcError, type Etcd3, GRPCUnavailableError, type ITxnResponse } from 'etcd3';
 import { poolOf, withValidToken } from './connection-pool.ts';
 import { callTimeoutMs } from './etcd-client.ts';
+import { headerTag, MessageReader, numberTag } from './message-reader.ts';
 
 /** How the client package encodes the requests of a method, and decodes its replies. */
 export interface GeneratedMethod<Request, Reply> {
@@ -72,3 +73,38 @@ function sendOnce<Request, Reply, Result>(
 }
 
 const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** `reply` has the results of the reads. */
+type TransactionOutcome =
+  { readonly succeeded: true; readonly revision: bigint } | { readonly succeeded: false; readonly reply: ITxnResponse };
+
+/**
+ * Sends a TxnRequest once.
+ * @throws the errors of the client package
+ */
+export const callTransaction = (client: Etcd3, request: Buffer): Promise<TransactionOutcome> =>
+  callKv(client, { method: 'Txn', encode: () => request, decode: readReply });
+
+function readReply(bytes: Buffer, generated: GeneratedMethod<unknown, ITxnResponse>): TransactionOutcome {
+  const revision = revisionIfSucceeded(bytes);
+  if (revision !== undefined) return { succeeded: true, revision };
+  return { succeeded: false, reply: generated.responseDeserialize(bytes) };
+}
+
+/** TxnResponse.succeeded. */
+const succeededTag = numberTag(2);
+
+/** The revision of a TxnResponse whose compares passed; undefined otherwise. @throws IpledgerError UNAVAILABLE for other bytes */
+function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
+  const reader = new MessageReader(bytes, 'TxnResponse');
+  let [revision, succeeded] = [0, false];
+  while (reader.at < bytes.length) {
+    const tag = reader.varint(bytes.length);
+    if (tag === headerTag) revision = reader.headerRevision(bytes.length) ?? revision;
+    else if (tag === succeededTag) succeeded = reader.varint(bytes.length) !== 0;
+    // The replies to the puts follow, one for each.
+    else if (succeeded) break;
+    else reader.skip(tag, bytes.length);
+  }
+  return succeeded ? BigInt(revision) : undefined;
+}

@@ -2,7 +2,7 @@
 import type { Etcd3, ICompare } from 'etcd3';
 import type { Segment, Seq } from '../../domain/events/event.ts';
 import { watchKey } from './head-watch.ts';
-import { emptyHead, type Head } from '../chain/chain.ts';
+import { emptyHead, type Head, parseEvent } from '../chain/chain.ts';
 import {
   addressPrefix,
   droppedPrefix,
@@ -42,10 +42,9 @@ import {
   appendConflict,
 } from './etcd-transaction.ts';
 import { isCompactedError } from './compaction.ts';
-import { refuseSealedEvent } from './log-start.ts';
 import { callEtcd, RangeReader } from './range-reader.ts';
 import type { EtcdKey } from './range-decoding.ts';
-import { callTransaction } from './txn-call.ts';
+import { callTransaction } from './etcd-call.ts';
 import { encodeTransaction } from './txn-encoding.ts';
 import type {
   AcceptedHeads,
@@ -61,6 +60,7 @@ import type {
   SealedLog,
   StoredLine,
 } from './ledger.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
 
 const maxParallelReads = 64;
 /** Keys per deletion: few enough that an append does not wait long. */
@@ -232,3 +232,16 @@ function* claimsOf(page: readonly EtcdKey[]): Generator<LoadedClaim> {
 }
 
 const lineOf = ({ key, text, modRevision }: EtcdKey): StoredLine => ({ key, text, revision: BigInt(modRevision) });
+
+/**
+ * Rejects a read of a sealed event when the archive is not available.
+ * @param logStart the first event in etcd, and `firstLine` its line.
+ * @throws IpledgerError POSITION_GONE with the log start and its time.
+ */
+export function refuseSealedEvent(seq: Seq, logStart: Seq, firstLine: string | undefined): never {
+  const since = firstLine === undefined ? '' : ` of ${parseEvent(firstLine).envelope.at}`;
+  throw new IpledgerError(
+    'POSITION_GONE',
+    `event ${seq} is sealed and no longer in etcd. The first event in etcd is ${logStart}${since}. Begin with event ${logStart}, or use an allocator that has the archive (--archive)`,
+  );
+}

@@ -56,7 +56,7 @@ import type {
 } from '../store/ledger.ts';
 import { parseEnded } from '../store/ended-keys.ts';
 import { segmentKeyExists } from '../store/etcd-transaction.ts';
-import { refuseSealedEvent } from '../store/log-start.ts';
+import { refuseSealedEvent } from '../store/etcd-ledger.ts';
 
 interface StoredValue {
   readonly text: string;

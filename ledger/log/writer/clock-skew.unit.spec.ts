@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clockSkewMs } from './clock-skew.ts';
+import { clockSkewMs } from './membership.ts';
 
 const s = 1_000;
 

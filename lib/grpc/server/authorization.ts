@@ -15,11 +15,11 @@ import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
 import { type Identity, identityIn, parseIdentity } from '../../tls/identity.ts';
 import { type KubernetesUser, parseKubernetesIdentity } from '../../tls/kubernetes-user.ts';
 import type { Logger } from '../../process/log.ts';
-import { bearerToken } from './bearer-token.ts';
 import { callWith } from './call-limits.ts';
 import { refuseUnauthorizedRequest, refuseUnauthorizedCaller } from './permissions.ts';
 import { createRejectionLogger } from './rejection-log.ts';
-import { statusDetails } from './status-details.ts';
+import { statusDetails } from './call-status.ts';
+import { isTokenShaped } from '../../tls/token-file.ts';
 
 /** The actor of events without TLS. */
 export const anonymous = 'anonymous';
@@ -224,4 +224,33 @@ function representedBy(peer: Identity, metadata: Metadata): Identity {
   if (peer.kind !== 'allocator' || !identity)
     throw new IpledgerError('PERMISSION_DENIED', `${peer.uri} may not call on behalf of ${String(principal)}`);
   return identity;
+}
+
+const scheme = 'Bearer ';
+/** The token of an identity provider that lists 200 groups of its user has about 12 KiB. */
+const maxUserTokenLength = 16_384;
+
+/** Whether a text has the form of a bearer token (RFC 6750, section 2.1), of limited length. It verifies nothing. */
+const isUserTokenShaped = (text: string): boolean => text.length <= maxUserTokenLength && /^[\w.~+/-]+=*$/.test(text);
+
+/**
+ * Returns the token of the metadata key `authorization`, before any other work on it. It verifies nothing.
+ * @param acceptsUsers whether tokens of Kubernetes users are accepted, which may have other forms than that of ServiceAccounts
+ * @throws IpledgerError UNAUTHENTICATED without exactly one value, or when the value is no token of limited length
+ */
+function bearerToken(metadata: Metadata, acceptsUsers: boolean): string {
+  const [value, ...others] = metadata.get('authorization');
+  if (value === undefined)
+    throw new IpledgerError(
+      'UNAUTHENTICATED',
+      'the client has neither a certificate of a trusted authority nor a token: set IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY, or --token-file',
+    );
+  const text = String(value);
+  const token = text.slice(scheme.length);
+  const isShaped = acceptsUsers ? isUserTokenShaped : isTokenShaped;
+  if (others.length === 0 && text.startsWith(scheme) && isShaped(token)) return token;
+  throw new IpledgerError(
+    'UNAUTHENTICATED',
+    'the authorization metadata is not "Bearer", a space and one token of the accepted form and length: check --token-file, or the token of the kubeconfig',
+  );
 }

@@ -2,7 +2,6 @@
 import { Metadata, type status } from '@grpc/grpc-js';
 import { errorCodeMetadata, IpledgerError } from '../../errors.ts';
 import type { Logger } from '../../process/log.ts';
-import { statusDetails } from './status-details.ts';
 
 /** A status is sent in a header, and clients accept only some KiB of headers. */
 const maxDetailsLength = 2_000;
@@ -24,3 +23,10 @@ export function statusOf(path: string, thrown: unknown, log: Logger): CallStatus
   const details = statusDetails(error.message, maxDetailsLength);
   return Object.assign(new Error(details), { code: error.grpcStatus, details, metadata });
 }
+
+/**
+ * Returns at most `max` characters of a message. A cut, or a request, may leave half of a surrogate pair. grpc-js throws on such a
+ * text while it sends the status, which would end the program: the half is replaced.
+ */
+export const statusDetails = (message: string, max: number): string =>
+  (message.length > max ? `${message.slice(0, max)} … (shortened)` : message).toWellFormed();

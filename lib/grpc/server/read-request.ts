@@ -11,7 +11,7 @@ export function requireField(name: string, text: string | undefined): string {
 }
 
 /** Returns the page size: the default for 0, and at most `max`. */
-export const resolvePageSize = (requested: number, byDefault: number, max: number): number =>
+export const resolvePageSize = (requested: number, max: number, byDefault = max): number =>
   requested === 0 ? byDefault : Math.min(requested, max);
 
 /** Parses an RFC 3339 instant to milliseconds since 1970; undefined for ''. */
@@ -46,6 +46,12 @@ export interface PageRequest {
   readonly size: number;
 }
 
+/** Reads the page of events that a request names. */
+export const readHistoryPage = (request: { readonly pageToken: string; readonly pageSize: number }): PageRequest => ({
+  token: request.pageToken,
+  size: resolvePageSize(request.pageSize, 1_000, 100),
+});
+
 /** Reads a History request. */
 export function readHistory(request: HistoryRequest): { about: HistorySubject; period: Period; page: PageRequest } {
   const { address, subnet, namespace, pod, node, owner = { kind: '', name: '', uid: '' } } = request;
@@ -61,7 +67,7 @@ export function readHistory(request: HistoryRequest): { about: HistorySubject; p
       since: readInstant('since', request.since) ?? -Infinity,
       until: readInstant('until', request.until) ?? Infinity,
     },
-    page: { token: request.pageToken, size: resolvePageSize(request.pageSize, 100, 1_000) },
+    page: readHistoryPage(request),
   };
 }
 

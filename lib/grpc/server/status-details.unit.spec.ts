@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { statusDetails } from './status-details.ts';
+import { statusDetails } from './call-status.ts';
 
 describe('The text of a status', () => {
   it('is the message, if it is short', () => {

@@ -20,7 +20,7 @@ import {
   issueCertificate,
   openAuthority,
 } from '../../../test/harness/certificates/certificate-authority.ts';
-import { addServices } from './services.ts';
+import { addServices } from '../api-server.ts';
 import {
   applyMacvlan,
   allocateRequest,

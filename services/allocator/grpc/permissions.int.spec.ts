@@ -22,7 +22,7 @@ import { createServer } from '../../../lib/grpc/server/create-server.ts';
 import { permissions } from '../../../lib/grpc/server/permissions.ts';
 import { listenOnLoopback } from '../../../lib/grpc/testing/grpc-test-server.ts';
 import { addReflection } from '../../../lib/grpc/server/reflection.ts';
-import { addServices } from './services.ts';
+import { addServices } from '../api-server.ts';
 import {
   applyMacvlan,
   allocateRequest,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { userOf } from './reviewed-user.ts';
+import { userOf } from './api-reviews.ts';
 import { readUnverifiedClaims } from './unverified-claims.ts';
 
 const agentAccount = 'kube-system/ipledger-node-agent';

@@ -1,7 +1,7 @@
 /** What a Subnet advertises to guests: the options of DHCP, and those of IPv6 router advertisements. Pure. */
 import { isIPv4 } from 'node:net';
+import { createHash } from 'node:crypto';
 import { type DesiredOptions, optionsName, ownerIds } from './desired-row.ts';
-import { routerMac } from './router-mac.ts';
 import type { LedgerSubnet } from './row-sources.ts';
 
 export interface GuestSettings {
@@ -97,4 +97,13 @@ export function guestOptions(
   const hasRa = settings.enableIPv6RA && gateways.some((gateway) => !isIPv4(gateway));
   const ra = configs.size > 0 ? configs : Object.entries(raDefaults);
   return { dhcp, ra: new Map(hasRa ? ra : []), problems };
+}
+
+/**
+ * A MAC that is the same at each computation, so that Pods need not resolve their gateway again. The ledger id distinguishes the
+ * routers of two clusters that share a physical network. It is locally administered (IEEE 802, bit 1 of the first octet).
+ */
+export function routerMac(ledger: string, router: string, subnet: string): string {
+  const digest = createHash('sha256').update([ledger, router, subnet].join('/')).digest();
+  return ['0e', ...[...digest.subarray(0, 5)].map((octet) => octet.toString(16).padStart(2, '0'))].join(':');
 }

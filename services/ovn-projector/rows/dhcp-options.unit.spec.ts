@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rowInputs, settingsOf, subnetNamed, testLedger } from '../testing/row-inputs.ts';
-import { guestOptions, type GuestSettings, noGuestSettings, parseOptions } from './dhcp-options.ts';
-import { routerMac } from './router-mac.ts';
+import { guestOptions, type GuestSettings, noGuestSettings, parseOptions, routerMac } from './dhcp-options.ts';
 import { subnetRows } from './subnet-rows.ts';
 
 const dual = subnetNamed('lan', { cidrs: ['10.8.0.0/24', 'fd00:8::/64'], gateways: ['10.8.0.1', 'fd00:8::1'] });

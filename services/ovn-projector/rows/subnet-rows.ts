@@ -1,11 +1,10 @@
 /** The rows of a Subnet: its switch, and its connection to a router or to a physical network. Pure. */
-import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
 import { isIPv4 } from 'node:net';
+import { localnetPortName, routerPortName, switchRouterPortName } from '../../../lib/ovn/names.ts';
 import { type DesiredContainer, type DesiredOptions, type DesiredPort, ownerIds } from './desired-row.ts';
-import { type GuestOptions, guestOptions, type GuestSettings, noGuestSettings } from './dhcp-options.ts';
+import { type GuestOptions, guestOptions, type GuestSettings, noGuestSettings, routerMac } from './dhcp-options.ts';
 import type { LedgerSubnet } from './row-sources.ts';
 import type { Problem } from './problem.ts';
-import { routerMac } from './router-mac.ts';
 
 /** The settings of a Subnet that the ledger does not hold. */
 export interface SubnetSettings {

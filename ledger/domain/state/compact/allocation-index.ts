@@ -3,9 +3,9 @@ import type { Seq } from '../../events/event.ts';
 import type { Allocation } from '../claim.ts';
 import { type AllocationMap, type AllocationPages, groupOf, groupsOf } from '../claims.ts';
 import type { AllocationBytes } from './allocation-bytes.ts';
-import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
-import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
-import { Slots } from '../../../../lib/compact/slots.ts';
+import { OrderedSlots } from '../../compact/ordered-slots.ts';
+import { hashText, SlotIndex } from '../../compact/slot-index.ts';
+import { Slots } from '../../compact/slots.ts';
 
 export class AllocationIndex implements AllocationMap {
   protected readonly codec: AllocationBytes;

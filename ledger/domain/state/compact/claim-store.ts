@@ -6,10 +6,10 @@
 import { type Claim, type ClaimName, formerMacKeysOf, releasedMacKeysOf, sandboxKeysOf } from '../claim.ts';
 import { type BindingPages, boundAllocations, type BoundClaim, type ClaimOutline } from '../claims.ts';
 import type { ClaimBytes } from './claim-bytes.ts';
-import { OrderedSlots } from '../../../../lib/compact/ordered-slots.ts';
-import { hashText, SlotIndex } from '../../../../lib/compact/slot-index.ts';
-import { SlotOrder } from '../../../../lib/compact/slot-order.ts';
-import { Slots } from '../../../../lib/compact/slots.ts';
+import { OrderedSlots } from '../../compact/ordered-slots.ts';
+import { hashText, SlotIndex } from '../../compact/slot-index.ts';
+import { SlotOrder } from '../../compact/slot-order.ts';
+import { Slots } from '../../compact/slots.ts';
 
 export class ClaimStore implements BindingPages {
   /** The order of the claims of each Subnet. */

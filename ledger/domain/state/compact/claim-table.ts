@@ -2,7 +2,7 @@
 import type { Claim } from '../claim.ts';
 import type { ClaimMap, ClaimOutline } from '../claims.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { emptyList } from '../../../../lib/compact/slot-order.ts';
+import { emptyList } from '../../compact/slot-order.ts';
 
 export class ClaimTable implements ClaimMap {
   readonly #store: ClaimStore;

@@ -1,13 +1,77 @@
-/** The fields that claims and allocations have in common, as bytes. */
+/** The fields that claims and allocations have in common, as bytes. Values that many records have are numbers of a pool. */
 import type { Attachment } from '../../events/event.ts';
-import { SharedFields } from '../../../../lib/compact/shared-fields.ts';
+import { ByteReader, ByteWriter } from '../../compact/bytes.ts';
 
 const attachmentKeys: readonly (keyof Attachment)[] = ['namespace', 'pod', 'provider', 'ordinal'];
 
 /** How a value is stored: as JSON if it has an unusual shape. */
 export const formats = { json: 0, compact: 1 } as const;
 
-export class Fields extends SharedFields {
+/** Longer texts are not of the kind that repeats. */
+const maxSharedLength = 256;
+
+export class Fields {
+  readonly writer = new ByteWriter();
+  readonly reader = new ByteReader();
+  readonly #texts: ValuePool<string>;
+  readonly #lists: ValuePool<readonly string[]>;
+  /** The text of the last list if it had exactly one, and its number: successive records usually have the same. */
+  #lastSingleText: string | undefined;
+  #lastNumber: number | undefined;
+
+  /** @param maxShared the number of shared texts, and of shared lists. */
+  constructor(maxShared: number) {
+    this.#texts = new ValuePool(maxShared);
+    this.#lists = new ValuePool(maxShared);
+  }
+
+  /** A text that many records have: its number + 1, or 0 and the text. @throws TypeError for a value that is not a text */
+  writeShared(text: string): void {
+    const isShared = typeof text === 'string' && text.length <= maxSharedLength;
+    const number = isShared ? this.#texts.numberOf(text, text) : undefined;
+    this.writer.number(number === undefined ? 0 : number + 1);
+    if (number === undefined) this.writer.text(text);
+  }
+
+  readShared(): string {
+    const number = this.reader.number();
+    return number === 0 ? this.reader.text() : this.#texts.value(number - 1);
+  }
+
+  /** A list that many records have, as `writeShared`. */
+  writeList(texts: readonly string[]): void {
+    const [only = ''] = texts;
+    const isSingle = texts.length === 1;
+    if (!isSingle || only !== this.#lastSingleText) {
+      this.#lastNumber = this.#lists.numberOf(isSingle ? `1 ${only}` : JSON.stringify(texts), texts);
+      this.#lastSingleText = isSingle ? only : undefined;
+    }
+    const number = this.#lastNumber;
+    this.writer.number(number === undefined ? 0 : number + 1);
+    if (number === undefined) this.writeJson(texts);
+  }
+
+  /** A list that was written: the same object each time, if it is shared. */
+  readList(): readonly string[] {
+    const number = this.reader.number();
+    return number === 0 ? (this.readJson() as readonly string[]) : this.#lists.value(number - 1);
+  }
+
+  /** A value that is rare, or of any shape. */
+  writeJson(value: object): void {
+    this.writer.text(JSON.stringify(value));
+  }
+
+  readJson(): unknown {
+    return JSON.parse(this.reader.text());
+  }
+
+  readEach<Value>(count: number, read: () => Value): Value[] {
+    const values: Value[] = [];
+    while (values.length < count) values.push(read());
+    return values;
+  }
+
   /** @throws TypeError for an attachment of another shape. */
   writeAttachment(attachment: Attachment): void {
     requireShape(attachment, attachmentKeys);
@@ -31,5 +95,32 @@ export function requireShape(value: object, keys: readonly string[], apart: read
     if (apart.includes(key)) continue;
     while (next < keys.length && keys[next] !== key) next++;
     if (next++ === keys.length) throw new TypeError(`"${key}" is unknown, or not in its place`);
+  }
+}
+
+/**
+ * A number for each of the values that many records have: a namespace, a node, a network. A value keeps its number forever, so the pool is
+ * bounded. Values beyond are stored in each record.
+ */
+export class ValuePool<Value> {
+  readonly #numbers = new Map<string, number>();
+  readonly #values: Value[] = [];
+  readonly #maxValues: number;
+
+  constructor(maxValues: number) {
+    this.#maxValues = maxValues;
+  }
+
+  /** The number of a value; undefined if the pool has no room for it. @param key equal for equal values only */
+  numberOf(key: string, value: Value): number | undefined {
+    const known = this.#numbers.get(key);
+    if (known !== undefined || this.#values.length === this.#maxValues) return known;
+    this.#numbers.set(key, this.#values.length);
+    return this.#values.push(value) - 1;
+  }
+
+  /** The value with a number that `numberOf` returned: the same object each time. */
+  value(number: number): Value {
+    return this.#values[number] as Value;
   }
 }

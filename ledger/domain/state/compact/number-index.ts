@@ -1,5 +1,5 @@
 /** Finds the slot of a whole number. Its hash is one-to-one: only equal numbers have equal hashes, so nothing has to be compared. */
-import { SlotIndex } from '../../../../lib/compact/slot-index.ts';
+import { SlotIndex } from '../../compact/slot-index.ts';
 
 /** Tenants choose addresses, and must not choose their places in an index. */
 const [key] = crypto.getRandomValues(new Int32Array(1)) as unknown as readonly [number];

@@ -1,4 +1,4 @@
-/** Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. */
+/** Ledger.History: the events of one address, Pod, owner, node or Subnet, newest first. Ledger.Why: those of a Pod name. */
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
 import type { Seq } from '../../../../ledger/domain/events/event.ts';
@@ -6,7 +6,7 @@ import { lastSeqBefore, scanReverse } from '../../../../ledger/log/reader/revers
 import { type EventFilter, matchAllEvents } from '../../../../ledger/log/reader/event-filter.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { runQuery } from '../run-query.ts';
-import { eventMessage, positionMessage, estimateEventBytes } from '../messages.ts';
+import { eventMessage, positionMessage, estimateEventBytes, allocationMessage } from '../messages.ts';
 import { countFitting } from '../../../../lib/net/page-size.ts';
 import {
   type PageRequest,
@@ -14,10 +14,14 @@ import {
   readHistory,
   readNewestSeq,
   readSeqToken,
+  readHistoryPage,
+  requireField,
 } from '../../../../lib/grpc/server/read-request.ts';
 import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { getAddressHistory } from './address-history.ts';
+import { withBindings } from '../../../../ledger/domain/queries/queries.ts';
+import { allocationsOfPodName } from '../../../../ledger/domain/state/state.ts';
 
 /**
  * Returns one page. Events of an address are linked; for all other subjects the log is scanned.
@@ -57,7 +61,7 @@ async function scanLog(
 }
 
 /** Scans the log backwards from `newest` for one page. The token is the event at which the next page begins. */
-export async function searchHistoryPage(
+async function searchHistoryPage(
   { replica: { ledger } }: AllocatorContext,
   newest: Seq,
   { filter, period, page }: ScanRequest,
@@ -74,4 +78,31 @@ export async function searchHistoryPage(
     nextPageToken: isCut || found.hasMore ? String(searched - 1) : '',
     searchedDownToSeq: searched,
   };
+}
+
+/**
+ * Returns the allocations of the Pod, and one page of the events of all Pods of that name.
+ * @throws IpledgerError INVALID_REQUEST; what the ledger throws.
+ */
+export async function explainPod(
+  allocator: AllocatorContext,
+  request: api.WhyRequest,
+  context: CallContext,
+): Promise<MessageInput<api.WhyReply>> {
+  const namespace = requireField('namespace', request.namespace);
+  const pod = requireField('pod', request.pod);
+  const { answer: allocations, head } = await runQuery(allocator, context, (state) =>
+    allocationsOfPodName(state, namespace, pod).map((allocation) => allocationMessage(withBindings(state, allocation))),
+  );
+  const found = await searchHistoryPage(
+    allocator,
+    head.seq,
+    {
+      filter: { ...matchAllEvents, namespace, pod },
+      period: { since: -Infinity, until: Infinity },
+      page: readHistoryPage(request),
+    },
+    context.signal,
+  );
+  return { position: positionMessage(head), allocations, ...found };
 }

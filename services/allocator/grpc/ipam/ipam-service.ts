@@ -75,7 +75,7 @@ async function listAllocations(allocator: AllocatorContext, request: api.ListAll
     ),
   );
   const afterSeq = request.pageToken === '' ? 0 : readSeqToken(request.pageToken);
-  const page = { afterSeq, size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage) };
+  const page = { afterSeq, size: resolvePageSize(request.pageSize, maxClaimsPerPage) };
   const { answer, head } = await runList(
     allocator,
     context,
@@ -92,7 +92,7 @@ async function listBindings(allocator: AllocatorContext, request: api.ListBindin
   const { node } = request;
   const page = {
     after: readBindingToken(request.pageToken),
-    size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage),
+    size: resolvePageSize(request.pageSize, maxClaimsPerPage),
   };
   const { answer, head } = await runList(allocator, context, (state) => pageOfBindings(state, node, page), request);
   const bindings = answer.bindings.slice(0, countFitting(answer.bindings));

@@ -101,7 +101,7 @@ async function listReservations(
   };
   const page = {
     after: readNameToken(request.pageToken),
-    size: resolvePageSize(request.pageSize, maxClaimsPerPage, maxClaimsPerPage),
+    size: resolvePageSize(request.pageSize, maxClaimsPerPage),
   };
   const read = (state: State, now: number) => {
     const { names, next } = pageOfReservations(state, filter, page);

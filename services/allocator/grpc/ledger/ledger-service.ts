@@ -1,20 +1,16 @@
-/** The handlers of the Ledger service. Each method has a file of its own. */
+/** The handlers of the Ledger service. */
 import type { LedgerService } from '../../../../proto/generated/ipledger.ts';
-import { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
-import { createCheckpoint } from '../audit/checkpoint.ts';
+import { createCheckpoint, streamExport, streamVerification } from './audit.ts';
 import { streamDiff } from '../point-in-time/diff.ts';
-import { streamExport } from '../audit/export.ts';
-import { getHistory } from '../history/history.ts';
+import { getHistory, explainPod } from '../history/history.ts';
 import type { Handlers } from '../../../../lib/grpc/server/serve.ts';
 import { restoreLedger, unfreezeLedger } from '../recovery/restore.ts';
 import { getStatus } from './status.ts';
 import { streamStateAt } from '../point-in-time/state-at.ts';
 import { PointInTimeReader } from '../point-in-time/point-in-time.ts';
-import { streamVerification } from '../audit/verify.ts';
 import { EncodedEvents } from './encoded-events.ts';
-import { streamEvents } from './watch.ts';
-import { explainPod } from '../history/why.ts';
+import { SharedTurns, streamEvents } from './watch.ts';
 
 /** The share of a turn that all streams of events together have. */
 const streamMsPerTurn = 3;

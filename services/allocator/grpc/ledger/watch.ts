@@ -1,6 +1,5 @@
 /** Ledger.Watch: streams the events from a position on, and then each new event. */
 import { timeoutSignal } from '../../../../lib/process/abortable.ts';
-import type { SharedTurns } from '../../../../lib/process/shared-turns.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type * as api from '../../../../proto/generated/ipledger.ts';
@@ -18,6 +17,7 @@ import { readAddress } from '../read-request.ts';
 import type { CallContext } from '../../../../lib/grpc/server/serve.ts';
 import { CommitWaiter } from './commit-waiter.ts';
 import type { EncodedEvents } from './encoded-events.ts';
+import { TurnBudget } from '../../../../lib/process/turn-budget.ts';
 
 const keepaliveMs = 5_000;
 const eventsPerReply = 500;
@@ -182,4 +182,29 @@ function* splitIntoReplies(events: readonly StoredEvent[]): Generator<readonly S
     }
   }
   if (first < events.length) yield events.slice(first);
+}
+
+/** Work of many callers in small pieces: all callers together have a share of each turn of the event loop. */
+export class SharedTurns {
+  readonly #shareMs: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(shareMs: number) {
+    this.#shareMs = shareMs;
+  }
+
+  /** Does a piece of work in a later turn, after the pieces that wait already. Resolves or rejects as the piece does. */
+  do<Result>(piece: () => Result): Promise<Result> {
+    return new Promise((resolve) => {
+      // A promise executor turns what the piece throws into a rejection.
+      this.#waiting.push(() => resolve(new Promise((done) => done(piece()))));
+      if (this.#waiting.length === 1) setImmediate(() => this.#run());
+    });
+  }
+
+  #run(): void {
+    const share = new TurnBudget(this.#shareMs);
+    while (this.#waiting.length > 0 && !share.isSpent) this.#waiting.shift()?.();
+    if (this.#waiting.length > 0) setImmediate(() => this.#run());
+  }
 }

@@ -24,7 +24,7 @@ import { WriteObstacles } from '../../write-obstacles.ts';
 import type { AllocatorContext } from '../allocator-context.ts';
 import { PositionWaits } from '../position-waits.ts';
 import { Forwarder } from '../forwarding/forwarder.ts';
-import { addServices } from '../services.ts';
+import { addServices } from '../../api-server.ts';
 
 /** The key of the checkpoints. */
 export const signer = parseSignerKey(generateKey('allocator.example').signer);

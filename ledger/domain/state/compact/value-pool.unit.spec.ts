@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ValuePool } from './value-pool.ts';
+import { ValuePool } from './fields.ts';
 
 describe('ValuePool', () => {
   it('has a number for each value, until it has no room', () => {

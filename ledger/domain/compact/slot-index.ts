@@ -5,8 +5,8 @@
  * Entries with one hash are chained. So a text with many slots, as the name of a Pod that was created a thousand times, delays no
  * look-up of another text. Tenants choose names, and cannot choose hashes: their key is random.
  */
-import { createTextHash } from '../text-hash.ts';
-import { enlarged, grownCapacity } from './growth.ts';
+import { createTextHash } from '../../../lib/text-hash.ts';
+import { enlarged, grownCapacity } from './slots.ts';
 
 const initialCapacity = 16;
 /** Entries for each chain, when the tables are full. Comparing one hash more is cheaper than memory for twice as many chains. */

@@ -4,7 +4,7 @@
  *
  * A group is a list of buckets, each with the slots of a range of numbers. In a bucket they have no order: who reads sorts one bucket.
  */
-import { enlarged } from './growth.ts';
+import { enlarged } from './slots.ts';
 
 const bucketSize = 128;
 const initialSize = 8;

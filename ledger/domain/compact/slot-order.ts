@@ -1,5 +1,5 @@
 /** The order of slots in several lists, as doubly linked lists in two arrays. Each slot is in one list at most. */
-import { enlarged, grownCapacity } from './growth.ts';
+import { enlarged, grownCapacity } from './slots.ts';
 
 const none = -1;
 const initialCapacity = 16;
