@@ -9,7 +9,8 @@ import { type Etcd, startEtcd } from '../harness/etcd.ts';
 import { mustRun, runCommand } from '../harness/processes/command.ts';
 import { findProgram } from '../harness/programs/find-program.ts';
 import { openRun, type Run } from '../harness/run.ts';
-import { chartFolder } from './render-chart.ts';
+import { root } from '../harness/paths.ts';
+import { chartFolder, parseManifests, renderChart } from './render-chart.ts';
 
 const script = (name: string): string => join(chartFolder, 'files', name);
 
@@ -59,6 +60,20 @@ describe('The job for the users of etcd', function () {
     const backup = join(run.folder, 'backup.db');
     expect((await etcdctl(root, 'snapshot', 'save', backup, '--command-timeout=300s')).code).to.equal(0);
     expect((await etcdctl(allocator, 'snapshot', 'save', backup)).code).not.to.equal(0);
+  });
+});
+
+describe('The account of the job for the users of etcd', () => {
+  it('may change one ConfigMap and nothing else', async () => {
+    const manifests = parseManifests(await renderChart([join(root, 'deploy', 'ha', 'values.yaml')]));
+    const name = 'ipledger-etcd-users';
+    const bindings = manifests.filter(({ subjects }) => subjects?.some((subject) => subject.name === name));
+    const roles = manifests.filter(({ metadata, rules }) => rules && metadata.name === name);
+    expect([...bindings, ...roles].map(({ kind }) => kind)).to.deep.equal(['RoleBinding', 'Role']);
+    const resourceNames = ['ipledger-etcd-state'];
+    expect(roles[0]?.rules).to.deep.equal([
+      { apiGroups: [''], resources: ['configmaps'], resourceNames, verbs: ['patch'] },
+    ]);
   });
 });
 

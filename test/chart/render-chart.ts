@@ -32,7 +32,7 @@ export interface Manifest {
     readonly resources?: readonly string[];
     readonly verbs?: readonly string[];
   }[];
-  readonly subjects?: readonly { readonly namespace: string }[];
+  readonly subjects?: readonly { readonly name: string; readonly namespace: string }[];
   readonly spec?: WorkloadSpec & {
     readonly jobTemplate?: { readonly spec: WorkloadSpec };
   };

@@ -1,5 +1,6 @@
 // Creates the users and roles of etcd and turns authentication on, as docs/security.md lists them. Idempotent.
 // Environment: ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY.
+//   etcd-users [PATH]   the path of a ConfigMap in the Kubernetes API, in which it then records that etcd has started
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 
@@ -73,3 +74,28 @@ if (/CommonName of client/.test(text)) {
   await add('enable', {});
   console.log('created the users root, ipledger and ipledger-auditor; authentication is on');
 }
+
+/** An empty member must not start as a new one from now on (check-etcd-member.mjs). */
+function recordFormed(path) {
+  const account = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  const headers = {
+    authorization: `Bearer ${readFileSync(`${account}/token`, 'utf8')}`,
+    'content-type': 'application/merge-patch+json',
+  };
+  const ca = readFileSync(`${account}/ca.crt`);
+  return new Promise((resolve, reject) => {
+    const sent = request({ host, port, path, ca, headers, method: 'PATCH', timeout: timeoutMs }, (response) => {
+      response.resume();
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(`PATCH ${path}: status ${response.statusCode}`)),
+      );
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`the Kubernetes API did not answer within ${timeoutMs} ms`)));
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ data: { formed: 'true' } }));
+  });
+}
+
+const [path] = process.argv.slice(2);
+if (path) await recordFormed(path);

@@ -6,13 +6,16 @@ metadata:
   labels:
     {{- include "ipledger.labels" $labels | nindent 4 }}
 spec:
-  {{- include "ipledger.etcdJobPod" . | nindent 2 }}
+  {{- include "ipledger.etcdJobPod" . | replace "serviceAccountName: ipledger-etcd" "serviceAccountName: ipledger-etcd-users" | replace "automountServiceAccountToken: false" "automountServiceAccountToken: true" | nindent 2 }}
   containers:
     - name: etcd-users
       image: {{ $image }}
       terminationMessagePolicy: FallbackToLogsOnError
       imagePullPolicy: {{ .Values.image.pullPolicy }}
-      command: [/usr/local/bin/node, /scripts/etcd-users.mjs]
+      command:
+        - /usr/local/bin/node
+        - /scripts/etcd-users.mjs
+        - /api/v1/namespaces/{{ .Release.Namespace }}/configmaps/ipledger-etcd-state
       env:
         {{- include "ipledger.etcdctlEnvironment" . | nindent 8 }}
       resources:

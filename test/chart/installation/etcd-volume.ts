@@ -5,7 +5,6 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Worker } from '../../harness/node/worker.ts';
 import { namespace } from '../render-chart.ts';
 import type { ChartEnvironment } from './chart-environment.ts';
-import { killContainer, podsOf } from './release-pods.ts';
 
 const limitMs = 300_000;
 
@@ -17,35 +16,28 @@ export async function volumeOf({ cluster, workers }: ChartEnvironment, claim: st
   return worker.machine.path(volume.local.path);
 }
 
-interface ContainerStatus {
-  readonly ready: boolean;
-  readonly restartCount: number;
-  readonly state: { readonly terminated?: { readonly message?: string } };
-  readonly lastState: { readonly terminated?: { readonly message?: string } };
-}
-
 /**
- * Deletes the data of a member of etcd and ends it, until it refuses to start. If no other member answers it within a second, it starts under
- * its old identity and copies the data: then nothing is lost.
+ * Deletes the data of a member of etcd, and its Pod, as when the disk of its node is replaced. Resolves when the next Pod refuses to start, with
+ * the reason in its status.
  */
 export async function loseVolume(environment: ChartEnvironment, member: string): Promise<void> {
+  const { cluster } = environment;
   const folder = join(await volumeOf(environment, `data-${member}`), 'etcd');
-  let endedRun = -1;
+  rmSync(folder, { recursive: true });
+  await cluster.kubectl(['delete', 'pod', member, `--namespace=${namespace}`, '--grace-period=0', '--force']);
   await eventually(async () => {
-    const pod = (await environment.cluster.get(['pod', member, `--namespace=${namespace}`])) as {
-      status: { containerStatuses: readonly [ContainerStatus] };
+    const pod = (await cluster.get(['pod', member, `--namespace=${namespace}`])) as {
+      status: { initContainerStatuses?: readonly [ContainerStatus] };
     };
-    const [{ ready, restartCount, state, lastState }] = pod.status.containerStatuses;
-    const { message = '' } = state.terminated ?? lastState.terminated ?? {};
-    if (message.includes('has already been bootstrapped')) return;
-    if (ready && restartCount > endedRun) {
-      rmSync(folder, { recursive: true });
-      const running = (await podsOf(environment, 'etcd')).find(({ name }) => name === member);
-      if (running) await killContainer(environment, running);
-      endedRun = restartCount;
-    }
-    throw new Error(`${member} does not refuse to start: ${message.slice(-500)}`);
+    const { state, lastState } = pod.status.initContainerStatuses?.[0] ?? {};
+    const { message = '' } = state?.terminated ?? lastState?.terminated ?? {};
+    if (!message.includes('has lost its data')) throw new Error(`${member} does not refuse to start: ${message}`);
   }, limitMs);
+}
+
+interface ContainerStatus {
+  readonly state: { readonly terminated?: { readonly message?: string } };
+  readonly lastState: { readonly terminated?: { readonly message?: string } };
 }
 
 /** The files of the backups, oldest first. */

@@ -1,14 +1,15 @@
-/** `ipledger replace-etcd-member` on three members of etcd, of which one lost its data. */
+/** `ipledger replace-etcd-member` and the chart’s check of a member, on three members of etcd, of which one lost its data. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runIpledger } from '../../harness/ipledger-cli.ts';
-import { mustRun, type CommandResult } from '../../harness/processes/command.ts';
+import { mustRun, runCommand, type CommandResult } from '../../harness/processes/command.ts';
 import { findFreePort } from '../../harness/processes/free-ports.ts';
 import { probeHttp } from '../../harness/processes/readiness-probes.ts';
 import { type Server, startServer } from '../../harness/processes/server.ts';
 import { findProgram } from '../../harness/programs/find-program.ts';
 import { openRun, type Run } from '../../harness/run.ts';
+import { chartFolder } from '../../chart/render-chart.ts';
 
 interface Place {
   readonly name: string;
@@ -27,7 +28,7 @@ describe('ipledger replace-etcd-member', function () {
       const [client, peer] = [await findFreePort(), await findFreePort()];
       places.push({ name, client: `http://127.0.0.1:${client}`, peer: `http://127.0.0.1:${peer}` });
     }
-    servers.push(...(await Promise.all(places.map((place) => start(place)))));
+    servers.push(...(await Promise.all(others.map((index) => start(at(index))))));
   });
   after(() => run?.end());
 
@@ -36,6 +37,15 @@ describe('ipledger replace-etcd-member', function () {
   const endpoints = (): string => places.map(({ client }) => client).join(',');
   const replace = (): Promise<CommandResult> =>
     runIpledger(['replace-etcd-member', at(lost).peer, '--etcd', endpoints(), '--yes']);
+
+  const folderOf = ({ name }: Place): string => join(run.folder, name);
+
+  /** Runs the check that the chart runs before a member starts, after etcd has started once. */
+  const checkStart = (place: Place, env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+    runCommand(process.execPath, [join(chartFolder, 'files', 'check-etcd-member.mjs'), folderOf(place)], {
+      env: { NAME: place.name, MEMBERS: initialCluster(), FORMED: 'true', WAIT_MS: '0', ...env },
+    });
+  const initialCluster = (): string => places.map(({ name, peer }) => `${name}=${peer}`).join(',');
 
   /** With a state, only that of a member that joins others. */
   async function start({ name, client, peer }: Place, state = 'new'): Promise<Server> {
@@ -46,7 +56,7 @@ describe('ipledger replace-etcd-member', function () {
       `--advertise-client-urls=${client}`,
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
-      `--initial-cluster=${places.map((each) => `${each.name}=${each.peer}`).join(',')}`,
+      `--initial-cluster=${initialCluster()}`,
       '--log-level=error',
       '--unsafe-no-fsync',
     ];
@@ -61,6 +71,11 @@ describe('ipledger replace-etcd-member', function () {
     });
   }
 
+  it('lets a member start that never started, although the others have', async () => {
+    expect(await checkStart(at(lost))).to.include({ code: 0, stderr: '' });
+    servers.push(await start(at(lost)));
+  });
+
   it('refuses a member that answers, and without a quorum of the others', async () => {
     const answering = await replace();
     expect(answering.code).to.equal(1);
@@ -73,20 +88,43 @@ describe('ipledger replace-etcd-member', function () {
     servers[other] = await start(at(other));
   });
 
-  it('lets a member with an empty folder copy the data of the others, and can be repeated', async () => {
+  it('lets a member start that has data, and before etcd has started', async () => {
+    expect(await checkStart(at(0))).to.include({ code: 0, stderr: '' });
+    expect(await checkStart({ ...at(0), name: 'etcd-1' }, { FORMED: '' })).to.include({ code: 0, stderr: '' });
+  });
+
+  it('keeps a member with an empty folder from starting, then lets it copy the data of the others', async () => {
     const etcdctl = async (place: Place, ...args: string[]): Promise<string> =>
       mustRun(await findProgram('etcdctl'), [`--endpoints=${place.client}`, ...args]);
     await etcdctl(at(0), 'put', 'kept', 'yes');
     await servers[lost]?.kill();
-    rmSync(join(run.folder, at(lost).name), { recursive: true });
-    const failed: unknown = await start(at(lost)).catch((error: unknown) => error);
-    expect(String(failed)).to.contain('has already been bootstrapped');
+    rmSync(folderOf(at(lost)), { recursive: true });
+    const checkLost = async (text: string, state?: string): Promise<void> => {
+      const { code, stderr } = await checkStart(at(lost), { ETCD_INITIAL_CLUSTER_STATE: state });
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.contain(text).and.to.contain('etcd.managed.replaceMember=etcd-2');
+    };
+    await checkLost('etcd-2 has lost its data');
+    // The Job that replaces it has not run yet
+    await checkLost('etcd-2 has lost its data', 'existing');
     for (const text of ['is replaced', 'is already replaced']) {
       const { code, stdout, stderr } = await replace();
       expect(code, stderr).to.equal(0);
       expect(stdout).to.contain(text);
     }
+    await checkLost('etcd-2 was added to etcd again');
+    expect(await checkStart(at(lost), { ETCD_INITIAL_CLUSTER_STATE: 'existing' })).to.include({ code: 0, stderr: '' });
     await start(at(lost), 'existing');
     expect(await etcdctl(at(lost), 'get', 'kept', '--print-value-only')).to.equal('yes\n');
+  });
+
+  it('keeps a member with an empty folder from starting while no other member answers', async () => {
+    const silent = places.map(({ name }) => `${name}=http://127.0.0.1:1`).join(',');
+    const { code, stderr } = await checkStart(
+      { ...at(lost), name: 'etcd-9' },
+      { MEMBERS: `${silent},etcd-9=http://127.0.0.1:2` },
+    );
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('no other member answers, so it is unknown whether etcd-9 may start without data');
   });
 });
