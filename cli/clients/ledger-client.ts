@@ -1,17 +1,14 @@
 /** The CLI's connection to the allocator and the read model, and the message when neither answers. */
 import { IpledgerError } from '../../lib/errors.ts';
-import { call, callOutcome, type Connection, stream } from '../../lib/grpc/calls.ts';
+import { callOutcome, type Connection } from '../../lib/grpc/calls.ts';
 import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
+import { callTimeoutMs, createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { connectCluster } from './cluster-connection.ts';
 import { namespaceOf } from './cluster-endpoint.ts';
-
-const timeoutMs = 10_000;
-/** The server sends a keep-alive on a stream every few seconds. */
-const silenceMs = 20_000;
 
 export interface LedgerClient extends Disposable {
   /**
@@ -91,7 +88,7 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
     call: async (method, request) => {
       const client = await openOnce();
       try {
-        return await call(client.connection, method, request, { timeoutMs, signal });
+        return await createLedgerClient(client.connection).call(method, request, signal);
       } catch (error) {
         throw explain(error, client);
       }
@@ -99,7 +96,7 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
     stream: async function* (method, request) {
       const client = await openOnce();
       try {
-        yield* stream(client.connection, method, request, { silenceMs, signal });
+        yield* createLedgerClient(client.connection).stream(method, request, signal);
       } catch (error) {
         throw explain(error, client);
       }
@@ -141,7 +138,7 @@ function unreachableError(
 ): CliError {
   if (failure !== undefined) return new CliError('unreachable', `cannot reach ${name}: ${failure}`, { cause: error });
   const reason = error.message.replace(/^no connection to the \w+: /, '');
-  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${timeoutMs / 1_000} s` : reason;
+  const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${callTimeoutMs / 1_000} s` : reason;
   const message = `cannot reach ${name} at ${endpoint} (${why}): check that it runs, and its address in ${settings.join(' or ')}`;
   return new CliError('unreachable', message, { cause: error });
 }

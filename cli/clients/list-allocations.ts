@@ -1,7 +1,7 @@
 /** The allocations of the ledger. */
 import { type Allocation, IpamService, type Position } from '../../proto/generated/ipledger.ts';
 import type { LedgerClient } from './ledger-client.ts';
-import { readPages } from './pages.ts';
+import { readPages } from '../../lib/ledger-client/pages.ts';
 
 /** Selects allocations. An absent field matches all. */
 export interface AllocationFilter {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type AddressRecord, IpamService, type Position } from '../../proto/generated/ipledger.ts';
 import { findSubnet, readAddressRecord } from '../clients/find-address.ts';
 import type { LedgerClient } from '../clients/ledger-client.ts';
-import { readPages } from '../clients/pages.ts';
+import { readAll } from '../../lib/ledger-client/pages.ts';
 import { escapeControlCharacters } from '../output/control-characters.ts';
 import { createReservationListing } from '../output/reservation.ts';
 import { CliError } from '../program/cli-error.ts';
@@ -64,9 +64,8 @@ async function listReservations(
   allocator: LedgerClient,
   { subnet, reservedFor }: ReservationFilter,
 ): Promise<AddressRecord[]> {
-  const all: AddressRecord[] = [];
   const read = (pageToken: string) => allocator.call(IpamService.listReservations, { subnet, reservedFor, pageToken });
-  for await (const { records } of readPages(read)) for (const each of records) all.push(each);
+  const all = await readAll(read, ({ records }) => records);
   if (all.length === 0) throw new CliError('refused', `nothing is reserved for ${reservedFor}`);
   return all;
 }

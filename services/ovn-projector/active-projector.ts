@@ -1,11 +1,12 @@
 /** The active projector: connects the projected state with the northbound database. */
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
 import { OvsdbClient } from '../../lib/ovsdb/client.ts';
+import { followLedger } from '../../lib/ledger-client/follow-ledger.ts';
+import type { LedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import type { OvsdbTls } from '../../lib/ovsdb/endpoint.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import { type InputStatus, readiness } from '../../lib/process/readiness.ts';
-import { followLedger } from './ledger/follow-ledger.ts';
-import type { ProjectorLedgerClient } from './ledger/ledger-client.ts';
+import { readSnapshot } from './ledger/read-snapshot.ts';
 import { projectorLimits } from './limits.ts';
 import type { ProjectorStats } from './metrics.ts';
 import { northboundColumns, northboundDatabase } from './northbound/columns.ts';
@@ -18,7 +19,7 @@ import { ProblemLog } from './rows/problem-log.ts';
 
 export interface ActiveProjectorOptions {
   readonly api: Api;
-  readonly allocator: ProjectorLedgerClient;
+  readonly allocator: LedgerClient;
   /** The servers of the northbound database. */
   readonly endpoints: readonly string[];
   readonly tls: OvsdbTls | undefined;
@@ -58,7 +59,17 @@ export function startActiveProjector(options: ActiveProjectorOptions): ActivePro
 
   const run = async (): Promise<void> => {
     state.watch(signal);
-    const following = followLedger({ allocator, subscriber: state, log, signal });
+    const following = followLedger({
+      allocator,
+      takeSnapshot: async () => {
+        const snapshot = await readSnapshot(allocator, signal);
+        state.onSnapshot(snapshot);
+        return { position: snapshot.first, allocations: snapshot.allocations.length };
+      },
+      apply: (batch) => state.onReply(batch),
+      log,
+      signal,
+    });
     const projecting = async (): Promise<void> => {
       parts = connectParts(state, await state.complete, { ...options, signal });
       await parts.client.ready(signal);

@@ -20,7 +20,7 @@ import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
 import { filesFromEnvironment, tlsFromEnvironment } from '../../lib/tls/credentials.ts';
 import { startActiveProjector } from './active-projector.ts';
-import { createLedgerClient } from './ledger/ledger-client.ts';
+import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { projectorMetrics, type ProjectorStats } from './metrics.ts';
 import { Deposed } from './projector.ts';
 

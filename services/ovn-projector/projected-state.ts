@@ -4,16 +4,18 @@
  */
 import { Informer, type ObjectMeta } from '../../lib/kubernetes/client/informer.ts';
 import type { Api } from '../../lib/kubernetes/client/kubernetes-api.ts';
+import type { EventBatch } from '../../lib/ledger-client/event-subscription.ts';
+import { FatalLedgerError } from '../../lib/ledger-client/follow-ledger.ts';
+import { watchSilenceMs } from '../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { InputStatus } from '../../lib/process/readiness.ts';
-import type { Event, Position } from '../../proto/generated/ipledger.ts';
+import type { Position } from '../../proto/generated/ipledger.ts';
 import { securedPods } from './kubernetes/secured-pod.ts';
 import { PortSecurity } from './kubernetes/port-security.ts';
 import { subnetSettings } from './kubernetes/subnet-settings.ts';
 import { providerNetworks, vlans } from './kubernetes/underlay-objects.ts';
-import type { LedgerSubscriber } from './ledger/follow-ledger.ts';
-import { watchSilenceMs } from './ledger/ledger-client.ts';
-import { LedgerModel, type ModelSnapshot } from './ledger/ledger-model.ts';
+import { LedgerModel } from './ledger/ledger-model.ts';
+import type { LedgerSnapshot } from './ledger/read-snapshot.ts';
 import type { RowInputs } from './rows/desired-rows.ts';
 
 /** What has changed, and so must be computed again. */
@@ -26,13 +28,20 @@ export interface StateChange {
   readonly ports: ReadonlySet<string>;
 }
 
-export class ProjectedState implements LedgerSubscriber {
+/** The allocator serves another ledger than before, whose rows have another owner. */
+export class OtherLedger extends FatalLedgerError {
+  override readonly name = 'OtherLedger';
+}
+
+export class ProjectedState {
   readonly #model = new LedgerModel();
   readonly #security: PortSecurity;
   readonly #informers;
   readonly #complete = Promise.withResolvers<string>();
   #ledger: string | undefined;
   #position: Position | undefined;
+  /** The number of the last event that a page of the snapshot contains. Before, the model is of no single position. */
+  #consistentSeq = 0;
   #lastReplyAt = -Infinity;
   #listener: ((change: StateChange) => void) | undefined;
   #onPosition: (() => void) | undefined;
@@ -108,20 +117,25 @@ export class ProjectedState implements LedgerSubscriber {
     }
   }
 
-  onSnapshot(snapshot: ModelSnapshot, ledger: string): void {
+  /** Replaces all earlier state. @throws OtherLedger */
+  onSnapshot(snapshot: LedgerSnapshot): void {
+    const { ledger, lastSeq } = snapshot;
+    if (this.#ledger !== undefined && ledger !== this.#ledger)
+      throw new OtherLedger(
+        `the allocator serves ledger ${ledger}, and served ${this.#ledger} before: start this program again`,
+      );
     this.#ledger = ledger;
     this.#position = undefined;
+    this.#consistentSeq = lastSeq;
     this.#model.load(snapshot);
     this.#change({ isAll: true });
   }
 
-  onEvents(events: readonly Event[]): void {
+  /** Applies the events of complete commands; none for a keepalive. @throws UnknownEvent */
+  onReply({ events, position }: Pick<EventBatch, 'events' | 'position'>): void {
     for (const event of events) this.#change(this.#model.apply(event));
-  }
-
-  onReply(position: Position | undefined): void {
     this.#lastReplyAt = performance.now();
-    if (!position) return;
+    if (position.seq < this.#consistentSeq) return;
     this.#position = position;
     this.#checkComplete();
     this.#report();

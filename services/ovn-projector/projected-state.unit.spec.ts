@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { decode, encode, type MessageInput } from '../../proto/codec.ts';
 import type { Event } from '../../proto/generated/ipledger.ts';
-import { ProjectedState } from './projected-state.ts';
+import { OtherLedger, ProjectedState } from './projected-state.ts';
 import { MemoryApi } from './testing/memory-api.ts';
 import { testLedger } from './testing/row-inputs.ts';
 
@@ -23,6 +23,15 @@ const allocated = (seq: number): Event =>
     },
   });
 const position = (seq: number) => ({ epoch: 1, seq, hash: '' });
+const reply = (seq: number, ...events: Event[]) => ({ position: position(seq), events });
+/** An empty ledger, whose pages are of these positions. */
+const snapshot = (first = 10, lastSeq = first, ledger = testLedger) => ({
+  subnets: [],
+  allocations: [],
+  ledger,
+  first: position(first),
+  lastSeq,
+});
 
 describe('The projected state', () => {
   let api: MemoryApi;
@@ -46,8 +55,8 @@ describe('The projected state', () => {
   /** Starts with an empty ledger at event 10. */
   async function start(): Promise<void> {
     state.watch(stop.signal);
-    state.onSnapshot({ subnets: [], allocations: [] }, testLedger);
-    state.onReply(position(10));
+    state.onSnapshot(snapshot());
+    state.onReply(reply(10));
     await state.complete;
     // The informers watch after they have listed
     for (let turn = 0; turn < 5; turn++) await setImmediate();
@@ -62,37 +71,41 @@ describe('The projected state', () => {
   it('is complete when the objects are listed and the ledger is at one position', async () => {
     let isComplete = false;
     void state.complete.then(() => (isComplete = true));
-    state.onSnapshot({ subnets: [], allocations: [] }, testLedger);
-    state.onReply(undefined);
+    state.onSnapshot(snapshot(10, 12));
+    state.onReply(reply(10));
     state.watch(stop.signal);
     await settle();
     expect(isComplete).to.equal(false);
     expect(state.position).to.equal(undefined);
-    state.onReply(position(12));
+    state.onReply(reply(11));
+    expect(state.position).to.equal(undefined);
+    state.onReply(reply(12));
     expect(await state.complete).to.equal(testLedger);
     expect(changes).to.deep.equal(['all']);
   });
 
   it('reports the ports of all events of a reply together, with the position after them', async () => {
     await start();
-    state.onEvents([allocated(11)]);
-    expect(changes).to.deep.equal([]);
-    state.onReply(position(11));
+    state.onReply(reply(12, allocated(11), allocated(12)));
     expect(changes).to.deep.equal([port]);
-    expect(state.position).to.include({ seq: 11 });
+    expect(state.position).to.include({ seq: 12 });
     expect(state.inputs.allocations.get(port)).to.include({ pod: 'a' });
   });
 
   it('reports nothing while a new snapshot is of several positions', async () => {
     await start();
-    state.onSnapshot({ subnets: [], allocations: [] }, testLedger);
-    state.onEvents([allocated(11)]);
-    state.onReply(undefined);
+    state.onSnapshot(snapshot(10, 12));
+    state.onReply(reply(11, allocated(11)));
     await settle();
     expect(changes).to.deep.equal([]);
     expect(state.position).to.equal(undefined);
-    state.onReply(position(12));
+    state.onReply(reply(12));
     expect(changes).to.deep.equal([`all ${port}`]);
+  });
+
+  it('rejects a snapshot of another ledger than before', async () => {
+    await start();
+    expect(() => state.onSnapshot(snapshot(1, 1, '02LEDGER'))).to.throw(OtherLedger, 'serves ledger 02LEDGER');
   });
 
   it('reports a change of the settings of a Subnet, and none of its status', async () => {
@@ -110,8 +123,7 @@ describe('The projected state', () => {
 
   it('reports the ports of a Pod whose port security changes', async () => {
     await start();
-    state.onEvents([allocated(11)]);
-    state.onReply(position(11));
+    state.onReply(reply(11, allocated(11)));
     changes = [];
     const annotations = { 'net.default.ovn.kubernetes.io/port_security': 'true' };
     api.put(pods, { metadata: { name: 'a', namespace: 'default', annotations } });

@@ -1,12 +1,13 @@
 /** The active watcher: starts the controllers when their inputs are known, and reports its state. */
 import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
-import type { GetStatusReply, Position } from '../../proto/generated/ipledger.ts';
+import type { GetStatusReply } from '../../proto/generated/ipledger.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { allObjects } from './controllers/mass-deletion-guard.ts';
 import { HandoverStateWriter } from './handover-state.ts';
 import { handoverLimits } from './limits.ts';
-import { watchSilenceMs } from './ledger/ledger-client.ts';
-import { followLedger } from './ledger/ledger-follower.ts';
+import { followLedger } from '../../lib/ledger-client/follow-ledger.ts';
+import { watchSilenceMs } from '../../lib/ledger-client/ledger-client.ts';
+import { deliverCommands, deliverSnapshot } from './ledger/ledger-subscriber.ts';
 import { type InputStatus, readiness } from '../../lib/process/readiness.ts';
 import { wireControllers } from './wiring/controllers.ts';
 import { createInformers, type Informers, type WiringOptions } from './wiring/inputs.ts';
@@ -80,12 +81,17 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   let position = handoverState.ledger;
   followLedger({
     allocator,
-    subscribers: [
-      ...subscribers,
-      { onSnapshot: () => (ledger.onSnapshot(), startSynced()), onEvents: () => undefined },
-    ],
-    onReply: ledger.onReply,
-    onPosition: (reached: Position) => void (position = reached),
+    takeSnapshot: async () => {
+      const taken = await deliverSnapshot(allocator, subscribers, signal);
+      ledger.onSnapshot();
+      startSynced();
+      return taken;
+    },
+    apply: (batch) => {
+      deliverCommands(batch, subscribers);
+      ({ position } = batch);
+      ledger.onReply();
+    },
     onFrozen: alarms.setterFor('LedgerRewound'),
     lastKnownPosition: handoverState.ledger,
     log,

@@ -1,5 +1,5 @@
 /**
- * pod-watcher: the only program that watches the Kubernetes API. Reads its options and runs the leader election.
+ * pod-watcher: requests addresses for Pods, and shows the ledger in Kubernetes. Reads its options and runs the leader election.
  *
  *   Pods, networks, Subnets ─► controllers ─► allocator ─► ledger ─► projection ─► annotations, IP objects, Subnet status
  *
@@ -25,7 +25,7 @@ import type { UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
 import { ApiError, errorMessage } from '../../lib/kubernetes/client/api-error.ts';
 import { kubeOvnControllerCheck } from './kubernetes/kube-ovn-controller-check.ts';
 import { acquireLease, type HeldLease } from '../../lib/kubernetes/leader-election.ts';
-import { createLedgerClient, createCheckpointReader } from './ledger/ledger-client.ts';
+import { createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { createReachProbe, isUnreachableFor, waitUntilReachable } from './ledger/allocator-reach.ts';
 import { parseHandoverState } from './handover-state.ts';
 import { watcherMetrics } from './metrics.ts';
@@ -144,6 +144,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   const api = besideKubeOvn ? withOwnObjects(clusterApi) : clusterApi;
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
+  const ledger = createLedgerClient(client);
   let ready = (): boolean | string => 'still starting';
   const health = await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log });
   life.onStop(() => health.close());
@@ -177,7 +178,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     const active = startActiveWatcher({
       api,
       kubeOvnApi: besideKubeOvn ? clusterApi : undefined,
-      allocator: createLedgerClient(client),
+      allocator: ledger,
       garbageIntervalMs: garbageInterval * 1_000,
       namespaceLimit: { perSecond: namespaceRate, burst: namespaceRate === 0 ? Infinity : namespaceBurst },
       lease: { namespace, name: leaseName },
@@ -190,7 +191,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
     });
     watching = active;
     const intervalMs = options.checkpointInterval * 1_000;
-    const store = { api, namespace, intervalMs, checkpoint: createCheckpointReader(client), log };
+    const store = { api, namespace, intervalMs, allocator: ledger, log };
     if (intervalMs > 0) void storeCheckpoints({ ...store, signal: AbortSignal.any([signal, term.signal]) });
     ready = () => active.ready;
     stats = () => active.stats;

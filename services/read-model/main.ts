@@ -5,20 +5,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { HealthImplementation } from 'grpc-health-check';
 import { pause } from '../../lib/process/abortable.ts';
-import { IpledgerError } from '../../lib/errors.ts';
 import { startHealthServer } from '../../lib/process/health-server.ts';
 import { type Lifecycle, runProgram } from '../../lib/process/lifecycle.ts';
 import { createLogger } from '../../lib/process/log.ts';
 import { version } from '../../lib/process/version.ts';
-import { call, connect, type Connection, stream } from '../../lib/grpc/client.ts';
+import { connect } from '../../lib/grpc/client.ts';
 import { createServer } from '../../lib/grpc/server/create-server.ts';
 import { insecureOption, serverTls } from '../../lib/grpc/server/insecure.ts';
 import { listen } from '../../lib/grpc/server/listen.ts';
 import { addReflection } from '../../lib/grpc/server/reflection.ts';
 import { addGrpcService } from '../../lib/grpc/server/serve.ts';
+import { createLedgerClient, type LedgerClient, requirePosition } from '../../lib/ledger-client/ledger-client.ts';
 import type { Tls } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
-import { ledgerHandlers, type LedgerQueries, type ListPodAllocations } from './ledger-service.ts';
+import { ledgerHandlers, type LedgerQueries } from './ledger-service.ts';
 import { followLedger } from './follow-ledger.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
@@ -71,20 +71,18 @@ const options = new Command('read-model')
 
 const log = createLogger('read-model');
 const healthIntervalMs = 100;
-const callTimeoutMs = 10_000;
 /** A query waits this long for the newest events to arrive. */
 const maxWaitMs = 10_000;
-/** The allocator sends a keepalive every few seconds. A longer silence is a broken stream. */
-const watchSilenceMs = 20_000;
 
 await runProgram(log, async (life) => {
   const tls = serverTls(options, process.env, log);
   const connection = connect(options.allocator, tls);
+  const allocator = createLedgerClient(connection);
   const model = new ReadModel(options.file);
   const following = followLedger({
     model,
     from: options.from,
-    watch: (fromSeq, signal) => stream(connection, watchWithBytes, { fromSeq }, { silenceMs: watchSilenceMs, signal }),
+    watch: (fromSeq, signal) => allocator.stream(watchWithBytes, { fromSeq }, signal),
     log,
     signal: life.signal,
   });
@@ -103,8 +101,7 @@ await runProgram(log, async (life) => {
     life.onStop(() => health.close());
   }
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const ledger = { listPodAllocations: allocationLister(connection), readHead: headReader(connection), maxWaitMs };
-  const port = await startServer({ model, ledger, health, tls }, life);
+  const port = await startServer({ model, ledger: ledgerQueries(allocator), health, tls }, life);
   log.info({ listen: options.listen, port }, 'listening');
   for (; !life.signal.aborted; await pause(healthIntervalMs, life.signal))
     health.setStatus('', model.notReadyReason === undefined ? 'SERVING' : 'NOT_SERVING');
@@ -115,28 +112,16 @@ function readSeq(text: string): number {
   return Number(text);
 }
 
-/** A Pod has at most 24 attachments, so one page contains all. */
-function allocationLister(connection: Connection): ListPodAllocations {
-  return async ({ namespace, pod }, signal) => {
-    const timeoutMs = callTimeoutMs;
-    const { allocations, position } = await call(
-      connection,
-      IpamService.listAllocations,
-      { namespace, pod },
-      { timeoutMs, signal },
-    );
-    if (!position) throw new IpledgerError('BUG', 'the reply has no position');
-    return { allocations, position };
+function ledgerQueries(allocator: LedgerClient): LedgerQueries {
+  return {
+    // A Pod has at most 24 attachments, so one page contains all.
+    listPodAllocations: async (pod, signal) => {
+      const { allocations, position } = await allocator.call(IpamService.listAllocations, pod, signal);
+      return { allocations, position: requirePosition(position) };
+    },
+    readHead: shareCalls(async () => requirePosition((await allocator.call(LedgerService.getStatus, {})).position)),
+    maxWaitMs,
   };
-}
-
-/** Queries share the calls. */
-function headReader(connection: Connection): LedgerQueries['readHead'] {
-  return shareCalls(async () => {
-    const { position } = await call(connection, LedgerService.getStatus, {}, { timeoutMs: callTimeoutMs });
-    if (!position) throw new IpledgerError('BUG', 'the reply has no position');
-    return position;
-  });
 }
 
 interface ServerParts {

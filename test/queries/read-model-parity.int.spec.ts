@@ -1,6 +1,6 @@
 /** Property test: for random histories and random queries, the allocator and the read model return the same answers. */
 import fc from 'fast-check';
-import { readPages } from '../../cli/clients/pages.ts';
+import { readPages } from '../../lib/ledger-client/pages.ts';
 import { addressAtInstant, buildAddressPeriods } from '../../cli/allocation-periods/allocation-periods.ts';
 import { findHolder, type HolderSources } from '../../cli/allocation-periods/find-holder.ts';
 import { decode, encode, type MessageInput } from '../../proto/codec.ts';

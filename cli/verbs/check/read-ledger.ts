@@ -1,14 +1,8 @@
 /** Reads the state of the ledger from the allocator. */
-import {
-  type AddressRecord,
-  IpamService,
-  LedgerService,
-  type SandboxBinding,
-  SubnetsService,
-} from '../../../proto/generated/ipledger.ts';
+import { readAll } from '../../../lib/ledger-client/pages.ts';
+import { IpamService, LedgerService, SubnetsService } from '../../../proto/generated/ipledger.ts';
 import { listAllocations } from '../../clients/list-allocations.ts';
 import { type LedgerClient, type LedgerTarget, openAllocatorClient } from '../../clients/ledger-client.ts';
-import { readPages } from '../../clients/pages.ts';
 import type { LedgerState } from './check-input.ts';
 
 /** A connection, and the endpoints of all replicas. */
@@ -22,8 +16,10 @@ export interface LedgerEndpoints {
 /** The current state. Its parts are read one after another, so they may be inconsistent while the ledger changes. */
 export async function readLedger({ allocator, endpoints, signal }: LedgerEndpoints): Promise<LedgerState> {
   const { allocations } = await listAllocations(allocator, {});
-  const bindings = await listBindings(allocator);
-  const reservations = await listReservations(allocator);
+  const readBindings = (pageToken: string) => allocator.call(IpamService.listBindings, { pageToken });
+  const bindings = await readAll(readBindings, (page) => page.bindings);
+  const readReservations = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken });
+  const reservations = await readAll(readReservations, ({ records }) => records);
   const { pools } = await allocator.call(SubnetsService.listPools, {});
   const { position, subnets } = await allocator.call(SubnetsService.listSubnets, {});
   const { freeze, cannotWrite: obstacle, ledger: id } = await allocator.call(LedgerService.getStatus, {});
@@ -43,18 +39,4 @@ async function readFenced(endpoint: LedgerTarget, signal: AbortSignal): Promise<
     signal.throwIfAborted();
     return new Map();
   }
-}
-
-async function listBindings(allocator: LedgerClient): Promise<SandboxBinding[]> {
-  const all: SandboxBinding[] = [];
-  const read = (pageToken: string) => allocator.call(IpamService.listBindings, { pageToken });
-  for await (const { bindings } of readPages(read)) for (const each of bindings) all.push(each);
-  return all;
-}
-
-async function listReservations(allocator: LedgerClient): Promise<AddressRecord[]> {
-  const all: AddressRecord[] = [];
-  const read = (pageToken: string) => allocator.call(IpamService.listReservations, { pageToken });
-  for await (const { records } of readPages(read)) for (const each of records) all.push(each);
-  return all;
 }

@@ -9,7 +9,6 @@ import {
   type BindReply,
   type BindRequest,
   IpamService,
-  type ListBindingsReply,
   type ListBindingsRequest,
   type Position,
   type UnbindRequest,
@@ -23,18 +22,11 @@ export interface BindResult {
   readonly epoch: number;
 }
 
-/** Every call throws IpledgerError. */
-export interface BindingClient {
-  /** Waits for the allocation and binds it. */
-  attach(request: MessageInput<AttachRequest>, options: CallOptions): Promise<BindResult>;
-  wait(request: MessageInput<WaitRequest>, options: CallOptions): Promise<Allocation>;
-  bind(request: MessageInput<BindRequest>, options: CallOptions): Promise<BindResult>;
-  unbind(request: MessageInput<UnbindRequest>, options: CallOptions): Promise<void>;
-  listBindings(request: MessageInput<ListBindingsRequest>, options: CallOptions): Promise<ListBindingsReply>;
-}
+/** Its calls throw IpledgerError. */
+export type BindingClient = ReturnType<typeof createBindingClient>;
 
 /** Makes a client on a connection to the allocator. Its replies state the epoch of the ledger. */
-export function createBindingClient(connection: Connection, epoch: LedgerEpoch): BindingClient {
+export function createBindingClient(connection: Connection, epoch: LedgerEpoch) {
   const send = async <Request, Reply extends { readonly position?: Position | undefined }>(
     method: Method<Request, Reply, 'unary'>,
     request: MessageInput<Request>,
@@ -44,34 +36,28 @@ export function createBindingClient(connection: Connection, epoch: LedgerEpoch):
     epoch.record(reply.position);
     return reply;
   };
-  const client: BindingClient = {
-    attach: async (request, options) => {
-      try {
-        return bindResult(await send(IpamService.attach, request, options));
-      } catch (error) {
-        if (IpledgerError.from(error).code !== 'NOT_IMPLEMENTED') throw error;
-        return attachInTwoCalls(client, request, options);
-      }
-    },
-    wait: async (request, options) => requireAllocation(await send(IpamService.wait, request, options)),
-    bind: async (request, options) => bindResult(await send(IpamService.bind, request, options)),
-    unbind: async (request, options) => {
-      await send(IpamService.unbind, request, options);
-    },
-    listBindings: (request, options) => send(IpamService.listBindings, request, options),
+  const wait = async (request: MessageInput<WaitRequest>, options: CallOptions): Promise<Allocation> =>
+    requireAllocation(await send(IpamService.wait, request, options));
+  const bind = async (request: MessageInput<BindRequest>, options: CallOptions): Promise<BindResult> =>
+    bindResult(await send(IpamService.bind, request, options));
+  /** Waits for the allocation and binds it. */
+  const attach = async (request: MessageInput<AttachRequest>, options: CallOptions): Promise<BindResult> => {
+    try {
+      return bindResult(await send(IpamService.attach, request, options));
+    } catch (error) {
+      if (IpledgerError.from(error).code !== 'NOT_IMPLEMENTED') throw error;
+      // An allocator of an earlier version has no Attach.
+      const until = performance.now() + options.timeoutMs;
+      await wait(request, options);
+      return bind(request, { ...options, timeoutMs: until - performance.now() });
+    }
   };
-  return client;
-}
-
-/** Attach through an allocator of an earlier version, which has no such call. */
-async function attachInTwoCalls(
-  client: BindingClient,
-  request: MessageInput<AttachRequest>,
-  options: CallOptions,
-): Promise<BindResult> {
-  const until = performance.now() + options.timeoutMs;
-  await client.wait(request, options);
-  return client.bind(request, { ...options, timeoutMs: until - performance.now() });
+  const unbind = async (request: MessageInput<UnbindRequest>, options: CallOptions): Promise<void> => {
+    await send(IpamService.unbind, request, options);
+  };
+  const listBindings = (request: MessageInput<ListBindingsRequest>, options: CallOptions) =>
+    send(IpamService.listBindings, request, options);
+  return { attach, wait, bind, unbind, listBindings };
 }
 
 /** Whether a failed call may have been executed: no answer of the allocator arrived, or the allocator got none of etcd. */

@@ -5,7 +5,7 @@
  */
 import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { IpledgerError } from '../../../lib/errors.ts';
-import { requirePosition } from '../../../lib/ledger-client/positions.ts';
+import { requirePosition } from '../../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { Allocation } from '../../../proto/generated/ipledger.ts';
 import type { BindingClient } from './binding-client.ts';

@@ -1,6 +1,7 @@
 /** The OVN networks of the ledger: their Subnets and allocations, from a snapshot and the events after it. Pure. */
 import { IpledgerError } from '../../../lib/errors.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
+import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
 import { logicalPortName } from '../../../lib/ovn/names.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type { Allocation, AssignedAddress, Attachment, Event, SubnetSpec } from '../../../proto/generated/ipledger.ts';
@@ -17,11 +18,6 @@ export interface ModelChange {
   readonly hasSubnets: boolean;
   /** Names of ports that changed. */
   readonly ports: readonly string[];
-}
-
-/** An event of an unknown type. Without it the model would be wrong, so it must not be skipped. */
-export class UnknownEvent extends Error {
-  override readonly name = 'UnknownEvent';
 }
 
 const nothing: ModelChange = { hasSubnets: false, ports: [] };
@@ -49,9 +45,7 @@ export class LedgerModel {
   apply(event: Event): ModelChange {
     const change = applyEventTable(this.#table, event);
     if (change) return change;
-    throw new UnknownEvent(
-      `event ${event.seq} is of type ${event.type}, which this ovn-projector does not know: upgrade it to the allocator's version`,
-    );
+    throw new UnknownEvent(event, 'ovn-projector');
   }
 
   /** The ports of a Pod, by its namespace and its uid in the ledger. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { decode, encode, type MessageInput } from '../../../proto/codec.ts';
 import type { Allocation, Event } from '../../../proto/generated/ipledger.ts';
-import { LedgerModel, UnknownEvent } from './ledger-model.ts';
+import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
+import { LedgerModel } from './ledger-model.ts';
 
 const event = (seq: number, fields: MessageInput<Event>): Event =>
   decode('Event', encode('Event', { seq, subnet: 'lan', ...fields })) as Event;

@@ -1,5 +1,6 @@
 /** The events and records of the ledger, reduced to the fields that pod-watcher uses. */
 import { IpledgerError } from '../../../lib/errors.ts';
+import { UnknownEvent } from '../../../lib/ledger-client/follow-ledger.ts';
 import { recentText, sharedText, SharedValues } from '../../../lib/shared-values.ts';
 import { applyEventTable, type EventTable } from '../../../proto/event-table.ts';
 import type {
@@ -105,18 +106,11 @@ export function heldAllocationOf(allocation: Allocation): HeldAllocation {
   });
 }
 
-/** An event of an unknown type. Without it the watcher's state would be wrong, so it must not be skipped. */
-export class UnknownEvent extends Error {
-  override readonly name = 'UnknownEvent';
-}
-
 /** Converts an event; one event of the ledger may become none or several. @throws UnknownEvent */
 export function ledgerEventsOf(event: Event): LedgerEvent[] {
   const events = applyEventTable(ledgerEvents, event);
   if (events) return events;
-  throw new UnknownEvent(
-    `event ${event.seq} is of type ${event.type}, which this pod-watcher does not know: upgrade it to the allocator's version`,
-  );
+  throw new UnknownEvent(event, 'pod-watcher');
 }
 
 const nothing = (): LedgerEvent[] => [];

@@ -21,7 +21,7 @@ import type {
   AppliedSubnet,
   ReservedAddress,
 } from '../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscriber.ts';
 
 export interface AffectedObjects {
   /** "namespace/name" */

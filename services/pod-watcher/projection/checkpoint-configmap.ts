@@ -3,8 +3,9 @@
  * one entry, named by the number of its event. The ConfigMap keeps the latest checkpoints, and the last one of each earlier day.
  */
 import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import type { Logger } from '../../../lib/process/log.ts';
-import type { CheckpointReply } from '../../../proto/generated/ipledger.ts';
+import { type CheckpointReply, LedgerService } from '../../../proto/generated/ipledger.ts';
 import type { Api } from '../../../lib/kubernetes/client/kubernetes-api.ts';
 import { ApiError, errorMessage } from '../../../lib/kubernetes/client/api-error.ts';
 import { createObject, objectPath, readObject, replaceObject } from '../../../lib/kubernetes/client/object-requests.ts';
@@ -22,20 +23,19 @@ export interface CheckpointStoreOptions {
   /** The namespace of the ConfigMap. */
   readonly namespace: string;
   readonly intervalMs: number;
-  /** Requests a checkpoint from the allocator. */
-  readonly checkpoint: (signal: AbortSignal) => Promise<CheckpointReply>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 /** Stores a checkpoint at each interval until the signal is aborted. After a failure it continues with the next one. */
 export async function storeCheckpoints(options: CheckpointStoreOptions): Promise<void> {
-  const { checkpoint, log, signal, intervalMs } = options;
+  const { allocator, log, signal, intervalMs } = options;
   let loggedReason = '';
   let last: StoredCheckpoint | undefined;
   while (!signal.aborted) {
     try {
-      last = await store(options, await checkpoint(signal), last);
+      last = await store(options, await allocator.call(LedgerService.checkpoint, {}, signal), last);
       loggedReason = '';
     } catch (error) {
       const reason = errorMessage(error);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { fakeLedgerClient } from '../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { FakeApi } from '../testing/fake-api.ts';
 import { until } from '../testing/fakes.ts';
 import { ApiError } from '../../../lib/kubernetes/client/api-error.ts';
@@ -38,12 +39,14 @@ describe('ConfigMap of checkpoints', () => {
       api,
       namespace: 'kube-system',
       intervalMs: 1,
-      checkpoint: async () => {
-        requests++;
-        const error = refusal?.();
-        if (error) throw error;
-        return { position: { epoch: 1, seq, hash: '' }, note: noteOf(seq), verifierKey: 'k+id+key' };
-      },
+      allocator: fakeLedgerClient({
+        checkpoint: () => {
+          requests++;
+          const error = refusal?.();
+          if (error) throw error;
+          return { position: { epoch: 1, seq, hash: '' }, note: noteOf(seq), verifierKey: 'k+id+key' };
+        },
+      }),
       log: pino({ level: 'error' }, { write: (line) => void errors.push((JSON.parse(line) as Line).checkpoint) }),
       signal: stop.signal,
     });

@@ -17,7 +17,8 @@ import { type VipObject, vips as vipKind } from '../kubernetes/objects/vip.ts';
 import type { VlanObject } from '../kubernetes/objects/vlan.ts';
 import type { Pod } from '../kubernetes/objects/pod.ts';
 import { mergePatch, objectPath, podPath } from '../../../lib/kubernetes/client/object-requests.ts';
-import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
+import { SubnetsService } from '../../../proto/generated/ipledger.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import type { PodTraces } from '../pod-traces.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
@@ -33,7 +34,7 @@ import { userLabel, VipUsers } from './vip-users.ts';
 
 export interface ProjectorOptions {
   readonly api: Api;
-  readonly allocator: Pick<WatcherLedgerClient, 'getPool' | 'getSubnet'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The index of `pods`. Create it before the projector, which finds it up to date. */
   readonly ledgerPods: LedgerPods;
@@ -294,7 +295,8 @@ export class Projector {
   async #projectSubnet(name: string): Promise<void> {
     const { allocator, subnets, signal } = this.#options;
     if (!subnets.objects.has(name) || !this.view.subnet(name)) return;
-    const reply = await undefinedIfRetired(() => allocator.getSubnet(name, this.view.seq, signal));
+    const request = { name, minSeq: this.view.seq };
+    const reply = await undefinedIfRetired(() => allocator.call(SubnetsService.getSubnet, request, signal));
     const object = subnets.objects.get(name);
     if (!reply?.subnet || !object) return;
     await this.#projectCounts(object, subnetKind.path, usageCounts(reply.subnet.usage, subnetFieldNames));
@@ -303,7 +305,8 @@ export class Projector {
   async #projectPool(name: string): Promise<void> {
     const { allocator, pools, signal } = this.#options;
     if (!pools.objects.has(name) || !this.view.pool(name)) return;
-    const reply = await undefinedIfRetired(() => allocator.getPool(name, this.view.seq, signal));
+    const request = { name, minSeq: this.view.seq };
+    const reply = await undefinedIfRetired(() => allocator.call(SubnetsService.getPool, request, signal));
     const object = pools.objects.get(name);
     if (!reply?.pool || !object) return;
     await this.#projectCounts(object, ipPools.path, usageCounts(reply.pool.usage, poolFieldNames));

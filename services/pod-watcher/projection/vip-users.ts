@@ -1,7 +1,7 @@
 /** Finds the Pods that use the addresses of Vips. */
 import type { LedgerEvent, HeldAllocation, ReservedAddress } from '../ledger/ledger-events.ts';
 import type { AllocationView } from './allocation-view.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../ledger/ledger-subscriber.ts';
 
 const prefix = 'vip/';
 

@@ -48,7 +48,7 @@ import { type Pod, pods } from '../kubernetes/objects/pod.ts';
 import { subnets } from '../kubernetes/objects/subnet.ts';
 import { type VipObject, vips } from '../kubernetes/objects/vip.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
-import type { LedgerSubscriber } from '../ledger/ledger-follower.ts';
+import type { LedgerSubscriber } from '../ledger/ledger-subscriber.ts';
 import { WaitingAnnotation } from '../kubernetes/waiting-annotation.ts';
 import { PodTraces } from '../pod-traces.ts';
 import { Projector } from '../projection/projector.ts';

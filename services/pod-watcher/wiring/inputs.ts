@@ -20,14 +20,14 @@ import { subnets } from '../kubernetes/objects/subnet.ts';
 import { virtualMachineInstances, virtualMachines } from '../kubernetes/objects/virtual-machine.ts';
 import { vips } from '../kubernetes/objects/vip.ts';
 import { vlans } from '../kubernetes/objects/vlan.ts';
-import type { WatcherLedgerClient } from '../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 
 export interface WiringOptions {
   /** Beside Kube-OVN with ipledger's own objects. */
   readonly api: Api;
   /** Beside Kube-OVN: the API with Kube-OVN's objects. Absent: ipledger serves them. */
   readonly kubeOvnApi?: Api | undefined;
-  readonly allocator: WatcherLedgerClient;
+  readonly allocator: LedgerClient;
   /** The interval of the garbage collector; 0: it does not run. */
   readonly garbageIntervalMs: number;
   /** How many addresses the Pods of a namespace may request; absent: the default. */

@@ -1,7 +1,7 @@
 /** Detects when a watcher in this process is idle: it wraps the watcher's calls to Kubernetes and to the allocator. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, ApiRequest } from '../../../lib/kubernetes/client/kubernetes-api.ts';
-import type { WatcherLedgerClient } from '../../../services/pod-watcher/ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 
 /** A watcher without calls for this long is idle. */
 const quietMs = 120;
@@ -12,7 +12,7 @@ export interface IdleDetector {
   /** The Kubernetes API for the watcher. */
   readonly api: Api;
   /** Makes the allocator client for the watcher. */
-  wrapAllocator(allocator: WatcherLedgerClient): WatcherLedgerClient;
+  wrapAllocator(allocator: LedgerClient): LedgerClient;
   /** Resolves when the watcher is idle, or after 3 s. */
   waitUntilIdle(): Promise<void>;
   /** Runs before each request to the Kubernetes API. */
@@ -44,11 +44,7 @@ export function createIdleDetector(api: Api): IdleDetector {
     },
     wrapAllocator: (allocator) => ({
       ...allocator,
-      allocate: (...args) => tracked(() => allocator.allocate(...args)),
-      release: (...args) => tracked(() => allocator.release(...args)),
-      applySubnet: (...args) => tracked(() => allocator.applySubnet(...args)),
-      deleteSubnet: (...args) => tracked(() => allocator.deleteSubnet(...args)),
-      getSubnet: (...args) => tracked(() => allocator.getSubnet(...args)),
+      call: (...args) => tracked(() => allocator.call(...args)),
     }),
     async waitUntilIdle() {
       const isQuiet = (): boolean => running === 0 && performance.now() - busyAt >= quietMs;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../lib/process/log.ts';
 import type { ServedAllocator } from '../../../services/allocator/grpc/testing/served-allocator.ts';
-import { createLedgerClient } from '../../../services/pod-watcher/ledger/ledger-client.ts';
+import { createLedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
 import { type HandoverState, parseHandoverState } from '../../../services/pod-watcher/handover-state.ts';
 import { startActiveWatcher } from '../../../services/pod-watcher/active-watcher.ts';
 import type { IdleDetector } from './idle-detector.ts';

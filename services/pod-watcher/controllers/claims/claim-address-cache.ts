@@ -2,7 +2,7 @@
 import { ipv4First } from '../../../../lib/net/ip.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { HeldAllocation, LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
-import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 
 const prefix = 'ipamclaim/';
 

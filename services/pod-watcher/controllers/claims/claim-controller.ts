@@ -8,14 +8,14 @@ import { IpledgerError } from '../../../../lib/errors.ts';
 import { withoutPrefixLength } from '../../../../lib/net/ip.ts';
 import { finalizer } from '../../../../lib/kubernetes/kubernetes-metadata.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
-import type { AddressRecord } from '../../../../proto/generated/ipledger.ts';
+import { type AddressRecord, IpamService } from '../../../../proto/generated/ipledger.ts';
 import { type Informer, keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { type LedgerPods, ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
 import { isTerminated, type Pod } from '../../kubernetes/objects/pod.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type ObjectAccess, ObjectController } from '../object-controller/object-controller.ts';
 import type { ClaimDemand, ClaimState } from '../pods/planning/claim-request.ts';
 import type { EventBudget } from '../pods/event-budget.ts';
@@ -32,7 +32,7 @@ export interface ClaimControllerOptions
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The Pods by their names in the ledger. Create it before this controller. */
   readonly ledgerPods: Pick<LedgerPods, 'all'>;
-  readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve' | 'getAddress'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly quota: Omit<QuotaView, 'claims'>;
   /** Shared with Pods. */
   readonly budget: Pick<EventBudget, 'refusalOf' | 'spend'>;
@@ -226,7 +226,7 @@ export class ClaimController implements LedgerSubscriber {
     if (overspent !== undefined) throw new IpledgerError('NAMESPACE_QUOTA_EXCEEDED', overspent);
     const owner = claimOwner(claim);
     const request = { subnet, addresses: [...addresses], reservedFor: owner, reason: `IPAMClaim ${claim}`, ipFamily };
-    const { records } = await allocator.reserve(request, signal);
+    const { records } = await allocator.call(IpamService.reserve, request, signal);
     budget.spend(namespace, undefined, records.length);
     for (const { address } of records) this.#addresses.put({ subnet, address, reservedFor: owner });
     return records;
@@ -235,7 +235,7 @@ export class ClaimController implements LedgerSubscriber {
   /** A reserved address may be in the IPPool of another namespace, so a tenant must not reserve it. */
   async #refuseForeignPool(subnet: string, address: string, namespace: string): Promise<void> {
     const { allocator, namespacesOfPool, signal } = this.#options;
-    const { record } = await allocator.getAddress({ subnet, address }, signal);
+    const { record } = await allocator.call(IpamService.getAddress, { subnet, address }, signal);
     const namespaces = record && record.pool !== '' ? namespacesOfPool(record.pool) : [];
     if (namespaces.length === 0 || namespaces.includes(namespace)) return;
     throw new IpledgerError(
@@ -264,7 +264,7 @@ export class ClaimController implements LedgerSubscriber {
       addresses: [],
       reason: `IPAMClaim ${claim} was deleted`,
     };
-    await allocator.unreserve(request, signal);
+    await allocator.call(IpamService.unreserve, request, signal);
     for (const address of reserved.addresses) this.#addresses.drop({ ...reserved, reservedFor: owner, address });
     this.#shown.delete(claim);
     const object = objects.objects.get(claim);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -88,18 +89,19 @@ describe('the controller of IPAMClaims', () => {
       objects,
       pods,
       ledgerPods: new LedgerPods(pods),
-      allocator: {
+      allocator: fakeLedgerClient({
         reserve: (request) => {
           reserved.push(request);
           const refusal = refusals.get(request.subnet ?? '');
           const addresses = request.addresses?.length ? request.addresses : ['10.0.0.2'];
-          return refusal
-            ? Promise.reject(refusal)
-            : Promise.resolve({ records: addresses.map((address) => ({ address })) } as never);
+          return refusal ? Promise.reject(refusal) : { records: addresses.map((address) => ({ address })) };
         },
-        unreserve: (request) => Promise.resolve(void unreserved.push(request)),
-        getAddress: () => Promise.resolve({ record: { pool } } as never),
-      },
+        unreserve: (request) => {
+          unreserved.push(request);
+          return {};
+        },
+        getAddress: () => ({ record: { pool } }),
+      }),
       quota: { subnets, allocations: cache },
       budget: new EventBudget(),
       namespacesOfPool: () => ['shop'],

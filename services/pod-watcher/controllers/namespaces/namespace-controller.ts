@@ -5,7 +5,7 @@ import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
 import type { AppliedPool, LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSnapshot, LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { namespacePatch } from './namespace-annotations.ts';
 import { NamespaceBindings } from './namespace-bindings.ts';

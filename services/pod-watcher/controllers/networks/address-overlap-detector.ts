@@ -6,7 +6,7 @@ import { addTo, removeFrom } from '../../name-index.ts';
 import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import { truncate } from '../../limits.ts';
 import { isSameNetwork, networkOf } from './network.ts';
 import {

@@ -8,19 +8,20 @@
  * that binding stays.
  */
 import type { Logger } from '../../../../lib/process/log.ts';
-import type { SandboxBinding, UnbindCause } from '../../../../proto/generated/ipledger.ts';
+import { IpamService, type SandboxBinding, type UnbindCause } from '../../../../proto/generated/ipledger.ts';
 import { errorMessage } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { ObjectChange, ObjectMeta, Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NodeObject } from '../../kubernetes/objects/node.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { readPages } from '../../../../lib/ledger-client/pages.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { handoverLimits } from '../../limits.ts';
 import { allObjects, MassDeletionGuard } from '../mass-deletion-guard.ts';
 
 export interface NodeControllerOptions {
-  readonly allocator: Pick<WatcherLedgerClient, 'listBindings' | 'unbind'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly nodes: Pick<Informer<NodeObject>, 'objects' | 'subscribe' | 'hasSynced'>;
   /** The namespace of the Lease on which an operator accepts a mass deletion. */
   readonly leaseNamespace: string;
@@ -199,8 +200,8 @@ export class NodeController implements LedgerSubscriber {
   async #unbind(node: string, { cause, until }: NodeEnd): Promise<NodeBindings> {
     const { allocator, isAddressHeld, log, signal } = this.#options;
     let [ended, remaining, later, lastAt] = [0, 0, 0, 0];
-    for (let pageToken = ''; ;) {
-      const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
+    const read = (pageToken: string) => allocator.call(IpamService.listBindings, { node, pageToken }, signal);
+    for await (const { bindings } of readPages(read))
       for (const sandbox of bindings) {
         const at = Date.parse(sandbox.binding?.at ?? '') || 0;
         lastAt = Math.max(lastAt, at);
@@ -208,9 +209,6 @@ export class NodeController implements LedgerSubscriber {
         else if (!isAddressHeld(sandbox) && (await this.#unbindOne(sandbox, cause)) > 0) ended += 1;
         else remaining += 1;
       }
-      pageToken = nextPageToken;
-      if (pageToken === '') break;
-    }
     const counts = { node, ended, remaining, cause };
     if (ended > 0) log.info(counts, 'nodes: unbound the containers of a Node that is deleted or out of service');
     if (later > 0)
@@ -227,6 +225,6 @@ export class NodeController implements LedgerSubscriber {
     const { namespace = '', pod = '', provider = '' } = attachment ?? {};
     const { containerId = '', interface: name = '' } = binding ?? {};
     const request = { namespace, pod, provider, containerId, interface: name, cause };
-    return (await allocator.unbind(request, signal)).unbound;
+    return (await allocator.call(IpamService.unbind, request, signal)).unbound;
   }
 }

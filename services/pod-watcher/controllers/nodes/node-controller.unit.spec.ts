@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { SandboxBinding, UnbindRequest } from '../../../../proto/generated/ipledger.ts';
 import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
@@ -54,18 +55,18 @@ describe('the bindings of a Node', () => {
     const listed: string[] = [];
     const nodes = new NodeController({
       nodes: source,
-      allocator: {
-        listBindings: ({ node, pageToken }) => {
+      allocator: fakeLedgerClient({
+        listBindings: ({ node = '', pageToken }) => {
           listed.push(node);
           const [first, ...rest] = (bindings.get(node) ?? []).slice(Number(pageToken));
           const nextPageToken = rest.length > 0 ? String(Number(pageToken) + 1) : '';
-          return Promise.resolve({ bindings: first ? [first] : [], nextPageToken });
+          return { bindings: first ? [first] : [], nextPageToken };
         },
         unbind: (request) => {
           unbound.push(request);
-          return Promise.resolve({ unbound: 1 });
+          return { unbound: 1 };
         },
-      },
+      }),
       isAddressHeld: ({ attachment }) => held.has(`default/${attachment?.pod}`),
       nodeExists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
       alarm: (message) => alarms.push(message),
@@ -156,11 +157,11 @@ describe('the bindings of a Node', () => {
   });
 
   it('stay after the taint is removed, and with a taint of another key or effect', async () => {
-    const { source, bindings, unbound, held, listed, nodes } = world(2, { n0: [bindingOf('a', 2)] });
+    const { source, bindings, unbound, held, nodes } = world(2, { n0: [bindingOf('a', 2)] });
     held.add('default/a');
     await nodes.start();
     source.put(outOfService('n0'));
-    await until(() => listed.length > 0);
+    await until(() => nodes.outOfService['n0'] !== undefined);
     source.put(nodeNamed('n0'));
     held.delete('default/a');
     bindings.set('n1', [bindingOf('b', 3)]);

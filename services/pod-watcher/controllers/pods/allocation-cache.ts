@@ -9,7 +9,7 @@ import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
 import { podKeyOf, podNameOf } from '../../ledger/held-allocation.ts';
 import type { LedgerEvent, HeldAllocation } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
 /** What is known of a uid beside its allocations. Nearly all uids have none, or only an owner for a moment. */
 interface UidState {

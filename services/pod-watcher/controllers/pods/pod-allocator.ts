@@ -5,7 +5,8 @@ import { isStaticIdentity } from '../../../../lib/kubernetes/pod-identity.ts';
 import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
-import { allocateTimeoutMs, type WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
 import { heldAllocationOf } from '../../ledger/ledger-events.ts';
 import type { PodTraces } from '../../pod-traces.ts';
 import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
@@ -34,7 +35,7 @@ import { UnservedNetworks } from './wait-queue/unserved-networks.ts';
 import type { Waiters } from './wait-queue/waiters.ts';
 
 export interface PodAllocatorOptions {
-  readonly allocator: Pick<WatcherLedgerClient, 'allocate'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly allocations: AllocationCache;
   readonly clusterView: ClusterView;
   readonly queue: Pick<WorkQueue, 'add' | 'addBefore' | 'tries'>;
@@ -213,14 +214,15 @@ export class PodAllocator {
     const request = {
       pod: { namespace, name, uid, node, owner: ownerOf(pod) },
       attachments: plan.attachments,
-      validMs: allocateTimeoutMs,
+      validMs: callTimeoutMs,
       seenSeq,
     };
     waiters.markRequested(key);
     allocations.markRequested(key, uid);
     const span = traces?.startRequest(pod);
     try {
-      const { allocations: allocated, position } = await allocator.allocate(request, signal, span?.context);
+      const reply = await allocator.call(IpamService.allocate, request, signal, span?.context);
+      const { allocations: allocated, position } = reply;
       span?.set(allocationAttributes(allocated));
       span?.end();
       allocations.markAllocated(key, uid, { allocated: allocated.map(heldAllocationOf), seq: position?.seq ?? 0 });

@@ -12,7 +12,7 @@ import { hasAllocatedAnnotation, type Pod } from '../../kubernetes/objects/pod.t
 import type { MachineObject } from '../../kubernetes/objects/virtual-machine.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { allObjects } from '../mass-deletion-guard.ts';
 import { NetworkCache } from '../networks/network-cache.ts';
@@ -20,7 +20,7 @@ import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
 import type { ClusterView } from './planning/cluster-view.ts';
 import { PodAllocator, type PodAllocatorOptions, type ServeResult } from './pod-allocator.ts';
-import { PodReleaser, type PodReleaserOptions } from './pod-releaser.ts';
+import { PodReleaser } from './pod-releaser.ts';
 import { PodTermination, type PodTerminationOptions } from './pod-termination.ts';
 import { Waiters } from './wait-queue/waiters.ts';
 
@@ -29,9 +29,15 @@ export interface PodControllerOptions
     Omit<PodTerminationOptions, 'pods' | 'statefulSets' | 'lifecycles'>,
     Pick<
       PodAllocatorOptions,
-      'allocations' | 'budget' | 'endWaitReason' | 'recordEvent' | 'removeAnnotations' | 'claims' | 'traces'
+      | 'allocator'
+      | 'allocations'
+      | 'budget'
+      | 'endWaitReason'
+      | 'recordEvent'
+      | 'removeAnnotations'
+      | 'claims'
+      | 'traces'
     > {
-  readonly allocator: PodAllocatorOptions['allocator'] & PodReleaserOptions['allocator'];
   readonly pods: Pick<Informer<Pod>, 'subscribe'>;
   /** The index of `pods`. Create it before this controller, which finds it up to date. */
   readonly ledgerPods: LedgerPods;

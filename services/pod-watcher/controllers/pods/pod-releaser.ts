@@ -4,7 +4,9 @@
  */
 import { ledgerKeyOf } from '../../kubernetes/ledger-pods.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
+import { readPages } from '../../../../lib/ledger-client/pages.ts';
 import type { HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { Outcome } from '../../work-queue/work-queue.ts';
 import type { AllocationCache } from './allocation-cache.ts';
@@ -12,7 +14,7 @@ import type { PodTermination } from './pod-termination.ts';
 import type { ReleaseReason } from './release-reason.ts';
 
 export interface PodReleaserOptions {
-  readonly allocator: Pick<WatcherLedgerClient, 'release' | 'listBindings'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly allocations: AllocationCache;
   readonly termination: PodTermination;
   readonly signal: AbortSignal;
@@ -78,7 +80,8 @@ export class PodReleaser {
   async #releaseAll(key: string, uid: string, reason: ReleaseReason): Promise<boolean> {
     const { allocator, allocations, signal } = this.#options;
     const [namespace = '', pod = ''] = key.split('/');
-    const { position } = await allocator.release({ namespace, pod, podUid: uid, ...reason }, signal);
+    const request = { namespace, pod, podUid: uid, ...reason };
+    const { position } = await allocator.call(IpamService.release, request, signal);
     allocations.markReleased(key, uid, position?.seq ?? 0);
     return !allocations.uids(key).includes(uid);
   }
@@ -96,7 +99,8 @@ export class PodReleaser {
   /** The cache is updated by the ledger's event. */
   async #releaseOne({ namespace, pod, uid, seq }: HeldAllocation, reason: ReleaseReason): Promise<void> {
     const { allocator, signal } = this.#options;
-    await allocator.release({ namespace, pod, podUid: uid, allocationSeq: seq, ...reason }, signal);
+    const request = { namespace, pod, podUid: uid, allocationSeq: seq, ...reason };
+    await allocator.call(IpamService.release, request, signal);
   }
 
   /** The addresses to which containers of the Pod are bound. */
@@ -105,14 +109,12 @@ export class PodReleaser {
     const bound = new Set<string>();
     // A Pod without a node has no containers.
     if (node === '') return bound;
-    for (let pageToken = ''; ;) {
-      const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
+    const read = (pageToken: string) => allocator.call(IpamService.listBindings, { node, pageToken }, signal);
+    for await (const { bindings } of readPages(read))
       for (const { attachment, addresses } of bindings)
         if (attachment?.pod === ledgerName && attachment.namespace === namespace)
           for (const address of addresses) bound.add(boundKey(attachment.provider, address));
-      pageToken = nextPageToken;
-      if (pageToken === '') return bound;
-    }
+    return bound;
   }
 }
 

@@ -2,11 +2,13 @@
  * Static Pods. A static Pod runs without regard to its mirror in the API: when a mirror is deleted, its kubelet creates the next one,
  * also under another hash when the manifest has changed. So what a static Pod holds stays while a container is bound to it.
  */
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { readPages } from '../../../../lib/ledger-client/pages.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
 import type { HeldAllocation } from '../../ledger/ledger-events.ts';
 
 export interface StaticPodOptions {
-  readonly allocator: Pick<WatcherLedgerClient, 'listBindings'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   /** Looks up whether the Node exists. */
   readonly nodeExists: (name: string, signal: AbortSignal) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -21,15 +23,13 @@ export async function isContainerBound(held: readonly HeldAllocation[], options:
   const { allocator, nodeExists, signal } = options;
   const seqs = new Set(held.map(({ seq }) => seq));
   const isOfNode = held.some(({ owner }) => owner?.kind === 'Node');
-  for (const node of new Set(held.map((each) => each.node).filter((name) => name !== '')))
-    for (let pageToken = ''; ;) {
-      const { bindings, nextPageToken } = await allocator.listBindings({ node, pageToken }, signal);
+  for (const node of new Set(held.map((each) => each.node).filter((name) => name !== ''))) {
+    const read = (pageToken: string) => allocator.call(IpamService.listBindings, { node, pageToken }, signal);
+    for await (const { bindings } of readPages(read))
       if (bindings.some(({ allocationSeq }) => seqs.has(allocationSeq))) {
         if (!isOfNode || (await nodeExists(node, signal))) return true;
         break;
       }
-      pageToken = nextPageToken;
-      if (pageToken === '') break;
-    }
+  }
   return false;
 }

@@ -1,6 +1,6 @@
 /** The IPPools that the ledger has in force, by name, and those that serve a namespace's Pods. */
 import type { LedgerEvent, AppliedPool } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import type { ClusterView } from '../pods/planning/cluster-view.ts';
 
 export class PoolCache implements LedgerSubscriber {

@@ -1,14 +1,15 @@
 /** Applies IPPool objects to the ledger. */
 import type { PoolObject } from '../../kubernetes/objects/ip-pool.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import type { LedgerEvent } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { fieldsIgnored, poolReasons, type Verdict } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import type { PoolCache } from './pool-cache.ts';
 
 export interface PoolControllerOptions extends ObjectAccess<PoolObject> {
-  readonly allocator: Pick<WatcherLedgerClient, 'applyPool' | 'deletePool'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly cache: PoolCache;
 }
 
@@ -22,7 +23,8 @@ export class PoolController implements LedgerSubscriber {
     this.#controller = new ObjectController<PoolObject>({
       ...options,
       async apply({ name, uid, generation, spec }) {
-        await allocator.applyPool({ name, spec, source: { uid, generation } }, signal);
+        const request = { name, spec, source: { uid, generation } };
+        await allocator.call(SubnetsService.applyPool, request, signal);
         // The spec stays as its author wrote it, as in Kube-OVN. The finalizer is added.
         return {};
       },
@@ -66,6 +68,6 @@ export class PoolController implements LedgerSubscriber {
     const { allocator, cache, objects, signal } = this.#options;
     if (!objects.objects.has(name)) cache.accepted(name);
     // A pool that was configured over gRPC is not retired with an object.
-    if (cache.get(name)?.source) await allocator.deletePool(name, signal);
+    if (cache.get(name)?.source) await allocator.call(SubnetsService.deletePool, { name }, signal);
   }
 }

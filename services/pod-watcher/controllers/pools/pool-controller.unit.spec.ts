@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import { FakeInformer, appliedSubnet, silentLogger, until } from '../../testing/fakes.ts';
 import { ipPools, type PoolObject } from '../../kubernetes/objects/ip-pool.ts';
@@ -31,10 +32,10 @@ describe('an IPPool object', () => {
       return allocator.refuse ? Promise.reject(allocator.refuse) : Promise.resolve({});
     };
     const pools = new PoolController({
-      allocator: {
+      allocator: fakeLedgerClient({
         applyPool: (request) => call(`apply ${JSON.stringify(request)}`),
-        deletePool: async (name) => void (await call(`delete ${name}`)),
-      },
+        deletePool: ({ name }) => call(`delete ${name}`),
+      }),
       objects,
       cache,
       write: (_pool, body) => Promise.resolve(void patches.push(body)),

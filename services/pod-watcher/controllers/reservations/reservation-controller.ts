@@ -4,9 +4,10 @@ import { IpledgerError } from '../../../../lib/errors.ts';
 import { ipv4First } from '../../../../lib/net/ip.ts';
 import type { CustomResource } from '../../kubernetes/objects/custom-resource.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { IpamService } from '../../../../proto/generated/ipledger.ts';
 import type { LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import {
   ObjectController,
   type ObjectControllerOptions,
@@ -28,7 +29,7 @@ export interface DesiredReservation {
 
 export interface ReservationControllerOptions<T extends CustomResource>
   extends ObjectAccess<T>, Pick<ObjectControllerOptions<T>, 'isRelevant' | 'differences' | 'reasons' | 'warnings'> {
-  readonly allocator: Pick<WatcherLedgerClient, 'reserve' | 'unreserve'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   /** The reason of a reservation in the ledger is this prefix and the name of the object. It identifies the object. */
   readonly reasonPrefix: string;
   /** undefined if the object requests nothing. @throws IpledgerError if its spec is invalid. */
@@ -136,7 +137,8 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
 
   async #reserve({ name }: T, request: Omit<DesiredReservation, 'namespace' | 'isCompleted'>): Promise<string[]> {
     const { allocator, reasonPrefix, signal } = this.#options;
-    const { records } = await allocator.reserve({ ...request, reason: reasonPrefix + name }, signal);
+    const named = { ...request, reason: reasonPrefix + name };
+    const { records } = await allocator.call(IpamService.reserve, named, signal);
     return records.map(({ address }) => address);
   }
 
@@ -144,6 +146,7 @@ export class ReservationController<T extends CustomResource> implements LedgerSu
     const reserved = this.#reserved.get(name);
     if (!reserved) return;
     const { allocator, reasonPrefix, signal } = this.#options;
-    await allocator.unreserve({ ...reserved, addresses: [], reason: `${reasonPrefix}${name} was deleted` }, signal);
+    const request = { ...reserved, addresses: [], reason: `${reasonPrefix}${name} was deleted` };
+    await allocator.call(IpamService.unreserve, request, signal);
   }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { ReserveRequest, UnreserveRequest } from '../../../../proto/generated/ipledger.ts';
@@ -54,10 +55,10 @@ describe('an object that reserves an address', () => {
       if (refusal) return Promise.reject(refusal);
       const addresses = request.addresses?.length ? request.addresses : answers.addresses;
       const records = addresses.map((address) => ({ address, subnet: 'lan' }));
-      return Promise.resolve({ records } as never);
+      return Promise.resolve({ records });
     };
     const shared = {
-      allocator: { reserve: answer, unreserve: (request: MessageInput<UnreserveRequest>) => answer(request) },
+      allocator: fakeLedgerClient({ reserve: answer, unreserve: async (request) => (await answer(request), {}) }),
       write: (_object: unknown, body: UntypedJson) => Promise.resolve(void patches.push(body)),
       writeStatus: (_object: unknown, body: UntypedJson) => Promise.resolve(void status.push(body)),
       subnetAccessRefusal: (subnet: string, namespace: string) =>

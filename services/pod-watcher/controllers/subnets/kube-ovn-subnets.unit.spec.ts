@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
 import { toSubnet, type SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
@@ -41,20 +42,16 @@ describe('beside Kube-OVN a Subnet in force', () => {
     const [woken, events] = [new Set<string>(), new Array<string>()];
     const ready: string[] = [];
     const controller = new SubnetController({
-      allocator: {
-        applySubnet: ({ spec }) =>
-          Promise.resolve({
-            position: { epoch: 1, seq: 99, hash: '' },
-            subnet: {
-              name: 'lan',
-              spec: { ...inForce, excludeIps: [...(spec?.excludeIps ?? [])] },
-              source: { uid: 'own', generation: 1 },
-              usage: [],
-              fenced: [],
-            },
-          }),
-        deleteSubnet: () => Promise.reject(new Error('no Subnet is deleted')),
-      },
+      allocator: fakeLedgerClient({
+        applySubnet: ({ spec }) => ({
+          position: { epoch: 1, seq: 99, hash: '' },
+          subnet: {
+            name: 'lan',
+            spec: { ...inForce, excludeIps: [...(spec?.excludeIps ?? [])] },
+            source: { uid: 'own', generation: 1 },
+          },
+        }),
+      }),
       objects,
       networks,
       subnets,

@@ -4,7 +4,7 @@
  */
 import type { NamespaceRestriction, SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { LedgerEvent, AppliedSubnet } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
 /** The provider of a Subnet with an empty spec.provider. */
 export const primaryProvider = 'ovn';

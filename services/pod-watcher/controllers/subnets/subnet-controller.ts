@@ -4,9 +4,10 @@ import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
-import type { WatcherLedgerClient } from '../../ledger/ledger-client.ts';
+import type { LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
+import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { type LedgerEvent, sourceOf, type AppliedSubnet } from '../../ledger/ledger-events.ts';
-import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-follower.ts';
+import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 import { addressOverlap, subnetReasons, type Verdict, type Warning } from '../object-controller/conditions.ts';
 import { ObjectController, type ObjectAccess } from '../object-controller/object-controller.ts';
 import {
@@ -21,7 +22,7 @@ import type { SubnetCache } from './subnet-cache.ts';
 import { overlapMessage, AddressOverlapDetector } from '../networks/address-overlap-detector.ts';
 
 export interface SubnetControllerOptions extends ObjectAccess<SubnetObject> {
-  readonly allocator: Pick<WatcherLedgerClient, 'applySubnet' | 'deleteSubnet'>;
+  readonly allocator: Pick<LedgerClient, 'call'>;
   readonly subnets: SubnetCache;
   readonly networks: Pick<Informer<NetworkDefinition>, 'subscribe'>;
   /** The current addresses of the cluster. */
@@ -92,7 +93,8 @@ export class SubnetController implements LedgerSubscriber {
       const until = subnets.get(name) ? `. Until then Subnet ${name} gives no new address; Pods keep theirs` : '';
       throw new IpledgerError('SUBNET_OVERLAP', conflict + until);
     }
-    const reply = await allocator.applySubnet({ name, spec, source: { uid, generation } }, signal);
+    const request = { name, spec, source: { uid, generation } };
+    const reply = await allocator.call(SubnetsService.applySubnet, request, signal);
     if (!reply.subnet?.spec) throw new IpledgerError('BUG', `the allocator accepted subnet ${name} but returned none`);
     const inForce: AppliedSubnet = { name, spec: reply.subnet.spec, source: sourceOf(reply.subnet.source) };
     subnets.accepted(inForce, reply.position?.seq ?? 0);
@@ -126,7 +128,7 @@ export class SubnetController implements LedgerSubscriber {
     // A subnet that was configured over gRPC is not retired with an object.
     if (!subnets.get(name)?.source) return;
     try {
-      await allocator.deleteSubnet(name, signal);
+      await allocator.call(SubnetsService.deleteSubnet, { name }, signal);
     } catch (thrown) {
       const error = IpledgerError.from(thrown);
       if (error.code !== 'SUBNET_UNKNOWN') throw error;

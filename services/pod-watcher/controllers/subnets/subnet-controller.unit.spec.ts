@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { ApplySubnetRequest } from '../../../../proto/generated/ipledger.ts';
@@ -31,22 +32,22 @@ describe('a Subnet object', () => {
     const wokenTopics = new Set<string>();
     const allocator: { refuse?: IpledgerError } = {};
     const controller = new SubnetController({
-      allocator: {
+      allocator: fakeLedgerClient({
         applySubnet: (request) => {
           applied.push(request);
           if (allocator.refuse) return Promise.reject(allocator.refuse);
           const normalised = appliedSubnet(request.name ?? '', request.spec?.provider || 'ovn').spec;
           const spec = { ...normalised, cidrBlock: request.spec?.cidrBlock ?? '' };
-          return Promise.resolve({
+          return {
             position: { epoch: 1, seq: 99, hash: '' },
-            subnet: { name: request.name ?? '', spec, source: { uid: 'u', generation: 1 }, usage: [], fenced: [] },
-          });
+            subnet: { name: request.name, spec, source: { uid: 'u', generation: 1 } },
+          };
         },
-        deleteSubnet: (name) => {
+        deleteSubnet: ({ name = '' }) => {
           deleted.push(name);
-          return allocator.refuse ? Promise.reject(allocator.refuse) : Promise.resolve();
+          return allocator.refuse ? Promise.reject(allocator.refuse) : {};
         },
-      },
+      }),
       objects,
       networks,
       subnets,

@@ -1,4 +1,5 @@
 /** A projector with an API server in memory and informers that follow it. */
+import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import type { Usage } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
@@ -44,18 +45,17 @@ export function createProjectorWorld(
   const vips = new FakeInformer<VipObject>();
   const requestedSeqs: number[] = [];
   const ledger = { usage: [usage], error: undefined as Error | undefined };
-  const allocator = {
-    getSubnet: (name: string, minSeq: number) => {
+  const allocator = fakeLedgerClient({
+    getSubnet: ({ name, minSeq = 0 }) => {
       requestedSeqs.push(minSeq);
       if (ledger.error) return Promise.reject(ledger.error);
-      return Promise.resolve({
-        position: { epoch: 1, seq: minSeq, hash: '' },
-        subnet: { name, usage: ledger.usage, fenced: [] },
-      });
+      return { position: { epoch: 1, seq: minSeq, hash: '' }, subnet: { name, usage: ledger.usage } };
     },
-    getPool: (name: string, minSeq: number) =>
-      Promise.resolve({ position: { epoch: 1, seq: minSeq, hash: '' }, pool: { name, usage: ledger.usage } }),
-  };
+    getPool: ({ name, minSeq }) => ({
+      position: { epoch: 1, seq: minSeq, hash: '' },
+      pool: { name, usage: ledger.usage },
+    }),
+  });
   api.onWrite = (path, object) => {
     if (path.includes('/vips/')) return vips.put(vipKind.parse(object));
     if (path.includes('/ippools/')) return pools.put(ipPools.parse(object));

@@ -1,5 +1,5 @@
 /** Latency of single queries, each beside one read of the same events. */
-import { readPages } from '../../../../cli/clients/pages.ts';
+import { readPages } from '../../../../lib/ledger-client/pages.ts';
 import { call, type Connection } from '../../../../lib/grpc/client.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import { type Event, type HistoryRequest, LedgerService } from '../../../../proto/generated/ipledger.ts';

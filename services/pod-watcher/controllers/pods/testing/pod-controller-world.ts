@@ -1,4 +1,5 @@
 /** A Pod controller with fakes of the API and the allocator, for its specs. */
+import { fakeLedgerClient } from '../../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import {
   FakeAllocator,
   FakeInformer,
@@ -139,7 +140,11 @@ export function createPodControllerWorld(
       : Promise.resolve({ VirtualMachine: undefined, VirtualMachineInstance: undefined, ...machines.get(key) });
   const verified = new LauncherVerifier({ pods, lookUpMachines, log: silentLogger, signal });
   const controller = new PodController({
-    allocator,
+    allocator: fakeLedgerClient({
+      allocate: (request) => allocator.allocate(request),
+      release: (request) => allocator.release(request),
+      listBindings: () => allocator.listBindings(),
+    }),
     pods: verified,
     ledgerPods: new LedgerPods(verified),
     statefulSets,

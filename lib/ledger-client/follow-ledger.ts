@@ -1,0 +1,103 @@
+/**
+ * Follows the ledger: first a snapshot, then every command after it, complete and in order.
+ *
+ * The pages of a snapshot are of different positions, and the events after the first page follow. So a program receives some events
+ * whose effect the snapshot contains. Applying an event twice must change nothing: events name their allocation.
+ */
+import { type Event, LedgerService, type Position, type WatchReply } from '../../proto/generated/ipledger.ts';
+import { IpledgerError } from '../errors.ts';
+import type { Logger } from '../process/log.ts';
+import { type EventBatch, subscribeEvents } from './event-subscription.ts';
+import { type LedgerClient, requirePosition } from './ledger-client.ts';
+
+export interface FollowOptions {
+  readonly allocator: LedgerClient;
+  /** Reads the ledger's state and replaces all earlier state: at the start, and after events were missed. */
+  readonly takeSnapshot: () => Promise<SnapshotSummary>;
+  /** Applies complete commands, synchronously. Called for each reply, keepalives included. */
+  readonly apply: (batch: EventBatch) => void;
+  /** A position of an earlier run. The ledger must contain it. */
+  readonly lastKnownPosition?: Position | undefined;
+  /** Called with the reason while the ledger is frozen, at each attempt; with undefined when it is not. */
+  readonly onFrozen?: (reason: string | undefined) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface SnapshotSummary {
+  /** The position of the first page. */
+  readonly position: Position;
+  /** How many there are, for the log. */
+  readonly allocations: number;
+}
+
+/** Ends the follower, because a retry does not help. */
+export class FatalLedgerError extends Error {
+  override readonly name: string = 'FatalLedgerError';
+}
+
+/** An event of an unknown type. Without it the program's state would be wrong, so it must not be skipped. */
+export class UnknownEvent extends FatalLedgerError {
+  override readonly name = 'UnknownEvent';
+
+  constructor({ seq, type }: Pick<Event, 'seq' | 'type'>, program: string) {
+    super(
+      `event ${seq} is of type ${type}, which this ${program} does not know: upgrade it to the allocator's version`,
+    );
+  }
+}
+
+/** From this number of failures in a row, they are logged as warnings. */
+const warnAfterFailures = 3;
+
+/**
+ * Follows the ledger until the signal is aborted. If the ledger lacks a position that the program has seen, it was rewound: nothing is
+ * applied until an operator has recovered it, which starts a new epoch.
+ * @throws FatalLedgerError
+ */
+export async function followLedger(options: FollowOptions): Promise<void> {
+  const { allocator, takeSnapshot, apply, onFrozen, log, signal } = options;
+  let { lastKnownPosition } = options;
+  let current: Position | undefined;
+
+  const start = async (): Promise<Position> => {
+    if (lastKnownPosition) await assertNotRewound(allocator, lastKnownPosition, signal);
+    lastKnownPosition = undefined;
+    const { position, allocations } = await takeSnapshot();
+    log.info({ seq: position.seq, allocations }, 'ledger: snapshot taken');
+    return position;
+  };
+  await subscribeEvents({
+    position: async () => (current ??= await start()),
+    watch: (after) => watchAfter(allocator, requirePosition(after), signal),
+    apply: (batch) => {
+      const [{ epoch: known }, { epoch }] = [requirePosition(current), batch.head];
+      if (epoch !== known)
+        throw new IpledgerError('POSITION_GONE', `the ledger is in epoch ${epoch}, and was in epoch ${known}`);
+      apply(batch);
+      current = batch.position;
+      onFrozen?.(undefined);
+    },
+    onFailure: (thrown, failures) => {
+      if (thrown instanceof FatalLedgerError) throw thrown;
+      const error = IpledgerError.from(thrown);
+      if (error.code === 'LEDGER_FROZEN') onFrozen?.(error.message);
+      if (error.code === 'POSITION_GONE') current = lastKnownPosition = undefined;
+      const level = failures < warnAfterFailures ? 'info' : 'warn';
+      log[level]({ code: error.code, reason: error.message, failures }, 'ledger: interrupted, reconnecting');
+    },
+    signal,
+  });
+}
+
+/**
+ * The events after a position.
+ * @throws IpledgerError LEDGER_FROZEN when the ledger lacks the position; POSITION_GONE when it was recovered without it
+ */
+const watchAfter = (allocator: LedgerClient, after: Position, signal: AbortSignal): AsyncIterable<WatchReply> =>
+  allocator.stream(LedgerService.watch, { fromSeq: after.seq + 1, after }, signal);
+
+/** @throws IpledgerError LEDGER_FROZEN; POSITION_GONE when an operator has recovered it since, and a new snapshot may follow */
+async function assertNotRewound(allocator: LedgerClient, known: Position, signal: AbortSignal): Promise<void> {
+  for await (const _ of watchAfter(allocator, known, signal)) return;
+}
