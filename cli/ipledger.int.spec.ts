@@ -40,7 +40,7 @@ describe('Errors of ipledger', () => {
       stdout: '',
       stderr:
         `ipledger: cannot reach the allocator at ${server.endpoint} (connect ECONNREFUSED ${server.endpoint}): ` +
-        'check that it runs, and its address in IPLEDGER_ENDPOINT or --allocator\n',
+        'check that it runs, and its address in IPLEDGER_ENDPOINT or --allocator. If it ended, its log states why\n',
     });
   });
 

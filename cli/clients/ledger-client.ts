@@ -139,6 +139,6 @@ function unreachableError(
   if (failure !== undefined) return new CliError('unreachable', `cannot reach ${name}: ${failure}`, { cause: error });
   const reason = error.message.replace(/^no connection to the \w+: /, '');
   const why = error.code === 'DEADLINE_PASSED' ? `no answer within ${callTimeoutMs / 1_000} s` : reason;
-  const message = `cannot reach ${name} at ${endpoint} (${why}): check that it runs, and its address in ${settings.join(' or ')}`;
+  const message = `cannot reach ${name} at ${endpoint} (${why}): check that it runs, and its address in ${settings.join(' or ')}. If it ended, its log states why`;
   return new CliError('unreachable', message, { cause: error });
 }

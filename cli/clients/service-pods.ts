@@ -1,6 +1,7 @@
 /** Finds the ready Pods behind a Service of ipledger. */
 import { isReady } from '../../lib/kubernetes/conditions.ts';
 import { asRecord, asRecords, asText, type UntypedJson } from '../../lib/kubernetes/untyped-json.ts';
+import { formatShellCommand } from '../output/shell-command.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { KubernetesClient } from './kubernetes-client.ts';
 
@@ -39,11 +40,11 @@ export async function findServicePods(
   const ready = asRecords(list?.['items'])
     .filter(isReady)
     .flatMap((pod) => podWithPort(pod, port) ?? []);
-  if (ready.length === 0)
-    throw new CliError(
-      'unreachable',
-      `no Pod behind Service ${name} of ${namespace} is ready: check kubectl get pods -n ${namespace}`,
-    );
+  if (ready.length === 0) {
+    const describe = ['kubectl', 'describe', 'pods', '-n', namespace, '-l', labels];
+    const command = formatShellCommand(describe, 'Last State of a program that ended states why');
+    throw new CliError('unreachable', `no Pod behind Service ${name} of ${namespace} is ready. Run: ${command}`);
+  }
   return { service, pods: ready.slice(0, maxPods) };
 }
 

@@ -1074,7 +1074,7 @@ export interface GetStatusReply {
 
 /** Why nothing can be written to the ledger. */
 export interface WriteObstacle {
-  /** "etcd-full", "no-writer", "frozen". */
+  /** "etcd-corrupt", "etcd-full", "no-writer", "frozen". */
   reason: string;
   /** What is wrong, and what to do. */
   message: string;

@@ -11,29 +11,54 @@ const maxLagMs = 5_000;
 export const maxWithoutWriterMs = 10_000;
 const updateIntervalMs = 100;
 
+/** When this replica saw a writer for the last time. */
+export class LastWriter {
+  #isSeen = false;
+  /** Before the first one: the start of the replica. */
+  #at = performance.now();
+
+  /** To be called again and again while there is a writer. */
+  onSeen(): void {
+    this.#isSeen = true;
+    this.#at = performance.now();
+  }
+
+  /** Milliseconds since then; since the start of the replica, if it has seen none. */
+  get agoMs(): number {
+    return performance.now() - this.#at;
+  }
+
+  /** Whether the replica has seen a writer since its start, or waited for one longer than a takeover takes. */
+  get isKnown(): boolean {
+    return this.#isSeen || this.agoMs >= maxWithoutWriterMs;
+  }
+}
+
 /**
  * Whether a replica answers; undefined in the milliseconds between standby and writer. Without a writer it answers reads, and reports
  * why nothing can be written: a Service without a replica would hide both. In its first seconds a replica waits for a writer.
  */
-export function isReplicaHealthy({ writer, follower }: Leadership, hasStarted: boolean): boolean | undefined {
+export function isReplicaHealthy(
+  { writer, follower }: Leadership,
+  { isKnown }: Pick<LastWriter, 'isKnown'>,
+): boolean | undefined {
   if (writer) return true;
-  return follower && follower.lagMs < maxLagMs && hasStarted;
+  return follower && follower.lagMs < maxLagMs && isKnown;
 }
 
 export interface ReplicaHealthOptions {
   readonly leadership: Leadership;
-  /** Whether the replica has seen a writer since its start, or waited for one longer than a takeover takes. */
-  readonly hasStarted: () => boolean;
+  readonly lastWriter: Pick<LastWriter, 'isKnown'>;
   readonly setStatus: (service: '' | 'writer', status: 'SERVING' | 'NOT_SERVING') => void;
 }
 
 /** Updates both statuses until the signal is aborted. */
 export async function runHealthUpdates(
-  { leadership, hasStarted, setStatus }: ReplicaHealthOptions,
+  { leadership, lastWriter, setStatus }: ReplicaHealthOptions,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const isHealthy = isReplicaHealthy(leadership, hasStarted());
+    const isHealthy = isReplicaHealthy(leadership, lastWriter);
     if (isHealthy !== undefined) setStatus('', isHealthy ? 'SERVING' : 'NOT_SERVING');
     setStatus('writer', leadership.writer ? 'SERVING' : 'NOT_SERVING');
     await pause(updateIntervalMs, signal);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { waitForRetries } from '../../ledger/log/testing/running-writer.ts';
 import type { Follower } from '../../ledger/log/reader/follower.ts';
 import type { Writer } from '../../ledger/log/writer/writer.ts';
-import { isReplicaHealthy, runHealthUpdates } from './health.ts';
+import { isReplicaHealthy, LastWriter, runHealthUpdates } from './health.ts';
 import type { Leadership } from './leadership.ts';
 
 const writing: Leadership = { writer: {} as Writer, follower: undefined };
@@ -11,13 +11,13 @@ const betweenRoles: Leadership = { writer: undefined, follower: undefined };
 
 describe('The health of a replica', () => {
   it('is good for the writer, and for a standby that follows the log, also without a writer', () => {
-    expect(isReplicaHealthy(writing, false)).to.be.true;
-    expect(isReplicaHealthy(standby(1_000), true)).to.be.true;
+    expect(isReplicaHealthy(writing, { isKnown: false })).to.be.true;
+    expect(isReplicaHealthy(standby(1_000), { isKnown: true })).to.be.true;
   });
 
   it('is bad for a standby that cannot follow the log, or has just started and has seen no writer', () => {
-    expect(isReplicaHealthy(standby(6_000), true)).to.be.false;
-    expect(isReplicaHealthy(standby(0), false)).to.be.false;
+    expect(isReplicaHealthy(standby(6_000), { isKnown: true })).to.be.false;
+    expect(isReplicaHealthy(standby(0), { isKnown: false })).to.be.false;
   });
 
   it('is reported for the server and for the service "writer", and stays as it was between two roles', async () => {
@@ -33,7 +33,10 @@ describe('The health of a replica', () => {
       },
     };
     const set = (service: string, status: string): void => void statuses.set(service, status);
-    const running = runHealthUpdates({ leadership: view, hasStarted: () => true, setStatus: set }, stopping.signal);
+    const running = runHealthUpdates(
+      { leadership: view, lastWriter: { isKnown: true }, setStatus: set },
+      stopping.signal,
+    );
     const becomes = async (next: Leadership, server: string, writer: string): Promise<void> => {
       leadership = next;
       while (statuses.get('') !== server || statuses.get('writer') !== writer) await waitForRetries();
@@ -44,5 +47,21 @@ describe('The health of a replica', () => {
     await becomes(standby(9_000), 'NOT_SERVING', 'NOT_SERVING');
     stopping.abort();
     await running;
+  });
+});
+
+describe('LastWriter', () => {
+  const clock = performance.now.bind(performance);
+  afterEach(() => void (performance.now = clock));
+
+  it('is known ten seconds after the start of the replica, or as soon as there is one', () => {
+    let now = 0;
+    performance.now = () => now;
+    const [none, seen] = [new LastWriter(), new LastWriter()];
+    now = 9_999;
+    seen.onSeen();
+    expect([none.isKnown, seen.isKnown, none.agoMs, seen.agoMs]).to.deep.equal([false, true, 9_999, 0]);
+    now = 10_000;
+    expect([none.isKnown, seen.isKnown, none.agoMs, seen.agoMs]).to.deep.equal([true, true, 10_000, 1]);
   });
 });

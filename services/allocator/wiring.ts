@@ -33,7 +33,7 @@ import { watchEtcdSize } from './etcd-size.ts';
 import { Forwarder } from './grpc/forwarding/forwarder.ts';
 import { PositionWaits } from './grpc/position-waits.ts';
 import { RateLimiter } from './grpc/rate-limiter.ts';
-import { isReplicaHealthy, maxWithoutWriterMs, runHealthUpdates } from './health.ts';
+import { isReplicaHealthy, LastWriter, runHealthUpdates } from './health.ts';
 import { type Leadership, runLeadership } from './leadership.ts';
 import { type AllocatorMetrics, allocatorMetrics } from './metrics.ts';
 import type { AllocatorOptions } from './options.ts';
@@ -58,8 +58,7 @@ interface JoinedReplica {
   readonly forwarder: Forwarder;
   readonly leadership: Leadership;
   readonly tasks: BackgroundTasks;
-  /** Milliseconds since a writer existed; Infinity before the first one. */
-  readonly sinceWriterSeenMs: () => number;
+  readonly lastWriter: LastWriter;
 }
 
 /** The ledger, in memory and where it is stored. */
@@ -93,10 +92,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
     { options, log, life, etcd, forwarder, leadership },
     referencesOf(options.etcd, access, process.env),
   );
-  const { sinceWriterSeenMs } = joined;
-  const startedAt = performance.now();
-  const hasStarted = (): boolean =>
-    sinceWriterSeenMs() < Infinity || performance.now() - startedAt >= maxWithoutWriterMs;
+  const { lastWriter } = joined;
   const { onReviewed } = metrics;
   const tokens = await openTokenReview({
     settings: options,
@@ -115,7 +111,7 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   const obstacles = new WriteObstacles({
     readAlarms: async () => (await etcd.maintenance.status()).errors,
     freezeStore: live,
-    sinceWriterSeenMs,
+    lastWriter,
   });
   const allocator = {
     replica,
@@ -136,9 +132,9 @@ export async function startAllocator(options: AllocatorOptions, log: Logger, lif
   startLeadership(joined, loaded, metrics);
   startMaintenance(joined, loaded, metrics);
   const setStatus: HealthImplementation['setStatus'] = (service, status) => health.setStatus(service, status);
-  joined.tasks.start((signal) => runHealthUpdates({ leadership, hasStarted, setStatus }, signal));
+  joined.tasks.start((signal) => runHealthUpdates({ leadership, lastWriter, setStatus }, signal));
   ready = () =>
-    (clockFault(joined) ?? isReplicaHealthy(leadership, hasStarted()) === true) ||
+    (clockFault(joined) ?? isReplicaHealthy(leadership, lastWriter) === true) ||
     'this replica is behind the ledger, or has just started and has seen no writer';
 }
 
@@ -174,9 +170,9 @@ function joinReplicas(
     await Promise.all(running);
     forwarder.close();
   });
-  let writerSeenAt = -Infinity;
+  const lastWriter = new LastWriter();
   const onWriter = (writer: Candidate | undefined): void => {
-    if (writer) writerSeenAt = performance.now();
+    if (writer) lastWriter.onSeen();
     forwarder.setRemoteWriter(writer && writer.replica !== self.replica ? writer.address : undefined);
   };
   const clocks = new ReferenceClocks({
@@ -188,8 +184,7 @@ function joinReplicas(
   tasks.start((signal) => membership.run(signal));
   tasks.start((signal) => clocks.run(signal));
   tasks.start((signal) => observeWriter(etcd, onWriter, signal, log));
-  const sinceWriterSeenMs = (): number => performance.now() - writerSeenAt;
-  return { ...parts, self, membership, clocks, tasks, sinceWriterSeenMs };
+  return { ...parts, self, membership, clocks, tasks, lastWriter };
 }
 
 /** Other replicas cannot connect to a wildcard address. */

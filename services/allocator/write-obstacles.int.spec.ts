@@ -20,14 +20,13 @@ describe('WriteObstacles', () => {
     await run.end();
   });
 
-  /** The reasons that a replica finds after `uptimeMs`, one look after the other. */
-  const obstacles = (sinceWriterSeenMs: number, uptimeMs = 60_000): WriteObstacles =>
+  /** What a replica finds, one look after the other, if the last writer was there before this time. */
+  const obstacles = (agoMs: number, alarms?: readonly string[]): WriteObstacles =>
     new WriteObstacles({
-      readAlarms: async () => (await client.maintenance.status()).errors,
+      readAlarms: async () => alarms ?? (await client.maintenance.status()).errors,
       freezeStore: new EtcdLedger(client),
-      sinceWriterSeenMs: () => sinceWriterSeenMs,
+      lastWriter: { agoMs },
       maxAgeMs: 0,
-      startedAt: performance.now() - uptimeMs,
     });
   const reasonOf = async (...args: Parameters<typeof obstacles>): Promise<string | undefined> =>
     (await obstacles(...args).find())?.reason;
@@ -41,7 +40,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
     const refusal = await fill().catch((error: unknown) => String(error));
     expect(refusal).to.contain('database space exceeded');
-    const found = obstacles(Infinity);
+    const found = obstacles(60_000);
     const first = await found.find();
     expect(first).to.deep.include({
       reason: 'etcd-full',
@@ -59,9 +58,32 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('reports a missing writer ten seconds after the last one, and after the start of the replica', async () => {
-    expect([await reasonOf(9_000), await reasonOf(Infinity, 9_000)]).to.deep.equal([undefined, undefined]);
-    expect([await reasonOf(10_000), await reasonOf(Infinity)]).to.deep.equal(['no-writer', 'no-writer']);
+  it('finds an etcd with corrupt data before a full one, because the remedy of that would disarm both alarms', async () => {
+    const { header } = await client.maintenance.status();
+    for (const alarm of ['Nospace', 'Corrupt'] as const)
+      await client.maintenance.alarm({ action: 'Activate', memberID: header.member_id, alarm });
+    expect(await obstacles(60_000).find()).to.deep.include({
+      reason: 'etcd-corrupt',
+      message:
+        'etcd has the alarm CORRUPT: no address can be allocated or released. Follow the runbook IpledgerNoWrites',
+    });
+    await etcd.etcdctl(['alarm', 'disarm']);
+    expect(await reasonOf(0)).to.equal(undefined);
+  });
+
+  it('finds an alarm of any member, as each version of etcd formats it', async () => {
+    const formats = [
+      'memberID:1 alarm:NOSPACE',
+      'memberID:18446744073709551615  alarm:NOSPACE',
+      'memberID:1 alarm:NOSPACE ',
+    ];
+    for (const alarm of formats) expect(await reasonOf(0, ['etcdserver: no leader', alarm])).to.equal('etcd-full');
+    expect(await reasonOf(0, ['alarm:CORRUPT '])).to.equal('etcd-corrupt');
+    expect(await reasonOf(0, ['etcdserver: no leader'])).to.equal(undefined);
+  });
+
+  it('reports a missing writer ten seconds after the last one', async () => {
+    expect([await reasonOf(9_999), await reasonOf(10_000)]).to.deep.equal([undefined, 'no-writer']);
   });
 
   it('reports a freeze with its time', async () => {
@@ -79,7 +101,7 @@ describe('WriteObstacles', () => {
     const found = new WriteObstacles({
       readAlarms: () => Promise.resolve([`${++looks}`]),
       freezeStore: { readFreeze: () => Promise.resolve(undefined) },
-      sinceWriterSeenMs: () => 0,
+      lastWriter: { agoMs: 0 },
       maxAgeMs: Infinity,
     });
     await Promise.all(Array.from({ length: 5_000 }, () => found.find()));
@@ -90,7 +112,7 @@ describe('WriteObstacles', () => {
     const found = new WriteObstacles({
       readAlarms: () => Promise.reject(new Error('no connection')),
       freezeStore: { readFreeze: () => Promise.reject(new Error('no connection')) },
-      sinceWriterSeenMs: () => 0,
+      lastWriter: { agoMs: 0 },
     });
     expect(await found.find()).to.equal(undefined);
   });

@@ -4,12 +4,12 @@
  */
 import { IpledgerError } from '../../lib/errors.ts';
 import { rejectWhenAborted, timeoutSignal } from '../../lib/process/abortable.ts';
-import { etcdFullMessage } from '../../ledger/log/store/etcd-transaction.ts';
+import { writeAlarms } from '../../ledger/log/store/etcd-transaction.ts';
 import type { FreezeStore } from '../../ledger/log/store/ledger.ts';
-import { maxWithoutWriterMs } from './health.ts';
+import { type LastWriter, maxWithoutWriterMs } from './health.ts';
 
 export interface WriteObstacle {
-  readonly reason: 'etcd-full' | 'no-writer' | 'frozen';
+  readonly reason: (typeof writeAlarms)[number]['reason'] | 'no-writer' | 'frozen';
   /** What is wrong, and what to do. A CNI error holds up to 140 bytes of it for a Pod with the longest names. */
   readonly message: string;
   /** RFC 3339. */
@@ -17,15 +17,12 @@ export interface WriteObstacle {
 }
 
 export interface WriteObstacleOptions {
-  /** The alarms in the status of a member of etcd, as "memberID:1 alarm:NOSPACE". */
+  /** The errors in the status of a member of etcd. An alarm of any member is one: "memberID:1 alarm:NOSPACE". */
   readonly readAlarms: () => Promise<readonly string[]>;
   readonly freezeStore: Pick<FreezeStore, 'readFreeze'>;
-  /** Milliseconds since a writer existed. */
-  readonly sinceWriterSeenMs: () => number;
+  readonly lastWriter: Pick<LastWriter, 'agoMs'>;
   /** How old an answer may be. Default: 2 s. */
   readonly maxAgeMs?: number;
-  /** When this replica started, on the clock of performance.now(). Default: now. */
-  readonly startedAt?: number;
 }
 
 const defaultMaxAgeMs = 2_000;
@@ -34,14 +31,12 @@ const readTimeoutMs = 2_000;
 
 export class WriteObstacles {
   readonly #options: WriteObstacleOptions;
-  readonly #startedAt: number;
   #lookedAt = -Infinity;
   #latest: Promise<WriteObstacle | undefined> = Promise.resolve(undefined);
-  #fullSince: string | undefined;
+  #ofAlarm: WriteObstacle | undefined;
 
   constructor(options: WriteObstacleOptions) {
     this.#options = options;
-    this.#startedAt = options.startedAt ?? performance.now();
   }
 
   /** Resolves to undefined if the ledger can be written, or the reason is not known. Does not reject. */
@@ -54,22 +49,29 @@ export class WriteObstacles {
     return this.#latest;
   }
 
-  /** The first cause first: a full etcd elects no writer, and without a writer no ledger is recovered. */
+  /** The first cause first: an etcd with an alarm elects no writer, and without a writer no ledger is recovered. */
   async #look(): Promise<WriteObstacle | undefined> {
-    const { freezeStore, readAlarms, sinceWriterSeenMs } = this.#options;
+    const { freezeStore, readAlarms, lastWriter } = this.#options;
     const signal = timeoutSignal(readTimeoutMs);
     const [alarms, freeze] = await Promise.all([
       rejectWhenAborted(readAlarms(), signal).catch(() => []),
       freezeStore.readFreeze(signal).catch(() => undefined),
     ]);
-    const isFull = alarms.some((alarm) => alarm.endsWith('alarm:NOSPACE'));
-    this.#fullSince = isFull ? (this.#fullSince ?? toInstant(Date.now())) : undefined;
-    if (this.#fullSince !== undefined) return { reason: 'etcd-full', message: etcdFullMessage, since: this.#fullSince };
-    // A replica that has just started has not seen a writer yet
-    const withoutWriterMs = Math.min(sinceWriterSeenMs(), performance.now() - this.#startedAt);
+    this.#ofAlarm = this.#obstacleOf(alarms);
+    if (this.#ofAlarm) return this.#ofAlarm;
+    const withoutWriterMs = lastWriter.agoMs;
     if (withoutWriterMs >= maxWithoutWriterMs)
       return { reason: 'no-writer', message: noWriterMessage, since: toInstant(Date.now() - withoutWriterMs) };
     return freeze && { reason: 'frozen', message: frozenMessage, since: freeze.at };
+  }
+
+  #obstacleOf(alarms: readonly string[]): WriteObstacle | undefined {
+    // Versions of etcd before 3.7 end the text of an alarm with a blank
+    const found = writeAlarms.find(({ alarm }) => alarms.some((text) => text.includes(`alarm:${alarm}`)));
+    if (!found) return undefined;
+    const { reason, message } = found;
+    const since = this.#ofAlarm?.reason === reason ? this.#ofAlarm.since : toInstant(Date.now());
+    return { reason, message, since };
   }
 }
 

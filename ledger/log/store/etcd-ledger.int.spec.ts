@@ -119,6 +119,31 @@ describe('EtcdLedger on a real etcd', () => {
     controller.abort();
   });
 
+  for (const [alarm, refusal] of [
+    ['Nospace', 'etcd is full'],
+    ['Corrupt', 'etcd has the alarm CORRUPT'],
+  ] as const)
+    it(`is written by one writer before and after any number of appends that etcd refuses (alarm ${alarm})`, async () => {
+      const refusals = new Set<string | undefined>();
+      let attempts = 0;
+      const ledger = new EtcdLedger(client);
+      const working = await startWriter(ledger);
+      await submitAll(working.writer, createLedger(), macvlan);
+      const append = ledger.append.bind(ledger);
+      ledger.append = async (batch) => {
+        const outcome = await append(batch);
+        if (outcome.kind === 'unknown') refusals.add(outcome.refusal?.split(':')[0]);
+        if (++attempts === 110) await etcd.etcdctl(['alarm', 'disarm']);
+        return outcome;
+      };
+      const { header } = await client.maintenance.status();
+      await client.maintenance.alarm({ action: 'Activate', memberID: header.member_id, alarm });
+      expect((await working.writer.submit(requestFor(allocate('a')))).answer.events).to.equal(1);
+      expect([...refusals]).to.deep.equal([refusal]);
+      await working.stop();
+      expect(typesOf(await logOf(ledger))).to.deep.equal(['LedgerCreated', 'SubnetConfigured', 'AddressAllocated']);
+    });
+
   describe('behind a faulty network', () => {
     let proxy: FaultyProxy;
     let proxied: Etcd3;

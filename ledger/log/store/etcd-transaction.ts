@@ -32,11 +32,30 @@ export function etcdErrorMessage(error: unknown): string {
     /^\d+ [A-Z_]+: (No connection established\. Last error: (?:Error: )?)?(.*?)([.,]? Resolution note: .*)?$/s,
     (_, unconnected: string | undefined, reason: string) => `${unconnected ? 'no connection: ' : ''}${reason}`,
   );
-  return message.endsWith('database space exceeded') ? `${message}. ${etcdFullMessage}` : message;
+  const refusal = refusalIn(message);
+  return refusal === undefined ? message : `${message}. ${refusal}`;
 }
 
-export const etcdFullMessage =
-  'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm';
+/** The alarms during which etcd rejects all writes: name, code in the API, end of etcd's error, and what to do. */
+export const writeAlarms = [
+  // First, because the remedy of the other one disarms both
+  {
+    alarm: 'CORRUPT',
+    reason: 'etcd-corrupt',
+    refusal: 'corrupt cluster',
+    message: 'etcd has the alarm CORRUPT: no address can be allocated or released. Follow the runbook IpledgerNoWrites',
+  },
+  {
+    alarm: 'NOSPACE',
+    reason: 'etcd-full',
+    refusal: 'database space exceeded',
+    message:
+      'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm',
+  },
+] as const;
+
+const refusalIn = (text: string): string | undefined =>
+  writeAlarms.find(({ refusal }) => text.includes(refusal))?.message;
 
 /** The transaction of an append. */
 export const appendTransaction = (batch: Batch): Transaction => ({
@@ -115,12 +134,17 @@ export function appendConflict(
 /** While the head is as known, a segment is sealed once. So another program wrote the key. */
 export const segmentKeyExists = 'the key of a segment already exists. Another program wrote it: delete the key';
 
-/** The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of unknown outcome. */
+/**
+ * The outcome is `rejected` only if etcd reports that it executed nothing. Any other failure is of unknown outcome: etcd executes the
+ * writes with which it exceeds its quota, and refuses them all the same.
+ */
 export function outcomeOfError(error: unknown): AppendOutcome {
   const reason = etcdErrorMessage(error);
   // etcd checks for too many operations, duplicate keys and too many bytes before it proposes anything. gRPC rejects a much
   // larger message before etcd receives it.
   const rejected =
     error instanceof GRPCInvalidArgumentError || reason.includes('grpc: received message larger than max');
-  return { kind: rejected ? 'rejected' : 'unknown', reason };
+  if (rejected) return { kind: 'rejected', reason };
+  const refusal = refusalIn(reason);
+  return { kind: 'unknown', reason, ...(refusal !== undefined && { refusal }) };
 }

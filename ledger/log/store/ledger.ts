@@ -74,8 +74,11 @@ export type AppendOutcome =
   | { readonly kind: 'fenced'; readonly claims: readonly ClaimName[] }
   /** Rejected before execution: it can never succeed as it is. */
   | { readonly kind: 'rejected'; readonly reason: string }
-  /** It may have happened, or may still happen: only the log shows it. */
-  | { readonly kind: 'unknown'; readonly reason: string };
+  /**
+   * It may have happened, or may still happen: only the log shows it.
+   * With `refusal` etcd has answered that it takes no writes, and what to do: the append happened before that answer, or never.
+   */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly refusal?: string };
 
 /** All keys beside the log, at one revision. */
 export interface LoadedSnapshot extends Configuration {

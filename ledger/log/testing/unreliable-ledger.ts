@@ -47,6 +47,16 @@ export class UnreliableLedger implements Ledger {
     return unknown;
   };
 
+  /** etcd refuses the append, because one of its alarms is on. */
+  readonly refused: Fault = () =>
+    Promise.resolve({ kind: 'unknown', reason: 'database space exceeded', refusal: 'etcd is full' });
+
+  /** etcd executes the first writes beyond its quota, and reports them as refused. */
+  readonly executedAndRefused: Fault = async (append, batch) => {
+    await append();
+    return this.refused(append, batch);
+  };
+
   /** The request arrives after the next append. */
   readonly overtaken: Fault = (append) => {
     this.#delayed.push(append);

@@ -51,10 +51,10 @@ export class RequestQueue {
   }
 
   /** Rejects the requests whose caller has left, or leaves before `until`. */
-  rejectExpired(until: number, error: () => IpledgerError): void {
+  rejectExpired(until: number, errorFor: (request: QueuedRequest) => IpledgerError): void {
     const isWaiting = ({ request: { signal, expiresAt = Infinity } }: QueuedRequest): boolean =>
       !signal.aborted && expiresAt > until;
-    for (const { reject } of this.#keep(isWaiting)) reject(error());
+    for (const each of this.#keep(isWaiting)) each.reject(errorFor(each));
   }
 
   /** Removes the queries, and returns them. */

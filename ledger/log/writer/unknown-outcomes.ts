@@ -1,6 +1,7 @@
 /**
  * Appends of unknown outcome. All of them follow the same head, so all have the same event number: at most one of them happens.
- * Once the log has an event with that number, no other append can happen.
+ * Once the log has an event with that number, no other append can happen. An append that etcd refused does not happen after the
+ * refusal, so the next read of the log shows its outcome.
  */
 import type { Seq } from '../../domain/events/event.ts';
 import type { DecidedRequest, QueuedRequest } from './pending-request.ts';
@@ -11,14 +12,15 @@ interface Append {
   /** The id of its first event, which identifies the append in the log. */
   readonly id: string;
   readonly decided: readonly DecidedRequest[];
+  readonly isRefused: boolean;
 }
 
 export class UnknownOutcomes {
   #appends: Append[] = [];
 
   /** Adds an append that begins with this event. */
-  add({ envelope: { seq, id } }: StoredEvent, decided: readonly DecidedRequest[]): void {
-    this.#appends.push({ seq, id, decided });
+  add({ envelope: { seq, id } }: StoredEvent, decided: readonly DecidedRequest[], isRefused: boolean): void {
+    this.#appends.push({ seq, id, decided, isRefused });
   }
 
   get count(): number {
@@ -30,13 +32,15 @@ export class UnknownOutcomes {
     return this.#appends.some(({ decided }) => decided.some((each) => each.writes && each.queued === queued));
   }
 
-  /** Returns the requests of the append that happened, judged by the event in the log. Does nothing while the log has none. */
+  /**
+   * Returns the requests of the append that happened, judged by the event in the log. While the log has none, drops the appends that
+   * etcd refused. The log was read after the last append.
+   */
   resolve(eventAt: (seq: Seq) => StoredEvent | undefined): readonly DecidedRequest[] {
     const [first] = this.#appends;
     const idInLog = first && eventAt(first.seq)?.envelope.id;
-    if (idInLog === undefined) return [];
     const happened = this.#appends.find(({ id }) => id === idInLog);
-    this.#appends = [];
+    this.#appends = idInLog === undefined ? this.#appends.filter(({ isRefused }) => !isRefused) : [];
     return happened?.decided ?? [];
   }
 

@@ -71,6 +71,12 @@ describe('The writer at its limits', () => {
       expect(await answer).to.have.property('code', 'NOT_WRITER');
   });
 
+  it('keeps its term while etcd refuses every append, and continues when etcd accepts the next', async () => {
+    ledger.faults.push(...Array.from({ length: 200 }, () => ledger.refused));
+    expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.11']);
+    expect(ledger.faults).to.have.length(0);
+  });
+
   it('resigns after a hundred consecutive unknown outcomes', async () => {
     ledger.faults.push(...Array.from({ length: 200 }, () => ledger.lostRequest));
     expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'UNAVAILABLE');

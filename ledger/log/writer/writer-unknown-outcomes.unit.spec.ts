@@ -58,6 +58,7 @@ describe('An append of unknown outcome', () => {
     ['whose reply is lost', ({ lostReply }) => lostReply],
     ['that happens immediately before the next append', ({ late }) => late],
     ['that arrives after the next append', ({ overtaken }) => overtaken],
+    ['that etcd executes beyond its quota, and reports as refused', ({ executedAndRefused }) => executedAndRefused],
   ];
   for (const [what, faultOf] of outcomes)
     describe(what, () => {
@@ -120,13 +121,29 @@ describe('An append of unknown outcome', () => {
     expect((await allocated).answer.events).to.equal(1);
   });
 
-  it('is reported to its caller before the deadline of the call, with the answer of etcd', async () => {
-    const full: Fault = () => Promise.resolve({ kind: 'unknown', reason: 'etcd is full' });
-    ledger.faults.push(...Array.from({ length: 90 }, () => full));
+  it('is reported to its caller before the deadline of the call', async () => {
+    ledger.faults.push(...Array.from({ length: 90 }, () => ledger.refused));
     const expiresAt = performance.now() + 100;
     const error = await failureOf(working.writer.submit({ ...requestFor(allocate('a')), expiresAt }));
-    expect([error.code, error.message]).to.deep.equal(['UNAVAILABLE', 'etcd accepts no writes: etcd is full']);
+    expect([error.code, error.message]).to.deep.equal(['LEDGER_NOT_WRITABLE', 'etcd is full']);
     ledger.faults.length = 0;
+  });
+
+  it('is reported as not executed if etcd refused each append of the request, and not if one may still happen', async () => {
+    const errorAfter = async (...faults: readonly Fault[]): Promise<string> => {
+      const leaving = new AbortController();
+      ledger.faults.push(...faults, (append, batch) => {
+        leaving.abort();
+        return ledger.refused(append, batch);
+      });
+      const { code, message } = await failureOf(submit(allocate('a'), leaving.signal));
+      return `${code}: ${message}`;
+    };
+    const { lostRequest, refused } = ledger;
+    expect(await errorAfter(refused, refused)).to.equal('LEDGER_NOT_WRITABLE: etcd is full');
+    expect(await errorAfter(refused, lostRequest, refused)).to.equal(
+      'UNAVAILABLE: etcd accepts no writes: database space exceeded',
+    );
   });
 
   it('is resolved correctly 100 times of 100', async () => {
@@ -145,13 +162,15 @@ describe('An append of unknown outcome', () => {
   });
 
   it('can follow another, in any mixture, and only one of them happens', async () => {
-    const { lostRequest, lostReply, late, overtaken } = ledger;
+    const { lostRequest, lostReply, late, overtaken, refused, executedAndRefused } = ledger;
     for (const faults of [
       [late, late, late],
       [overtaken, overtaken, lostReply],
       [lostRequest, overtaken, late, lostReply],
       [overtaken, lostRequest, lostRequest],
       [late, overtaken],
+      [refused, executedAndRefused],
+      [lostRequest, refused, overtaken, refused, late, refused],
     ]) {
       ledger.faults.push(...faults);
       const pod = `pod-${faults.map(({ name }) => name).join('-')}`;
@@ -159,7 +178,7 @@ describe('An append of unknown outcome', () => {
       ledger.faults.length = 0;
     }
     await submit(allocate('last'));
-    expect(await count('AddressAllocated')).to.equal(6);
+    expect(await count('AddressAllocated')).to.equal(8);
   });
 
   it('is dropped if it never happened, and does not block the next', async () => {

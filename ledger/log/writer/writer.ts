@@ -63,6 +63,8 @@ export class Writer {
   #singleRequestBatches = 0;
   #attemptedBatches = 0;
   #lastFailure = 'it does not reply';
+  /** Why etcd takes no writes and what to do, if it refused the last append. */
+  #refusal: string | undefined;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -232,7 +234,8 @@ export class Writer {
       this.#singleRequestBatches = decided.length;
       return 'done';
     }
-    if (appended.kind === 'unknown' && first) this.#unknownOutcomes.add(first, decided);
+    this.#refusal = appended.kind === 'unknown' ? appended.refusal : undefined;
+    if (appended.kind === 'unknown' && first) this.#unknownOutcomes.add(first, decided, this.#refusal !== undefined);
     if (this.#unknownOutcomes.count > maxUnknownOutcomes) return 'deposed';
     return this.#recover(appended, signal);
   }
@@ -342,8 +345,11 @@ export class Writer {
 
   /** Rejects requests whose caller leaves before the next attempt, so that the caller learns the cause. */
   #rejectExpired(pauseMs: number): void {
-    const message = `etcd accepts no writes: ${this.#lastFailure}`;
-    this.#queue.rejectExpired(performance.now() + pauseMs + attemptMs, () => new IpledgerError('UNAVAILABLE', message));
+    const refused = this.#refusal === undefined ? undefined : new IpledgerError('LEDGER_NOT_WRITABLE', this.#refusal);
+    const failed = new IpledgerError('UNAVAILABLE', `etcd accepts no writes: ${this.#lastFailure}`);
+    this.#queue.rejectExpired(performance.now() + pauseMs + attemptMs, (queued) =>
+      refused && !this.#unknownOutcomes.mayStillWrite(queued) ? refused : failed,
+    );
   }
 }
 

@@ -45,8 +45,8 @@ export function notWriter({ writerAddress }: AllocatorContext): IpledgerError {
   );
 }
 
-/** The error of a call that was not executed, because there is no writer; with the reason if it is known. */
+/** The error of a call that was not executed, because it found no writer; with the reason if it is known: not a freeze. */
 export async function explainNoWriter({ findWriteObstacle }: AllocatorContext, thrown: unknown): Promise<unknown> {
   const obstacle = IpledgerError.from(thrown).code === 'NOT_WRITER' ? await findWriteObstacle() : undefined;
-  return obstacle ? notWritable(obstacle) : thrown;
+  return obstacle && obstacle.reason !== 'frozen' ? notWritable(obstacle) : thrown;
 }

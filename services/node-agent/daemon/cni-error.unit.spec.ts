@@ -95,6 +95,7 @@ describe('CNI error of an ADD without an address', () => {
     });
     for (const message of [
       'etcd is full: no address can be allocated or released. Compact and defragment it, then run: etcdctl alarm disarm',
+      'etcd has the alarm CORRUPT: no address can be allocated or released. Follow the runbook IpledgerNoWrites',
       'no allocator is the writer: no address can be allocated or released. Follow the runbook IpledgerNoWriter',
       'the ledger is frozen: no address can be allocated or released. Run: ipledger recover',
     ]) {

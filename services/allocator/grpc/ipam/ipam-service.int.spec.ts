@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { never } from '../../../../ledger/log/testing/running-writer.ts';
 import { IpamService, LedgerService } from '../../../../proto/generated/ipledger.ts';
 import {
   allocate,
@@ -331,7 +332,9 @@ describe('The Ipam service', () => {
     });
   });
 
-  it('names the writer that a standby cannot reach, and the reason without a writer', async () => {
+  it('names the writer that a standby cannot reach, also while the ledger is frozen, and the reason without a writer', async () => {
+    const reason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
+    await served.memory.freeze(reason, await served.memory.head(never), never);
     await served.stepDown('127.0.0.1:1');
     expect(await served.refusal(IpamService.allocate, allocateRequest('a'))).to.deep.equal({
       status: 'UNAVAILABLE',

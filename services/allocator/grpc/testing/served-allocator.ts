@@ -78,8 +78,11 @@ export async function serveAllocator(memory = new MemoryLedger()): Promise<Serve
   const obstacles = new WriteObstacles({
     readAlarms: () => Promise.resolve([]),
     freezeStore: memory,
-    sinceWriterSeenMs: () => (roles.writer || forwarder.writerAddress !== undefined ? 0 : Infinity),
-    startedAt: performance.now() - 60_000,
+    lastWriter: {
+      get agoMs() {
+        return roles.writer || forwarder.writerAddress !== undefined ? 0 : 60_000;
+      },
+    },
     maxAgeMs: 0,
   });
   const allocator: AllocatorContext = {
