@@ -1,13 +1,13 @@
 /** The CLI's connection to the allocator and the read model, and the message when neither answers. */
 import { IpledgerError } from '../../lib/errors.ts';
-import { callOutcome, type Connection } from '../../lib/grpc/calls.ts';
+import { callOutcome } from '../../lib/grpc/calls.ts';
 import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
 import { callTimeoutMs, createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
 import type { MessageInput, Method } from '../../proto/codec.ts';
 import { CliError } from '../program/cli-error.ts';
-import type { connectCluster } from './cluster-connection.ts';
+import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
 import { namespaceOf } from './cluster-endpoint.ts';
 
 export interface LedgerClient extends Disposable {
@@ -62,12 +62,6 @@ export const openAllocatorClient = (target: LedgerTarget, signal: AbortSignal): 
 export const openReadModelClient = (endpoint: string, signal: AbortSignal): LedgerClient =>
   open(readModelServer, { endpoint }, signal);
 
-/** A connection, and why the forwarding of its port failed. */
-interface Opened extends Disposable {
-  readonly connection: Connection;
-  failure(): string | undefined;
-}
-
 function open(server: Server, target: LedgerTarget, signal: AbortSignal): LedgerClient {
   const { endpoint } = target;
   if (endpoint === '')
@@ -79,8 +73,9 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
       '--service-account works with --allocator kubernetes only: pass a token of the ServiceAccount with --token-file',
     );
   let opened = namespace === undefined ? Promise.resolve(connectTo(server, target)) : undefined;
-  const openOnce = (): Promise<Opened> => (opened ??= openCluster({ ...target, namespace: namespace ?? '' }, signal));
-  const explain = (error: unknown, { failure }: Opened): unknown =>
+  const openOnce = (): Promise<ClusterConnection> =>
+    (opened ??= openCluster({ ...target, namespace: namespace ?? '' }, signal));
+  const explain = (error: unknown, { failure }: ClusterConnection): unknown =>
     error instanceof IpledgerError && neverAnswered(error)
       ? unreachableError(server, endpoint, error, failure())
       : error;
@@ -114,7 +109,7 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
 const openCluster: typeof connectCluster = async (target, signal) =>
   (await import('./cluster-connection.ts')).connectCluster(target, signal);
 
-function connectTo({ kind }: Server, { endpoint, tokenFile }: LedgerTarget): Opened {
+function connectTo({ kind }: Server, { endpoint, tokenFile }: LedgerTarget): ClusterConnection {
   try {
     const { env } = process;
     const tls =

@@ -53,7 +53,8 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
   const informers = createInformers(options);
   const controllers = wireControllers(options, informers);
   const { nodeController, alarms, subscribers } = controllers;
-  const ledger = createLedgerStatus();
+  /** The time of the last reply of the allocator, from the snapshot on. */
+  let repliedAt = -Infinity;
 
   let started = false;
   let firstVersion: string | undefined;
@@ -74,7 +75,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     onceSynced([nodes], () => void nodeController.start()),
   ];
   const startSynced = (): void => {
-    if (ledger.isKnown) for (const starter of starters) starter();
+    if (repliedAt > -Infinity) for (const starter of starters) starter();
   };
   runInformers(informers, startSynced, signal);
 
@@ -83,14 +84,14 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     allocator,
     takeSnapshot: async () => {
       const taken = await deliverSnapshot(allocator, subscribers, signal);
-      ledger.onSnapshot();
+      repliedAt = performance.now();
       startSynced();
       return taken;
     },
     apply: (batch) => {
       deliverCommands(batch, subscribers);
       ({ position } = batch);
-      ledger.onReply();
+      repliedAt = performance.now();
     },
     onFrozen: alarms.setterFor('LedgerRewound'),
     lastKnownPosition: handoverState.ledger,
@@ -98,7 +99,7 @@ export function startActiveWatcher(options: ActiveWatcherOptions): ActiveWatcher
     signal,
   }).catch(fail);
 
-  const inputs = (): InputStatus[] => [...informerStatus(informers), ledger];
+  const inputs = (): InputStatus[] => [...informerStatus(informers), ledgerStatus(repliedAt)];
   const handover = new HandoverStateWriter(handoverState);
   const accepted = new AcceptedDeletions({ ...controllers, usedBefore: handoverState.usedAcceptance, log });
   return {
@@ -171,6 +172,12 @@ function informerStatus(informers: Informers): InputStatus[] {
   });
 }
 
+/** How current the ledger's state is. */
+function ledgerStatus(repliedAt: number): InputStatus {
+  const isKnown = repliedAt > -Infinity;
+  return { name: 'the allocator', isKnown, silentMs: performance.now() - repliedAt, maxSilentMs: watchSilenceMs };
+}
+
 /** Returns a function that calls `start` once: at its first call at which all informers have synced. */
 function onceSynced(informers: readonly { readonly hasSynced: boolean }[], start: () => void): () => void {
   let isStarted = false;
@@ -178,27 +185,5 @@ function onceSynced(informers: readonly { readonly hasSynced: boolean }[], start
     if (isStarted || !informers.every(({ hasSynced }) => hasSynced)) return;
     isStarted = true;
     start();
-  };
-}
-
-/** Tracks how current the ledger's state is. */
-function createLedgerStatus() {
-  let lastReplyAt = -Infinity;
-  let isKnown = false;
-  const onReply = (): void => void (lastReplyAt = performance.now());
-  return {
-    name: 'the allocator',
-    maxSilentMs: watchSilenceMs,
-    get isKnown() {
-      return isKnown;
-    },
-    get silentMs() {
-      return performance.now() - lastReplyAt;
-    },
-    onReply,
-    onSnapshot: (): void => {
-      isKnown = true;
-      onReply();
-    },
   };
 }

@@ -19,7 +19,7 @@ import { createLedgerClient, type LedgerClient, requirePosition } from '../../li
 import type { Tls } from '../../lib/tls/credentials.ts';
 import { IpamService, LedgerService } from '../../proto/generated/ipledger.ts';
 import { ledgerHandlers, type LedgerQueries } from './ledger-service.ts';
-import { followLedger } from './follow-ledger.ts';
+import { storeEvents } from './store-events.ts';
 import { readModelMetrics } from './metrics.ts';
 import { ReadModel } from './read-model.ts';
 import { shareCalls } from './share-calls.ts';
@@ -79,7 +79,7 @@ await runProgram(log, async (life) => {
   const connection = connect(options.allocator, tls);
   const allocator = createLedgerClient(connection);
   const model = new ReadModel(options.file);
-  const following = followLedger({
+  const following = storeEvents({
     model,
     from: options.from,
     watch: (fromSeq, signal) => allocator.stream(watchWithBytes, { fromSeq }, signal),

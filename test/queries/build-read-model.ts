@@ -2,14 +2,14 @@
 import { pino } from 'pino';
 import { stream } from '../../lib/grpc/client.ts';
 import type { ServedAllocator } from '../../services/allocator/grpc/testing/served-allocator.ts';
-import { followLedger } from '../../services/read-model/follow-ledger.ts';
+import { storeEvents } from '../../services/read-model/store-events.ts';
 import { ReadModel } from '../../services/read-model/read-model.ts';
 import { watchWithBytes } from '../../services/read-model/watch-replies.ts';
 
 export async function buildReadModel(served: ServedAllocator, file: string): Promise<ReadModel> {
   const model = new ReadModel(file);
   const following = new AbortController();
-  const ended = followLedger({
+  const ended = storeEvents({
     model,
     from: 1,
     watch: (fromSeq, signal) => stream(served.client, watchWithBytes, { fromSeq }, { silenceMs: 20_000, signal }),

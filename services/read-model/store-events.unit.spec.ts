@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../lib/errors.ts';
 import type { WatchReply } from '../../proto/generated/ipledger.ts';
 import { fakeEvent, podLifeEvents, fakePosition, watchReply, temporaryFile } from './testing/fake-events.ts';
-import { followLedger } from './follow-ledger.ts';
+import { storeEvents } from './store-events.ts';
 import { ReadModel } from './read-model.ts';
 import { emptyPosition } from './store/database-file.ts';
 
@@ -11,7 +11,7 @@ interface LogLine {
   readonly breaks?: number;
 }
 
-describe('followLedger', () => {
+describe('storeEvents', () => {
   let place: ReturnType<typeof temporaryFile>;
   let model: ReadModel;
   let logged: LogLine[];
@@ -40,7 +40,7 @@ describe('followLedger', () => {
         else yield each;
       }
     }
-    await followLedger({ model, from: 1, watch, log, signal: done.signal });
+    await storeEvents({ model, from: 1, watch, log, signal: done.signal });
     return openedAt;
   }
   const keepalive = (seq: number): WatchReply => watchReply([], fakePosition(seq));

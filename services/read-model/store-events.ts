@@ -1,0 +1,95 @@
+/** Keeps the read model up to date with the ledger, in transactions of complete commands. */
+import { setImmediate } from 'node:timers/promises';
+import { IpledgerError } from '../../lib/errors.ts';
+import { PositionMismatch, subscribeEvents } from '../../lib/ledger-client/event-subscription.ts';
+import type { Logger } from '../../lib/process/log.ts';
+import type { Event, WatchReply } from '../../proto/generated/ipledger.ts';
+import type { ReadModel } from './read-model.ts';
+
+export interface StoreOptions {
+  readonly model: Pick<ReadModel, 'position' | 'damage' | 'notReadyReason' | 'recordLedgerHead' | 'append' | 'reset'>;
+  /** The number of the first event to read. */
+  readonly from: number;
+  readonly watch: (fromSeq: number, signal: AbortSignal) => AsyncIterable<WatchReply>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** A transaction of this size takes some milliseconds, in which queries wait. */
+const transactionEvents = 100;
+/** While the model catches up it rejects queries. A larger transaction writes fewer pages of the file twice. */
+const catchUpTransactionEvents = 2_000;
+
+/** Follows the ledger until the signal is aborted. */
+export async function storeEvents({ model, from, watch, log, signal }: StoreOptions): Promise<void> {
+  /** Received and not stored. While the model catches up, events of several replies are stored in one transaction. */
+  let pending: Event[] = [];
+  let epoch = 0;
+  /** The highest position that a reply of the present stream has stated. Its first reply states the head of the ledger. */
+  let headSeq = 0;
+
+  const transactionSize = (): number =>
+    model.notReadyReason === undefined ? transactionEvents : catchUpTransactionEvents;
+  /** Whether more events belong into the transaction: the model is behind, more events follow, and it is not full. */
+  const mustWait = (): boolean => {
+    const isBehind = (pending.at(-1)?.seq ?? Infinity) < headSeq;
+    return isBehind && model.notReadyReason !== undefined && pending.length < transactionSize();
+  };
+  const store = async (): Promise<void> => {
+    const events = pending;
+    pending = [];
+    for (const part of splitIntoTransactions(events, transactionSize())) {
+      if (signal.aborted) return;
+      const last = part.at(-1);
+      if (last) model.append(part, { epoch, seq: last.seq, hash: last.hash });
+      await setImmediate(); // lets queries run between transactions
+    }
+  };
+  await subscribeEvents({
+    position: async () => {
+      assertUndamaged(model);
+      await store();
+      // The stream before may have been of a ledger that was rewound since.
+      headSeq = 0;
+      return model.position;
+    },
+    watch: (after) => watch(Math.max(from, (after?.seq ?? 0) + 1), signal),
+    apply: async ({ events, head }) => {
+      assertUndamaged(model);
+      for (const event of events) pending.push(event);
+      epoch = head.epoch;
+      headSeq = Math.max(headSeq, head.seq);
+      if (events.length === 0 || !mustWait()) await store();
+      model.recordLedgerHead(head.seq);
+    },
+    onFailure: (thrown, breaks) => {
+      const error = IpledgerError.from(thrown);
+      const { damage, position } = model;
+      const { seq } = position;
+      const isOtherLedger = seq > 0 && (error instanceof PositionMismatch || error.code === 'POSITION_GONE');
+      if (damage === undefined && !isOtherLedger)
+        return log.warn({ code: error.code, reason: error.message, seq, breaks }, 'interrupted, reconnecting');
+      const what = damage === undefined ? 'the ledger was rewound or replaced' : 'the file was damaged or replaced';
+      log.error({ seq, reason: damage ?? error.message }, `${what}: rebuilding the read model`);
+      pending = [];
+      model.reset();
+    },
+    signal,
+  });
+}
+
+/** Ends the stream, so that the next one begins at the first event. @throws IpledgerError LEDGER_DAMAGED */
+function assertUndamaged({ damage }: StoreOptions['model']): void {
+  if (damage !== undefined) throw new IpledgerError('LEDGER_DAMAGED', damage);
+}
+
+/** Splits after complete commands. */
+function* splitIntoTransactions(events: readonly Event[], size: number): Generator<readonly Event[]> {
+  let first = 0;
+  for (const [index, { part, parts }] of events.entries())
+    if (part === parts && index + 1 - first >= size) {
+      yield events.slice(first, index + 1);
+      first = index + 1;
+    }
+  if (first < events.length) yield events.slice(first);
+}
