@@ -44,9 +44,9 @@ export class NamespacedMap<Value> {
     this.#size = 0;
   }
 
-  *entries(): Generator<[key: string, value: Value], undefined> {
+  *entries(): Generator<[namespace: string, name: string, value: Value], undefined> {
     for (const [namespace, values] of this.#namespaces)
-      for (const [name, value] of values) yield [keyOf({ namespace, name }), value];
+      for (const [name, value] of values) yield [namespace, name, value];
   }
 
   *keysOf(namespace: string): Generator<string, undefined> {

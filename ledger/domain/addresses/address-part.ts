@@ -5,7 +5,7 @@
  * addresses that a container may still use. Each step takes constant time at any fill.
  */
 import { type Family, formatAddress } from './address.ts';
-import { type Claim, type Standing, standingOf } from '../state/claim.ts';
+import { type Claim, type Placement, type Standing, standingOf } from '../state/claim.ts';
 import { FreshAddresses } from './fresh-addresses.ts';
 import { IdleList } from './idle-list.ts';
 import { AddressSet } from './address-set.ts';
@@ -107,17 +107,17 @@ export class AddressPart {
   /** Moves a usable address between the lists and sets, after its claim changed. `from` is undefined if it was never used. */
   move(value: bigint, from: Claim | undefined, to: Claim, undoLog: UndoLog): void {
     undoLog.record(from ? this.#removeFrom(value, standingOf(from)) : this.#fresh.take(value));
-    undoLog.record(this.#addTo(value, standingOf(to)));
+    undoLog.record(this.#addTo(value, { standing: standingOf(to), lastAt: to.lastAt }));
   }
 
   /** Places a fresh usable address. Cannot be undone. */
-  place(value: bigint, standing: Standing): void {
+  place(value: bigint, outline: Placement): void {
     this.#fresh.take(value);
-    this.#addTo(value, standing);
+    this.#addTo(value, outline);
   }
 
   /** As place, for an address of the pool that the subnet excludes. */
-  placeExcluded(value: bigint, standing: Standing): void {
+  placeExcluded(value: bigint, { standing }: Placement): void {
     if (standing === 'taken') this.#excluded.add(value);
   }
 
@@ -125,13 +125,14 @@ export class AddressPart {
   moveInOrder(value: bigint, { from, to, claimOf }: ClaimChange, undoLog: UndoLog): void {
     const standing = standingOf(to);
     undoLog.record(this.#removeFrom(value, standingOf(from)));
-    if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, standing));
+    const { lastAt } = to;
+    if (standing !== 'idle' && standing !== 'held') return undoLog.record(this.#addTo(value, { standing, lastAt }));
     const text = this.#text(value);
     const isLater = (other: bigint): boolean => {
       const last = claimOf(this.#text(other))?.last ?? 0;
       return last > to.last || (last === to.last && this.#text(other) > text);
     };
-    undoLog.record((standing === 'idle' ? this.#idle : this.#held).insert(value, isLater));
+    undoLog.record((standing === 'idle' ? this.#idle : this.#held).insert(value, lastAt, isLater));
   }
 
   /** Makes a usable address fresh after its claim was dropped. */
@@ -147,45 +148,20 @@ export class AddressPart {
   }
 
   /** The addresses that can be allocated at `now`, in order. Lazy, because the first one is almost always accepted. */
-  *candidates(now: number, times: CooldownTimes, claimOf: ClaimLookup): Generator<string> {
-    if (this.#idle.size >= maxIdleBeforeFresh) yield* this.#pastCooldown(this.#idle, now - times.cooldownMs, claimOf);
+  *candidates(now: number, { cooldownMs, bindingTimeoutMs }: CooldownTimes): Generator<string> {
+    if (this.#idle.size >= maxIdleBeforeFresh)
+      for (const value of this.#idle.until(now - cooldownMs)) yield this.#text(value);
     for (let value = this.#fresh.lowest(); value !== undefined; value = this.#fresh.lowest(value + 1n))
       yield this.#text(value);
-    yield* this.#pastCooldown(this.#idle, now - times.cooldownMs, claimOf);
-    yield* this.#pastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf);
+    for (const value of this.#idle.until(now - cooldownMs)) yield this.#text(value);
+    for (const value of this.#held.until(now - bindingTimeoutMs)) yield this.#text(value);
   }
 
   /** The number of addresses that can be allocated at `now`: fresh ones, and released ones past their cooldown. */
-  countFree(now: number, times: CooldownTimes, claimOf: ClaimLookup): bigint {
+  countFree(now: number, { cooldownMs, bindingTimeoutMs }: CooldownTimes): bigint {
     const taken = this.#taken.size + this.#reserved.size + this.#quarantined.size;
     const fresh = this.total - BigInt(taken + this.#idle.size + this.#held.size);
-    const idle = this.#countPastCooldown(this.#idle, now - times.cooldownMs, claimOf);
-    return fresh + BigInt(idle + this.#countPastCooldown(this.#held, now - times.bindingTimeoutMs, claimOf));
-  }
-
-  /** The addresses last changed at `limit` or earlier. The lists are in the order of that time, so the first later one ends it. */
-  *#pastCooldown(list: IdleList, limit: number, claimOf: ClaimLookup): Generator<string> {
-    for (const value of list) {
-      const address = this.#text(value);
-      if ((claimOf(address)?.lastAt ?? 0) > limit) return;
-      yield address;
-    }
-  }
-
-  /** Walks the list from both ends, so that few recent releases in a long list, or few old ones, take few steps. */
-  #countPastCooldown(list: IdleList, limit: number, claimOf: ClaimLookup): number {
-    const isPast = (value: bigint): boolean => (claimOf(this.#text(value))?.lastAt ?? 0) <= limit;
-    const newest = list.newestFirst();
-    let past = 0;
-    let recent = 0;
-    for (const oldest of list) {
-      if (!isPast(oldest)) return past;
-      past++;
-      const { value } = newest.next() as { readonly value: bigint };
-      if (isPast(value)) return list.size - recent;
-      recent++;
-    }
-    return past;
+    return fresh + BigInt(this.#idle.countUntil(now - cooldownMs) + this.#held.countUntil(now - bindingTimeoutMs));
   }
 
   #text(value: bigint): string {
@@ -198,10 +174,10 @@ export class AddressPart {
     return this.#setOf(from).remove(value);
   }
 
-  #addTo(value: bigint, to: Standing): Undo | undefined {
-    if (to === 'idle') return this.#idle.append(value);
-    if (to === 'held') return this.#held.append(value);
-    return this.#setOf(to).add(value);
+  #addTo(value: bigint, { standing, lastAt }: Placement): Undo | undefined {
+    if (standing === 'idle') return this.#idle.append(value, lastAt);
+    if (standing === 'held') return this.#held.append(value, lastAt);
+    return this.#setOf(standing).add(value);
   }
 
   #setOf(standing: Exclude<Standing, 'idle' | 'held'>): AddressSet {

@@ -4,7 +4,7 @@
  */
 import { parseAddress } from './address.ts';
 import { AddressPart, type ClaimChange } from './address-part.ts';
-import type { Claim, Standing } from '../state/claim.ts';
+import type { Claim, Placement } from '../state/claim.ts';
 import {
   intersection,
   contains,
@@ -76,11 +76,11 @@ export class AddressSpace {
   }
 
   /** Places a fresh address when the space is built. Cannot be undone. */
-  place(address: string, standing: Standing): void {
+  place(address: string, placement: Placement): void {
     const { value } = parseAddress(address) as { value: bigint };
     const part = this.partOf(value);
-    if (part) part.place(value, standing);
-    else this.#poolPart(value)?.placeExcluded(value, standing);
+    if (part) part.place(value, placement);
+    else this.#poolPart(value)?.placeExcluded(value, placement);
   }
 
   /** The part of the pool that has an address, excluded or not. */

@@ -3,9 +3,11 @@
  * constant time, and each undo restores the exact order. A Map keeps the order too, but skips every deleted entry to find
  * its first one.
  *
- * Each address has a slot. The list is two arrays of slots, 8 bytes for an address, because a Subnet can have 65,536 released addresses.
+ * Each address has a slot. The list is arrays by slot, 16 bytes for an address with its time, because a Subnet can have 65,536 released
+ * addresses. The times never decrease along the list, so a count up to a time reads no claim.
  */
 import { emptyList, SlotOrder } from '../compact/slot-order.ts';
+import { enlarged, grownCapacity } from '../compact/slots.ts';
 import type { Undo } from '../state/undo-log.ts';
 import type { Family } from './address.ts';
 import { type AddressSlots, addressSlots } from './address-slots.ts';
@@ -14,6 +16,8 @@ export class IdleList implements Iterable<bigint> {
   readonly #slots: AddressSlots;
   readonly #order = new SlotOrder();
   readonly #list = emptyList();
+  /** When the claim of each slot was last changed. */
+  #times = new Float64Array(16);
 
   constructor(family: Family) {
     this.#slots = addressSlots(family);
@@ -23,18 +27,18 @@ export class IdleList implements Iterable<bigint> {
     return this.#list.size;
   }
 
-  /** Adds an address at the end. */
-  append(value: bigint): Undo {
-    this.#link(value, -1);
+  /** Adds an address at the end. @param at when its claim was last changed */
+  append(value: bigint, at: number): Undo {
+    this.#link(value, at, -1);
     return () => this.#unlink(value);
   }
 
   /** Adds an address before the later ones at the end. Takes time with their number. */
-  insert(value: bigint, isLater: (other: bigint) => boolean): Undo {
+  insert(value: bigint, at: number, isLater: (other: bigint) => boolean): Undo {
     let next = -1;
     for (let slot = this.#list.last; slot >= 0 && isLater(this.#slots.value(slot)); slot = this.#order.before(slot))
       next = slot;
-    this.#link(value, next);
+    this.#link(value, at, next);
     return () => this.#unlink(value);
   }
 
@@ -42,11 +46,11 @@ export class IdleList implements Iterable<bigint> {
   remove(value: bigint): Undo | undefined {
     const slot = this.#slots.slotOf(value);
     if (slot < 0) return undefined;
-    const next = this.#order.after(slot);
+    const [at, next] = [this.#times[slot] as number, this.#order.after(slot)];
     const following = next < 0 ? undefined : this.#slots.value(next);
     this.#unlink(value);
     // Later changes are undone first, so the following address is the same as now.
-    return () => this.#link(value, following === undefined ? -1 : this.#slots.slotOf(following));
+    return () => this.#link(value, at, following === undefined ? -1 : this.#slots.slotOf(following));
   }
 
   /** From the first released to the last. */
@@ -54,13 +58,32 @@ export class IdleList implements Iterable<bigint> {
     for (let slot = this.#list.first; slot >= 0; slot = this.#order.after(slot)) yield this.#slots.value(slot);
   }
 
-  /** The addresses from the last released to the first. */
-  *newestFirst(): IterableIterator<bigint> {
-    for (let slot = this.#list.last; slot >= 0; slot = this.#order.before(slot)) yield this.#slots.value(slot);
+  /** Those whose claim was last changed at `limit` or earlier, in the same order. */
+  *until(limit: number): IterableIterator<bigint> {
+    for (let slot = this.#list.first; slot >= 0 && this.#isPast(slot, limit); slot = this.#order.after(slot))
+      yield this.#slots.value(slot);
   }
 
-  #link(value: bigint, next: number): void {
-    this.#order.insert(this.#list, this.#slots.add(value), next);
+  /** Their number. Walks the list from both ends: few recent releases in a long list, or few old ones, take few steps. */
+  countUntil(limit: number): number {
+    let [oldest, newest] = [this.#list.first, this.#list.last];
+    for (let steps = 0; steps < this.size; steps++) {
+      if (!this.#isPast(oldest, limit)) return steps;
+      if (this.#isPast(newest, limit)) return this.size - steps;
+      [oldest, newest] = [this.#order.after(oldest), this.#order.before(newest)];
+    }
+    return 0;
+  }
+
+  #isPast(slot: number, limit: number): boolean {
+    return (this.#times[slot] as number) <= limit;
+  }
+
+  #link(value: bigint, at: number, next: number): void {
+    const slot = this.#slots.add(value);
+    if (slot >= this.#times.length) this.#times = enlarged(this.#times, grownCapacity(slot));
+    this.#times[slot] = at;
+    this.#order.insert(this.#list, slot, next);
   }
 
   #unlink(value: bigint): void {

@@ -19,7 +19,7 @@ describe('IdleList', () => {
           for (const step of steps) {
             const before = [...list];
             if ('toggle' in step) {
-              const undo = list.remove(step.toggle) ?? list.append(step.toggle);
+              const undo = list.remove(step.toggle) ?? list.append(step.toggle, 0);
               changes.push({ undo, before });
               const after = before.includes(step.toggle)
                 ? before.filter((value) => value !== step.toggle)
@@ -43,20 +43,36 @@ describe('IdleList', () => {
     ] as const) {
       const list = new IdleList(family);
       const values = Array.from({ length: 1_000 }, (_, index) => last - BigInt(index));
-      for (const value of values) list.append(value);
+      for (const value of values) list.append(value, 0);
       expect([...list]).to.deep.equal(values);
       const even = values.filter((value) => value % 2n === 0n);
       for (const value of even) expect(list.remove(value)).to.not.equal(undefined);
       expect(list.remove(last - 1n)).to.equal(undefined);
-      for (const value of even) list.append(value);
+      for (const value of even) list.append(value, 0);
       expect([...list]).to.deep.equal([...values.filter((value) => value % 2n !== 0n), ...even]);
     }
   });
 
+  it('counts and yields the addresses up to any time, also after an undo', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(3), { maxLength: 40 }), fc.nat(39), (steps, removed) => {
+        const list = new IdleList(4);
+        const times = steps.map((_, index) => steps.slice(0, index + 1).reduce((sum, step) => sum + step, 0));
+        for (const [index, at] of times.entries()) list.append(BigInt(index), at);
+        list.remove(BigInt(removed))?.();
+        for (const limit of [-1, ...times]) {
+          const expected = times.flatMap((at, index) => (at <= limit ? [BigInt(index)] : []));
+          expect([...list.until(limit)]).to.deep.equal(expected);
+          expect(list.countUntil(limit)).to.equal(expected.length);
+        }
+      }),
+    );
+  });
+
   it('inserts an address before the later ones', () => {
     const list = new IdleList(4);
-    for (const value of [1n, 3n, 5n]) list.append(value);
-    const undos = [0n, 2n, 4n, 6n].map((value) => list.insert(value, (other) => other > value));
+    for (const value of [1n, 3n, 5n]) list.append(value, 0);
+    const undos = [0n, 2n, 4n, 6n].map((value) => list.insert(value, 0, (other) => other > value));
     expect([...list]).to.deep.equal([0n, 1n, 2n, 3n, 4n, 5n, 6n]);
     for (const undo of undos.reverse()) undo();
     expect([...list]).to.deep.equal([1n, 3n, 5n]);

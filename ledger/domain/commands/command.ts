@@ -28,6 +28,9 @@ export interface RequestedSubnet {
   readonly maxAddressesPerNamespace?: number;
 }
 
+/** The times of a subnet whose configuration sets none, and of a retired subnet, whose own times the state no longer has. */
+export const defaultCooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: 3_600_000 } as const;
+
 /** A pool configuration as the user wrote it; `ips` are addresses, ranges "first..last" or CIDRs. */
 export interface RequestedPool {
   readonly subnet: string;

@@ -11,7 +11,6 @@ import { type EventDefinition, noAddresses, noEffect, noRule } from './event-def
 import { brokenHolding } from './holding-rule.ts';
 
 export const addressAllocated: EventDefinition<'AddressAllocated'> = {
-  summary: 'Addresses are allocated to an attachment of a Pod.',
   since: 1,
   changes: [{ version: 5, adds: 'supersedes', downcast: ({ supersedes: _, ...data }) => data }],
   addressesOf: grantedAddresses,
@@ -20,7 +19,6 @@ export const addressAllocated: EventDefinition<'AddressAllocated'> = {
 };
 
 export const addressTransferred: EventDefinition<'AddressTransferred'> = {
-  summary: 'A new Pod of the same name keeps the addresses of the earlier one.',
   since: 1,
   changes: [{ version: 6, adds: 'ended', downcast: ({ ended: _, ...data }) => data }],
   addressesOf: grantedAddresses,
@@ -34,7 +32,6 @@ export const addressTransferred: EventDefinition<'AddressTransferred'> = {
 };
 
 export const allocationRefused: EventDefinition<'AllocationRefused'> = {
-  summary: 'A Pod got no address, and why.',
   since: 1,
   changes: [],
   addressesOf: noAddresses,
@@ -46,7 +43,6 @@ export const allocationRefused: EventDefinition<'AllocationRefused'> = {
 const detachedBefore4 = 'operator';
 
 export const addressReleased: EventDefinition<'AddressReleased'> = {
-  summary: 'An allocation ends; the addresses cool down.',
   since: 1,
   changes: [
     {

@@ -8,7 +8,6 @@ import type { EventDefinition } from './event-definition.ts';
 import { brokenHolding } from './holding-rule.ts';
 
 export const addressBound: EventDefinition<'AddressBound'> = {
-  summary: 'A container of the Pod uses the addresses (CNI ADD).',
   since: 1,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
@@ -44,7 +43,6 @@ const causeBefore2 = 'container-deleted';
 const outOfServiceBefore5 = 'node-deleted';
 
 export const addressUnbound: EventDefinition<'AddressUnbound'> = {
-  summary: 'A container no longer uses the addresses (CNI DEL, or the end of its node).',
   since: 1,
   changes: [
     {

@@ -19,7 +19,6 @@ export function isDroppable(state: State, subnet: string, claim: Claim, now: num
 }
 
 export const claimsDropped: EventDefinition<'ClaimsDropped'> = {
-  summary: 'The ledger deletes the claims of long-idle addresses; their history stays in the log.',
   since: 5,
   changes: [],
   addressesOf: ({ addresses }) => addresses,

@@ -5,8 +5,6 @@ import type { EventData, EventOf, EventType, Sequenced } from './event.ts';
 import type { EventVersion } from './schema-version.ts';
 
 export interface EventDefinition<Type extends EventType> {
-  /** What the event records, as one sentence for people. */
-  readonly summary: string;
   /** The first schema version with this type. */
   readonly since: EventVersion;
   /** What later versions added to the data, oldest first. */

@@ -3,7 +3,6 @@ import { lastSealedSeq } from '../state/state.ts';
 import { type EventDefinition, noAddresses, noEffect, noRule } from './event-definition.ts';
 
 export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
-  summary: 'The ledger begins, with its ULID.',
   since: 1,
   changes: [],
   addressesOf: noAddresses,
@@ -18,7 +17,6 @@ export const ledgerCreated: EventDefinition<'LedgerCreated'> = {
 };
 
 export const segmentSealed: EventDefinition<'SegmentSealed'> = {
-  summary: 'A range of the log is stored in the archive.',
   since: 4,
   changes: [],
   addressesOf: noAddresses,
@@ -37,7 +35,6 @@ export const segmentSealed: EventDefinition<'SegmentSealed'> = {
 };
 
 export const ledgerRestored: EventDefinition<'LedgerRestored'> = {
-  summary: 'An operator recovered the ledger after etcd was restored from a backup; a new epoch begins.',
   since: 4,
   changes: [],
   addressesOf: noAddresses,
@@ -46,7 +43,6 @@ export const ledgerRestored: EventDefinition<'LedgerRestored'> = {
 };
 
 export const keyRotated: EventDefinition<'KeyRotated'> = {
-  summary: 'Checkpoints are signed with another key, which the previous key signed.',
   since: 4,
   changes: [],
   addressesOf: noAddresses,

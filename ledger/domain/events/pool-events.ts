@@ -5,7 +5,6 @@ import type { UndoLog } from '../state/undo-log.ts';
 import { type EventDefinition, noAddresses, noRule } from './event-definition.ts';
 
 export const poolConfigured: EventDefinition<'PoolConfigured'> = {
-  summary: 'An IPPool is created or changed.',
   since: 3,
   changes: [],
   addressesOf: noAddresses,
@@ -17,7 +16,6 @@ export const poolConfigured: EventDefinition<'PoolConfigured'> = {
 };
 
 export const poolRetired: EventDefinition<'PoolRetired'> = {
-  summary: 'An IPPool is deleted; its addresses belong to the rest of the Subnet again.',
   since: 3,
   changes: [],
   addressesOf: noAddresses,

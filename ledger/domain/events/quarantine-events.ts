@@ -4,7 +4,6 @@ import { claimOf, type State } from '../state/state.ts';
 import type { EventDefinition } from './event-definition.ts';
 
 export const addressQuarantined: EventDefinition<'AddressQuarantined'> = {
-  summary: 'An address is taken out of use because a foreign host answers on it.',
   since: 3,
   changes: [],
   addressesOf: ({ address }) => [address],
@@ -18,7 +17,6 @@ export const addressQuarantined: EventDefinition<'AddressQuarantined'> = {
 };
 
 export const quarantineLifted: EventDefinition<'QuarantineLifted'> = {
-  summary: 'A quarantined address can be allocated again.',
   since: 3,
   changes: [],
   addressesOf: ({ address }) => [address],

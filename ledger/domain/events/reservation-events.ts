@@ -4,7 +4,6 @@ import { claimOf, type State } from '../state/state.ts';
 import type { EventDefinition } from './event-definition.ts';
 
 export const addressReserved: EventDefinition<'AddressReserved'> = {
-  summary: 'Addresses are reserved for an owner, with or without a Pod.',
   since: 3,
   changes: [],
   addressesOf: ({ addresses }) => addresses,
@@ -23,7 +22,6 @@ export const addressReserved: EventDefinition<'AddressReserved'> = {
 };
 
 export const reservationCancelled: EventDefinition<'ReservationCancelled'> = {
-  summary: 'A reservation ends; a Pod that holds the address keeps it.',
   since: 3,
   changes: [],
   addressesOf: ({ addresses }) => addresses,

@@ -4,7 +4,6 @@ import { subnetFromSpec } from '../state/subnet.ts';
 import { type EventDefinition, noAddresses, noRule } from './event-definition.ts';
 
 export const subnetConfigured: EventDefinition<'SubnetConfigured'> = {
-  summary: 'A Subnet is created or changed.',
   since: 1,
   changes: [
     {
@@ -20,7 +19,6 @@ export const subnetConfigured: EventDefinition<'SubnetConfigured'> = {
 };
 
 export const subnetRetired: EventDefinition<'SubnetRetired'> = {
-  summary: 'A Subnet is deleted; its claims stay.',
   since: 1,
   changes: [],
   addressesOf: noAddresses,

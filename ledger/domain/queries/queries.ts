@@ -7,7 +7,6 @@ import { familyOf, type Seq } from '../events/event.ts';
 import { contains, formatRanges, type Interval, difference, countAddresses, union } from '../addresses/interval.ts';
 import { type ConfiguredPool, isInPool } from '../state/pool.ts';
 import { Refused } from '../commands/refusal.ts';
-import { effectiveClaim } from '../state/claims-on-network.ts';
 import { bindingsOf, claimOf, type ConfiguredSubnet, allocationsOfPodName, type State } from '../state/state.ts';
 
 /** An allocation with the containers that use it. */
@@ -112,22 +111,19 @@ function stateOf(
 }
 
 /** The number of addresses of each part that can be allocated at `now`; addresses of a pool only to the Pods that may use it. */
-const countFree = (state: State, { subnet }: ConfiguredSubnet, parts: readonly AddressPart[], now: number): bigint =>
-  parts.reduce(
-    (sum, part) => sum + part.countFree(now, subnet.spec, (address) => effectiveClaim(state, subnet, address)),
-    0n,
-  );
+const countFree = ({ subnet }: ConfiguredSubnet, parts: readonly AddressPart[], now: number): bigint =>
+  parts.reduce((sum, part) => sum + part.countFree(now, subnet.spec), 0n);
 
 /** The addresses of each family of a subnet, with its pools, that can be allocated at `now`. */
-export const freeOf = (state: State, configured: ConfiguredSubnet, now: number): bigint[] =>
-  configured.spaces.map(({ parts }) => countFree(state, configured, parts, now));
+export const freeOf = (configured: ConfiguredSubnet, now: number): bigint[] =>
+  configured.spaces.map(({ parts }) => countFree(configured, parts, now));
 
 /** The number of free addresses of a pool, for each family. */
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
   return (configured?.spaces ?? []).map((space) => {
     const part = space.part(name);
-    return configured && part ? countFree(state, configured, [part], now) : 0n;
+    return configured && part ? countFree(configured, [part], now) : 0n;
   });
 }
 

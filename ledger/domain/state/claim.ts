@@ -103,6 +103,12 @@ export interface Claim {
  */
 export type Standing = 'taken' | 'quarantined' | 'reserved' | 'held' | 'idle';
 
+/** What a claim decides about its address, and when it was last changed. */
+export interface Placement {
+  readonly standing: Standing;
+  readonly lastAt: number;
+}
+
 /** From weak to strong. */
 const strength: readonly Standing[] = ['idle', 'held', 'reserved', 'quarantined', 'taken'];
 

@@ -3,7 +3,7 @@
  * that only verifies or replays holds objects.
  */
 import type { Seq } from '../events/event.ts';
-import { type Allocation, type Claim, type ClaimName, type Standing, standingOf } from './claim.ts';
+import { type Allocation, type Claim, type ClaimName, type Placement, standingOf } from './claim.ts';
 
 /** A map by text. */
 export interface Table<Value> {
@@ -25,15 +25,15 @@ export interface ClaimMap extends Table<Claim>, Iterable<[string, Claim]> {
 }
 
 /** What decides whether, and in which order, an address is allocated. */
-export interface ClaimOutline {
+export interface ClaimOutline extends Placement {
   readonly address: string;
   readonly last: Seq;
-  readonly standing: Standing;
 }
 
 export const outlineOf = (address: string, claim: Claim): ClaimOutline => ({
   address,
   last: claim.last,
+  lastAt: claim.lastAt,
   standing: standingOf(claim),
 });
 

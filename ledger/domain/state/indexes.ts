@@ -32,8 +32,8 @@ function buildSpaces(state: State, subnet: Subnet): AddressSpace[] {
     return new AddressSpace(subnetFamily, ranges);
   });
   // The new spaces are taken back together, so they need no undo of each move.
-  for (const { address, standing } of outlinesFor(state, subnet))
-    spaceOf({ spaces }, address)?.place(address, standing);
+  for (const outline of outlinesFor(state, subnet))
+    spaceOf({ spaces }, outline.address)?.place(outline.address, outline);
   return spaces;
 }
 

@@ -12,10 +12,10 @@ import {
   parseCidr,
 } from '../addresses/address.ts';
 import { proposeForm } from '../addresses/address-form.ts';
-import type { RequestedSubnet } from '../commands/command.ts';
+import { defaultCooldownTimes, type RequestedSubnet } from '../commands/command.ts';
 import type { SubnetSpec } from '../events/event.ts';
 import { formatExcludes, hasUpperCaseIpv6, readExcludes } from './exclude-ips.ts';
-import { defaultCooldownTimes, hostsOf, type Subnet, subnetFromSpec } from './subnet.ts';
+import { hostsOf, type Subnet, subnetFromSpec } from './subnet.ts';
 
 /** Validates and normalises a configuration; `problems` has everything that is wrong with it. */
 export function normaliseSubnet(name: string, requested: RequestedSubnet): Subnet | { readonly problems: string[] } {

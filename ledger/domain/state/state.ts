@@ -19,7 +19,8 @@ import { EndedPods } from './ended-pods.ts';
 import { networkOf } from './network.ts';
 import type { Attachment, Segment, Seq, SourceObject } from '../events/event.ts';
 import type { ConfiguredPool } from './pool.ts';
-import { defaultCooldownTimes, type Subnet } from './subnet.ts';
+import type { Subnet } from './subnet.ts';
+import { defaultCooldownTimes } from '../commands/command.ts';
 
 /** A subnet in force, with its addresses. */
 export interface ConfiguredSubnet {

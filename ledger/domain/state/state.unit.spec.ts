@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Address, parseAddress } from '../addresses/address.ts';
+import { type Address, formatAddress, parseAddress } from '../addresses/address.ts';
 import type { Claim } from './claim.ts';
+import { effectiveClaim } from './claims-on-network.ts';
 import type { Command, IpFamily } from '../commands/command.ts';
 import { decide } from '../decide/decide.ts';
 import { describeState } from '../testing/describe-state.ts';
@@ -13,7 +14,7 @@ import { restoreState } from './snapshot.ts';
 import { allocateAll, smallSubnet, subnetConfigured } from '../testing/event-fixtures.ts';
 import { foldEvents, snapshotOf, startTime, type Untimed } from '../testing/given-when-then.ts';
 import { evolve } from './evolve.ts';
-import { claimOf, type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
+import { type ConfiguredSubnet, cooldownTimesOfSubnet, initialState, type State } from './state.ts';
 
 const pods = ['a', 'b', 'c', 'd', 'e'];
 const anyPod = fc.constantFrom(...pods);
@@ -189,7 +190,7 @@ function play(history: readonly (readonly [Untimed, number])[]): Run {
 function assertInvariants(state: State): void {
   for (const configured of state.subnets.values())
     expect(usageOf(configured)).to.deep.equal(usageByCounting(state, configured));
-  for (const [name, { spaces }] of state.subnets)
+  for (const [name, { spaces, subnet }] of state.subnets)
     for (const space of spaces) {
       if (space.total > 1_000n) continue;
       const { family } = space.subnetFamily;
@@ -209,13 +210,20 @@ function assertInvariants(state: State): void {
       expect(BigInt(places.length), `${name}: every address is in a list or set`).to.equal(space.total);
       expect(new Set(places).size, `${name}: in one only`).to.equal(places.length);
       const times = { cooldownMs: 1_000, bindingTimeoutMs: 5_000 };
-      const claimAt = (address: string): Claim | undefined => claimOf(state, name, address);
+      const textOf = (value: bigint): string => formatAddress({ family, value });
+      const changedAt = (value: bigint): number => effectiveClaim(state, subnet, textOf(value))?.lastAt ?? 0;
       const instants = claims.flatMap(([, { lastAt }]) => [lastAt + times.cooldownMs, lastAt + times.bindingTimeoutMs]);
       for (const now of [0, ...instants])
-        for (const part of space.parts)
-          expect(part.countFree(now, times, claimAt), `${name}: free at ${now}`).to.equal(
-            BigInt([...part.candidates(now, times, claimAt)].length),
-          );
+        for (const part of space.parts) {
+          const { idle, held } = part.released;
+          const free = [
+            ...part.firstFresh(1_000),
+            ...[...idle].filter((value) => changedAt(value) <= now - times.cooldownMs),
+            ...[...held].filter((value) => changedAt(value) <= now - times.bindingTimeoutMs),
+          ];
+          expect([...part.candidates(now, times)], `${name}: free at ${now}`).to.deep.equal(free.map(textOf));
+          expect(part.countFree(now, times), `${name}: free at ${now}`).to.equal(BigInt(free.length));
+        }
       expect(claims.filter(([, claim]) => claim.allocation).length).to.be.at.least(Number(space.inUse));
     }
   const holders = [...state.claims].flatMap(([subnet, claims]) =>

@@ -5,7 +5,6 @@
  *   ├─ network ──┼─ gw ──┼──────── usable ─────────────┤── broadcast ┤         the gateway is always excluded
  *                └ excludeIps ┘
  */
-import type { CooldownTimes } from '../addresses/address-part.ts';
 import {
   type Cidr,
   type Family,
@@ -19,9 +18,6 @@ import { type Interval, difference, union } from '../addresses/interval.ts';
 import type { SubnetSpec } from '../events/event.ts';
 import { readExcludes } from './exclude-ips.ts';
 import { networkOf } from './network.ts';
-
-/** The times of a subnet whose configuration sets none, and of a retired subnet, whose own times the state no longer has. */
-export const defaultCooldownTimes: CooldownTimes = { cooldownMs: 60_000, bindingTimeoutMs: 3_600_000 };
 
 /** One family of a subnet. */
 export interface SubnetFamily {

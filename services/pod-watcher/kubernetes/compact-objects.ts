@@ -2,7 +2,7 @@
  * The objects of a kind, most of them as records that take less memory. It has the methods of a Map that an informer uses. A look-up
  * returns an equal object, and not always the same one.
  */
-import type { ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
+import { keyOf, type ObjectMeta } from '../../../lib/kubernetes/client/informer.ts';
 import type { ObjectStore } from '../../../lib/kubernetes/client/object-store.ts';
 import { nameOf, NamespacedMap } from '../namespaced-map.ts';
 
@@ -28,7 +28,7 @@ export class CompactObjects<T extends ObjectMeta, Stored> implements ObjectStore
 
   get(key: string): T | undefined {
     const stored = this.#stored.get(key);
-    return stored === undefined ? undefined : this.#restore(key, stored);
+    return stored === undefined ? undefined : this.#format.restore(stored, nameOf(key));
   }
 
   has(key: string): boolean {
@@ -45,15 +45,16 @@ export class CompactObjects<T extends ObjectMeta, Stored> implements ObjectStore
   }
 
   *keys(): Generator<string, undefined> {
-    for (const [key] of this.#stored.entries()) yield key;
+    for (const [namespace, name] of this.#stored.entries()) yield keyOf({ namespace, name });
   }
 
   *values(): Generator<T, undefined> {
-    for (const [key, stored] of this.#stored.entries()) yield this.#restore(key, stored);
+    for (const [, name, stored] of this.#stored.entries()) yield this.#format.restore(stored, name);
   }
 
   *entries(): Generator<[key: string, object: T], undefined> {
-    for (const [key, stored] of this.#stored.entries()) yield [key, this.#restore(key, stored)];
+    for (const [namespace, name, stored] of this.#stored.entries())
+      yield [keyOf({ namespace, name }), this.#format.restore(stored, name)];
   }
 
   [Symbol.iterator](): Generator<[key: string, object: T], undefined> {
@@ -66,9 +67,5 @@ export class CompactObjects<T extends ObjectMeta, Stored> implements ObjectStore
 
   keysOf(namespace: string): Iterable<string> {
     return this.#stored.keysOf(namespace);
-  }
-
-  #restore(key: string, stored: Stored): T {
-    return this.#format.restore(stored, nameOf(key));
   }
 }

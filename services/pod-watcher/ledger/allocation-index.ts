@@ -15,11 +15,11 @@ export class AllocationIndex {
 
   /** The keys (`keyOf`) of all names with an allocation. */
   *keys(): Iterable<string> {
-    for (const [key] of this.#allocations.entries()) yield key;
+    for (const [namespace, name] of this.#allocations.entries()) yield keyOf({ namespace, name });
   }
 
   *values(): Iterable<HeldAllocation> {
-    for (const [, stored] of this.#allocations.entries()) yield* asList(stored);
+    for (const [, , stored] of this.#allocations.entries()) yield* asList(stored);
   }
 
   /** The allocations of a name, the oldest first. */

@@ -107,22 +107,21 @@ export class ClaimBytes {
     };
   }
 
-  /** The last event of a claim and its standing, without decoding the rest. */
-  outline(bytes: string, isTaken: boolean): Pick<ClaimOutline, 'last' | 'standing'> {
+  /** The last event of a claim, its time and its standing, without decoding the rest. */
+  outline(bytes: string, isTaken: boolean): Omit<ClaimOutline, 'address'> {
     const { reader } = this.#fields;
     this.decodeName(bytes);
     if (reader.number() === formats.json) {
       const claim = this.#fields.readJson() as Claim;
-      return { last: claim.last, standing: isTaken ? 'taken' : standingOf(claim) };
+      return { last: claim.last, lastAt: claim.lastAt, standing: isTaken ? 'taken' : standingOf(claim) };
     }
     const present = reader.number();
-    const last = reader.number();
-    reader.number();
+    const [last, lastAt] = [reader.number(), reader.number()];
     this.#fields.readList();
     const isHeld = reader.number() > 0;
-    if (isTaken) return { last, standing: 'taken' };
-    if (present & parts.quarantine) return { last, standing: 'quarantined' };
-    return { last, standing: present & parts.reservation ? 'reserved' : isHeld ? 'held' : 'idle' };
+    if (isTaken) return { last, lastAt, standing: 'taken' };
+    if (present & parts.quarantine) return { last, lastAt, standing: 'quarantined' };
+    return { last, lastAt, standing: present & parts.reservation ? 'reserved' : isHeld ? 'held' : 'idle' };
   }
 
   /** The allocations of the bindings on a node, each once, without decoding the rest. */

@@ -70,8 +70,7 @@ export class ClaimStore implements BindingPages {
   outline(slot: number): ClaimOutline {
     const bytes = this.#claims[slot] as string;
     const { address } = this.#codec.decodeName(bytes);
-    const { last, standing } = this.#codec.outline(bytes, this.#allocations[slot] !== '');
-    return { address, last, standing };
+    return { address, ...this.#codec.outline(bytes, this.#allocations[slot] !== '') };
   }
 
   name(slot: number): ClaimName {

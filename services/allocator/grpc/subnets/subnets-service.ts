@@ -81,7 +81,7 @@ function describe(state: State, name: string, now: number) {
     claim.startsWith(`${name}/`) ? claim.slice(name.length + 1) : [],
   );
   return {
-    ...subnetMessage(configured, usageOf(configured), freeOf(state, configured, now)),
+    ...subnetMessage(configured, usageOf(configured), freeOf(configured, now)),
     fenced: fenced.toSorted(),
   };
 }

@@ -7,6 +7,7 @@ import type { Pod } from '../../../kubernetes/objects/pod.ts';
 import type { LedgerEvent, ReservedAddress } from '../../../ledger/ledger-events.ts';
 import type { SubnetCache } from '../../subnets/subnet-cache.ts';
 import type { PodPlan } from '../planning/request-addresses.ts';
+import { defaultCooldownTimes } from '../../../../../ledger/domain/commands/command.ts';
 import {
   anyAddressQueue,
   anyAddressQueuesOf,
@@ -36,8 +37,6 @@ const clockLagMs = 20;
 const probeIntervalMs = 500;
 /** The released MACs whose containers are waited for; a Pod that waits for another one is tried after its backoff. */
 const maxReleasedMacs = 10_000;
-/** The cooldown of a Subnet that sets none. */
-const defaultCooldownMs = 60_000;
 
 export class Waiters {
   readonly #options: WaitersOptions;
@@ -162,7 +161,7 @@ export class Waiters {
   }
 
   #cooldownMs(subnet: string): number {
-    return this.#options.subnets.get(subnet)?.spec.cooldownMs ?? defaultCooldownMs;
+    return this.#options.subnets.get(subnet)?.spec.cooldownMs ?? defaultCooldownTimes.cooldownMs;
   }
 }
 
