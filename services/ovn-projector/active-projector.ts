@@ -9,13 +9,13 @@ import { type InputStatus, readiness } from '../../lib/process/readiness.ts';
 import { readSnapshot } from './ledger/read-snapshot.ts';
 import { projectorLimits } from './limits.ts';
 import type { ProjectorStats } from './metrics.ts';
-import { northboundColumns, northboundDatabase } from './northbound/columns.ts';
-import { NorthboundView } from './northbound/northbound-view.ts';
+import { northboundColumns, northboundDatabase, NorthboundView } from './northbound/northbound-view.ts';
 import { ProjectedState } from './projected-state.ts';
 import { Projector, type TransactionOutcome } from './projector.ts';
-import { countPorts } from './rows/count-ports.ts';
 import { DesiredRows } from './rows/desired-rows.ts';
-import { ProblemLog } from './rows/problem-log.ts';
+import { ProblemLog } from './rows/problem.ts';
+import type { DesiredPort } from './rows/desired-row.ts';
+import type { PortAllocation } from './rows/row-sources.ts';
 
 export interface ActiveProjectorOptions {
   readonly api: Api;
@@ -150,4 +150,21 @@ function connectParts(state: ProjectedState, ledger: string, options: ActiveProj
     () => projector.retryRefused(),
   );
   return { client, view, desired, projector };
+}
+
+/** Counts the ports of NICs in the northbound database. A stopped virtual machine keeps its port, and is not down. */
+function countPorts(
+  ports: ReadonlyMap<string, DesiredPort>,
+  view: NorthboundView,
+  allocations: ReadonlyMap<string, Pick<PortAllocation, 'bindings'>>,
+): ProjectorStats['ports'] {
+  let [present, down] = [0, 0];
+  for (const name of ports.keys()) {
+    const row = view.named('Logical_Switch_Port', name).find((each) => view.owns(each))?.row;
+    if (!row) continue;
+    present += 1;
+    const hasContainer = (allocations.get(name)?.bindings.size ?? 0) > 0;
+    if (hasContainer && row['up'] !== true) down += 1;
+  }
+  return { desired: ports.size, present, down };
 }

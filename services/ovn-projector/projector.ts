@@ -2,7 +2,7 @@
  * Writes the difference between the desired rows and the northbound database: of everything at the start, after a reconnect and at
  * intervals; of single ports after events. Another program's change of a row of ipledger causes a comparison, too.
  */
-import { backoffMs, pause } from '../../lib/process/abortable.ts';
+import { backoffMs, pause, rejectWhenAborted } from '../../lib/process/abortable.ts';
 import type { Logger } from '../../lib/process/log.ts';
 import type { OvsdbClient } from '../../lib/ovsdb/client.ts';
 import { OvsdbError } from '../../lib/ovsdb/ovsdb-error.ts';
@@ -14,7 +14,6 @@ import { type Fence, fenceOperations, readFence, writeRefusal } from './fence.ts
 import { projectorLimits } from './limits.ts';
 import type { NorthboundView, Touched } from './northbound/northbound-view.ts';
 import type { DesiredRows } from './rows/desired-rows.ts';
-import { Scope } from './scope.ts';
 
 /** How a transaction ended. */
 export type TransactionOutcome = 'committed' | 'fenced' | 'rejected' | 'unknown';
@@ -207,5 +206,36 @@ export class Projector {
       this.#rejected.add(key);
       this.#options.log.error({ row: key, reason }, 'the northbound database rejects a row, which is left out');
     } else this.#limit = Math.floor(keys.length / 2);
+  }
+}
+
+/** What a comparison must look at: everything, or some ports. */
+class Scope {
+  #ports = new Set<string>();
+  #isAll = false;
+  #isRequested = false;
+  #requested = Promise.withResolvers<void>();
+
+  /** Adds names of ports, or everything. No names: a comparison of nothing, which still checks the fence. */
+  add(scope: 'all' | Iterable<string>): void {
+    if (scope === 'all') this.#isAll = true;
+    else for (const port of scope) this.#ports.add(port);
+    this.#isRequested = true;
+    this.#requested.resolve();
+  }
+
+  /** Resolves when something was added since the last `take`, or when the signal is aborted. */
+  async wait(signal: AbortSignal): Promise<void> {
+    await rejectWhenAborted(this.#requested.promise, signal).catch(() => undefined);
+  }
+
+  /** Returns what was added, and begins a new scope. */
+  take(): 'all' | ReadonlySet<string> {
+    const scope = this.#isAll ? 'all' : this.#ports;
+    this.#ports = new Set();
+    this.#isAll = false;
+    if (this.#isRequested) this.#requested = Promise.withResolvers();
+    this.#isRequested = false;
+    return scope;
   }
 }

@@ -2,6 +2,7 @@
  * Limits of the fields of Kubernetes objects. They are checked when an object arrives, before other work on it, so that no
  * tenant's object uses too many resources. docs/security.md lists them. Lengths count characters.
  */
+import { truncate } from '../../lib/kubernetes/limit-messages.ts';
 
 export { limitExceeded, tooLong, tooMany, truncate } from '../../lib/kubernetes/limit-messages.ts';
 
@@ -102,3 +103,11 @@ export const handoverLimits = {
   /** Namespaces that are halted by themselves. */
   namespaces: 256,
 } as const;
+
+const maxDescribedKeys = 4;
+
+/** The first of many keys, and the number of the others. */
+export function describeKeys(keys: readonly string[]): string {
+  const named = keys.slice(0, maxDescribedKeys).map((key) => truncate(key));
+  return named.join(', ') + (keys.length > named.length ? ` and ${keys.length - named.length} more` : '');
+}

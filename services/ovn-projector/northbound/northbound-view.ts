@@ -1,5 +1,5 @@
 /** The rows of the northbound database, by name and with the rows that refer to them. Pure. */
-import type { Batch, RowChange } from '../../../lib/ovsdb/replica.ts';
+import type { Batch, RowChange, MonitoredColumns } from '../../../lib/ovsdb/replica.ts';
 import { type Row, textMap, textOf, textSet } from '../../../lib/ovsdb/values.ts';
 import {
   type ContainerTable,
@@ -9,6 +9,29 @@ import {
   ownedTables,
   type PortTable,
 } from '../rows/desired-row.ts';
+
+export const northboundDatabase = 'OVN_Northbound';
+
+/** The columns that the projector copies (ovn-nb(5)). */
+export const northboundColumns: MonitoredColumns = {
+  NB_Global: ['external_ids'],
+  Logical_Switch: ['name', 'ports', 'external_ids'],
+  Logical_Router: ['name', 'ports', 'external_ids'],
+  Logical_Switch_Port: [
+    'name',
+    'type',
+    'addresses',
+    'port_security',
+    'options',
+    'tag',
+    'up',
+    'external_ids',
+    'dhcpv4_options',
+    'dhcpv6_options',
+  ],
+  Logical_Router_Port: ['name', 'mac', 'networks', 'ipv6_ra_configs', 'external_ids'],
+  DHCP_Options: ['cidr', 'options', 'external_ids'],
+};
 
 export interface StoredRow {
   readonly uuid: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { podNamed } from '../testing/fakes.ts';
 import { networksAnnotation } from '../kubernetes/objects/pod.ts';
-import { detachedAnnotationKeys } from './detached-annotations.ts';
+import { detachedAnnotationKeys } from './pod-annotations.ts';
 
 const of = (provider: string) => ({
   [`${provider}.kubernetes.io/ip_address`]: '10.0.0.2',

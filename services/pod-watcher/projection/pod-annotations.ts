@@ -7,12 +7,12 @@
  */
 import { isAnnotationKey } from '../../../lib/kubernetes/annotation-key.ts';
 import { bothFamilies } from '../../../lib/net/ip.ts';
-import type { WrittenSuffix } from '../kubernetes/objects/attachment-suffixes.ts';
-import type { Pod } from '../kubernetes/objects/pod.ts';
+import { type WrittenSuffix, resultSuffixes } from '../kubernetes/objects/attachment-suffixes.ts';
+import { type Pod, isTerminated } from '../kubernetes/objects/pod.ts';
 import type { HeldAllocation } from '../ledger/ledger-events.ts';
 import { isOvnProvider } from '../../../lib/kubernetes/provider.ts';
-import { detachedAnnotationKeys } from './detached-annotations.ts';
 import { ovn4nfvAnswer } from './ovn4nfv-answer.ts';
+import { networkSelector, shownProviders } from '../kubernetes/objects/shown-allocations.ts';
 
 /** Values of annotations; null removes one. */
 export type Annotations = Record<string, string | null>;
@@ -148,4 +148,25 @@ function macOf({ mac }: HeldAllocation, present: string | undefined): string | n
 
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(',');
+}
+
+/** The suffixes that the projection writes for an attachment, but for those that may select a network. */
+const removedSuffixes = ['ip_address', 'mac_address', ...resultSuffixes];
+
+/**
+ * Finds the annotations of attachments that a Pod neither has nor requests any more. Returns their keys. If they stayed, they would
+ * request the same address when the Pod requests the attachment again, even if another Pod has that address by then.
+ * @param desired the annotations of the Pod's present allocations
+ */
+export function detachedAnnotationKeys(pod: Pod, desired: Readonly<Record<string, unknown>>): string[] {
+  const { annotations, problems } = pod;
+  // A field over its limit is unread, and may request any network.
+  if (isTerminated(pod) || problems.length > 0) return [];
+  const maySelect = networkSelector(pod);
+  return shownProviders(pod).flatMap((provider) => {
+    if (`${provider}.kubernetes.io/allocated` in desired || maySelect(provider)) return [];
+    return removedSuffixes
+      .map((suffix) => `${provider}.kubernetes.io/${suffix}`)
+      .filter((each) => annotations[each] !== undefined);
+  });
 }

@@ -7,7 +7,6 @@ import type { HandoverState } from '../handover-state.ts';
 import { Informer } from '../../../lib/kubernetes/client/informer.ts';
 import { CompactObjects } from '../kubernetes/compact-objects.ts';
 import type { LauncherVerifier } from '../kubernetes/launcher-verifier.ts';
-import { kindsBesideKubeOvn, kindsInPlaceOfKubeOvn } from '../kubernetes/objects/beside-kube-ovn.ts';
 import { ipPools } from '../kubernetes/objects/ip-pool.ts';
 import { ipamClaims } from '../kubernetes/objects/ipam-claim.ts';
 import { ipRecords } from '../kubernetes/objects/ip-record.ts';
@@ -21,6 +20,10 @@ import { virtualMachineInstances, virtualMachines } from '../kubernetes/objects/
 import { vips } from '../kubernetes/objects/vip.ts';
 import { vlans } from '../kubernetes/objects/vlan.ts';
 import type { LedgerClient } from '../../../lib/ledger-client/ledger-client.ts';
+import { withoutKubeOvnAnnotations } from '../../../lib/kubernetes/beside-kube-ovn.ts';
+import { namespaces } from '../kubernetes/objects/namespace.ts';
+import { networkDefinitions } from '../kubernetes/objects/network-definition.ts';
+import { pods } from '../kubernetes/objects/pod.ts';
 
 export interface WiringOptions {
   /** Beside Kube-OVN with ipledger's own objects. */
@@ -68,3 +71,15 @@ export function createInformers({ api, kubeOvnApi, log }: Pick<WiringOptions, 'a
     nodes: new Informer(api, nodes, log),
   };
 }
+
+/** The kinds that Kube-OVN uses, too: beside Kube-OVN, the pod-watcher reads nothing of them that is meant for Kube-OVN. */
+const kindsInPlaceOfKubeOvn = { pods, namespaces, networkDefinitions };
+
+const kindsBesideKubeOvn: typeof kindsInPlaceOfKubeOvn = {
+  pods: { ...pods, parse: (raw) => pods.parse(withoutKubeOvnAnnotations(raw)) },
+  namespaces: { ...namespaces, parse: (raw) => namespaces.parse(withoutKubeOvnAnnotations(raw)) },
+  networkDefinitions: {
+    ...networkDefinitions,
+    parse: (raw) => ({ ...networkDefinitions.parse(raw), besideKubeOvn: true }),
+  },
+};

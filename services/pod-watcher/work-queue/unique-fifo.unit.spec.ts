@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { UniqueFifo } from './unique-fifo.ts';
+import { UniqueFifo } from './fair-fifo.ts';
 
 describe('UniqueFifo', () => {
   it('returns each key once in the order of arrival, also after it was empty or cleared', () => {

@@ -6,6 +6,7 @@ import { goFields } from '../../../../lib/go-fields.ts';
 import { asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
 import { networkLimits, textLimits, truncate, tooMany } from '../../limits.ts';
+import { keyOf, type Informer } from '../../../../lib/kubernetes/client/informer.ts';
 
 /** A network whose addresses come from the ledger. */
 export interface ServedNetwork {
@@ -137,4 +138,23 @@ function parseConfiguration(config: string): z.infer<typeof configuration> | str
 function pluginsIn(raw: unknown): readonly unknown[] {
   const { plugins } = asRecord(raw);
   return Array.isArray(plugins) ? plugins : [];
+}
+
+/** The parsed NetworkAttachmentDefinitions. Each is parsed once, not for every Pod that selects it. */
+export class NetworkCache {
+  readonly #networks = new Map<string, Network>();
+
+  /** @param onChange is called with the "namespace/name" of each added, changed or deleted one. */
+  constructor(objects: Pick<Informer<NetworkDefinition>, 'subscribe'>, onChange: (key: string) => void) {
+    objects.subscribe((change) => {
+      if (change.kind === 'listed') return;
+      if (change.kind === 'present' && isSameNetwork(change.before, change.object)) return;
+      const key = keyOf(change.object);
+      if (change.kind === 'present') this.#networks.set(key, networkOf(change.object));
+      else this.#networks.delete(key);
+      onChange(key);
+    });
+  }
+
+  readonly get = (key: string): Network | undefined => this.#networks.get(key);
 }

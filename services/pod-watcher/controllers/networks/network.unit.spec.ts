@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { FakeInformer } from '../../testing/fakes.ts';
 import type { NetworkDefinition } from '../../kubernetes/objects/network-definition.ts';
-import { networkOf } from './network.ts';
-import { NetworkCache } from './network-cache.ts';
+import { networkOf, NetworkCache } from './network.ts';
 import { AddressOverlapDetector } from './address-overlap-detector.ts';
 
 const of = (config: unknown) =>

@@ -8,7 +8,7 @@ import { resultSuffixes } from '../../kubernetes/objects/attachment-suffixes.ts'
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { networkSelector, shownProviders } from '../../kubernetes/objects/shown-allocations.ts';
-import { truncate } from '../../limits.ts';
+import { describeKeys } from '../../limits.ts';
 import type { HeldAttachment } from './planning/attachment-matching.ts';
 
 /** `ovn` is none of them: it may be the request. */
@@ -35,14 +35,10 @@ export function foreignResultKeys(pod: Pod, held: readonly HeldAttachment[], req
     .filter((key) => pod.annotations[key] !== undefined);
 }
 
-const maxKeys = 4;
-
 export function foreignResultEvent(keys: readonly string[]): PodEvent {
-  const rest = keys.length > maxKeys ? ` and ${keys.length - maxKeys} more` : '';
-  const named = keys.slice(0, maxKeys).map((key) => truncate(key));
   return {
     type: 'Warning',
     reason: 'PodNetworkResultRemoved',
-    message: `removed ${named.join(', ')}${rest}: such an annotation is a result and no request, and the ledger has no such allocation for this Pod. It came from an earlier request, another Pod or another cluster; ip_address and mac_address beside it are requests: correct or remove them if they came with it`,
+    message: `removed ${describeKeys(keys)}: such an annotation is a result and no request, and the ledger has no such allocation for this Pod. It came from an earlier request, another Pod or another cluster; ip_address and mac_address beside it are requests: correct or remove them if they came with it`,
   };
 }

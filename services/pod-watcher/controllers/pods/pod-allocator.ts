@@ -6,12 +6,11 @@ import { allocationAttributes } from '../../../../lib/tracing/pod-attributes.ts'
 import type { PodEvent } from '../../kubernetes/event-recorder.ts';
 import type { Pod } from '../../kubernetes/objects/pod.ts';
 import { callTimeoutMs, type LedgerClient } from '../../../../lib/ledger-client/ledger-client.ts';
-import { IpamService } from '../../../../proto/generated/ipledger.ts';
-import { heldAllocationOf } from '../../ledger/ledger-events.ts';
+import { type AttachmentRequest, IpamService } from '../../../../proto/generated/ipledger.ts';
+import { heldAllocationOf, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import type { PodTraces } from '../../pod-traces.ts';
 import type { Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import type { ClaimController } from '../claims/claim-controller.ts';
-import { canTransfer } from './address-transfer.ts';
 import { foreignResultEvent, foreignResultKeys } from './foreign-results.ts';
 import type { AllocationCache } from './allocation-cache.ts';
 import type { EventBudget } from './event-budget.ts';
@@ -33,6 +32,7 @@ import type { PodReleaser, TransferTarget } from './pod-releaser.ts';
 import { allQueuesOf, quotaQueuesOf } from './wait-queue/wait-queues.ts';
 import { UnservedNetworks } from './wait-queue/unserved-networks.ts';
 import type { Waiters } from './wait-queue/waiters.ts';
+import type { MessageInput } from '../../../../proto/codec.ts';
 
 export interface PodAllocatorOptions {
   readonly allocator: Pick<LedgerClient, 'call'>;
@@ -277,4 +277,19 @@ export class PodAllocator {
     this.#warnedPods.add(key);
     this.#options.recordEvent(pod, podEvent);
   }
+}
+
+/**
+ * Whether one of the requests could be served by this allocation of an earlier Pod. The allocator decides about the transfer; in
+ * doubt this returns true, and an allocation that is retained too long is released later.
+ */
+function canTransfer(held: HeldAllocation, requests: readonly MessageInput<AttachmentRequest>[]): boolean {
+  const request = requests.find(({ provider, ordinal = 0 }) => provider === held.provider && ordinal === held.ordinal);
+  if (!request?.subnets?.includes(held.subnet)) return false;
+  const heldAddresses = new Set(held.addresses.map(({ address }) => address));
+  const candidates = request.candidates ?? [];
+  return (
+    candidates.length === 0 ||
+    candidates.some(({ addresses = [] }) => addresses.every((each) => heldAddresses.has(each)))
+  );
 }

@@ -15,7 +15,7 @@ import type { LedgerEvent } from '../../ledger/ledger-events.ts';
 import type { LedgerSubscriber } from '../../ledger/ledger-subscriber.ts';
 import { type Outcome, WorkQueue } from '../../work-queue/work-queue.ts';
 import { allObjects } from '../mass-deletion-guard.ts';
-import { NetworkCache } from '../networks/network-cache.ts';
+import { NetworkCache } from '../networks/network.ts';
 import type { SubnetCache } from '../subnets/subnet-cache.ts';
 import { LifecycleTracker, type TerminatingPods } from './lifecycle-tracker.ts';
 import type { ClusterView } from './planning/cluster-view.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { toPod } from '../../kubernetes/objects/pod.ts';
-import { podLifecycle } from './pod-lifecycle.ts';
+import { podLifecycle } from './lifecycle-tracker.ts';
 
 const deletionTimestamp = '2026-11-17T14:05:00Z';
 const lifecycleOf = (spec: object, status: object, metadata: object = {}, seenForMs = 0) =>

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { heldAllocation, until } from '../../testing/fakes.ts';
 import { networksAnnotation, toPod } from '../../kubernetes/objects/pod.ts';
-import { detachedAnnotationKeys } from '../../projection/detached-annotations.ts';
+import { detachedAnnotationKeys } from '../../projection/pod-annotations.ts';
 import { annotationKey, planOf, defaultRequest, statefulSet } from './planning/testing/plan.fixture.ts';
 import { PoolCache } from '../pools/pool-cache.ts';
 import { macvlan, waitForIdle, podWithNetwork, createPodControllerWorld } from './testing/pod-controller-world.ts';

@@ -7,8 +7,33 @@ import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import type { Informer } from '../../../../lib/kubernetes/client/informer.ts';
 import type { StatefulSet } from '../../kubernetes/objects/stateful-set.ts';
 import { memberReleaseReason, statefulSetOrdinal } from './pod-owner.ts';
-import type { ReleaseReason } from './release-reason.ts';
-import { type LookUpVirtualMachines, virtualMachineReleaseReason } from './virtual-machines.ts';
+import { type ReleaseReason, ownerDeleted } from './release-reason.ts';
+import type { VirtualMachineObject } from '../../kubernetes/objects/virtual-machine.ts';
+
+/** The objects of one machine that the API has at this moment. */
+export interface VirtualMachines {
+  readonly VirtualMachine: VirtualMachineObject | undefined;
+  readonly VirtualMachineInstance: VirtualMachineObject | undefined;
+}
+
+/**
+ * Machines are looked up, not watched, because most clusters do not have their kinds.
+ * @param key "namespace/name"
+ */
+type LookUpVirtualMachines = (key: string, signal: AbortSignal) => Promise<VirtualMachines>;
+
+/** Why a machine will not run again; undefined while it may. Without a VirtualMachine the instance is the machine. */
+export function virtualMachineReleaseReason(
+  { VirtualMachine: machine, VirtualMachineInstance: instance }: VirtualMachines,
+  owner: Owner,
+): ReleaseReason | undefined {
+  if (machine) return machine.deleting ? ownerDeleted(`VirtualMachine ${owner.name} is being deleted`) : undefined;
+  const named = `VirtualMachineInstance ${owner.name} (uid ${owner.uid})`;
+  if (instance?.uid !== owner.uid) return ownerDeleted(`there is no VirtualMachine ${owner.name}, and no ${named}`);
+  return instance.deleting
+    ? ownerDeleted(`there is no VirtualMachine ${owner.name}, and ${named} is being deleted`)
+    : undefined;
+}
 
 export interface RetentionOptions {
   readonly statefulSets: Pick<Informer<StatefulSet>, 'objects'>;

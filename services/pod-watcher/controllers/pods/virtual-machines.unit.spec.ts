@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { claimant, heldAllocation, launcher, podNamed, until } from '../../testing/fakes.ts';
 import { networksAnnotation } from '../../kubernetes/objects/pod.ts';
-import { virtualMachineReleaseReason } from './virtual-machines.ts';
+import { virtualMachineReleaseReason } from './retention.ts';
 import {
   beingDeleted,
   waitForIdle,

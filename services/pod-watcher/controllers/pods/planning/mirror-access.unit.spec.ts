@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mirrorOf, podNamed } from '../../../testing/fakes.ts';
-import { restrictMirror } from './mirror-access.ts';
+import { restrictMirror } from './plan.ts';
 import type { PodPlan } from './request-addresses.ts';
 import { planOf } from './testing/plan.fixture.ts';
 

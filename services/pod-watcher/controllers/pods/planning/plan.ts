@@ -6,10 +6,9 @@
  * another plugin serves are left out and reported. An attachment that the Pod already holds is not requested again, even if
  * its network has changed; an attachment that the Pod holds and no longer selects is reported as detached.
  */
-import type { Pod } from '../../../kubernetes/objects/pod.ts';
+import { type Pod, isMirror } from '../../../kubernetes/objects/pod.ts';
 import type { HeldAttachment } from './attachment-matching.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { restrictMirror } from './mirror-access.ts';
 import { parsePod } from './parse-pod.ts';
 import { type PodPlan, requestAddresses } from './request-addresses.ts';
 import { resolvePod } from './resolve-pod.ts';
@@ -35,3 +34,32 @@ const emptyPlan: Omit<PodPlan<never>, 'problems'> = {
   warnings: [],
   topics: new Set(),
 };
+
+/** What `restrictMirror` reads of the cluster. */
+interface Access extends Pick<ClusterView, 'hasOtherPod'> {
+  readonly subnets: Pick<ClusterView['subnets'], 'restrictionOf'>;
+  readonly pools: Pick<ClusterView['pools'], 'namespacesOf'>;
+}
+
+/**
+ * Takes out the Subnets that the mirror of a static Pod may not use. Without another one, the plan has a problem. A kubelet can write a
+ * mirror into every namespace, so the namespace of a mirror is no evidence for what is restricted to it, unless the namespace has
+ * another Pod on that node: then the kubelet has the rights of its Pods anyway.
+ */
+export function restrictMirror<H extends HeldAttachment>(plan: PodPlan<H>, pod: Pod, clusterView: Access): PodPlan<H> {
+  if (plan.attachments.length === 0 || !isMirror(pod) || clusterView.hasOtherPod(pod.node, pod.namespace)) return plan;
+  const attachments = plan.attachments.map((request) => {
+    const { subnets = [], pool = '', reservation = '' } = request;
+    const isRestricted = reservation !== '' || (pool !== '' && clusterView.pools.namespacesOf(pool).length > 0);
+    return { ...request, subnets: isRestricted ? [] : subnets.filter((name) => isOpen(name, clusterView)) };
+  });
+  const refused = attachments.find(({ subnets }) => subnets.length === 0);
+  if (!refused) return { ...plan, attachments };
+  const text = `provider ${refused.provider}: a static Pod gets no address that is restricted to namespaces, because namespace ${pod.namespace} has no other Pod on node ${pod.node}: use a Subnet without namespaces`;
+  return { ...plan, attachments: [], problems: [{ about: 'cluster', text }] };
+}
+
+function isOpen(subnet: string, { subnets }: Access): boolean {
+  const { namespaces = [], selectors = [] } = subnets.restrictionOf(subnet) ?? {};
+  return namespaces.length === 0 && selectors.length === 0;
+}

@@ -23,7 +23,7 @@ import type { StatefulSet } from '../../../kubernetes/objects/stateful-set.ts';
 import type { LedgerEvent, HeldAllocation } from '../../../ledger/ledger-events.ts';
 import { AllocationCache } from '../allocation-cache.ts';
 import { EventBudget } from '../event-budget.ts';
-import type { VirtualMachines } from '../virtual-machines.ts';
+import type { VirtualMachines } from '../retention.ts';
 import { PodController, type PodControllerOptions } from '../pod-controller.ts';
 import { SubnetCache } from '../../subnets/subnet-cache.ts';
 
