@@ -3,25 +3,18 @@ import { IpledgerError } from '../../lib/errors.ts';
 import { callOutcome } from '../../lib/grpc/calls.ts';
 import { connect } from '../../lib/grpc/http2/connect.ts';
 import type { ClusterSelection } from '../../lib/kubernetes/client/cluster-access.ts';
-import { callTimeoutMs, createLedgerClient } from '../../lib/ledger-client/ledger-client.ts';
+import {
+  callTimeoutMs,
+  createLedgerClient,
+  type LedgerClient as ServiceClient,
+} from '../../lib/ledger-client/ledger-client.ts';
 import { type ServerKind, tlsFromEnvironment, tokenTlsFromEnvironment } from '../../lib/tls/client-tls.ts';
-import type { MessageInput, Method } from '../../proto/codec.ts';
 import { CliError } from '../program/cli-error.ts';
 import type { ClusterConnection, connectCluster } from './cluster-connection.ts';
 import { namespaceOf } from './cluster-endpoint.ts';
 
-export interface LedgerClient extends Disposable {
-  /**
-   * A unary call.
-   * @throws CliError when the server does not answer; IpledgerError when it rejects the request.
-   */
-  call<Request, Reply>(method: Method<Request, Reply, 'unary'>, request: MessageInput<Request>): Promise<Reply>;
-  /** A server stream. After an abort it ends early, without an error. The iteration throws as `call`. */
-  stream<Request, Reply>(
-    method: Method<Request, Reply, 'serverStream'>,
-    request: MessageInput<Request>,
-  ): AsyncIterable<Reply>;
-}
+/** A client whose calls and streams throw a CliError when the server does not answer. */
+export type LedgerClient = ServiceClient & Disposable;
 
 /** A server: its name for people, and the settings that hold its address. */
 interface Server {
@@ -80,18 +73,18 @@ function open(server: Server, target: LedgerTarget, signal: AbortSignal): Ledger
       ? unreachableError(server, endpoint, error, failure())
       : error;
   return {
-    call: async (method, request) => {
+    call: async (...request) => {
       const client = await openOnce();
       try {
-        return await createLedgerClient(client.connection).call(method, request, signal);
+        return await createLedgerClient(client.connection, signal).call(...request);
       } catch (error) {
         throw explain(error, client);
       }
     },
-    stream: async function* (method, request) {
+    stream: async function* (...request) {
       const client = await openOnce();
       try {
-        yield* createLedgerClient(client.connection).stream(method, request, signal);
+        yield* createLedgerClient(client.connection, signal).stream(...request);
       } catch (error) {
         throw explain(error, client);
       }

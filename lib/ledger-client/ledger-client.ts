@@ -21,14 +21,16 @@ export interface LedgerClient {
   stream<Request, Reply>(
     method: Method<Request, Reply, 'serverStream'>,
     request: MessageInput<Request>,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): AsyncIterable<Reply>;
 }
 
-export const createLedgerClient = (connection: Connection): LedgerClient => ({
-  call: (method, request, signal, trace) =>
+/** @param ownSignal ends calls and streams without a signal of their own */
+export const createLedgerClient = (connection: Connection, ownSignal: AbortSignal): LedgerClient => ({
+  call: (method, request, signal = ownSignal, trace) =>
     call(connection, method, request, { timeoutMs: callTimeoutMs, signal, trace }),
-  stream: (method, request, signal) => stream(connection, method, request, { silenceMs: watchSilenceMs, signal }),
+  stream: (method, request, signal = ownSignal) =>
+    stream(connection, method, request, { silenceMs: watchSilenceMs, signal }),
 });
 
 /** The position of a reply, which each reply of the ledger states. @throws IpledgerError BUG */

@@ -105,7 +105,7 @@ async function start(
     const term = new AbortController();
     const active = startActiveProjector({
       api,
-      allocator: createLedgerClient(connection),
+      allocator: createLedgerClient(connection, signal),
       endpoints,
       tls: ovnTls,
       writer,

@@ -144,7 +144,7 @@ async function start(life: Lifecycle, options: Options): Promise<void> {
   const api = besideKubeOvn ? withOwnObjects(clusterApi) : clusterApi;
   const client = connect(allocator, tlsFromEnvironment(process.env, log));
   life.onStop(() => client.close());
-  const ledger = createLedgerClient(client);
+  const ledger = createLedgerClient(client, signal);
   let ready = (): boolean | string => 'still starting';
   const health = await startHealthServer({ listen: healthListen, ready: () => ready(), metrics, log });
   life.onStop(() => health.close());

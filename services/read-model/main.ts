@@ -77,7 +77,7 @@ const maxWaitMs = 10_000;
 await runProgram(log, async (life) => {
   const tls = serverTls(options, process.env, log);
   const connection = connect(options.allocator, tls);
-  const allocator = createLedgerClient(connection);
+  const allocator = createLedgerClient(connection, life.signal);
   const model = new ReadModel(options.file);
   const following = storeEvents({
     model,

@@ -62,13 +62,13 @@ export async function storeEvents({ model, from, watch, log, signal }: StoreOpti
       if (events.length === 0 || !mustWait()) await store();
       model.recordLedgerHead(head.seq);
     },
-    onFailure: (thrown, breaks) => {
+    onFailure: (thrown, failures) => {
       const error = IpledgerError.from(thrown);
       const { damage, position } = model;
       const { seq } = position;
       const isOtherLedger = seq > 0 && (error instanceof PositionMismatch || error.code === 'POSITION_GONE');
       if (damage === undefined && !isOtherLedger)
-        return log.warn({ code: error.code, reason: error.message, seq, breaks }, 'interrupted, reconnecting');
+        return log.warn({ code: error.code, reason: error.message, seq, failures }, 'interrupted, reconnecting');
       const what = damage === undefined ? 'the ledger was rewound or replaced' : 'the file was damaged or replaced';
       log.error({ seq, reason: damage ?? error.message }, `${what}: rebuilding the read model`);
       pending = [];

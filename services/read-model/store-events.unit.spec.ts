@@ -8,7 +8,7 @@ import { ReadModel } from './read-model.ts';
 import { emptyPosition } from './store/database-file.ts';
 
 interface LogLine {
-  readonly breaks?: number;
+  readonly failures?: number;
 }
 
 describe('storeEvents', () => {
@@ -184,6 +184,6 @@ describe('storeEvents', () => {
     const stream = [keepalive(950), gone];
     expect(await follow(stream, stream, stream)).to.deep.equal([1, 1, 1]);
     expect(model.position).to.deep.equal(emptyPosition);
-    expect(logged.map(({ breaks }) => breaks)).to.deep.equal([0, 1, 2]);
+    expect(logged.map(({ failures }) => failures)).to.deep.equal([0, 1, 2]);
   });
 });

@@ -19,7 +19,7 @@ type Replies = {
 
 /** The answer to each method that the spec expects; absent fields of a reply have their default. */
 export interface FakeLedger extends Replies {
-  readonly watchReplies?: (request: MessageInput<WatchRequest>, signal: AbortSignal) => AsyncIterable<WatchReply>;
+  readonly watchReplies?: (request: MessageInput<WatchRequest>) => AsyncIterable<WatchReply>;
 }
 
 export function fakeLedgerClient({ watchReplies, ...replies }: FakeLedger): LedgerClient {
@@ -35,10 +35,10 @@ export function fakeLedgerClient({ watchReplies, ...replies }: FakeLedger): Ledg
       if (!reply) throw new Error(`the spec expects no call of ${method.path}`);
       return method.responseDeserialize(method.responseSerialize((await reply(request)) as MessageInput<never>));
     },
-    stream(method, request, signal) {
+    stream(method, request) {
       if (!watchReplies || method.path !== LedgerService.watch.path)
         throw new Error(`the spec expects no stream of ${method.path}`);
-      return watchReplies(request as MessageInput<WatchRequest>, signal) as AsyncIterable<never>;
+      return watchReplies(request as MessageInput<WatchRequest>) as AsyncIterable<never>;
     },
   };
 }

@@ -36,7 +36,7 @@ export async function startInProcessWatcher(options: WatcherOptions): Promise<In
   let failure: Error | undefined;
   const watching = startActiveWatcher({
     api: idleDetector.api,
-    allocator: idleDetector.wrapAllocator(createLedgerClient(served.client)),
+    allocator: idleDetector.wrapAllocator(createLedgerClient(served.client, signal)),
     garbageIntervalMs: 0,
     lease: { namespace: 'default', name: 'conformance' },
     handoverState,
